@@ -1,0 +1,64 @@
+"""The project's commands: ``python3 dev.py lab`` opens the workbench, ``python3 dev.py test`` passes all tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+HOME = ROOT / ".venv"
+BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
+STAMP = HOME / "installed"
+
+
+def run(*command: str | Path) -> None:
+    """Run a command in the project's folder; end with its exit code if it fails."""
+    done = subprocess.run([str(word) for word in command], cwd=ROOT, check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+def environment() -> None:
+    """Make the virtual environment, once for each state of pyproject.toml."""
+    if sys.version_info < (3, 11):
+        sys.exit(f"Python 3.11 or later is needed; this is {sys.version.split()[0]}")
+    wanted = (ROOT / "pyproject.toml").read_text()
+    if STAMP.exists() and STAMP.read_text() == wanted:
+        return
+    print("making the environment in .venv …", flush=True)
+    venv.create(HOME, with_pip=True, clear=True)
+    run(BIN / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", ".[dev]")
+    STAMP.write_text(wanted)
+
+
+def java() -> None:
+    """Say in one line which Java is missing, if one is."""
+    check = "from workbench.session import check_java; from workbench import JavaError\ntry: check_java()\nexcept JavaError as e: raise SystemExit(str(e))"
+    run(BIN / "python", "-c", check)
+
+
+def lab() -> None:
+    """Open JupyterLab on the notebook of the main job."""
+    run(BIN / "jupyter", "lab", "notebooks/1_main_job.ipynb")
+
+
+def test() -> None:
+    """Lint, types, layers, tests."""
+    run(BIN / "ruff", "check", ".")
+    run(BIN / "ruff", "format", "--check", ".")
+    run(BIN / "mypy")
+    run(BIN / "lint-imports")
+    run(BIN / "python", "-m", "pytest", *sys.argv[2:])
+
+
+COMMANDS = {"lab": lab, "test": test}
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
+        sys.exit(f"usage: python3 dev.py {'|'.join(COMMANDS)}")
+    environment()
+    java()
+    COMMANDS[sys.argv[1]]()

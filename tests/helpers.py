@@ -1,0 +1,75 @@
+"""Streams from short lists, and outputs as lists to compare."""
+
+from __future__ import annotations
+
+import pandas as pd
+import reference
+
+import workbench as wb
+
+SECOND = 1_000_000
+
+
+def stream(rows, name="left", watermark="0 seconds", unit=SECOND, batches=None, key="key", time="t"):
+    """A stream of (key, t) or (key, t, batch) rows; t in `unit` microseconds."""
+    frame = pd.DataFrame(
+        {
+            key: pd.Series([row[0] for row in rows], dtype=object),
+            time: pd.to_datetime([int(row[1] * unit) for row in rows], unit="us"),
+            "n": pd.Series(range(len(rows)), dtype="int64"),
+            "batch": pd.Series([row[2] if len(row) > 2 else 0 for row in rows], dtype="int64"),
+        }
+    )
+    frame[key] = frame[key].astype("string")
+    return wb.Stream.from_pandas(frame, name, key=key, time=time, watermark=watermark, batch="batch")
+
+
+def loose(stream):
+    """A stream's rows as the reference takes them."""
+    keys = stream.table.select(list(stream.key)).to_pylist()
+    return [
+        {"key": None if None in row.values() else tuple(row.values()), "t": t}
+        for row, t in zip(keys, stream.event_times.tolist(), strict=True)
+    ]
+
+
+def window_tuple(window):
+    from workbench.times import micros
+
+    if isinstance(window, wb.Tumbling):
+        return ("tumbling", micros(window.size), micros(window.offset))
+    if isinstance(window, wb.Sliding):
+        return ("sliding", micros(window.size), micros(window.slide), micros(window.offset))
+    return ("session", micros(window.gap))
+
+
+def expected(join, left, right):
+    """What the reference says comes out."""
+    from workbench.times import micros
+
+    sides = loose(left), loose(right)
+    if isinstance(join, wb.IntervalJoin):
+        bounds = micros(join.lower), micros(join.upper), join.lower_exclusive, join.upper_exclusive
+        return reference.interval_join(*bounds, join.how, *sides)
+    if isinstance(join, wb.CoGroup):
+        return reference.cogroup(window_tuple(join.window), *sides)
+    return reference.window_join(window_tuple(join.window), join.how, *sides)
+
+
+def micros_of(values):
+    return [None if pd.isna(value) else int(pd.Timestamp(value).value // 1000) for value in values]
+
+
+def actual(run):
+    """A run's output in the reference's form; rows are known by their column ``n``."""
+    out = run.output
+    spans = [micros_of(out[name]) for name in ("window_start", "window_end")] if "window_start" in out else []
+    if isinstance(run.join, wb.CoGroup):
+        keys = [tuple(row) for row in out[list(run.left.key)].itertuples(index=False)]
+        lists = [[sorted(row["n"] for row in rows) for rows in out[side]] for side in ("left", "right")]
+        return sorted(zip(keys, *spans, *lists, strict=True))
+    numbers = [
+        [None if pd.isna(value) else int(value) for value in out[name]] if name in out else [None] * len(out)
+        for name in ("left_n", "right_n")
+    ]
+    return reference.sort(zip(*numbers, *spans, strict=True))

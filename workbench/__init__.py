@@ -1,0 +1,72 @@
+"""An interactive workbench for stream-stream joins on Spark: see what joined, what did not, and why.
+
+>>> import workbench as wb
+>>> wb.IntervalJoin("-2 seconds", "5 seconds", how="left")
+IntervalJoin(lower='-2 seconds', upper='5 seconds', how='left')
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import ArgumentError, DataError, JavaError, QueryError, WorkbenchError
+from workbench.joins import CoGroup, IntervalJoin, WindowJoin
+from workbench.streams import Stream
+from workbench.windows import Session, Sliding, Tumbling
+
+if TYPE_CHECKING:
+    from workbench.query import run
+    from workbench.results import Run
+    from workbench.script import export
+    from workbench.session import spark
+
+__all__ = [
+    "ArgumentError",
+    "CoGroup",
+    "DataError",
+    "IntervalJoin",
+    "JavaError",
+    "QueryError",
+    "Run",
+    "Session",
+    "Sliding",
+    "Stream",
+    "Tumbling",
+    "WindowJoin",
+    "WorkbenchError",
+    "export",
+    "run",
+    "spark",
+]
+__version__ = "0.1.0"
+
+_LATER = {"run": "query", "Run": "results", "export": "script", "spark": "session"}
+
+
+def __getattr__(name: str) -> Any:
+    """What needs Spark's or pandas' import is loaded when it is first used."""
+    if name not in _LATER:
+        raise AttributeError(f"module 'workbench' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"workbench.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """Register ``%workbench`` (what ``%load_ext workbench`` calls)."""
+    from workbench.magics import register
+
+    register(ipython)
+
+
+def unload_ipython_extension(ipython: Any) -> None:
+    """Stop what the workbench runs (what ``%unload_ext workbench`` calls)."""
+    from workbench.magics import unregister
+
+    unregister(ipython)

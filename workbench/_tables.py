@@ -1,0 +1,162 @@
+"""The frames of a `Run`, from what Spark reported and wrote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import _arrow, model
+from workbench.joins import CoGroup, IntervalJoin, WindowJoin
+from workbench.results import ROW
+
+if TYPE_CHECKING:
+    from workbench.results import Run
+
+SIDES = ("left", "right")
+_OURS = ("side", "batch", "fate", "reason", "window_start", "window_end", "watermark", "behind")
+
+
+def batches(run: Run) -> pd.DataFrame:
+    """The table of `Run.batches`."""
+    told = run.progress
+    table = pd.DataFrame({"batch": [int(each["batchId"]) for each in told]})
+    zone = run.left.zones.get(run.left.time)
+    watermark = [pd.Timestamp(each.get("eventTime", {}).get("watermark", "1970-01-01T00:00:00Z")) for each in told]
+    table["watermark"] = _arrow.in_zone(pd.Series(watermark, dtype="datetime64[us, UTC]"), zone)
+    table["late_watermark"] = table["watermark"].shift(1).fillna(_arrow.in_zone(_epoch(), zone).iloc[0])
+    for side in SIDES:
+        arrived = np.bincount(run.side(side).arrival, minlength=int(table["batch"].max()) + 1)
+        table[f"{side}_rows"] = arrived[table["batch"]]
+    written = np.bincount(run.raw_output.column("batch").to_numpy(), minlength=int(table["batch"].max()) + 1)
+    table["output_rows"] = written[table["batch"]]
+    table["late_rows"] = 0
+    operators = [each.get("stateOperators", []) for each in told]
+    table["dropped"] = [sum(op["numRowsDroppedByWatermark"] for op in ops) for ops in operators]
+    table["state_rows"] = [sum(op["numRowsTotal"] for op in ops) for ops in operators]
+    table["state_bytes"] = [sum(op["memoryUsedBytes"] for op in ops) for ops in operators]
+    table["duration_ms"] = [int(each.get("batchDuration", each["durationMs"].get("triggerExecution", 0))) for each in told]
+    table["kind"] = np.select(
+        [table["batch"] < run.micro_batches, (table["batch"] == run.micro_batches) & run.finish],
+        ["data", "finish"],
+        "no data",
+    )
+    lateness = late_copies(run, table)
+    counts = lateness.drop_duplicates(["side", "row"]).groupby("batch").size()
+    table["late_rows"] = table["batch"].map(counts).fillna(0).astype(int)
+    return table
+
+
+def _epoch() -> pd.Series[Any]:
+    return pd.Series([pd.Timestamp(0, tz="UTC")])
+
+
+def late_copies(run: Run, table: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Rows, or their copies in windows, that arrived behind the watermark they were judged by.
+
+    Columns: ``side``, ``row``, ``batch``, ``start``, ``end``, ``watermark``, ``behind`` (all times in microseconds).
+    """
+    table = run.batches if table is None else table
+    judged = table.set_index("batch")["late_watermark"]
+    marks = _micros(judged).reindex(range(run.micro_batches)).ffill().fillna(0).to_numpy(dtype=np.int64)
+    found = []
+    for side in SIDES:
+        stream = run.side(side)
+        copies = model.copies(run.join, stream.event_times)
+        batch = stream.arrival[copies["row"]]
+        copies = copies.assign(side=side, batch=batch, watermark=marks[batch])
+        copies["behind"] = copies["watermark"] - copies["end"]
+        found.append(copies[copies["behind"] >= 0])
+    return pd.concat(found, ignore_index=True)
+
+
+def _micros(times: pd.Series[Any]) -> pd.Series[Any]:
+    plain = times.dt.tz_convert("UTC").dt.tz_localize(None) if times.dt.tz is not None else times
+    return plain.astype("datetime64[us]").astype("int64")
+
+
+def late(run: Run) -> pd.DataFrame:
+    """The table of `Run.late`."""
+    copies = late_copies(run)
+    zone = run.left.zones.get(run.left.time)
+    parts = []
+    for side in SIDES:
+        mine = copies[copies["side"] == side]
+        rows = plain_rows(run, side).iloc[mine["row"]].reset_index(drop=True)
+        if run.windowed:
+            for name in ("start", "end"):
+                rows[f"window_{name}"] = _moments(mine[name], zone)
+        rows["watermark"] = _moments(mine["watermark"], zone)
+        rows["behind"] = pd.to_timedelta(mine["behind"].to_numpy(), unit="us")
+        parts.append(rows)
+    return stack(parts)
+
+
+def _moments(micros: pd.Series[Any], zone: str | None) -> pd.Series[Any]:
+    moments = pd.Series(micros.to_numpy(dtype=np.int64).astype("datetime64[us]"))
+    return _arrow.in_zone(moments, zone)
+
+
+def stack(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    full = [part for part in parts if len(part)]
+    if not full:
+        return pd.concat(parts).iloc[:0].reset_index(drop=True)
+    stacked = pd.concat(full, ignore_index=True) if len(full) > 1 else full[0].reset_index(drop=True)
+    columns = dict.fromkeys([column for part in parts for column in part.columns])
+    tail = [column for column in ("window_start", "window_end", "watermark", "behind", "fate", "reason") if column in columns]
+    return stacked.reindex(columns=[*(column for column in columns if column not in tail), *tail])
+
+
+def plain_rows(run: Run, side: str) -> pd.DataFrame:
+    """A side's rows with ``side`` and ``batch`` in front; columns of the stream that clash are called ``row_…``."""
+    stream = run.side(side)
+    rows = _arrow.to_pandas(stream.table, stream.zones)
+    rows = rows.rename(columns={name: f"row_{name}" for name in _OURS})
+    rows.insert(0, "side", side)
+    rows.insert(1, "batch", stream.arrival)
+    return rows
+
+
+def rows(run: Run) -> pd.DataFrame:
+    """The table of `Run.rows`."""
+    from workbench import explain
+
+    parts = []
+    told = explain.fates(run)
+    for side in SIDES:
+        part = plain_rows(run, side)
+        part["fate"], part["reason"] = told[side]["fate"], told[side]["reason"]
+        parts.append(part)
+    return stack(parts)
+
+
+def matched_rows(run: Run) -> dict[str, np.ndarray[Any, Any]]:
+    """Per side, which rows Spark's output shows with a partner."""
+    raw = run.raw_output
+    found = {side: np.zeros(len(run.side(side)), dtype=bool) for side in SIDES}
+    if isinstance(run.join, CoGroup):
+        import pyarrow.compute as pc
+
+        both = raw.filter(
+            pc.and_(pc.greater(pc.list_value_length(raw["left"]), 0), pc.greater(pc.list_value_length(raw["right"]), 0))
+        )
+        for side in SIDES:
+            found[side][pc.struct_field(pc.list_flatten(both[side]), [ROW]).to_numpy()] = True
+        return found
+    frame = raw.select([name for name in raw.column_names if name.endswith(ROW)]).to_pandas()
+    if run.join.how in ("semi", "anti"):
+        return found
+    pairs = frame.dropna()
+    for side in SIDES:
+        found[side][pairs[f"{side}_{ROW}"].astype(int)] = True
+    return found
+
+
+def shown_rows(run: Run, side: str) -> np.ndarray[Any, Any]:
+    """Which rows of a side stand anywhere in Spark's output of a join, with a partner or padded with nulls."""
+    shown = np.zeros(len(run.side(side)), dtype=bool)
+    name = f"{side}_{ROW}"
+    if isinstance(run.join, IntervalJoin | WindowJoin) and name in run.raw_output.column_names:
+        shown[run.raw_output.column(name).drop_null().to_numpy()] = True
+    return shown

@@ -1,0 +1,145 @@
+"""`Run`: what a run gave, as pandas frames with documented columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import wrong
+from workbench.joins import CoGroup, Join, WindowJoin
+from workbench.streams import Stream
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+ROW = "__row"
+"""The column of row numbers that a run adds to each side, to know its rows again."""
+
+
+@dataclass(eq=False, repr=False)
+class Run:
+    """What a run gave. Made by `workbench.run`.
+
+    Attributes
+    ----------
+    join, left, right, finish, policy
+        As they were given to `workbench.run`.
+    code
+        The function ``join_streams`` that was run.
+    """
+
+    join: Join
+    left: Stream
+    right: Stream
+    finish: bool
+    policy: str
+    code: str
+    folder: Path = Path()
+    spark: SparkSession | None = None
+    progress: list[dict[str, Any]] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.join} on {self.left.name} and {self.right.name}: {len(self.output):,} rows out>"
+
+    @property
+    def micro_batches(self) -> int:
+        """How many recorded micro-batches the run took in."""
+        return max(self.left.batch_count, self.right.batch_count)
+
+    def numbered(self, side: str) -> pa.Table:
+        """A side's rows with their numbers in column ``__row``."""
+        import numpy as np
+        import pyarrow as pa
+
+        stream = self.left if side == "left" else self.right
+        return stream.table.append_column(ROW, pa.array(np.arange(len(stream)), pa.int64()))
+
+    @cached_property
+    def raw_output(self) -> pa.Table:
+        """The output as Spark wrote it, with column ``batch`` and row numbers, in order of micro-batch."""
+        from workbench import _sink
+
+        return _sink.read(self.folder / "output")
+
+    @cached_property
+    def output(self) -> pd.DataFrame:
+        """What came out of the join.
+
+        Columns: for joins ``left_<column>`` …, ``right_<column>`` … (left only for semi and anti); for coGroup the
+        key columns, ``left`` and ``right`` (lists of dicts); where there are windows ``window_start`` and
+        ``window_end``; and ``batch``, Spark's micro-batch that wrote the row.
+        """
+        from workbench import _sink
+
+        return _sink.frame(self.raw_output, self.join, self.left, self.right)
+
+    @cached_property
+    def batches(self) -> pd.DataFrame:
+        """One row a micro-batch.
+
+        Columns: ``batch``; ``watermark`` (the one that closes windows and evicts state); ``late_watermark`` (the
+        one that late rows are judged by: that of the micro-batch before); ``left_rows``, ``right_rows`` (arrived);
+        ``output_rows``; ``late_rows`` (as in `late`); ``dropped`` (Spark's own counter
+        ``numRowsDroppedByWatermark``, which counts partial aggregates in sessions and coGroup); ``state_rows``;
+        ``state_bytes``; ``duration_ms``; ``kind`` (``data``, ``finish`` for the end of input, ``no data`` for the
+        micro-batches Spark adds when the watermark has moved).
+        """
+        from workbench import _tables
+
+        return _tables.batches(self)
+
+    @cached_property
+    def late(self) -> pd.DataFrame:
+        """Every row that was dropped as late, once for each window it was late for.
+
+        Columns: ``side``, ``batch``, the row's columns, ``window_start``, ``window_end`` (windowed only),
+        ``watermark`` (the one it was judged by) and ``behind`` (how far behind it the row, or its window's end, was).
+        """
+        from workbench import _tables
+
+        return _tables.late(self)
+
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """Every input row of both sides, in order of arrival by side.
+
+        Columns: ``side``, ``batch``, the row's columns, ``fate`` (matched, unmatched, late, pending or null_key) and
+        ``reason``. A column of the streams that bears one of these names is called ``row_<name>``.
+        """
+        from workbench import _tables
+
+        return _tables.rows(self)
+
+    def state(self, batch: int) -> pd.DataFrame:
+        """What Spark held in state after a micro-batch, read back from its checkpoint.
+
+        Parameters
+        ----------
+        batch
+            A micro-batch of `batches`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: ``side``, the row's columns; ``window_start``, ``window_end`` where there are windows.
+        """
+        from workbench import _state
+
+        known = list(self.batches["batch"])
+        if isinstance(batch, bool) or not isinstance(batch, int) or batch not in known:
+            raise wrong("batch", batch, f"this run has micro-batches {known[0]} to {known[-1]}")
+        return _state.read(self, batch)
+
+    @property
+    def windowed(self) -> bool:
+        """Whether the join has windows."""
+        return isinstance(self.join, WindowJoin | CoGroup)
+
+    def side(self, name: str) -> Stream:
+        """The stream of a side, ``"left"`` or ``"right"``."""
+        return self.left if name == "left" else self.right

@@ -1,0 +1,109 @@
+"""The local Spark session, and why each setting is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.errors import JavaError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTINGS = {
+    # one line of a laptop's work: two task threads, no cluster
+    "spark.master": "local[2]",
+    "spark.app.name": "stream-join workbench",
+    # no web server and no port left open in somebody's notebook
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # only this machine talks to this session
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    # event times are shown as they are meant, whatever zone the machine stands in
+    "spark.sql.session.timeZone": "UTC",
+    # workers run the notebook's own Python, not the PATH's
+    "spark.pyspark.python": sys.executable,
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Hadoop's checksumming file system forks a chmod for every file it makes
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "spark.log.level": "OFF",
+    # a small heap that grows; a recording of a million rows fits
+    "spark.driver.memory": "2g",
+}
+
+QUERY_SETTINGS = {
+    # one partition: a recorded run is small, and every partition costs a task, a state store and its files a micro-batch
+    "spark.sql.shuffle.partitions": "1",
+    # halves a tiny run: the checkpoint's files are renamed, not copied through the checksumming file system
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    # every micro-batch's state can be looked at afterwards
+    "spark.sql.streaming.minBatchesToRetain": "1000000",
+    "spark.sql.streaming.numRecentProgressUpdates": "100000",
+    "spark.sql.streaming.fileSink.log.compactInterval": "1000000",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.streaming.stopTimeout": "10s",
+}
+
+_JAVA_REMEDY = (
+    "Spark 4.3 needs Java 17 or 21: on Debian or Ubuntu `sudo apt-get install openjdk-17-jre-headless`, "
+    "on macOS `brew install openjdk@17`, on Windows `winget install EclipseAdoptium.Temurin.17.JRE`"
+)
+_GOOD_JAVA = range(17, 22)
+_lock = threading.Lock()
+
+
+def check_java() -> int:
+    """The major version of the Java that Spark would start.
+
+    Raises
+    ------
+    JavaError
+        If there is none, or it is not one that Spark 4.3 runs on; one line with the command that installs one.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if java is None or (home and not Path(java).exists() and shutil.which(java) is None):
+        where = f"JAVA_HOME is {home}, where there is no bin/java" if home else "no Java found"
+        raise JavaError(f"{where}. {_JAVA_REMEDY}")
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise JavaError(f"{java} does not run ({error}). {_JAVA_REMEDY}") from None
+    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    if found is None:
+        raise JavaError(f"{java} is no Java that works. {_JAVA_REMEDY}")
+    major = int(found.group(1))
+    if major not in _GOOD_JAVA:
+        raise JavaError(f"{java} is Java {major}. {_JAVA_REMEDY}, and point JAVA_HOME at it")
+    return major
+
+
+def spark() -> SparkSession:
+    """The session that `run` uses: the one that is active, or a local one of the workbench's own.
+
+    Raises
+    ------
+    JavaError
+        If there is no Java that Spark can run on.
+    """
+    with _lock:
+        from pyspark.sql import SparkSession
+
+        active = SparkSession.getActiveSession()
+        if active is not None:
+            return active
+        check_java()
+        builder = SparkSession.builder
+        for name, value in SETTINGS.items():
+            builder = builder.config(name, value)
+        return builder.getOrCreate()

@@ -1,0 +1,306 @@
+"""`Stream`: rows in arrival order, in micro-batches, with a key, an event time and a watermark delay."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench import times
+from workbench.errors import ArgumentError, DataError, one_of, wrong
+from workbench.times import ZERO, Span
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+FORMATS = ("parquet", "json", "csv", "delta")
+MOST_BATCHES = 100_000
+_FIRST_FILE_TIME = 1_000_000_000  # seconds; any fixed instant: only the order of the files matters
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stream:
+    """One side of a join: recorded rows and how to read them as a stream.
+
+    Make one with `from_pandas`, `from_files` or ``generators.generate``.
+
+    Attributes
+    ----------
+    name
+        What charts, errors and the exported script call it.
+    key
+        The key columns.
+    time
+        The event-time column.
+    watermark
+        The watermark delay.
+    table
+        The rows in arrival order, in types that Spark reads (timestamps in microseconds, UTC).
+    arrival
+        The micro-batch each row arrives in, beginning with 0; never falls.
+    batch_count
+        How many micro-batches there are, empty ones included.
+    zones
+        For each timestamp column the time zone it came with, or None where it was naive.
+    path, format, max_files
+        Where `from_files` read it; None for a stream from memory.
+    """
+
+    name: str
+    key: tuple[str, ...]
+    time: str
+    watermark: timedelta
+    table: pa.Table
+    arrival: np.ndarray[Any, Any]
+    batch_count: int
+    zones: dict[str, str | None] = field(default_factory=dict)
+    path: str | None = None
+    format: str = "parquet"
+    max_files: int = 1
+
+    @classmethod
+    def from_pandas(
+        cls,
+        frame: pd.DataFrame,
+        name: str,
+        key: str | Sequence[str],
+        time: str,
+        watermark: Span = ZERO,
+        batch: str | None = None,
+    ) -> Stream:
+        """Make a stream of a pandas frame, whose rows are in arrival order.
+
+        Parameters
+        ----------
+        frame
+            The rows.
+        name
+            What to call the stream.
+        key
+            The key column, or a list of key columns.
+        time
+            The event-time column: timestamps, naive (taken as UTC) or with a time zone. Read in microseconds.
+        watermark
+            The delay: how far behind the newest event time a row may be and still be kept.
+        batch
+            An integer column that gives the micro-batch in which a row arrives; None: all arrive in one.
+
+        Raises
+        ------
+        ArgumentError, DataError
+            If a column is missing or of the wrong type, or an event time is missing.
+        """
+        import numpy as np
+        import pandas as pd
+        import pyarrow as pa
+
+        if not isinstance(frame, pd.DataFrame):
+            raise wrong("frame", type(frame).__name__, "give a pandas DataFrame, one row an event")
+        _check_name(name)
+        _check_columns([*frame.columns], name)
+        if batch is None:
+            arrival = np.zeros(len(frame), dtype=np.int64)
+        else:
+            _check_column("batch", batch, list(frame.columns), name)
+            arrival = _arrival(frame[batch], batch, name)
+            order = np.argsort(arrival, kind="stable")
+            frame, arrival = frame.iloc[order].drop(columns=batch), arrival[order]
+        for column in (time, *([key] if isinstance(key, str) else key)):
+            if column == batch:
+                raise wrong("batch", batch, f"it is also used as key or time of {name}; use a column of its own")
+        try:
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            raise DataError(
+                f"frame: a column of {name} holds values of several types ({'; '.join(map(str, error.args))}); "
+                "give each column one type"
+            ) from None
+        return cls._checked(table, arrival, int(arrival[-1]) + 1 if len(arrival) else 1, name, key, time, watermark)
+
+    @classmethod
+    def from_files(
+        cls,
+        path: str | os.PathLike[str],
+        name: str,
+        key: str | Sequence[str],
+        time: str,
+        watermark: Span = ZERO,
+        format: str = "parquet",  # noqa: A002 - Spark's word
+        schema: Any = None,
+        max_files: int = 1,
+    ) -> Stream:
+        """Make a stream of a folder of files, in order of modification time, as Spark's file source takes them.
+
+        Parameters
+        ----------
+        path
+            The folder.
+        name, key, time, watermark
+            As in `from_pandas`.
+        format
+            ``parquet``, ``json`` (one object a line), ``csv`` (with a header) or ``delta``.
+        schema
+            A `pyarrow.Schema`, or a dict of column names to Arrow type names such as ``"timestamp[us]"``;
+            None: as the files say. Columns it does not name are left out.
+        max_files
+            Files a micro-batch.
+
+        Raises
+        ------
+        ArgumentError, DataError
+            If the folder is missing or empty, or a file is not what `format` says.
+        """
+        from workbench import _files
+
+        _check_name(name)
+        one_of("format", format, FORMATS)
+        if not isinstance(max_files, int) or max_files < 1:
+            raise wrong("max_files", max_files, "use a whole number of files a micro-batch, 1 or more")
+        table, arrival, count = _files.read(Path(path), format, schema, max_files)
+        table = _files.parse_times(table, time)
+        stream = cls._checked(table, arrival, count, name, key, time, watermark)
+        return replace(stream, path=str(path), format=format, max_files=max_files)
+
+    @classmethod
+    def _checked(
+        cls,
+        table: pa.Table,
+        arrival: np.ndarray[Any, Any],
+        count: int,
+        name: str,
+        key: str | Sequence[str],
+        time: str,
+        watermark: Span,
+    ) -> Stream:
+        from workbench import _arrow
+
+        columns = table.column_names
+        _check_columns(columns, name)
+        keys = (key,) if isinstance(key, str) else tuple(key)
+        if not keys:
+            raise wrong("key", key, "name at least one key column")
+        for column in keys:
+            _check_column("key", column, columns, name)
+        _check_column("time", time, columns, name)
+        if len(set(keys)) < len(keys):
+            raise wrong("key", key, "name each key column once")
+        delay = times.delay(watermark, "watermark")
+        table, zones = _arrow.spark_ready(table, name)
+        _arrow.check_time(table, time, name)
+        for column in keys:
+            _arrow.check_key(table, column, name)
+        return cls(name, keys, time, delay, table, arrival, count, zones)
+
+    def with_watermark(self, watermark: Span) -> Stream:
+        """The same stream with another watermark delay."""
+        return replace(self, watermark=times.delay(watermark, "watermark"))
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __repr__(self) -> str:
+        key = self.key[0] if len(self.key) == 1 else list(self.key)
+        return (
+            f"<Stream {self.name}: {len(self):,} rows in {self.batch_count:,} micro-batches, "
+            f"key {key!r}, time {self.time!r}, watermark {times.text(self.watermark)!r}>"
+        )
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.table.column_names)
+
+    @property
+    def event_times(self) -> np.ndarray[Any, Any]:
+        """Event times in microseconds since 1970-01-01 UTC, one a row, as 64-bit integers."""
+        import pyarrow as pa
+
+        times_column: np.ndarray[Any, Any] = self.table.column(self.time).cast(pa.int64()).to_numpy()
+        return times_column
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows as a frame, in arrival order, timestamps as they came; column ``batch`` is the micro-batch.
+
+        ``batch`` is left out where the stream has a column of that name.
+        """
+        from workbench import _arrow
+
+        frame = _arrow.to_pandas(self.table, self.zones)
+        if "batch" not in frame:
+            frame["batch"] = self.arrival
+        return frame
+
+    def write(self, folder: Path, batches: int | None = None, table: pa.Table | None = None) -> None:
+        """Write one Parquet file a micro-batch, so that Spark's file source takes them in this order.
+
+        Parameters
+        ----------
+        folder
+            Made if missing.
+        batches
+            How many micro-batches to write; those beyond the stream's own are empty.
+        table
+            Rows to write in place of `table`, with the same arrival (the workbench adds row numbers).
+        """
+        import numpy as np
+
+        rows = self.table if table is None else table
+        count = self.batch_count if batches is None else batches
+        edges = np.searchsorted(self.arrival, np.arange(count + 1))
+        for number in range(count):
+            write_batch(rows.slice(edges[number], edges[number + 1] - edges[number]), folder, number)
+
+
+def write_batch(rows: pa.Table, folder: Path, number: int) -> None:
+    """Write one micro-batch; its modification time is set, because Spark's file source goes by that."""
+    import pyarrow.parquet as pq
+
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"batch-{number:05d}.parquet"
+    pq.write_table(rows, file, compression="snappy")
+    os.utime(file, (_FIRST_FILE_TIME + number, _FIRST_FILE_TIME + number))
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name.strip():
+        raise wrong("name", name, 'give the stream a name, such as "orders"')
+
+
+def _check_columns(columns: list[Any], name: str) -> None:
+    seen: set[str] = set()
+    for column in columns:
+        if not isinstance(column, str):
+            raise DataError(f"frame: {name} has a column named {column!r}; name every column with text")
+        if column.lower() in seen:
+            raise DataError(
+                f"frame: {name} has column {column!r} twice (Spark does not tell upper from lower case); rename one"
+            )
+        seen.add(column.lower())
+
+
+def _check_column(argument: str, column: object, columns: list[str], name: str) -> None:
+    if not isinstance(column, str) or column not in columns:
+        raise wrong(argument, column, f"{name} has no such column; it has {', '.join(map(repr, columns)) or 'none'}")
+
+
+def _arrival(column: pd.Series[Any], batch: str, name: str) -> np.ndarray[Any, Any]:
+    import numpy as np
+    import pandas as pd
+
+    if not pd.api.types.is_integer_dtype(column.dtype) or column.isna().any():
+        raise ArgumentError(
+            f"batch: got column {batch!r} of {name}, which holds {column.dtype} values; "
+            "use a column of whole numbers, 0 for the first micro-batch, none missing"
+        )
+    arrival: np.ndarray[Any, Any] = column.to_numpy(dtype=np.int64)
+    if len(arrival) and (arrival.min() < 0 or arrival.max() >= MOST_BATCHES):
+        bad = int(arrival.min() if arrival.min() < 0 else arrival.max())
+        raise ArgumentError(
+            f"batch: got micro-batch {bad} in column {batch!r} of {name}; number them from 0, below {MOST_BATCHES:,}"
+        )
+    return arrival
