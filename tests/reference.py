@@ -43,14 +43,20 @@ def sessions(gap, left, right):
 def assigned(window, left, right):
     """For each side a list of (row index, (start, end))."""
     if window[0] != "session":
-        return [[(i, span) for i, row in enumerate(side) for span in windows_of(window, row["t"])] for side in (left, right)]
+        return [
+            [(i, span) for i, row in enumerate(side) for span in windows_of(window, row["t"])] for side in (left, right)
+        ]
     gap = window[1]
     merged = sessions(gap, left, right)
     result = []
     for side in (left, right):
         mine = []
         for i, row in enumerate(side):
-            spans = [(row["t"], row["t"] + gap)] if row["key"] is None else [s for s in merged[row["key"]] if s[0] <= row["t"] < s[1]]
+            spans = (
+                [(row["t"], row["t"] + gap)]
+                if row["key"] is None
+                else [s for s in merged[row["key"]] if s[0] <= row["t"] < s[1]]
+            )
             mine.append((i, spans[0]))
         result.append(mine)
     return result
@@ -69,7 +75,9 @@ def window_join(window, how, left, right):
                 if how in ("inner", "left", "right", "full"):
                     out.append((l, r, *lspan))
     for l, span in lefts:
-        if (how in ("left", "full", "anti") and (l, span) not in used_left) or (how == "semi" and (l, span) in used_left):
+        if (how in ("left", "full", "anti") and (l, span) not in used_left) or (
+            how == "semi" and (l, span) in used_left
+        ):
             out.append((l, None, *span))
     for r, span in rights:
         if how in ("right", "full") and (r, span) not in used_right:

@@ -18,8 +18,26 @@ WINDOWS = (
 )
 
 # boundaries on purpose: window edges (0, 10, 20), one gap (5 s) apart, bounds hit exactly, duplicates, null keys
-LEFT = [("a", 100, 0), ("a", 105, 0), ("a", 110, 0), ("b", 109.999999, 0), (None, 112, 1), ("a", 112, 1), ("a", 112, 1), ("c", 120, 3)]
-RIGHT = [("a", 100, 0), ("a", 107, 0), ("b", 110, 1), (None, 112, 1), ("a", 117, 1), ("a", 117, 1), ("d", 122, 3), ("c", 125.000001, 3)]
+LEFT = [
+    ("a", 100, 0),
+    ("a", 105, 0),
+    ("a", 110, 0),
+    ("b", 109.999999, 0),
+    (None, 112, 1),
+    ("a", 112, 1),
+    ("a", 112, 1),
+    ("c", 120, 3),
+]
+RIGHT = [
+    ("a", 100, 0),
+    ("a", 107, 0),
+    ("b", 110, 1),
+    (None, 112, 1),
+    ("a", 117, 1),
+    ("a", 117, 1),
+    ("d", 122, 3),
+    ("c", 125.000001, 3),
+]
 
 
 def sides():
@@ -49,7 +67,15 @@ def test_interval_join(spark, how):
 
 @pytest.mark.parametrize(
     ("lower", "upper"),
-    [("0 s", "0 s"), ("5 s", "5 s"), ("-5 s", "-5 s"), ("2 s", "7 s"), ("-7 s", "-2 s"), ("-5 s", "5 s"), ("-500 ms", "1500 ms")],
+    [
+        ("0 s", "0 s"),
+        ("5 s", "5 s"),
+        ("-5 s", "-5 s"),
+        ("2 s", "7 s"),
+        ("-7 s", "-2 s"),
+        ("-5 s", "5 s"),
+        ("-500 ms", "1500 ms"),
+    ],
 )
 @pytest.mark.parametrize("exclusive", [(False, False), (True, False), (False, True), (True, True)], ids=str)
 def test_interval_bounds(spark, lower, upper, exclusive):

@@ -15,9 +15,9 @@ from workbench.streams import Stream
 from workbench.windows import Session, Sliding, Tumbling
 
 if TYPE_CHECKING:
+    from workbench._export import export
     from workbench.query import run
     from workbench.results import Run
-    from workbench.script import export
     from workbench.session import spark
 
 __all__ = [
@@ -40,7 +40,7 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-_LATER = {"run": "query", "Run": "results", "export": "script", "spark": "session"}
+_LATER = {"run": "query", "Run": "results", "export": "_export", "spark": "session"}
 
 
 def __getattr__(name: str) -> Any:

@@ -59,7 +59,7 @@ def _cast(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
     return column.cast(target)
 
 
-def _target(kind: pa.DataType) -> pa.DataType | None:  # noqa: PLR0911 - one line a type
+def _target(kind: pa.DataType) -> pa.DataType | None:
     if pa.types.is_timestamp(kind):
         return pa.timestamp("us", "UTC")
     if pa.types.is_dictionary(kind):

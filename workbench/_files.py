@@ -61,7 +61,7 @@ def _read_file(file: Path, kind: str, schema: pa.Schema | None) -> pa.Table:
             return schema.empty_table()
         first = str(error).splitlines()[0][:200]
         raise DataError(
-            f"path: {file} is not a {_SUFFIXES[kind]} file ({first}); give its real format, or take it out of the folder"
+            f"path: {file} is not a {_SUFFIXES[kind]} file ({first}); give its real format, or take it out"
         ) from None
 
 
@@ -101,7 +101,9 @@ def _select(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
     try:
         return table.select(schema.names).cast(schema)
     except (KeyError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(f"schema: the files do not have these columns and types ({error}); they have {table.schema}") from None
+        raise DataError(
+            f"schema: the files do not have these columns and types ({error}); they have {table.schema}"
+        ) from None
 
 
 def parse_times(table: pa.Table, time: str) -> pa.Table:

@@ -13,8 +13,7 @@ import pyarrow.parquet as pq
 
 from workbench import _arrow
 from workbench.joins import CoGroup, Join
-from workbench.results import ROW
-from workbench.streams import Stream
+from workbench.streams import ROW, Stream
 
 
 def read(output: Path) -> pa.Table:
@@ -32,7 +31,11 @@ def read(output: Path) -> pa.Table:
                 table = pq.ParquetFile(path).read()
                 tables.append(table.append_column("batch", pa.array(np.full(table.num_rows, number), pa.int64())))
     table = pa.concat_tables(tables)
-    order = [(name, "ascending") for name in ("batch", f"left_{ROW}", f"right_{ROW}", "window_start") if name in table.column_names]
+    order = [
+        (name, "ascending")
+        for name in ("batch", f"left_{ROW}", f"right_{ROW}", "window_start")
+        if name in table.column_names
+    ]
     return table.sort_by(order)
 
 
@@ -49,10 +52,12 @@ def frame(raw: pa.Table, join: Join, left: Stream, right: Stream) -> pd.DataFram
         return plain[columns]
     for prefix, stream in (("left_", left), ("right_", right)):
         zones |= {prefix + name: zone for name, zone in stream.zones.items()}
-    return _arrow.to_pandas(raw.drop([name for name in (f"left_{ROW}", f"right_{ROW}") if name in raw.column_names]), zones)
+    return _arrow.to_pandas(
+        raw.drop([name for name in (f"left_{ROW}", f"right_{ROW}") if name in raw.column_names]), zones
+    )
 
 
-def _dicts(lists: pa.ChunkedArray, stream: Stream) -> list[list[dict[str, object]]]:
+def _dicts(lists: pa.ChunkedArray, stream: Stream) -> pd.Series:
     """Lists of rows as lists of dicts, in order of arrival."""
     import pyarrow.compute as pc
 
@@ -64,9 +69,10 @@ def _dicts(lists: pa.ChunkedArray, stream: Stream) -> list[list[dict[str, object
     values = values.where(values.notna(), None)
     dicts = values.to_dict("records")
     lengths = pc.list_value_length(lists).to_numpy()
-    groups, begin = [], 0
+    groups: list[list[dict[str, object]]] = []
+    begin = 0
     for length in lengths:
         order = np.argsort(numbers[begin : begin + length], kind="stable")
         groups.append([dicts[begin + place] for place in order])
         begin += int(length)
-    return groups
+    return pd.Series(groups, dtype=object)

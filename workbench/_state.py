@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench import _arrow
+from workbench import _arrow, _tables, model
 from workbench.joins import CoGroup
-from workbench.results import ROW
+from workbench.streams import ROW
 from workbench.windows import Session
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ SIDES = ("left", "right")
 
 def read(run: Run, batch: int) -> pd.DataFrame:
     """The table of `Run.state`."""
-    from workbench import _tables
-
     found = held(run, batch)
     zone = run.left.zones.get(run.left.time)
     parts = []
@@ -77,11 +75,11 @@ def _guess(run: Run, batch: int, side: str, state: Any, kept: list[str], columns
     """
     from pyspark.sql import functions as F
 
-    from workbench import _tables, model
-
     stream = run.side(side)
     names = [name for name in (*stream.key, stream.time) if f"{side}_{name}" in kept]
-    arrow = state.select(*[F.col(f"value.`{side}_{name.replace('`', '``')}`").alias(name) for name in names], *columns).toArrow()
+    arrow = state.select(
+        *[F.col(f"value.`{side}_{name.replace('`', '``')}`").alias(name) for name in names], *columns
+    ).toArrow()
     held = arrow.to_pandas().drop_duplicates()
     copies = model.copies(run.join, stream.event_times)
     late = _tables.late_copies(run)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbench import _arrow, model
 from workbench.joins import CoGroup, IntervalJoin, WindowJoin
-from workbench.results import ROW
+from workbench.streams import ROW
 
 if TYPE_CHECKING:
     from workbench.results import Run
@@ -36,7 +36,9 @@ def batches(run: Run) -> pd.DataFrame:
     table["dropped"] = [sum(op["numRowsDroppedByWatermark"] for op in ops) for ops in operators]
     table["state_rows"] = [sum(op["numRowsTotal"] for op in ops) for ops in operators]
     table["state_bytes"] = [sum(op["memoryUsedBytes"] for op in ops) for ops in operators]
-    table["duration_ms"] = [int(each.get("batchDuration", each["durationMs"].get("triggerExecution", 0))) for each in told]
+    table["duration_ms"] = [
+        int(each.get("batchDuration", each["durationMs"].get("triggerExecution", 0))) for each in told
+    ]
     table["kind"] = np.select(
         [table["batch"] < run.micro_batches, (table["batch"] == run.micro_batches) & run.finish],
         ["data", "finish"],
@@ -104,7 +106,11 @@ def stack(parts: list[pd.DataFrame]) -> pd.DataFrame:
         return pd.concat(parts).iloc[:0].reset_index(drop=True)
     stacked = pd.concat(full, ignore_index=True) if len(full) > 1 else full[0].reset_index(drop=True)
     columns = dict.fromkeys([column for part in parts for column in part.columns])
-    tail = [column for column in ("window_start", "window_end", "watermark", "behind", "fate", "reason") if column in columns]
+    tail = [
+        column
+        for column in ("window_start", "window_end", "watermark", "behind", "fate", "reason")
+        if column in columns
+    ]
     return stacked.reindex(columns=[*(column for column in columns if column not in tail), *tail])
 
 
@@ -116,19 +122,6 @@ def plain_rows(run: Run, side: str) -> pd.DataFrame:
     rows.insert(0, "side", side)
     rows.insert(1, "batch", stream.arrival)
     return rows
-
-
-def rows(run: Run) -> pd.DataFrame:
-    """The table of `Run.rows`."""
-    from workbench import explain
-
-    parts = []
-    told = explain.fates(run)
-    for side in SIDES:
-        part = plain_rows(run, side)
-        part["fate"], part["reason"] = told[side]["fate"], told[side]["reason"]
-        parts.append(part)
-    return stack(parts)
 
 
 def matched_rows(run: Run) -> dict[str, np.ndarray[Any, Any]]:

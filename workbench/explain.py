@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench import _tables, model
+from workbench import _state, _tables, model
 from workbench.joins import CoGroup
 
 if TYPE_CHECKING:
@@ -53,6 +53,17 @@ def fates(run: Run) -> dict[str, pd.DataFrame]:
     return told
 
 
+def rows(run: Run) -> pd.DataFrame:
+    """The table of `Run.rows`."""
+    parts = []
+    told = fates(run)
+    for side in SIDES:
+        part = _tables.plain_rows(run, side)
+        part["fate"], part["reason"] = told[side]["fate"], told[side]["reason"]
+        parts.append(part)
+    return _tables.stack(parts)
+
+
 def _late_reason(copy: Any) -> str:
     from datetime import timedelta
 
@@ -63,7 +74,8 @@ def _late_reason(copy: Any) -> str:
         return "late: Spark starts every watermark at 1970-01-01, and drops what is at or before it"
     behind = times.short(timedelta(microseconds=int(copy["behind"])))
     what = "it" if copy["start"] == copy["end"] else "its window's end"
-    return f"late: {what} was {behind} behind the watermark, which stood at {mark:%Y-%m-%d %H:%M:%S.%f} in micro-batch {int(copy['batch'])}"
+    stood = f"{mark:%Y-%m-%d %H:%M:%S.%f} in micro-batch {int(copy['batch'])}"
+    return f"late: {what} was {behind} behind the watermark, which stood at {stood}"
 
 
 def _matched(run: Run) -> dict[str, np.ndarray[Any, Any]]:
@@ -99,8 +111,6 @@ def _session(run: Run) -> bool:
 def _pending(run: Run, side: str) -> np.ndarray[Any, Any]:
     pending = np.zeros(len(run.side(side)), dtype=bool)
     if not run.finish:
-        from workbench import _state
-
         held = _state.held(run, int(run.batches["batch"].iloc[-1]))
         pending[held.loc[held["side"] == side, "row"]] = True
     return pending

@@ -19,7 +19,9 @@ HOWS: tuple[str, ...] = get_args(How)
 
 def _check_window(window: object) -> None:
     if not isinstance(window, Window):
-        raise wrong("window", window, 'use Tumbling("10 seconds"), Sliding("10 seconds", "5 seconds") or Session("5 seconds")')
+        raise wrong(
+            "window", window, 'use Tumbling("10 seconds"), Sliding("10 seconds", "5 seconds") or Session("5 seconds")'
+        )
 
 
 def _check_how(how: object) -> None:
@@ -115,4 +117,3 @@ class IntervalJoin(Described):
 
 
 Join = WindowJoin | CoGroup | IntervalJoin
-

@@ -123,5 +123,3 @@ def _interval_pairs(join: IntervalJoin, codes: tuple[Micros, Micros], moments: t
     offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
     right_rows = order[np.repeat(begin, count) + offset]
     return pd.DataFrame({"left": left_rows, "right": right_rows, "start": 0, "end": 0})
-
-

@@ -18,7 +18,7 @@ from workbench.streams import Stream
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 POLICIES = ("min", "max")
 _POLL = 0.05  # seconds
@@ -104,7 +104,9 @@ def check(join: object, left: object, right: object, finish: object = True, poli
         raise wrong("join", join, 'use WindowJoin(...), CoGroup(...) or IntervalJoin("-2 seconds", "5 seconds")')
     for argument, side in (("left", left), ("right", right)):
         if not isinstance(side, Stream):
-            raise wrong(argument, type(side).__name__, "make a stream of it: Stream.from_pandas(...) or Stream.from_files(...)")
+            raise wrong(
+                argument, type(side).__name__, "make a stream of it: Stream.from_pandas(...) or Stream.from_files(...)"
+            )
     if not isinstance(finish, bool):
         raise wrong("finish", finish, "use True or False")
     one_of("policy", policy, POLICIES)
@@ -128,7 +130,7 @@ def ending(left: Stream, right: Stream) -> tuple[pa.Table, pa.Table]:
     import pyarrow as pa
 
     from workbench._arrow import END_OF_INPUT, zero
-    from workbench.results import ROW
+    from workbench.streams import ROW
 
     tables = []
     for stream in (left, right):
@@ -172,10 +174,14 @@ def compiled(code: str) -> Callable[[DataFrame, DataFrame], DataFrame]:
     from pyspark.sql import DataFrame
     from pyspark.sql import functions as F
 
-    from workbench.script import END_OF_INPUT_SOURCE
+    from workbench._arrow import END_OF_INPUT
 
-    names: dict[str, Any] = {"F": F, "DataFrame": DataFrame}
-    exec(END_OF_INPUT_SOURCE + code, names)  # noqa: S102 - the code shown is the code run
+    names: dict[str, Any] = {
+        "F": F,
+        "DataFrame": DataFrame,
+        "END_OF_INPUT": END_OF_INPUT.tz_localize("UTC").isoformat(),
+    }
+    exec(code, names)  # noqa: S102 - the code shown is the code run
     function: Callable[[DataFrame, DataFrame], DataFrame] = names["join_streams"]
     return function
 

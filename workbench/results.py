@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import wrong
 from workbench.joins import CoGroup, Join, WindowJoin
-from workbench.streams import Stream
+from workbench.streams import ROW, Stream
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     import pyarrow as pa
     from pyspark.sql import SparkSession
-
-ROW = "__row"
-"""The column of row numbers that a run adds to each side, to know its rows again."""
 
 
 @dataclass(eq=False, repr=False)
@@ -111,9 +107,16 @@ class Run:
         Columns: ``side``, ``batch``, the row's columns, ``fate`` (matched, unmatched, late, pending or null_key) and
         ``reason``. A column of the streams that bears one of these names is called ``row_<name>``.
         """
-        from workbench import _tables
+        from workbench import explain
 
-        return _tables.rows(self)
+        return explain.rows(self)
+
+    @property
+    def script(self) -> str:
+        """The PySpark script of this join, as text."""
+        from workbench import script
+
+        return script.render(self.join, self.left, self.right, self.finish, self.policy)
 
     def state(self, batch: int) -> pd.DataFrame:
         """What Spark held in state after a micro-batch, read back from its checkpoint.

@@ -39,7 +39,7 @@ SETTINGS = {
 }
 
 QUERY_SETTINGS = {
-    # one partition: a recorded run is small, and every partition costs a task, a state store and its files a micro-batch
+    # one partition: each one costs a task, a state store and its files in every micro-batch
     "spark.sql.shuffle.partitions": "1",
     # halves a tiny run: the checkpoint's files are renamed, not copied through the checksumming file system
     "spark.sql.streaming.checkpointFileManagerClass": (
@@ -107,3 +107,10 @@ def spark() -> SparkSession:
         for name, value in SETTINGS.items():
             builder = builder.config(name, value)
         return builder.getOrCreate()
+
+
+if __name__ == "__main__":  # python -m workbench.session: one line if Java is missing or wrong
+    try:
+        check_java()
+    except JavaError as error:
+        sys.exit(str(error))

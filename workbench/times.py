@@ -43,7 +43,9 @@ def parse(span: Span, argument: str) -> timedelta:
     >>> parse("1 minute 30 seconds", "size")
     datetime.timedelta(seconds=90)
     """
-    remedy = 'use a number with a unit, such as "10 seconds", "-500 ms" or "1 minute 30 seconds", or a datetime.timedelta'
+    remedy = (
+        'use a number with a unit, such as "10 seconds", "-500 ms" or "1 minute 30 seconds", or a datetime.timedelta'
+    )
     import pandas as pd  # not at the top: importing workbench stays quick
 
     if isinstance(span, str):
@@ -57,7 +59,7 @@ def parse(span: Span, argument: str) -> timedelta:
         read = pd.Timedelta(span)
     else:
         raise wrong(argument, span, remedy)
-    if read is pd.NaT:
+    if pd.isna(read):
         raise wrong(argument, span, remedy)
     if read.nanoseconds:
         raise wrong(argument, span, "event times have microseconds, so use whole microseconds")

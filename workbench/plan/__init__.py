@@ -19,9 +19,9 @@ __all__ = ["Names", "render"]
 _RENDERERS: dict[type, Callable[[Any, Names, bool], str]] = {
     IntervalJoin: _interval.render,
     CoGroup: _cogroup.render,
-    WindowJoin: lambda join, names, finish: (
-        _session if isinstance(join.window, Session) else _window
-    ).render(join, names, finish),
+    WindowJoin: lambda join, names, finish: (_session if isinstance(join.window, Session) else _window).render(
+        join, names, finish
+    ),
 }
 
 

@@ -52,7 +52,11 @@ def render(join: CoGroup, names: Names, finish: bool) -> str:
     time = literal("event_time")
     if isinstance(join.window, Session):
         gap = times.text(join.window.gap)
-        words, assign, window = f"sessions, {gap} gap", None, f'F.session_window("event_time", {literal(gap)}).alias("window")'
+        words, assign, window = (
+            f"sessions, {gap} gap",
+            None,
+            f'F.session_window("event_time", {literal(gap)}).alias("window")',
+        )
     else:
         calls = [window_calls(join.window, time, "window", side.delay) for side in (names.left, names.right)]
         words, assign, window = calls[0][0], [call for _, call in calls], '"window"'

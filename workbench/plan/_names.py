@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import keyword
 import re
@@ -10,6 +11,7 @@ from datetime import timedelta
 from textwrap import dedent
 from typing import Any
 
+import black
 import jinja2
 
 from workbench import times
@@ -17,7 +19,7 @@ from workbench.streams import Stream
 
 _TAKEN = {"F", "spark", "DataFrame", "SparkSession", "END_OF_INPUT", "args", "joined", "window", "matches", "sessions"}
 _TAKEN |= {"groups", "argparse", "Path", "main", "parse_args", "join_streams", "read", "write", "start", "null_key"}
-_TAKEN |= set(dir(__builtins__)) if not isinstance(__builtins__, dict) else set(__builtins__)
+_TAKEN |= set(dir(builtins))
 
 
 def literal(value: str) -> str:
@@ -87,10 +89,13 @@ class Names:
         return cls(*sides)
 
 
-_ENVIRONMENT = jinja2.Environment(
-    trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined, autoescape=False  # noqa: S701 - no HTML
+ENVIRONMENT = jinja2.Environment(
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=jinja2.StrictUndefined,
+    autoescape=False,  # noqa: S701 - no HTML
 )
-_ENVIRONMENT.filters |= {"column": column, "literal": literal, "interval": interval, "span": times.text}
+ENVIRONMENT.filters |= {"column": column, "literal": literal, "interval": interval, "span": times.text}
 
 _MACROS = """
 {% macro prepare(side, time="") %}
@@ -124,10 +129,11 @@ def join_streams({{ left.var }}: DataFrame, {{ right.var }}: DataFrame) -> DataF
 
 def template(source: str) -> jinja2.Template:
     """A template that can use the macros above."""
-    return _ENVIRONMENT.from_string(_MACROS + dedent(source).lstrip("\n"))
+    return ENVIRONMENT.from_string(_MACROS + dedent(source).lstrip("\n"))
 
 
 def fill(source: jinja2.Template, names: Names, finish: bool, **more: Any) -> str:
     """The text of a template for these names."""
     keys = list(zip(names.left.prefixed_keys, names.right.prefixed_keys, strict=True))
-    return source.render(left=names.left, right=names.right, keys=keys, finish=finish, **more).strip("\n") + "\n"
+    text = source.render(left=names.left, right=names.right, keys=keys, finish=finish, **more)
+    return black.format_str(text, mode=black.Mode(line_length=100))

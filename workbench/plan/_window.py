@@ -39,4 +39,13 @@ def render(join: WindowJoin, names: Names, finish: bool) -> str:
     """The text of a tumbling or sliding window join."""
     words, left = window_calls(join.window, '"event_time"', "window", names.left.delay)
     _, right = window_calls(join.window, '"event_time"', "other_window", names.right.delay)
-    return fill(_TEMPLATE, names, finish, words=words, left_window=left, right_window=right, how=join.how, spark_how=spark_how(join.how))
+    return fill(
+        _TEMPLATE,
+        names,
+        finish,
+        words=words,
+        left_window=left,
+        right_window=right,
+        how=join.how,
+        spark_how=spark_how(join.how),
+    )

@@ -1,0 +1,1 @@
+"""Altair charts of tables: no Spark and no widget here."""

@@ -1,0 +1,49 @@
+"""``%workbench``: opens the app."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+from workbench.errors import wrong
+from workbench.streams import Stream
+
+
+@magics_class
+class WorkbenchMagics(Magics):  # type: ignore[misc]
+    """The magics of the workbench."""
+
+    @magic_arguments()
+    @argument("left", nargs="?", help="a Stream of the notebook; without it, a scenario is chosen in the app")
+    @argument("right", nargs="?", help="the other Stream")
+    @line_magic
+    def workbench(self, line: str) -> Any:
+        """Open the stream-join workbench: ``%workbench``, or ``%workbench orders payments`` on two streams."""
+        from workbench.app import App
+
+        arguments = parse_argstring(self.workbench, line)
+        if arguments.left and not arguments.right:
+            raise wrong("right", None, f"name two streams: %workbench {arguments.left} <other stream>")
+        return App(*(self._stream(name) for name in (arguments.left, arguments.right) if name))
+
+    def _stream(self, name: str) -> Stream:
+        found = self.shell.user_ns.get(name)
+        if not isinstance(found, Stream):
+            known = [key for key, value in self.shell.user_ns.items() if isinstance(value, Stream) and key[0] != "_"]
+            raise wrong("%workbench", name, f"the notebook's streams are: {', '.join(known) or 'none yet'}")
+        return found
+
+
+def register(ipython: Any) -> None:
+    """Make ``%workbench`` known."""
+    ipython.register_magics(WorkbenchMagics)
+
+
+def unregister(ipython: Any) -> None:
+    """Close every open app, which stops its query."""
+    from workbench.app import close_all
+
+    close_all()
+    ipython.magics_manager.magics["line"].pop("workbench", None)
