@@ -169,6 +169,37 @@ class Stream:
         return replace(stream, path=str(path), format=format, max_files=max_files)
 
     @classmethod
+    def from_arrow(
+        cls,
+        table: pa.Table,
+        name: str,
+        key: str | Sequence[str],
+        time: str,
+        watermark: Span = ZERO,
+        arrival: np.ndarray[Any, Any] | None = None,
+        batch_count: int | None = None,
+    ) -> Stream:
+        """Make a stream of an Arrow table, whose rows are in arrival order.
+
+        Parameters
+        ----------
+        table, name, key, time, watermark
+            As in `from_pandas`.
+        arrival
+            The micro-batch of each row, never falling; None: all arrive in one.
+        batch_count
+            How many micro-batches there are, empty ones at the end included; None: up to the last with a row.
+        """
+        import numpy as np
+
+        _check_name(name)
+        batch = np.zeros(table.num_rows, dtype=np.int64) if arrival is None else np.asarray(arrival, dtype=np.int64)
+        if len(batch) != table.num_rows or (np.diff(batch) < 0).any() or (batch < 0).any():
+            raise ArgumentError("arrival: give one micro-batch a row, from 0, never falling")
+        least = int(batch[-1]) + 1 if len(batch) else 1
+        return cls._checked(table, batch, max(least, batch_count or 1), name, key, time, watermark)
+
+    @classmethod
     def _checked(
         cls,
         table: pa.Table,

@@ -1,0 +1,213 @@
+"""The scenarios. Each docstring says which join suits it, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from generators._draw import SECOND, Draw, Side, names
+
+
+def impressions_clicks(draw: Draw) -> tuple[Side, Side]:
+    """Advertising: impressions shown to users, and the clicks that some of them bring seconds later.
+
+    Suits an interval join, ``IntervalJoin("0 seconds", "30 seconds", how="left")``: a click belongs to the
+    impressions of its user in the half minute before it, and impressions without a click count too.
+    """
+    count = draw.settings.events
+    users, shown = draw.keys(count, usual=max(1, count // 4)), draw.moments(count)
+    clicked = draw.partnered(count, unmatched=0.6)
+    campaigns = draw.pool(lambda fake: fake.catch_phrase(), count, size=40)
+    impressions = Side(
+        "impressions",
+        ("user_id",),
+        "shown_at",
+        shown,
+        {
+            "user_id": names("u", users),
+            "impression_id": names("i", np.arange(count), 7),
+            "campaign": campaigns,
+            "site": draw.pool(lambda fake: fake.domain_name(), count, size=60),
+        },
+    )
+    hits = int(clicked.sum())
+    clicks = Side(
+        "clicks",
+        ("user_id",),
+        "clicked_at",
+        draw.after(shown[clicked], mean=8.0, least=0.4),
+        {
+            "user_id": names("u", users[clicked]),
+            "campaign": campaigns.filter(pa.array(clicked)),
+            "device": draw.pick(["phone", "laptop", "tablet"], hits, [6, 3, 1]),
+            "cost": draw.amounts(hits, 0.4),
+        },
+    )
+    return impressions, clicks
+
+
+def orders_payments(draw: Draw) -> tuple[Side, Side]:
+    """A shop: orders, and their payments some seconds later; one order in ten is never paid.
+
+    Suits an interval join, ``IntervalJoin("0 seconds", "15 seconds", how="left")``: each order has its own waiting
+    time for its payment, and the unpaid ones are what the shop wants to see.
+    """
+    count = draw.settings.events
+    orders_of, ordered = draw.keys(count, usual=count), draw.moments(count)
+    paid = draw.partnered(count, unmatched=0.1)
+    amounts = draw.amounts(count, 35.0)
+    orders = Side(
+        "orders",
+        ("order_id",),
+        "ordered_at",
+        ordered,
+        {
+            "order_id": names("o", orders_of),
+            "customer": draw.pool(lambda fake: fake.name(), count),
+            "city": draw.pool(lambda fake: fake.city(), count),
+            "amount": amounts,
+        },
+    )
+    hits = int(paid.sum())
+    payments = Side(
+        "payments",
+        ("order_id",),
+        "paid_at",
+        draw.after(ordered[paid], mean=4.0, least=0.5),
+        {
+            "order_id": names("o", orders_of[paid]),
+            "payment_id": names("p", np.arange(hits)),
+            "method": draw.pick(["card", "transfer", "wallet"], hits, [6, 1, 3]),
+            "paid": amounts.filter(pa.array(paid)),
+        },
+    )
+    return orders, payments
+
+
+def goods_info_price(draw: Draw) -> tuple[Side, Side]:
+    """A catalogue: goods info, and the price of each, sent five seconds earlier; one in five goods has none.
+
+    Suits an interval join below zero, ``IntervalJoin("-6 seconds", "-4 seconds", how="left")``: the partner comes
+    before the row, by a time that is known.
+    """
+    count = draw.settings.events
+    goods, sent = draw.keys(count, usual=count), draw.moments(count)
+    priced = draw.partnered(count, unmatched=0.2)
+    info = Side(
+        "goods_info",
+        ("goods_id",),
+        "info_at",
+        sent,
+        {
+            "goods_id": names("g", goods),
+            "title": draw.people(goods, lambda fake: fake.catch_phrase()),
+            "maker": draw.people(goods, lambda fake: fake.company()),
+        },
+    )
+    price = Side(
+        "goods_price",
+        ("goods_id",),
+        "price_at",
+        sent[priced] - 5 * SECOND,
+        {
+            "goods_id": names("g", goods[priced]),
+            "price": draw.amounts(int(priced.sum()), 20.0),
+            "currency": draw.pick(["EUR", "USD", "GBP"], int(priced.sum()), [5, 4, 1]),
+        },
+    )
+    return info, price
+
+
+def transfers(draw: Draw) -> tuple[Side, Side]:
+    """Two accounts' books: money out of one, and in on the other seconds later; a few transfers never arrive.
+
+    Suits a coGroup, ``CoGroup(Tumbling("1 minute"))``, or a full outer join: reconciliation wants both lists of a
+    reference, and most of all those where one list is empty. The key has two columns, reference and currency.
+    """
+    count = draw.settings.events
+    references, booked = draw.keys(count, usual=count), draw.moments(count)
+    arrives = draw.partnered(count, unmatched=0.05)
+    currency = draw.pick(["EUR", "USD", "CHF"], count, [6, 3, 1])
+    amounts = draw.amounts(count, 250.0)
+    money_out = Side(
+        "money_out",
+        ("reference", "currency"),
+        "booked_at",
+        booked,
+        {
+            "reference": names("r", references),
+            "currency": currency,
+            "account": draw.pool(lambda fake: fake.iban(), count, size=100),
+            "amount": amounts,
+        },
+    )
+    hits = pa.array(arrives)
+    money_in = Side(
+        "money_in",
+        ("reference", "currency"),
+        "received_at",
+        draw.after(booked[arrives], mean=3.0, least=1.0),
+        {
+            "reference": names("r", references[arrives]),
+            "currency": currency.filter(hits),
+            "account": draw.pool(lambda fake: fake.iban(), int(arrives.sum()), size=100),
+            "amount": amounts.filter(hits),
+        },
+    )
+    return money_out, money_in
+
+
+def page_views_searches(draw: Draw) -> tuple[Side, Side]:
+    """A web site: page views and searches of users, in bursts of a few seconds between events.
+
+    Suits a session window join, ``WindowJoin(Session("15 seconds"))``: what a user looks at and searches for in one
+    visit belongs together, and a visit ends when the user falls silent, not when a clock strikes.
+    """
+    count = draw.settings.events
+    usual = max(1, count // 8)
+    visits = max(1, count // 6)
+    visitor, begin = draw.keys(visits, usual=usual), draw.moments(count)[:: max(1, count // visits)][:visits]
+    visits = len(begin)
+    visitor = visitor[:visits]
+    searching = draw.partnered(visits, unmatched=0.3)
+    views_of = np.sort(np.concatenate([np.arange(visits), draw.rng.integers(0, visits, count)])[:count])
+    seeking = np.flatnonzero(searching)
+    searches_of = np.sort(draw.rng.choice(seeking, count // 3)) if len(seeking) else np.array([], dtype=np.int64)
+
+    def within(visit: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+        """Times in a visit: each event a few seconds after the one before."""
+        waits = draw.rng.gamma(2.0, 2.0, len(visit)) * 1000
+        first = np.flatnonzero(np.diff(visit, prepend=-1))
+        steps = np.cumsum(waits)
+        since = steps - np.repeat(steps[first], np.diff(np.append(first, len(visit))))
+        return begin[visit] + since.astype(np.int64) * 1000
+
+    page_views = Side(
+        "page_views",
+        ("user_id",),
+        "viewed_at",
+        within(views_of),
+        {
+            "user_id": names("u", visitor[views_of]),
+            "page": draw.pool(lambda fake: "/" + fake.uri_path(), count, size=120),
+            "browser": draw.pick(["Firefox", "Chrome", "Safari", "Edge"], count, [2, 5, 2, 1]),
+        },
+    )
+    searches = Side(
+        "searches",
+        ("user_id",),
+        "searched_at",
+        within(searches_of) + SECOND,
+        {
+            "user_id": names("u", visitor[searches_of]),
+            "words": draw.pool(lambda fake: " ".join(fake.words(2)), len(searches_of)),
+            "hits": pa.array(draw.rng.integers(0, 400, len(searches_of))),
+        },
+    )
+    return page_views, searches
+
+
+SCENARIOS = {
+    each.__name__: each
+    for each in (impressions_clicks, orders_payments, goods_info_price, transfers, page_views_searches)
+}
