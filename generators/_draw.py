@@ -65,7 +65,7 @@ class Draw:
     def moments(self, count: int) -> Numbers:
         """Event times at the asked-for rate, in whole milliseconds, ascending."""
         gaps = self.rng.exponential(SECOND / self.settings.rate, count)
-        start = np.datetime64(self.settings.start, "us").astype(np.int64)  # type: ignore[arg-type]
+        start = np.datetime64(self.settings.start, "us").astype(np.int64)
         moments: Numbers = start + (np.cumsum(gaps) // 1000).astype(np.int64) * 1000
         return moments
 

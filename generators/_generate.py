@@ -24,6 +24,8 @@ def generate(scenario: str, **settings: Any) -> tuple[Stream, Stream]:
     ----------
     scenario
         One of `scenarios`.
+    **settings
+        The settings below, by name.
     events : int, default 1000
         Rows of the left side; the right side has about as many, less those that have no partner.
     keys : int, optional

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from generators._draw import SECOND, Draw, Side, names
+from generators._draw import SECOND, Draw, Numbers, Side, names
 
 
 def impressions_clicks(draw: Draw) -> tuple[Side, Side]:
@@ -174,7 +174,7 @@ def page_views_searches(draw: Draw) -> tuple[Side, Side]:
     seeking = np.flatnonzero(searching)
     searches_of = np.sort(draw.rng.choice(seeking, count // 3)) if len(seeking) else np.array([], dtype=np.int64)
 
-    def within(visit: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    def within(visit: Numbers) -> Numbers:
         """Times in a visit: each event a few seconds after the one before."""
         waits = draw.rng.gamma(2.0, 2.0, len(visit)) * 1000
         first = np.flatnonzero(np.diff(visit, prepend=-1))

@@ -93,7 +93,7 @@ def _moment(value: object) -> datetime:
         moment = pd.Timestamp(value)
     except ValueError:
         raise wrong("start", value, remedy) from None
-    if moment is pd.NaT or not 1900 <= moment.year <= 2200:
+    if pd.isna(moment) or not 1900 <= moment.year <= 2200:
         raise wrong("start", value, remedy)
     if moment.tz is not None:
         moment = moment.tz_convert("UTC").tz_localize(None)

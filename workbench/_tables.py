@@ -124,6 +124,24 @@ def plain_rows(run: Run, side: str) -> pd.DataFrame:
     return rows
 
 
+def pairs(run: Run) -> pd.DataFrame:
+    """The pairs in Spark's output: columns ``left``, ``right`` (row numbers); a coGroup pairs all rows of a group.
+
+    Semi and anti joins show no pairs.
+    """
+    raw = run.raw_output
+    if isinstance(run.join, CoGroup):
+        lists = {side: [[row[ROW] for row in rows] for rows in raw[side].to_pylist()] for side in SIDES}
+        groups = zip(lists["left"], lists["right"], strict=True)
+        return pd.DataFrame(
+            [(mine, other) for left, right in groups for mine in left for other in right], columns=SIDES
+        )
+    if run.join.how in ("semi", "anti"):
+        return pd.DataFrame({side: pd.Series(dtype="int64") for side in SIDES})
+    frame = raw.select([f"{side}_{ROW}" for side in SIDES]).to_pandas().dropna().astype("int64")
+    return frame.set_axis(SIDES, axis=1)
+
+
 def matched_rows(run: Run) -> dict[str, np.ndarray[Any, Any]]:
     """Per side, which rows Spark's output shows with a partner."""
     raw = run.raw_output
@@ -131,18 +149,14 @@ def matched_rows(run: Run) -> dict[str, np.ndarray[Any, Any]]:
     if isinstance(run.join, CoGroup):
         import pyarrow.compute as pc
 
-        both = raw.filter(
-            pc.and_(pc.greater(pc.list_value_length(raw["left"]), 0), pc.greater(pc.list_value_length(raw["right"]), 0))
-        )
+        full = [pc.greater(pc.list_value_length(raw[side]), 0) for side in SIDES]
+        both = raw.filter(pc.and_(*full))
         for side in SIDES:
             found[side][pc.struct_field(pc.list_flatten(both[side]), [ROW]).to_numpy()] = True
         return found
-    frame = raw.select([name for name in raw.column_names if name.endswith(ROW)]).to_pandas()
-    if run.join.how in ("semi", "anti"):
-        return found
-    pairs = frame.dropna()
+    paired = pairs(run)
     for side in SIDES:
-        found[side][pairs[f"{side}_{ROW}"].astype(int)] = True
+        found[side][paired[side]] = True
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.joins import IntervalJoin, Join
+from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
 from workbench.streams import Stream
 from workbench.windows import Session, Sliding
 
@@ -84,6 +84,31 @@ def pairs(join: Join, left: Stream, right: Stream) -> pd.DataFrame:
         sides.append(named[named["key"] >= 0])
     merged = sides[0].merge(sides[1], on=["key", "start", "end"])
     return merged[["left", "right", "start", "end"]]
+
+
+def windows(join: WindowJoin | CoGroup, left: Stream, right: Stream) -> pd.DataFrame:
+    """The windows that hold a row of either side, each once; a session once for its key.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``start``, ``end`` (microseconds), ``first`` (a row in it, counted through left and then right).
+    """
+    moments = (left.event_times, right.event_times)
+    if isinstance(join.window, Session):
+        codes = key_codes(left, right)
+        sides = _sessions(codes, moments, times.micros(join.window.gap))
+        same = ["start", "key"]
+    else:
+        codes = None
+        sides = [copies(join, each) for each in moments]
+        same = ["start"]
+    spans = pd.concat([sides[0], sides[1].assign(row=sides[1]["row"] + len(left))], ignore_index=True)
+    if codes is not None:
+        spans["key"] = np.concatenate(codes)
+        spans = spans[spans["key"] >= 0]
+    spans = spans.drop_duplicates(same).sort_values("start", ignore_index=True)
+    return spans.rename(columns={"row": "first"})[["start", "end", "first"]]
 
 
 def _sessions(codes: tuple[Micros, Micros], moments: tuple[Micros, Micros], gap: int) -> list[pd.DataFrame]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from workbench._views import RunCharts
+
 
 @dataclass(eq=False, repr=False)
 class Run:
@@ -110,6 +112,13 @@ class Run:
         from workbench import explain
 
         return explain.rows(self)
+
+    @property
+    def charts(self) -> RunCharts:
+        """The run's charts: ``run.charts.timeline()``, ``.arrival()``."""
+        from workbench._views import RunCharts
+
+        return RunCharts(self)
 
     @property
     def script(self) -> str:

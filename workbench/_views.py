@@ -1,0 +1,107 @@
+"""`Run.charts`: the tables of a run, made ready for the charts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import _arrow, _tables, charts, model
+from workbench.joins import CoGroup, IntervalJoin
+from workbench.streams import Stream
+from workbench.times import exact
+from workbench.windows import Session
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from workbench.results import Run
+
+SIDES = ("left", "right")
+
+
+class RunCharts:
+    """The charts of a run: one call a view."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def timeline(self) -> alt.LayerChart:
+        """Both sides as lanes on event time: windows or intervals behind, matched pairs joined, fate by colour."""
+        run = self._run
+        names = (run.left.name, run.right.name)
+        return charts.timeline(self._rows(), self._pairs(), self._spans(), names, f"{_kind(run)} on event time")
+
+    def arrival(self) -> alt.LayerChart:
+        """Event time against arrival, with the watermark as a staircase; late rows lie below it."""
+        run = self._run
+        data = run.batches[run.batches["kind"] == "data"].copy()
+        data["late_watermark"] = _utc(data["late_watermark"])
+        names = (run.left.name, run.right.name)
+        return charts.arrival(self._rows(), data, names, "Arrival and watermark")
+
+    def _rows(self) -> pd.DataFrame:
+        run = self._run
+        told = run.rows
+        parts = []
+        for side in SIDES:
+            stream = run.side(side)
+            mine = told[told["side"] == side]
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "row_id": [f"{side}-{row}" for row in range(len(stream))],
+                        "side": side,
+                        "key": _key_words(stream),
+                        "time": stream.event_times.astype("datetime64[us]"),
+                        "batch": stream.arrival,
+                        "fate": mine["fate"].to_numpy(),
+                        "reason": mine["reason"].to_numpy(),
+                    }
+                )
+            )
+        rows = pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
+        place = rows.groupby("batch").cumcount()
+        rows["arrived"] = rows["batch"] + (place + 0.5) / rows.groupby("batch")["batch"].transform("size")
+        return rows
+
+    def _pairs(self) -> pd.DataFrame:
+        found = _tables.pairs(self._run)
+        return pd.DataFrame({side: [f"{side}-{row}" for row in found[side]] for side in SIDES})
+
+    def _spans(self) -> pd.DataFrame:
+        run = self._run
+        if isinstance(run.join, IntervalJoin):
+            moments = run.left.event_times.astype("datetime64[us]")
+            lower, upper = (np.timedelta64(exact(bound)) for bound in (run.join.lower, run.join.upper))
+            rows = [f"left-{row}" for row in range(len(moments))]
+            return pd.DataFrame({"row_id": rows, "key": None, "start": moments + lower, "end": moments + upper})
+        spans = model.windows(run.join, run.left, run.right)
+        times = {name: spans[name].to_numpy(dtype=np.int64).astype("datetime64[us]") for name in ("start", "end")}
+        if isinstance(run.join.window, Session):
+            words = np.concatenate([_key_words(run.side(side)) for side in SIDES])
+            times["key"] = words[spans["first"]]
+            return pd.DataFrame({"row_id": None, **times})
+        return pd.DataFrame({"row_id": None, "key": None, **times})
+
+
+def _key_words(stream: Stream) -> np.ndarray[Any, Any]:
+    """The key of every row as text, several columns with a dot between."""
+    keys = stream.table.select(list(stream.key)).to_pandas(integer_object_nulls=True).astype(str)
+    words: np.ndarray[Any, Any] = (
+        keys.iloc[:, 0].str.cat([keys[name] for name in keys.columns[1:]], sep=" · ").to_numpy()
+    )
+    return words
+
+
+def _utc(moments: pd.Series) -> pd.Series:
+    return _arrow.in_zone(moments, None) if moments.dt.tz is None else moments.dt.tz_convert("UTC").dt.tz_localize(None)
+
+
+def _kind(run: Run) -> str:
+    if isinstance(run.join, IntervalJoin):
+        return "Interval join"
+    words = {"Tumbling": "Tumbling window", "Sliding": "Sliding window", "Session": "Session window"}
+    window = words[type(run.join.window).__name__]
+    return f"coGroup, {window.lower()}s" if isinstance(run.join, CoGroup) else f"{window} join"
