@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from generators._draw import SECOND, Numbers, Side
 from generators._settings import Settings
-from workbench import Stream
+from workbench.streams import Stream
 from workbench.times import micros
 
 _NETWORK = 0.05  # seconds: the mean way of a row that is neither late nor out of order

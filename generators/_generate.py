@@ -6,8 +6,8 @@ import inspect
 from typing import Any
 
 from generators._settings import Settings
-from workbench import Stream
 from workbench.errors import one_of
+from workbench.streams import Stream
 
 
 def scenarios() -> dict[str, str]:

@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workbench import Stream, times
+from workbench import times
 from workbench.errors import DataError, wrong
+from workbench.streams import Stream
 
 _KIND = "stream-join-workbench recording"
 _ABOUT = "recording.json"

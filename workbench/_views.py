@@ -62,8 +62,8 @@ class RunCharts:
                 )
             )
         rows = pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
-        place = rows.groupby("batch").cumcount()
-        rows["arrived"] = rows["batch"] + (place + 0.5) / rows.groupby("batch")["batch"].transform("size")
+        together = rows.groupby(["batch", "side"])["batch"]
+        rows["arrived"] = rows["batch"] + (together.cumcount() + 0.5) / together.transform("size")
         return rows
 
     def _pairs(self) -> pd.DataFrame:

@@ -99,7 +99,12 @@ def timeline(
     lanes = dict(zip(_LANES, names, strict=True)) | ({_FOOT / 2: "windows"} if crossing else {})
     domain = [_FOOT if crossing else 0, 2]
     y = alt.Y("y:Q", scale=alt.Scale(domain=domain, nice=False), axis=_lane_axis(lanes))
-    x = alt.X("time:T", title="event time (UTC)", axis=alt.Axis(format=_TIME), scale=_room(shown["time"]))
+    x = alt.X(
+        "time:T",
+        title="event time (UTC)",
+        axis=alt.Axis(format=_TIME, tickCount=10, labelOverlap=True),
+        scale=_room(shown["time"]),
+    )
     pointed = alt.selection_point(name="pointed", fields=["row_id"], on="mouseover", nearest=True, empty=False)
 
     layers: list[alt.Chart] = []
@@ -129,7 +134,9 @@ def timeline(
     )
     layers.append(points.add_params(pointed))
     if few:
-        words = alt.Chart(shown).mark_text(align="left", dx=9, fontSize=11, color=_QUIET)
+        words = alt.Chart(shown.drop_duplicates(["key", "side"])).mark_text(
+            align="left", dx=9, fontSize=11, color=_QUIET
+        )
         layers.append(words.encode(x=x, y=y, text="key:N"))
     chart: Any = alt.layer(*layers).add_params(alt.selection_interval(name="zoom", bind="scales", encodings=["x"]))
     return _titled(chart, title, _counts(rows) + note, 340 if crossing else 300)

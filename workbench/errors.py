@@ -20,6 +20,16 @@ class WorkbenchError(Exception):
 class ArgumentError(WorkbenchError, ValueError):
     """An argument is wrong; the message names it, what it got, and what would work."""
 
+    @property
+    def argument(self) -> str:
+        """The argument's name, with which every message begins."""
+        return str(self).split(":", 1)[0]
+
+    @property
+    def remedy(self) -> str:
+        """The message without the argument's name."""
+        return str(self).split(":", 1)[-1].strip()
+
 
 class DataError(WorkbenchError, ValueError):
     """The data is not what it is said to be: a column, a type, a file."""

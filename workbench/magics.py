@@ -19,14 +19,18 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
     @argument("left", nargs="?", help="a Stream of the notebook; without it, a scenario is chosen in the app")
     @argument("right", nargs="?", help="the other Stream")
     @line_magic
-    def workbench(self, line: str) -> Any:
+    def workbench(self, line: str) -> None:
         """Open the stream-join workbench: ``%workbench``, or ``%workbench orders payments`` on two streams."""
-        from workbench.app import App
+        from IPython.display import display
+
+        from workbench.app import App, close_all
 
         arguments = parse_argstring(self.workbench, line)
         if arguments.left and not arguments.right:
             raise wrong("right", None, f"name two streams: %workbench {arguments.left} <other stream>")
-        return App(*(self._stream(name) for name in (arguments.left, arguments.right) if name))
+        streams = [self._stream(name) for name in (arguments.left, arguments.right) if name]
+        close_all()
+        display(App(*streams))
 
     def _stream(self, name: str) -> Stream:
         found = self.shell.user_ns.get(name)

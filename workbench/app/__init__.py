@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.app._app import App, close_all
+from workbench.app._app import App, close_all, current
 
-__all__ = ["App", "close_all"]
+__all__ = ["App", "close_all", "current"]

@@ -1,0 +1,71 @@
+"""JupyterLab in a process of its own, and a page in Debian's chromium."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+
+
+@contextlib.contextmanager
+def lab(home: Path, root: Path):
+    """Start JupyterLab on `root`; gives its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    folders = {name: str(home / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--ServerApp.port_retries=0"]
+    command += ["--IdentityProvider.token=", "--ServerApp.password=", "--LabApp.expose_app_in_browser=True", f"--ServerApp.root_dir={root}"]
+    command += ["--LabApp.workspaces_dir=" + str(home / "workspaces"), "--LabApp.news_url=", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    process = subprocess.Popen(command, env=os.environ | folders, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        deadline = time.monotonic() + 90
+        while True:
+            try:
+                urllib.request.urlopen(address + "/api", timeout=2).close()
+                break
+            except OSError:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.3)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@contextlib.contextmanager
+def page(address: str, notebook: str, size=(1440, 1100), dark=False):
+    """Open a notebook in chromium, its kernel ready; gives Playwright's page."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        try:
+            opened = browser.new_page(viewport={"width": size[0], "height": size[1]})
+            opened.goto(f"{address}/lab/workspaces/test/tree/{notebook}?reset")
+            opened.wait_for_selector(".jp-Notebook .jp-Cell", timeout=90_000)
+            opened.wait_for_function(
+                "() => { const s = window.jupyterapp?.serviceManager.sessions; return s && [...s.running()].length > 0 }",
+                timeout=90_000,
+            )
+            if dark:
+                opened.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+            yield opened
+        finally:
+            browser.close()
+
+
+def run_all(opened):
+    """Run every cell of the notebook that is open, without waiting."""
+    opened.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
