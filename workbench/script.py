@@ -35,10 +35,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 {% for side in sides %}
-{{ side.constant }}_SCHEMA = (
+{{ side.constant }}_SCHEMA = ", ".join(
+    [
 {% for column in side.schema %}
-    {{ column }}
+        {{ column }},
 {% endfor %}
+    ]
 )
 {% endfor %}
 {% if finish %}
@@ -169,14 +171,13 @@ def _side(side: Side, stream: Stream) -> dict[str, Any]:
         else f"{each.name} {each.dataType.simpleString()}"
         for each in from_arrow_schema(stream.table.schema)
     ]
-    commas = [f"{column}, " for column in columns[:-1]] + columns[-1:]
     default = literal(stream.path) if stream.path else f'str(Path(__file__).parent / "data" / "{side.var}")'
     return {
         "var": side.var,
         "constant": side.var.upper(),
         "option": side.var.replace("_", "-"),
         "argument": side.var,
-        "schema": [literal(column) for column in commas],
+        "schema": [literal(column) for column in columns],
         "default": default,
         "format": stream.format if stream.path else "parquet",
         "files": stream.max_files,

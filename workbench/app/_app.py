@@ -27,7 +27,10 @@ _STYLE = """<style>
 .sjw-figures b { color: var(--jp-ui-font-color1, #222); }
 .sjw-trouble { color: var(--jp-error-color1, #b3261e); }
 .sjw-views { min-width: 0; }
-.sjw-views pre { line-height: 1.35; margin: 0; }
+.sjw-views .lm-TabBar-tab { min-width: max-content; }
+.sjw-views pre { line-height: 1.35; margin: 0; white-space: pre; overflow-x: auto; }
+.sjw-settings .widget-text input, .sjw-settings select { min-width: 0; }
+.sjw-chart { width: 100%; } .sjw-chart .vega-embed { width: 100%; }
 </style>"""
 _REPAINT = 0.25  # seconds between two paintings of the progress bar
 
@@ -166,7 +169,7 @@ def _figures(run: Run) -> str:
     words = [(counts.get(fate, 0), fate.replace("_", " ")) for fate in ("matched", "unmatched", "late", "pending")]
     if counts.get("null_key"):
         words.append((counts["null_key"], "null key"))
-    words += [(len(run.output), "rows out"), (int(run.batches["state_rows"].max()), "rows in state at most")]
+    words += [(len(run.output), "rows out"), (int(run.batches["state_rows"].max()), "peak state")]
     return "".join(f"<b>{count:,}</b><span>{word}</span>" for count, word in words)
 
 

@@ -41,10 +41,12 @@ class ResultsPanel:
     def show(self, run: Run) -> None:
         """Show a run in every tab."""
         for box, chart in zip(self._charts, (run.charts.timeline(), run.charts.arrival()), strict=True):
+            wide = chart.properties(width="container")
             if box.children:
-                box.children[0].chart = chart
+                box.children[0].chart = wide
             else:
-                box.children = [alt.JupyterChart(chart)]
+                box.children = [alt.JupyterChart(wide)]
+                box.children[0].add_class("sjw-chart")
         for place, frame in enumerate((run.output, run.rows)):
             self._fill(place, frame)
 

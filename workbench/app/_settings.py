@@ -247,7 +247,7 @@ def _labelled(widget: Any, label: str, tooltip: str) -> Any:
     widget.description = label
     widget.tooltip = tooltip
     widget.description_tooltip = tooltip
-    widget.layout = widgets.Layout(width="100%")
+    widget.layout = widgets.Layout(width="auto")
     widget.style.description_width = "92px"
     if hasattr(widget, "continuous_update"):
         widget.continuous_update = isinstance(widget, widgets.Text)
