@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import socket
@@ -30,8 +31,18 @@ def lab(home: Path, root: Path):
         port = free.getsockname()[1]
     folders = {
         name: str(home / name)
-        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+        for name in (
+            "JUPYTER_CONFIG_DIR",
+            "JUPYTER_DATA_DIR",
+            "JUPYTER_RUNTIME_DIR",
+            "JUPYTERLAB_SETTINGS_DIR",
+            "JUPYTERLAB_WORKSPACES_DIR",
+            "IPYTHONDIR",
+        )
     }
+    quiet = home / "JUPYTERLAB_SETTINGS_DIR" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
+    quiet.parent.mkdir(parents=True)
+    quiet.write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False}))
     command = [
         sys.executable,
         "-m",
@@ -46,11 +57,6 @@ def lab(home: Path, root: Path):
         "--ServerApp.password=",
         "--LabApp.expose_app_in_browser=True",
         f"--ServerApp.root_dir={root}",
-    ]
-    command += [
-        "--LabApp.workspaces_dir=" + str(home / "workspaces"),
-        "--LabApp.news_url=",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
     process = subprocess.Popen(command, env=os.environ | folders, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
@@ -82,7 +88,10 @@ def page(address: str, notebook: str, size=(1440, 1100), dark=False):
             opened.goto(f"{address}/lab/workspaces/test/tree/{notebook}?reset")
             opened.wait_for_selector(".jp-Notebook .jp-Cell", timeout=90_000)
             opened.wait_for_function(
-                "() => { const s = window.jupyterapp?.serviceManager.sessions; return s && [...s.running()].length > 0 }",
+                """() => {
+                    const context = window.jupyterapp?.shell.currentWidget?.sessionContext;
+                    return context?.isReady && context.session?.kernel?.status === 'idle';
+                }""",
                 timeout=90_000,
             )
             if dark:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
@@ -67,7 +68,12 @@ def _read_file(file: Path, kind: str, schema: pa.Schema | None) -> pa.Table:
 
 def _csv(file: Path, schema: pa.Schema | None) -> pa.Table:
     types = None if schema is None else {each.name: each.type for each in schema}
-    return pyarrow.csv.read_csv(file, convert_options=pyarrow.csv.ConvertOptions(column_types=types))
+    table = pyarrow.csv.read_csv(file, convert_options=pyarrow.csv.ConvertOptions(column_types=types))
+    for place, column in enumerate(table.schema):
+        if pa.types.is_string(column.type):  # an empty field is a null, as Spark reads it
+            values = table.column(place)
+            table = table.set_column(place, column, pc.if_else(pc.equal(values, ""), None, values))
+    return table
 
 
 def _json(file: Path, schema: pa.Schema | None) -> pa.Table:
@@ -115,3 +121,8 @@ def parse_times(table: pa.Table, time: str) -> pa.Table:
     except (ValueError, TypeError):
         return table
     return table.set_column(table.column_names.index(time), time, pa.Array.from_pandas(read))
+
+
+def nanosecond_columns(table: pa.Table) -> tuple[str, ...]:
+    """The timestamp columns in nanoseconds."""
+    return tuple(each.name for each in table.schema if pa.types.is_timestamp(each.type) and each.type.unit == "ns")

@@ -98,12 +98,13 @@ def _groups(run: Run, batch: int) -> pd.DataFrame:
     """State of groups holds each side's rows as one binary value: Spark's unsafe rows."""
     from pyspark.sql import functions as F
 
-    state = _reader(run, batch).load(str(run.folder / "checkpoint"))
-    window = _window_column(state)
-    buffers = [name for name, kind in state.select("value.*").dtypes if kind == "binary"]
+    state = _numbered(_reader(run, batch).load(str(run.folder / "checkpoint")))
+    kinds = dict(state.dtypes)
+    window = next(name for name, kind in kinds.items() if kind == "struct<start:timestamp,end:timestamp>")
+    lists = [name for name, kind in kinds.items() if kind == "binary" and name.startswith("value")]
     table = state.select(
         *[F.unix_micros(f"{window}.{edge}").alias(edge) for edge in ("start", "end")],
-        *[F.col(f"value.`{name}`").alias(side) for side, name in zip(SIDES, buffers, strict=True)],
+        *[F.col(name).alias(side) for side, name in zip(SIDES, lists, strict=True)],
     ).toPandas()
     found: dict[str, list[Any]] = {"side": [], "row": [], "start": [], "end": []}
     for start, end, *values in table.itertuples(index=False):
@@ -115,12 +116,17 @@ def _groups(run: Run, batch: int) -> pd.DataFrame:
     return frame.sort_values(["side", "row", "start"], ignore_index=True)
 
 
-def _window_column(state: Any) -> str:
-    for part in ("value", "key"):
-        for name, kind in state.select(f"{part}.*").dtypes:
-            if kind == "struct<start:timestamp,end:timestamp>":
-                return f"{part}.`{name}`"
-    raise AssertionError(f"no window in the state: {state.schema.simpleString()}")
+def _numbered(state: Any) -> Any:
+    """The columns of key and value as ``key_0``, …, ``value_0``, …: Spark calls both lists of a session ``buf``."""
+    from pyspark.sql import functions as F
+
+    columns = []
+    for part in ("key", "value"):
+        fields = state.schema[part].dataType.fields
+        names = [f"{part}_{place}" for place in range(len(fields))]
+        kinds = ", ".join(f"{name}: {each.dataType.simpleString()}" for name, each in zip(names, fields, strict=True))
+        columns.append(F.col(part).cast(f"struct<{kinds}>").alias(part))
+    return state.select(*columns).select("key.*", "value.*")
 
 
 def _row_numbers(buffer: bytes, place: int) -> list[int]:

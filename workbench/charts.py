@@ -20,7 +20,7 @@ SHAPES = ("circle", "diamond", "cross", "triangle-up", "square")
 MOST_ROWS = 2_000
 """Rows a side that are drawn one by one; of larger streams, whole keys are drawn until this many rows are."""
 MOST_LINES = 4_000
-WIDTH = 860
+WIDTH = 780
 _LANES = (1.5, 0.5)
 _HEIGHT = 0.78  # of a lane, for the spread of keys
 _TIME = "%H:%M:%S"
@@ -278,7 +278,7 @@ def arrival(rows: pd.DataFrame, batches: pd.DataFrame, names: Sequence[str], tit
             "watermark": [*batches["late_watermark"], batches["late_watermark"].iloc[-1]],
         }
     )
-    steps["watermark"] = steps["watermark"].clip(lower=low - 2 * margin)
+    steps["watermark"] = steps["watermark"].clip(lower=low - margin)
     scale = alt.Scale(domain=[_iso(low - margin), _iso(high + margin)], zero=False)
     y_axis = alt.Axis(format=_TIME)
     late = int((rows["fate"] == "late").sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import black
@@ -14,6 +15,18 @@ from workbench.streams import Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _micros(name: str) -> str:
+    """Python source of the SQL for a column of nanoseconds in microseconds, towards the past."""
+    return literal(f"({_quoted(name)} - pmod({_quoted(name)}, 1000)) div 1000")
+
+
+ENVIRONMENT.filters["micros"] = _micros
 
 _TEMPLATE = ENVIRONMENT.from_string('''
 """Join two streams: {{ left.var }} with {{ right.var }}.
@@ -105,6 +118,12 @@ def main() -> None:
 {% endif %}
 {% for side in sides %}
     {{ side.var }} = read(spark, args.{{ side.argument }}, {{ side.constant }}_SCHEMA, "{{ side.format }}", {{ side.files }}{% if finish %}, {{ side.var }}_end{% endif %})
+{% if side.nanos %}
+    # these files hold nanoseconds, which Spark reads as numbers only
+{% for name in side.nanos %}
+    {{ side.var }} = {{ side.var }}.withColumn({{ name | literal }}, F.timestamp_micros(F.expr({{ name | micros }})))
+{% endfor %}
+{% endif %}
 {% endfor %}
     writer = (
         join_streams({{ left.var }}, {{ right.var }})
@@ -166,9 +185,8 @@ def _side(side: Side, stream: Stream) -> dict[str, Any]:
     from pyspark.sql.pandas.types import from_arrow_schema
 
     columns = [
-        f"`{each.name.replace('`', '``')}` {each.dataType.simpleString()}"
-        if not each.name.isidentifier()
-        else f"{each.name} {each.dataType.simpleString()}"
+        f"{each.name if re.fullmatch('[A-Za-z_][A-Za-z0-9_]*', each.name) else _quoted(each.name)} "
+        f"{'bigint' if each.name in stream.nanos else each.dataType.simpleString()}"
         for each in from_arrow_schema(stream.table.schema)
     ]
     default = literal(stream.path) if stream.path else f'str(Path(__file__).parent / "data" / "{side.var}")'
@@ -181,16 +199,16 @@ def _side(side: Side, stream: Stream) -> dict[str, Any]:
         "default": default,
         "format": stream.format if stream.path else "parquet",
         "files": stream.max_files,
+        "nanos": stream.nanos,
         "ending": _ending(stream),
     }
 
 
 def _ending(stream: Stream) -> str:
     """The row that ends an input, as Python source of a dict."""
-    values = [
-        f"{literal(key)}: {_zero(stream.table.schema.field(key).type)}" for key in stream.key if key != stream.time
-    ]
-    return "{" + ", ".join([*values, f"{literal(stream.time)}: END_OF_INPUT"]) + "}"
+    values = {key: _zero(stream.table.schema.field(key).type) for key in stream.key} | {stream.time: "END_OF_INPUT"}
+    values |= {name: str(_arrow.END_OF_INPUT.value) for name in values if name in stream.nanos}
+    return "{" + ", ".join(f"{literal(name)}: {value}" for name, value in values.items()) + "}"
 
 
 def _zero(kind: pa.DataType) -> str:

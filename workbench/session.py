@@ -31,6 +31,8 @@ SETTINGS = {
     # workers run the notebook's own Python, not the PATH's
     "spark.pyspark.python": sys.executable,
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # no trace in the notebook beside an error that is told in one sentence
+    "spark.sql.dataFrameQueryContext.enabled": "false",
     # Hadoop's checksumming file system forks a chmod for every file it makes
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.log.level": "OFF",

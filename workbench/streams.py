@@ -51,6 +51,8 @@ class Stream:
         For each timestamp column the time zone it came with, or None where it was naive.
     path, format, max_files
         Where `from_files` read it; None for a stream from memory.
+    nanos
+        Timestamp columns that the files hold in nanoseconds, which Spark does not read as timestamps.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Stream:
     path: str | None = None
     format: str = "parquet"
     max_files: int = 1
+    nanos: tuple[str, ...] = ()
 
     @classmethod
     def from_pandas(
@@ -164,9 +167,10 @@ class Stream:
         if not isinstance(max_files, int) or max_files < 1:
             raise wrong("max_files", max_files, "use a whole number of files a micro-batch, 1 or more")
         table, arrival, count = _files.read(Path(path), format, schema, max_files)
+        nanos = _files.nanosecond_columns(table) if format == "parquet" else ()
         table = _files.parse_times(table, time)
         stream = cls._checked(table, arrival, count, name, key, time, watermark)
-        return replace(stream, path=str(path), format=format, max_files=max_files)
+        return replace(stream, path=str(path), format=format, max_files=max_files, nanos=nanos)
 
     @classmethod
     def from_arrow(

@@ -27,10 +27,9 @@ _STYLE = """<style>
 .sjw-figures b { color: var(--jp-ui-font-color1, #222); }
 .sjw-trouble { color: var(--jp-error-color1, #b3261e); }
 .sjw-views { min-width: 0; }
-.sjw-views .lm-TabBar-tab { min-width: max-content; }
 .sjw-views pre { line-height: 1.35; margin: 0; white-space: pre; overflow-x: auto; }
 .sjw-settings .widget-text input, .sjw-settings select { min-width: 0; }
-.sjw-chart { width: 100%; } .sjw-chart .vega-embed { width: 100%; }
+.sjw-views .vega-embed, .sjw-views .vega-embed svg { max-width: 100%; height: auto; }
 </style>"""
 _REPAINT = 0.25  # seconds between two paintings of the progress bar
 

@@ -15,7 +15,7 @@ from workbench.joins import Join
 from workbench.results import Run
 from workbench.streams import Stream
 
-_TABS = ("Timeline", "Arrival and watermark", "Output", "Rows", "Script")
+_TABS = ("Timeline", "Arrival", "Output", "Rows", "Script")
 _MOST_TABLE_ROWS = 5_000
 
 
@@ -41,12 +41,10 @@ class ResultsPanel:
     def show(self, run: Run) -> None:
         """Show a run in every tab."""
         for box, chart in zip(self._charts, (run.charts.timeline(), run.charts.arrival()), strict=True):
-            wide = chart.properties(width="container")
             if box.children:
-                box.children[0].chart = wide
+                box.children[0].chart = chart
             else:
-                box.children = [alt.JupyterChart(wide)]
-                box.children[0].add_class("sjw-chart")
+                box.children = [alt.JupyterChart(chart)]
         for place, frame in enumerate((run.output, run.rows)):
             self._fill(place, frame)
 
