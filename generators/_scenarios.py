@@ -15,7 +15,7 @@ def impressions_clicks(draw: Draw) -> tuple[Side, Side]:
     impressions of its user in the half minute before it, and impressions without a click count too.
     """
     count = draw.settings.events
-    users, shown = draw.keys(count, usual=max(1, count // 4)), draw.moments(count)
+    users, shown = draw.keys(count, usual=max(1, count // 2)), draw.moments(count)
     clicked = draw.partnered(count, unmatched=0.6)
     campaigns = draw.pool(lambda fake: fake.catch_phrase(), count, size=40)
     impressions = Side(

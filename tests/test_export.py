@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import subprocess
 import sys
+from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet as pq
+import pyspark
 import pytest
 from helpers import stream
 
@@ -13,30 +18,136 @@ import workbench as wb
 
 LEFT = [("a", 100, 0), ("a", 105, 0), (None, 112, 1), ("a", 112, 1), ("c", 300, 3), ("a", 101, 5)]
 RIGHT = [("a", 100, 0), ("b", 110, 1), ("a", 117, 1), ("a", 117, 1), ("d", 400, 3), ("c", 303, 4)]
+SUBMIT = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
 
 
 def run_script(file, *arguments, launcher=(sys.executable,)):
     command = [*launcher, str(file), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=file.parent)
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=file.parent,
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+    )
 
 
 def rows(table, names):
     return sorted(map(repr, (tuple(row[name] for name in names) for row in table.to_pylist())))
 
 
-@pytest.mark.parametrize(
-    ("join", "finish"),
-    [
-        (wb.IntervalJoin("-2 seconds", "5 seconds", how="full"), True),
-        (wb.WindowJoin(wb.Session("5 seconds"), how="left"), False),
-    ],
-    ids=repr,
-)
-def test_script_gives_the_rows_of_the_run(spark, tmp_path, join, finish):
-    done = wb.run(join, stream(LEFT, "orders"), stream(RIGHT, "payments"), finish=finish)
-    script = wb.export(done, tmp_path / "join.py")
-    told = run_script(script, "--output", str(tmp_path / "out"), "--checkpoint", str(tmp_path / "checkpoint"))
+def same(run, folder, *arguments, launcher=(sys.executable,)):
+    script = wb.export(run, folder / "join.py")
+    places = ("--output", str(folder / "out"), "--checkpoint", str(folder / "checkpoint"))
+    told = run_script(script, *places, *arguments, launcher=launcher)
     assert told.returncode == 0, told.stderr[-3000:]
-    names = [name for name in done.output if name != "batch"]
-    assert rows(pq.read_table(tmp_path / "out"), names) == rows(done.raw_output, names)
-    assert len(done.late) > 0
+    written = pq.read_table(folder / "out")
+    names = written.column_names
+    expected = run.raw_output.select(names)
+    if isinstance(run.join, wb.CoGroup):  # the run's lists also hold row numbers
+        expected = expected.to_pylist()
+        for row in expected:
+            for side in ("left", "right"):
+                row[side] = sorted(({k: v for k, v in each.items() if k != "__row"} for each in row[side]), key=repr)
+        found = written.to_pylist()
+        for row in found:
+            for side in ("left", "right"):
+                row[side] = sorted(row[side], key=repr)
+        assert sorted(map(repr, found)) == sorted(map(repr, expected))
+    else:
+        assert {name for name in run.output if name != "batch"} == set(names)
+        assert rows(written, names) == rows(expected, names)
+    assert written.num_rows == len(run.output) > 0
+
+
+def files(folder, kind, frame, cast=None):
+    folder.mkdir()
+    for number, (_, part) in enumerate(frame.groupby(frame.index // 2)):
+        file = folder / f"{9 - number}.{kind}"
+        if kind == "csv":
+            part.to_csv(file, index=False)
+        elif kind == "json":
+            part.to_json(file, orient="records", lines=True, date_format="iso", date_unit="us")
+        else:
+            part.astype({"at": cast}).to_parquet(file)
+        os.utime(file, (1000 + number, 1000 + number))
+    return folder
+
+
+def frame(moments, **more):
+    keys = ["a", "b", "a", None, "b", "a"]
+    at = pd.Timestamp("2026-01-01 10:00:00.123456") + pd.to_timedelta(moments, unit="s")
+    return pd.DataFrame({"id": keys, "at": at, "price": [1.5, None, 2.0, 3.0, 4.0, 5.0], **more})
+
+
+def test_interval_join_from_memory(spark, tmp_path):
+    join = wb.IntervalJoin("-2 seconds", "5 seconds", how="full")
+    run = wb.run(join, stream(LEFT, "orders"), stream(RIGHT, "payments"))
+    assert len(run.late) > 0
+    same(run, tmp_path)
+
+
+def test_a_run_that_was_not_finished(spark, tmp_path):
+    join = wb.WindowJoin(wb.Session("5 seconds"), how="left")
+    same(wb.run(join, stream(LEFT, "orders"), stream(RIGHT, "payments"), finish=False), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "launcher"), [(("csv", "json"), (SUBMIT,)), (("parquet", "parquet"), (sys.executable,))]
+)
+def test_streams_from_files(spark, tmp_path, kinds, launcher):
+    casts = "datetime64[ns]", "datetime64[ms]"  # what pandas writes by default, which Spark cannot read as timestamps
+    frames = frame([0, 1, 9, 12, 15, 40], note=list("xyz  w")), frame([1, 1, 10, 12, 14.5, 70])
+    sides = [
+        wb.Stream.from_files(
+            files(tmp_path / name, kind, each, cast), name=name, key="id", time="at", watermark="1 s", format=kind
+        )
+        for name, kind, each, cast in zip(("clicks", "views"), kinds, frames, casts, strict=True)
+    ]
+    join = (
+        wb.CoGroup(wb.Sliding("10 s", "4 s"))
+        if kinds[0] == "parquet"
+        else wb.WindowJoin(wb.Tumbling("10 s"), how="full")
+    )
+    same(wb.run(join, *sides), tmp_path, launcher=launcher)
+
+
+def test_hostile_names_in_a_script(spark, tmp_path):
+    key, time = "a\"b'`c{d}\\é;--", "t.t"
+    sides = [
+        wb.Stream.from_pandas(
+            frame([0, 1, 2, 3, 4, 5]).rename(columns={"id": key, "at": time}), name, key=key, time=time
+        )
+        for name in ('x"\n\'\'\'"""y', "class")
+    ]
+    same(
+        wb.run(wb.WindowJoin(wb.Sliding("2 s", "3 s"), how="anti"), sides[0], sides[1].with_watermark("9 s")), tmp_path
+    )
+
+
+def test_a_script_reads_as_an_engineers(spark):
+    run = wb.run(wb.IntervalJoin("0 s", "5 s"), stream(LEFT, "orders"), stream(RIGHT, "payments"))
+    tree = ast.parse(run.script)
+    imports = {
+        each.module if isinstance(each, ast.ImportFrom) else each.names[0].name
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Import | ast.ImportFrom)
+    }
+    assert imports == {"__future__", "argparse", "pathlib", "pyspark.sql"}
+    assert run.code in run.script
+    assert "def join_streams(orders: DataFrame, payments: DataFrame) -> DataFrame:" in run.script
+    assert '"--orders"' in run.script
+    assert "__row" not in run.script
+    assert max(map(len, run.script.splitlines())) <= 170
+
+
+def test_wrong_paths(spark, tmp_path):
+    run = wb.run(wb.IntervalJoin("0 s", "5 s"), stream(LEFT, "orders"), stream(RIGHT, "payments"))
+    with pytest.raises(wb.ArgumentError, match=r"path: got '.*join.txt'; give a file that ends in .py"):
+        wb.export(run, tmp_path / "join.txt")
+    with pytest.raises(wb.ArgumentError, match="there is no folder"):
+        wb.export(run, tmp_path / "none" / "join.py")
+    with pytest.raises(wb.ArgumentError, match="run: got 'str'"):
+        wb.export("run", tmp_path / "join.py")

@@ -33,12 +33,12 @@ def batches(run: Run) -> pd.DataFrame:
     table["output_rows"] = written[table["batch"]]
     table["late_rows"] = 0
     operators = [each.get("stateOperators", []) for each in told]
-    table["dropped"] = [sum(op["numRowsDroppedByWatermark"] for op in ops) for ops in operators]
     table["state_rows"] = [sum(op["numRowsTotal"] for op in ops) for ops in operators]
     table["state_bytes"] = [sum(op["memoryUsedBytes"] for op in ops) for ops in operators]
     table["duration_ms"] = [
         int(each.get("batchDuration", each["durationMs"].get("triggerExecution", 0))) for each in told
     ]
+    table["dropped"] = [sum(op["numRowsDroppedByWatermark"] for op in ops) for ops in operators]
     table["kind"] = np.select(
         [table["batch"] < run.micro_batches, (table["batch"] == run.micro_batches) & run.finish],
         ["data", "finish"],

@@ -26,6 +26,7 @@ class RunCharts:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        _show_without_network()
 
     def timeline(self) -> alt.LayerChart:
         """Both sides as lanes on event time: windows or intervals behind, matched pairs joined, fate by colour."""
@@ -84,6 +85,14 @@ class RunCharts:
             times["key"] = words[spans["first"]]
             return pd.DataFrame({"row_id": None, **times})
         return pd.DataFrame({"row_id": None, "key": None, **times})
+
+
+def _show_without_network() -> None:
+    """Where nobody chose how charts are shown: as widgets, which need no network, unlike Altair's own default."""
+    import altair as alt
+
+    if alt.renderers.active == "default":
+        alt.renderers.enable("jupyter", offline=True)
 
 
 def _key_words(stream: Stream) -> np.ndarray[Any, Any]:

@@ -23,7 +23,6 @@ MOST_LINES = 4_000
 WIDTH = 780
 _LANES = (1.5, 0.5)
 _HEIGHT = 0.78  # of a lane, for the spread of keys
-_TIME = "%H:%M:%S"
 _QUIET = "#7a828c"
 _SHADE = "#dfe8f2"
 _FOOT = -0.6  # how far the strip of overlapping windows reaches below the lanes
@@ -102,7 +101,7 @@ def timeline(
     x = alt.X(
         "time:T",
         title="event time (UTC)",
-        axis=alt.Axis(format=_TIME, tickCount=10, labelOverlap=True),
+        axis=alt.Axis(format=_time_format(shown["time"]), tickCount=10, labelOverlap=True),
         scale=_room(shown["time"]),
     )
     pointed = alt.selection_point(name="pointed", fields=["row_id"], on="mouseover", nearest=True, empty=False)
@@ -152,6 +151,16 @@ def _lane_axis(lanes: dict[float, str]) -> alt.Axis:
     return alt.Axis(
         values=list(lanes), labelExpr=f"{words} : ''", title=None, grid=False, ticks=False, domain=False, labelPadding=8
     )
+
+
+def _time_format(moments: pd.Series[Any]) -> str:
+    """As much of a time as tells the ticks apart."""
+    length = moments.max() - moments.min() if len(moments) else pd.Timedelta(0)
+    if length < pd.Timedelta("2 s"):
+        return "%H:%M:%S.%L"
+    if length < pd.Timedelta("20 min"):
+        return "%H:%M:%S"
+    return "%H:%M" if length < pd.Timedelta("1 day") else "%d %b %H:%M"
 
 
 def _room(moments: pd.Series[Any]) -> alt.Scale:
@@ -280,7 +289,7 @@ def arrival(rows: pd.DataFrame, batches: pd.DataFrame, names: Sequence[str], tit
     )
     steps["watermark"] = steps["watermark"].clip(lower=low - margin)
     scale = alt.Scale(domain=[_iso(low - margin), _iso(high + margin)], zero=False)
-    y_axis = alt.Axis(format=_TIME)
+    y_axis = alt.Axis(format=_time_format(shown["time"]))
     late = int((rows["fate"] == "late").sum())
     points = (
         alt.Chart(shown)

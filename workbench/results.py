@@ -82,10 +82,10 @@ class Run:
 
         Columns: ``batch``; ``watermark`` (the one that closes windows and evicts state); ``late_watermark`` (the
         one that late rows are judged by: that of the micro-batch before); ``left_rows``, ``right_rows`` (arrived);
-        ``output_rows``; ``late_rows`` (as in `late`); ``dropped`` (Spark's own counter
-        ``numRowsDroppedByWatermark``, which counts partial aggregates in sessions and coGroup); ``state_rows``;
-        ``state_bytes``; ``duration_ms``; ``kind`` (``data``, ``finish`` for the end of input, ``no data`` for the
-        micro-batches Spark adds when the watermark has moved).
+        ``output_rows``; ``late_rows`` (as in `late`, each row once); ``state_rows``; ``state_bytes``;
+        ``duration_ms``; ``dropped`` (Spark's own counter ``numRowsDroppedByWatermark``, which counts rows once for
+        each window, and partial aggregates in sessions and coGroup); ``kind`` (``data``, ``finish`` for
+        the end of input, ``no data`` for the micro-batches Spark adds when the watermark has moved).
         """
         from workbench import _tables
 

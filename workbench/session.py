@@ -91,7 +91,7 @@ def check_java() -> int:
 
 
 def spark() -> SparkSession:
-    """The session that `run` uses: the one that is active, or a local one of the workbench's own.
+    """The session that `run` uses: the one there is already, or a local one of the workbench's own.
 
     Raises
     ------
@@ -99,16 +99,37 @@ def spark() -> SparkSession:
         If there is no Java that Spark can run on.
     """
     with _lock:
-        from pyspark.sql import SparkSession
+        return _known() or _launched()
 
-        active = SparkSession.getActiveSession()
-        if active is not None:
-            return active
-        check_java()
-        builder = SparkSession.builder
-        for name, value in SETTINGS.items():
-            builder = builder.config(name, value)
-        return builder.getOrCreate()
+
+def _known() -> SparkSession | None:
+    """The session of this thread, or the application's, whoever made it; its settings stay as they are."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    try:
+        return SparkSession.active()
+    except PySparkException:
+        return None
+
+
+def _launched() -> SparkSession:
+    """A local session whose JVM says nothing: its errors come as exceptions, its chatter helps nobody."""
+    check_java()
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf(loadDefaults=False).setAll(list(SETTINGS.items()))
+    if SparkContext._gateway is None:
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        try:
+            gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
+        except PySparkException as error:
+            raise JavaError(f"Java did not start Spark ({error}). {_JAVA_REMEDY}") from None
+        SparkContext(conf=conf, gateway=gateway)
+    return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
 if __name__ == "__main__":  # python -m workbench.session: one line if Java is missing or wrong

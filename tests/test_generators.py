@@ -1,0 +1,169 @@
+"""Generated streams: believable, as asked for, and the same for the same seed."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import generators
+import workbench as wb
+from workbench import model
+
+SUITED = {
+    "impressions_clicks": wb.IntervalJoin("0 seconds", "30 seconds", how="left"),
+    "orders_payments": wb.IntervalJoin("0 seconds", "15 seconds", how="left"),
+    "goods_info_price": wb.IntervalJoin("-6 seconds", "-4 seconds", how="left"),
+    "transfers": wb.CoGroup(wb.Tumbling("1 minute")),
+    "page_views_searches": wb.WindowJoin(wb.Session("15 seconds")),
+}
+
+
+def files(folder):
+    return {file.relative_to(folder): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def test_scenarios_say_which_join_suits_and_why():
+    told = generators.scenarios()
+    assert set(told) == set(SUITED)
+    for name, words in told.items():
+        assert "Suits" in words
+        assert repr(SUITED[name]).split("(")[0] in words
+
+
+@pytest.mark.parametrize("scenario", SUITED)
+def test_same_seed_same_bytes(tmp_path, scenario):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        generators.save(tmp_path / name, *generators.generate(scenario, events=200, seed=seed))
+    assert files(tmp_path / "a") == files(tmp_path / "b") != files(tmp_path / "c")
+
+
+@pytest.mark.parametrize("scenario", SUITED)
+def test_the_suited_join_finds_most_partners(scenario):
+    left, right = generators.generate(scenario, events=500, keys=500, seed=3, late=0, disorder=0)
+    found = model.pairs(SUITED[scenario], left, right)
+    share = found["left"].nunique() / len(left)
+    wanted = {
+        "impressions_clicks": 0.4,
+        "orders_payments": 0.9,
+        "goods_info_price": 0.8,
+        "transfers": 0.9,
+        "page_views_searches": 0.7,
+    }
+    assert share == pytest.approx(wanted[scenario], abs=0.06)
+
+
+def test_one_in_five_goods_has_no_price():
+    info, price = generators.generate("goods_info_price", events=1000, late=0, disorder=0)
+    assert (len(info), len(price)) == (1000, 800)
+    both = info.to_pandas().merge(price.to_pandas(), on="goods_id")
+    assert (both["info_at"] - both["price_at"] == pd.Timedelta("5 s")).all()
+
+
+def test_settings_do_what_they_say():
+    def make(**settings):
+        return generators.generate(
+            "orders_payments", **({"events": 4000, "seed": 5, "late": 0, "disorder": 0} | settings)
+        )
+
+    plain, _ = make()
+    assert len(plain) == 4000
+    assert plain.watermark == timedelta(seconds=10)
+    span = (plain.event_times.max() - plain.event_times.min()) / 1e6
+    assert 4000 / span == pytest.approx(10, rel=0.1)
+    assert 4000 / (np.ptp(make(rate=50)[0].event_times) / 1e6) == pytest.approx(50, rel=0.1)
+    assert len(make(unmatched=0.5)[1]) == 2000
+    assert len(make(duplicates=0.25)[0]) == pytest.approx(5000, abs=150)
+    assert pd.Series(make(keys=50)[0].to_pandas()["order_id"]).nunique() == 50
+    skewed = make(keys=50, skew=1.5)[0].to_pandas()["order_id"].value_counts()
+    assert skewed.iloc[0] > 10 * skewed.iloc[-1]
+    assert make(batches=37)[0].batch_count == 37
+    assert str(make(start="2025-03-01 12:00")[0].to_pandas()["ordered_at"].min()).startswith("2025-03-01 12:00:0")
+
+    def behind(stream):
+        moments = stream.event_times
+        return (np.maximum.accumulate(moments) - moments) / 1e6
+
+    assert behind(plain).max() < 1.5
+    disordered = behind(make(disorder=0.3, disorder_spread="4 seconds")[0])
+    assert 1.5 < disordered.max() <= 4.5
+    late = behind(make(late=0.1, late_by="1 minute")[0])
+    assert (late > 25).mean() == pytest.approx(0.1, abs=0.03)
+    assert late.max() <= 91
+    left, right = make(idle=("right", 0.4, 0.7))
+    held = np.sort(right.event_times)
+    assert np.diff(held).max() / 1e6 == pytest.approx(0.3 * span, rel=0.1)
+    assert len(left) == 4000
+
+
+def test_a_recording_is_saved_loaded_and_replayed(tmp_path, spark):
+    made = generators.generate("transfers", events=60, seed=9, batches=4)
+    path = generators.save(tmp_path / "recording", *made)
+    assert len(list((path / "left").glob("*.parquet"))) == len(list((path / "right").glob("*.parquet"))) == 4
+    about = json.loads((path / "recording.json").read_text())
+    assert about["left"]["name"] == "money_out"
+    loaded = generators.load(path)
+    for mine, theirs in zip(made, loaded, strict=True):
+        assert repr(mine) == repr(theirs)
+        assert mine.table.equals(theirs.table)
+        assert mine.arrival.tolist() == theirs.arrival.tolist()
+    join = wb.IntervalJoin("0 seconds", "10 seconds", how="full")
+    runs = [wb.run(join, *sides) for sides in (made, loaded)]
+    pd.testing.assert_frame_equal(runs[0].output, runs[1].output)
+    timed = ["duration_ms", "state_bytes"]
+    pd.testing.assert_frame_equal(runs[0].batches.drop(columns=timed), runs[1].batches.drop(columns=timed))
+    # a folder of a recording is a folder of files
+    again = wb.Stream.from_files(path / "left", name="money_out", key=["reference", "currency"], time="booked_at")
+    assert again.arrival.tolist() == made[0].arrival.tolist()
+
+
+def test_a_million_events_a_side_in_ten_seconds():
+    begin = time.perf_counter()
+    left, right = generators.generate("orders_payments", events=1_000_000, unmatched=0)
+    spent = time.perf_counter() - begin
+    assert len(left) == len(right) == 1_000_000
+    assert spent < 10
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"scenario": "nope"}, "scenario: got 'nope'; use one of 'impressions_clicks'"),
+        ({"events": 0}, "events: got 0"),
+        ({"events": 1.5}, "events: got 1.5"),
+        ({"keys": -1}, "keys: got -1"),
+        ({"late": 2}, "late: got 2; use a share from 0 to 1"),
+        ({"rate": 0}, "rate: got 0"),
+        ({"rate": float("nan")}, "rate: got nan"),
+        ({"late_by": "soon"}, "late_by: got 'soon'"),
+        ({"idle": ("middle", 0, 1)}, "idle: got ('middle', 0, 1)"),
+        ({"idle": ("left", 0.5, 0.2)}, "idle: got"),
+        ({"start": "yesterdayish"}, "start: got 'yesterdayish'"),
+        ({"seed": -1}, "seed: got -1"),
+        ({"speed": 3}, "speed: got 3"),
+    ],
+)
+def test_wrong_settings(settings, words):
+    with pytest.raises(wb.ArgumentError) as told:
+        generators.generate(**({"scenario": "transfers"} | settings))
+    assert str(told.value).startswith(words)
+
+
+def test_wrong_folders(tmp_path):
+    (tmp_path / "mine.txt").write_text("precious")
+    with pytest.raises(wb.ArgumentError, match="path: got"):
+        generators.save(tmp_path, *generators.generate("transfers", events=5))
+    assert (tmp_path / "mine.txt").read_text() == "precious"
+    with pytest.raises(wb.ArgumentError, match=r"there is no recording\.json"):
+        generators.load(tmp_path)
+    path = generators.save(tmp_path / "r", *generators.generate("transfers", events=5, batches=2))
+    (path / "left" / "batch-00001.parquet").unlink()
+    with pytest.raises(wb.DataError, match="is missing or no Parquet file"):
+        generators.load(path)
+    (path / "recording.json").write_text("{}")
+    with pytest.raises(wb.DataError, match="does not describe a recording"):
+        generators.load(path)
