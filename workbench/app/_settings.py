@@ -246,7 +246,6 @@ def _heading(words: str) -> widgets.HTML:
 def _labelled(widget: Any, label: str, tooltip: str) -> Any:
     widget.description = label
     widget.tooltip = tooltip
-    widget.description_tooltip = tooltip
     widget.layout = widgets.Layout(width="auto")
     widget.style.description_width = "92px"
     if hasattr(widget, "continuous_update"):
