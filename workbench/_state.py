@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import _arrow, _tables, model
-from workbench.joins import CoGroup
+from workbench.joins import CoGroup, IntervalJoin
 from workbench.streams import ROW
 from workbench.windows import Session
 
@@ -37,8 +37,17 @@ def read(run: Run, batch: int) -> pd.DataFrame:
 
 def held(run: Run, batch: int) -> pd.DataFrame:
     """Columns ``side``, ``row``, and ``start`` and ``end`` of the window (microseconds; 0 without windows)."""
-    grouped = isinstance(run.join, CoGroup) or (run.windowed and isinstance(run.join.window, Session))  # type: ignore[union-attr]
-    return _groups(run, batch) if grouped else _sides(run, batch)
+    return _groups(run, batch) if grouped(run) else _sides(run, batch)
+
+
+def sessions(run: Run) -> bool:
+    """Whether the join has session windows."""
+    return not isinstance(run.join, IntervalJoin) and isinstance(run.join.window, Session)
+
+
+def grouped(run: Run) -> bool:
+    """Whether Spark does the join as an aggregation of both sides together."""
+    return isinstance(run.join, CoGroup) or sessions(run)
 
 
 def _reader(run: Run, batch: int) -> Any:

@@ -61,7 +61,7 @@ def late_copies(run: Run, table: pd.DataFrame | None = None) -> pd.DataFrame:
     """
     table = run.batches if table is None else table
     judged = table.set_index("batch")["late_watermark"]
-    marks = _micros(judged).reindex(range(run.micro_batches)).ffill().fillna(0).to_numpy(dtype=np.int64)
+    marks = micros(judged).reindex(range(run.micro_batches)).ffill().fillna(0).to_numpy(dtype=np.int64)
     found = []
     for side in SIDES:
         stream = run.side(side)
@@ -73,7 +73,7 @@ def late_copies(run: Run, table: pd.DataFrame | None = None) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True)
 
 
-def _micros(times: pd.Series[Any]) -> pd.Series[Any]:
+def micros(times: pd.Series[Any]) -> pd.Series[Any]:
     plain = times.dt.tz_convert("UTC").dt.tz_localize(None) if times.dt.tz is not None else times
     return plain.astype("datetime64[us]").astype("int64")
 

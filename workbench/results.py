@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from workbench._views import RunCharts
+    from workbench.model import Outcome
 
 
 @dataclass(eq=False, repr=False)
@@ -63,6 +64,13 @@ class Run:
         from workbench import _sink
 
         return _sink.read(self.folder / "output")
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """What the workbench's model says this run must give."""
+        from workbench import model
+
+        return model.work_out(self.join, self.left, self.right, self.finish, self.policy)
 
     @cached_property
     def output(self) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What a join's definition says, worked out from recorded rows with NumPy and pandas, without Spark."""
+"""What a join's definition says of recorded rows, whatever their order of arrival: copies, keys, pairs, windows."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
 from workbench.streams import Stream
 from workbench.windows import Session, Sliding
 
+SIDES = ("left", "right")
 Micros = np.ndarray[Any, Any]
 """Event times in microseconds since 1970-01-01 UTC, as 64-bit integers."""
 
@@ -70,20 +71,17 @@ def pairs(join: Join, left: Stream, right: Stream) -> pd.DataFrame:
     """
     codes = key_codes(left, right)
     moments = (left.event_times, right.event_times)
-    if isinstance(join, IntervalJoin):
-        return _interval_pairs(join, codes, moments)
-    sides = []
-    windows = (
-        _sessions(codes, moments, times.micros(join.window.gap))
-        if isinstance(join.window, Session)
-        else [copies(join, each) for each in moments]
-    )
-    for side, code, window in zip(("left", "right"), codes, windows, strict=True):
-        named = window.rename(columns={"row": side})
-        named["key"] = code[window["row"]]
-        sides.append(named[named["key"] >= 0])
-    merged = sides[0].merge(sides[1], on=["key", "start", "end"])
-    return merged[["left", "right", "start", "end"]]
+    if not isinstance(join, IntervalJoin) and isinstance(join.window, Session):
+        sides = _sessions(codes, moments, times.micros(join.window.gap))
+    else:
+        sides = [copies(join, each) for each in moments]
+    one, two = (side.assign(key=code[side["row"]]) for side, code in zip(sides, codes, strict=True))
+    if isinstance(join, CoGroup):
+        join = WindowJoin(join.window)
+    found = matches(join, one, two)
+    rows = {"left": one["row"].to_numpy()[found[0]], "right": two["row"].to_numpy()[found[1]]}
+    spans = {name: 0 if isinstance(join, IntervalJoin) else one[name].to_numpy()[found[0]] for name in ("start", "end")}
+    return pd.DataFrame(rows | spans)
 
 
 def windows(join: WindowJoin | CoGroup, left: Stream, right: Stream) -> pd.DataFrame:
@@ -131,20 +129,38 @@ def _sessions(codes: tuple[Micros, Micros], moments: tuple[Micros, Micros], gap:
     ]
 
 
-def _interval_pairs(join: IntervalJoin, codes: tuple[Micros, Micros], moments: tuple[Micros, Micros]) -> pd.DataFrame:
-    lower = times.micros(join.lower) + join.lower_exclusive
-    upper = times.micros(join.upper) - join.upper_exclusive
-    order = np.lexsort((moments[1], codes[1]))
-    # one sorted axis: keys one after the other, far enough apart that no interval reaches the next key
-    base = min(int(each.min(initial=0)) for each in moments) - abs(lower) - abs(upper)
-    reach = max(int(each.max(initial=0)) for each in moments) + abs(lower) + abs(upper) - base + 1
-    axis = codes[1][order].astype(object) if reach * (int(codes[1].max(initial=0)) + 2) >= 2**63 else codes[1][order]
-    right_axis = axis * reach + (moments[1][order] - base)
-    left_axis = codes[0].astype(right_axis.dtype) * reach + (moments[0] - base)
-    begin = np.searchsorted(right_axis, left_axis + lower, side="left")
-    end = np.searchsorted(right_axis, left_axis + upper, side="right")
-    count = np.where(codes[0] >= 0, np.maximum(end - begin, 0), 0)
-    left_rows = np.repeat(np.arange(len(count)), count)
+def matches(join: WindowJoin | IntervalJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Micros, Micros]:
+    """The pairs of an interval join or of tumbling or sliding windows, whatever was late, as places in the two frames.
+
+    Parameters
+    ----------
+    join
+        The join.
+    left, right
+        Columns ``key`` (code, -1 for none), ``start`` (the window's, or the event time).
+    """
+    if isinstance(join, IntervalJoin):
+        low = times.micros(join.lower) + join.lower_exclusive
+        high = times.micros(join.upper) - join.upper_exclusive
+    else:
+        low = high = 0  # partners are in the same window: it starts at the same time
+    return _within(
+        left["key"].to_numpy(), left["start"].to_numpy(), right["key"].to_numpy(), right["start"].to_numpy(), low, high
+    )
+
+
+def _within(
+    left_key: Micros, left: Micros, right_key: Micros, right: Micros, low: int, high: int
+) -> tuple[Micros, Micros]:
+    """Places of all pairs of one key with ``left + low <= right <= left + high``."""
+    instants, rank = np.unique(right, return_inverse=True)
+    # one sorted axis: the right side's instants, once for each key
+    width = len(instants) + 1
+    order = np.lexsort((rank, right_key))
+    axis = right_key[order] * width + rank[order]
+    begin = np.searchsorted(axis, left_key * width + np.searchsorted(instants, left + low, side="left"))
+    end = np.searchsorted(axis, left_key * width + np.searchsorted(instants, left + high, side="right"))
+    count = np.where(left_key >= 0, np.maximum(end - begin, 0), 0)
+    one = np.repeat(np.arange(len(count)), count)
     offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    right_rows = order[np.repeat(begin, count) + offset]
-    return pd.DataFrame({"left": left_rows, "right": right_rows, "start": 0, "end": 0})
+    return one, order[np.repeat(begin, count) + offset]

@@ -1,0 +1,13 @@
+"""What must become of every row, worked out from the recorded micro-batches with NumPy and pandas, without Spark.
+
+`work_out` follows what Spark does with an order of arrival: watermarks, late rows, state, and the micro-batch in which
+each row of the output appears. `pairs` and `windows` are the definition alone, with nothing late.
+"""
+
+from __future__ import annotations
+
+from workbench.model._definition import copies, key_codes, pairs, windows
+from workbench.model._outcome import Outcome, work_out
+from workbench.model._watermarks import Watermarks, watermarks
+
+__all__ = ["Outcome", "Watermarks", "copies", "key_codes", "pairs", "watermarks", "windows", "work_out"]

@@ -1,0 +1,264 @@
+"""What Spark makes of the recorded micro-batches: which copies are late, which meet, what is held, what comes out when.
+
+The rules are those of Spark 4.3 (``StreamingSymmetricHashJoinExec``, ``StateStoreSaveExec`` and
+``SessionWindowStateStoreRestoreExec``): rows are late by the watermark of the micro-batch before; a micro-batch's left
+rows meet the right rows in state, its right rows then meet all left rows in state and of the same micro-batch; last,
+what the watermark has passed leaves the state, and the rows of an outer side that met nobody come out padded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
+from workbench.model._definition import SIDES, Micros, copies, key_codes, matches
+from workbench.model._sessions import close_sessions
+from workbench.model._watermarks import Watermarks, dropped_null_keys, eviction_thresholds, watermarks
+from workbench.streams import Stream
+from workbench.windows import Session
+
+PADDED = {"left": ("left",), "right": ("right",), "full": SIDES, "anti": ("left",)}
+"""For each ``how`` the sides whose rows come out without a partner."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run must give. All times in microseconds since 1970-01-01 UTC.
+
+    Attributes
+    ----------
+    marks
+        The watermarks.
+    keys
+        The keys of both sides, as `key_codes` gives them.
+    copies
+        Per side one row for each row and window (once a row in an interval join), in order of row, then window:
+        ``row``; ``start``, ``end`` (the window, in a session join the one the row opens alone; in an interval join both
+        are the event time); ``batch`` (its arrival); ``filtered`` (its key is null, and Spark filters it out before
+        anything else); ``late``; ``watermark`` (the one it was judged by); ``leaves`` (the micro-batch at whose end it
+        is no longer in state; the number of micro-batches if it never leaves); ``held`` (whether it is in state after
+        any micro-batch); ``matched`` (whether it is in a pair, or in a group with the other side); ``group`` (in
+        sessions and coGroup the group it is in, -1 if in none).
+    pairs
+        Every pair that comes out: ``left``, ``right`` (rows), ``left_copy``, ``right_copy`` (places in ``copies``),
+        ``start``, ``end`` (of the window; 0 in an interval join), ``batch``. None for a coGroup.
+    padded
+        Rows that come out without a partner: ``side``, ``row``, ``start``, ``end``, ``batch``.
+    groups
+        Sessions and coGroup only: ``key`` (code; -1 a null key), ``start``, ``end``, ``batch`` (in which it comes out;
+        the number of micro-batches if it is still open), ``left``, ``right`` (how many rows of each side). Else empty.
+    open_groups
+        How many groups are open after each micro-batch.
+    """
+
+    marks: Watermarks
+    keys: tuple[Micros, Micros]
+    copies: dict[str, pd.DataFrame]
+    pairs: pd.DataFrame
+    padded: pd.DataFrame
+    groups: pd.DataFrame
+    open_groups: Micros
+
+    def held_after(self, batch: int, side: str) -> pd.DataFrame:
+        """The copies of a side that are in state after a micro-batch."""
+        mine = self.copies[side]
+        return mine[mine["held"] & (mine["batch"] <= batch) & (mine["leaves"] > batch)]
+
+    def state_rows(self) -> dict[str, Micros]:
+        """Per side how many copies are in state after each micro-batch."""
+        count = len(self.marks)
+        rows = {}
+        for side in SIDES:
+            mine = self.copies[side][self.copies[side]["held"]]
+            come = np.bincount(mine["batch"], minlength=count)[:count]
+            gone = np.bincount(mine["leaves"], minlength=count + 1)[:count]
+            rows[side] = np.cumsum(come - gone)
+        return rows
+
+    def output_rows(self, join: Join) -> Micros:
+        """How many rows come out in each micro-batch."""
+        count = len(self.marks)
+        if isinstance(join, CoGroup):
+            return np.bincount(self.groups["batch"], minlength=count + 1)[:count]
+        pairs = first_matches(self) if join.how == "semi" else self.pairs
+        shown = [] if join.how == "anti" else [pairs["batch"]]
+        batches = np.concatenate([*shown, self.padded["batch"]]).astype(np.int64)
+        return np.bincount(batches, minlength=count + 1)[:count]
+
+
+def first_matches(outcome: Outcome) -> pd.DataFrame:
+    """For each left copy with a partner its first pair: what a semi join gives."""
+    return outcome.pairs.sort_values("batch", kind="stable").drop_duplicates("left_copy")
+
+
+def work_out(join: Join, left: Stream, right: Stream, finish: bool = True, policy: str = "min") -> Outcome:
+    """What a run of these recorded streams must give.
+
+    Parameters
+    ----------
+    join, left, right, finish, policy
+        As in `workbench.run`.
+    """
+    keys = key_codes(left, right)
+    marks = watermarks(join, left, right, keys, finish, policy)
+    sides = {}
+    for side, stream, key, filtered in zip(SIDES, (left, right), keys, dropped_null_keys(join), strict=True):
+        mine = copies(join, stream.event_times)
+        mine["batch"] = stream.arrival[mine["row"]]
+        mine["key"] = key[mine["row"]]
+        mine["filtered"] = (mine["key"] < 0) if filtered else False
+        mine["watermark"] = marks.late[mine["batch"]]
+        mine["late"] = (mine["end"] <= mine["watermark"]) & ~mine["filtered"]
+        sides[side] = mine
+    if isinstance(join, CoGroup) or (isinstance(join, WindowJoin) and isinstance(join.window, Session)):
+        return _grouped(join, keys, marks, sides)
+    return _joined(join, keys, marks, sides)
+
+
+def _joined(
+    join: WindowJoin | IntervalJoin, keys: tuple[Micros, Micros], marks: Watermarks, sides: dict[str, pd.DataFrame]
+) -> Outcome:
+    """A stream-stream join."""
+    count = len(marks)
+    for side, threshold in zip(SIDES, eviction_thresholds(join, marks), strict=True):
+        mine = sides[side]
+        mine["leaves"] = np.maximum(mine["batch"], np.searchsorted(np.maximum.accumulate(threshold), mine["end"]))
+        mine["group"] = -1
+    at = {
+        side: {name: sides[side][name].to_numpy() for name in ("row", "batch", "leaves", "start", "end")}
+        for side in SIDES
+    }
+    alive = {side: ~(sides[side]["late"] | sides[side]["filtered"]).to_numpy() for side in SIDES}
+    one, other = matches(join, sides["left"], sides["right"])
+    came = at["left"]["batch"][one], at["right"]["batch"][other]
+    met = alive["left"][one] & alive["right"][other]
+    met &= (came[0] >= came[1]) | (at["left"]["leaves"][one] >= came[1])
+    met &= (came[1] >= came[0]) | (at["right"]["leaves"][other] >= came[0])
+    one, other, batch = one[met], other[met], np.maximum(*came)[met]
+    windowed = not isinstance(join, IntervalJoin)
+    pairs = pd.DataFrame(
+        {
+            "left": at["left"]["row"][one],
+            "right": at["right"]["row"][other],
+            "left_copy": one,
+            "right_copy": other,
+            "start": at["left"]["start"][one] if windowed else 0,
+            "end": at["left"]["end"][one] if windowed else 0,
+            "batch": batch,
+        }
+    )
+    for side, place in zip(SIDES, (one, other), strict=True):
+        matched = np.zeros(len(sides[side]), dtype=bool)
+        matched[place] = True
+        sides[side]["matched"] = matched
+        # a full outer join gives rows with a null key at once, and keeps none
+        kept = alive[side] & ((sides[side]["key"] >= 0) | (join.how != "full"))
+        if join.how == "semi" and side == "left":  # done with a row that has met another
+            leaves = sides[side]["leaves"].to_numpy().copy()
+            np.minimum.at(leaves, one, batch)
+            sides[side]["leaves"] = leaves
+        sides[side]["held"] = kept & (sides[side]["leaves"] > sides[side]["batch"])
+    padded = []
+    for side in PADDED.get(join.how, ()):
+        mine = sides[side]
+        at_once = (mine["key"] < 0) & (join.how == "full")
+        lone = mine[alive[side] & ~mine["matched"]].assign(side=side)
+        lone["batch"] = np.where(at_once[lone.index], lone["batch"], lone["leaves"])
+        padded.append(lone[lone["batch"] < count])
+    return Outcome(marks, keys, sides, pairs, _padding(padded, windowed), _no_groups(), np.zeros(count, int))
+
+
+def _padding(parts: list[pd.DataFrame], windowed: bool) -> pd.DataFrame:
+    columns = ["side", "row", "start", "end", "batch"]
+    full = [part[columns] for part in parts if len(part)]
+    padded = pd.concat(full, ignore_index=True) if full else pd.DataFrame(columns=columns).astype({"batch": np.int64})
+    if not windowed:
+        padded[["start", "end"]] = 0
+    return padded
+
+
+def _no_groups() -> pd.DataFrame:
+    return pd.DataFrame(
+        {name: np.array([], dtype=np.int64) for name in ("key", "start", "end", "batch", "left", "right")}
+    )
+
+
+def _grouped(
+    join: WindowJoin | CoGroup, keys: tuple[Micros, Micros], marks: Watermarks, sides: dict[str, pd.DataFrame]
+) -> Outcome:
+    """Sessions and coGroup: both sides together in groups, which come out when the watermark has passed them."""
+    count = len(marks)
+    both = pd.concat([sides[side].assign(side=number) for number, side in enumerate(SIDES)], ignore_index=True)
+    alive = np.flatnonzero(~(both["late"] | both["filtered"]))
+    taken = both.iloc[alive]
+    if isinstance(join.window, Session):
+        # a null key equals nothing: rows with one share a session only where side and time are the same
+        lone = np.arange(len(taken))
+        key = np.where(taken["key"] >= 0, taken["key"], taken["key"].max() + 1 + lone) if len(taken) else lone
+        start, end, batch = (taken[name].to_numpy() for name in ("start", "end", "batch"))
+        group, found, still_open = close_sessions(key, start, end, batch, marks)
+    else:
+        group = taken.groupby(["key", "start"], sort=False).ngroup().to_numpy()
+        found = taken[["start"]].iloc[np.unique(group, return_index=True)[1]].reset_index(drop=True)
+        found["end"] = found["start"] + times.micros(join.window.size)
+        found["batch"] = np.searchsorted(marks.eviction, found["end"])
+        opened = pd.Series(taken["batch"].to_numpy()).groupby(group).min().to_numpy()
+        still_open = np.cumsum(
+            np.bincount(opened, minlength=count) - np.bincount(found["batch"], minlength=count + 1)[:count]
+        )
+    for number, side in enumerate(SIDES):
+        found[side] = np.bincount(group[(taken["side"] == number).to_numpy()], minlength=len(found))
+    found["key"] = -1
+    found.loc[group, "key"] = taken["key"].to_numpy()
+    both["group"], both["leaves"], both["held"], both["matched"] = -1, both["batch"], False, False
+    columns = {name: both[name].to_numpy().copy() for name in ("group", "leaves", "held", "matched")}
+    columns["group"][alive] = group
+    columns["leaves"][alive] = found["batch"].to_numpy()[group]
+    columns["held"][alive] = columns["leaves"][alive] > taken["batch"].to_numpy()
+    met = ((found["left"] > 0) & (found["right"] > 0) & (found["key"] >= 0)).to_numpy()
+    columns["matched"][alive] = (met & (found["batch"] < count).to_numpy())[group]
+    both = both.assign(**columns)
+    cut = len(sides["left"])
+    sides = {
+        "left": both.iloc[:cut].drop(columns="side").reset_index(drop=True),
+        "right": both.iloc[cut:].drop(columns="side").reset_index(drop=True),
+    }
+    found = found[["key", "start", "end", "batch", "left", "right"]]
+    if isinstance(join, CoGroup):
+        return Outcome(marks, keys, sides, _no_pairs(), _padding([], True), found, still_open)
+    members = {
+        side: sides[side].loc[sides[side]["group"] >= 0, ["row", "group"]].reset_index(names=f"{side}_copy")
+        for side in SIDES
+    }
+    pairs = (
+        members["left"]
+        .rename(columns={"row": "left"})
+        .merge(members["right"].rename(columns={"row": "right"}), on="group")
+    )
+    pairs = pairs[met[pairs["group"]] & (found["batch"].to_numpy()[pairs["group"]] < count)]
+    for name in ("start", "end", "batch"):
+        pairs[name] = found[name].to_numpy()[pairs["group"]]
+    padded = []
+    for side in PADDED.get(join.how, ()):
+        lone = sides[side][(sides[side]["group"] >= 0) & ~sides[side]["matched"]].assign(side=side)
+        for name in ("start", "end", "batch"):
+            lone[name] = found[name].to_numpy()[lone["group"]]
+        padded.append(lone[lone["batch"] < count])
+    return Outcome(
+        marks,
+        keys,
+        sides,
+        pairs.drop(columns="group").reset_index(drop=True),
+        _padding(padded, True),
+        found,
+        still_open,
+    )
+
+
+def _no_pairs() -> pd.DataFrame:
+    names = ("left", "right", "left_copy", "right_copy", "start", "end", "batch")
+    return pd.DataFrame({name: np.array([], dtype=np.int64) for name in names})
