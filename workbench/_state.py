@@ -5,18 +5,15 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
-from workbench import _arrow, _tables, model
+from workbench import _tables
 from workbench.joins import CoGroup, IntervalJoin
-from workbench.streams import ROW
+from workbench.streams import ROW, SIDES
 from workbench.windows import Session
 
 if TYPE_CHECKING:
     from workbench.results import Run
-
-SIDES = ("left", "right")
 
 
 def read(run: Run, batch: int) -> pd.DataFrame:
@@ -29,8 +26,7 @@ def read(run: Run, batch: int) -> pd.DataFrame:
         rows = _tables.plain_rows(run, side).drop(columns="batch").iloc[mine["row"]].reset_index(drop=True)
         if run.windowed:
             for name in ("start", "end"):
-                moments = pd.Series(mine[name].to_numpy(dtype=np.int64).astype("datetime64[us]"))
-                rows[f"window_{name}"] = _arrow.in_zone(moments, zone)
+                rows[f"window_{name}"] = _tables.moments(mine[name], zone)
         parts.append(rows)
     return _tables.stack(parts)
 
@@ -90,11 +86,8 @@ def _guess(run: Run, batch: int, side: str, state: Any, kept: list[str], columns
         *[F.col(f"value.`{side}_{name.replace('`', '``')}`").alias(name) for name in names], *columns
     ).toArrow()
     held = arrow.to_pandas().drop_duplicates()
-    copies = model.copies(run.join, stream.event_times)
-    late = _tables.late_copies(run)
-    gone = late.loc[late["side"] == side, ["row", "start"]].assign(gone=True)
-    copies = copies.merge(gone, on=["row", "start"], how="left")
-    copies = copies[copies["gone"].isna() & (stream.arrival[copies["row"]] <= batch)]
+    copies = run.outcome.copies[side]
+    copies = copies[~copies["late"] & ~copies["filtered"] & (copies["batch"] <= batch)]
     rows = stream.table.select(names).to_pandas().iloc[copies["row"]].reset_index(drop=True)
     on = [*names, *(["start", "end"] if columns else [])]
     rows["row"] = copies["row"].to_numpy()

@@ -7,15 +7,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench import _arrow, model
-from workbench.joins import CoGroup, IntervalJoin, WindowJoin
-from workbench.streams import ROW
+from workbench import _arrow
+from workbench.joins import CoGroup
+from workbench.streams import ROW, SIDES
 
 if TYPE_CHECKING:
     from workbench.results import Run
 
-SIDES = ("left", "right")
-_OURS = ("side", "batch", "fate", "reason", "window_start", "window_end", "watermark", "behind")
+_OURS = (
+    "side",
+    "batch",
+    "fate",
+    "reason",
+    "fix_setting",
+    "fix_value",
+    "window_start",
+    "window_end",
+    "watermark",
+    "behind",
+)
 
 
 def batches(run: Run) -> pd.DataFrame:
@@ -44,33 +54,14 @@ def batches(run: Run) -> pd.DataFrame:
         ["data", "finish"],
         "no data",
     )
-    lateness = late_copies(run, table)
-    counts = lateness.drop_duplicates(["side", "row"]).groupby("batch").size()
-    table["late_rows"] = table["batch"].map(counts).fillna(0).astype(int)
+    late = [each[each["late"]].drop_duplicates("row")["batch"] for each in run.outcome.copies.values()]
+    counts = np.bincount(np.concatenate(late).astype(np.int64), minlength=int(table["batch"].max()) + 1)
+    table["late_rows"] = counts[table["batch"]]
     return table
 
 
 def _epoch() -> pd.Series[Any]:
     return pd.Series([pd.Timestamp(0, tz="UTC")])
-
-
-def late_copies(run: Run, table: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Rows, or their copies in windows, that arrived behind the watermark they were judged by.
-
-    Columns: ``side``, ``row``, ``batch``, ``start``, ``end``, ``watermark``, ``behind`` (all times in microseconds).
-    """
-    table = run.batches if table is None else table
-    judged = table.set_index("batch")["late_watermark"]
-    marks = micros(judged).reindex(range(run.micro_batches)).ffill().fillna(0).to_numpy(dtype=np.int64)
-    found = []
-    for side in SIDES:
-        stream = run.side(side)
-        copies = model.copies(run.join, stream.event_times)
-        batch = stream.arrival[copies["row"]]
-        copies = copies.assign(side=side, batch=batch, watermark=marks[batch])
-        copies["behind"] = copies["watermark"] - copies["end"]
-        found.append(copies[copies["behind"] >= 0])
-    return pd.concat(found, ignore_index=True)
 
 
 def micros(times: pd.Series[Any]) -> pd.Series[Any]:
@@ -80,24 +71,24 @@ def micros(times: pd.Series[Any]) -> pd.Series[Any]:
 
 def late(run: Run) -> pd.DataFrame:
     """The table of `Run.late`."""
-    copies = late_copies(run)
     zone = run.left.zones.get(run.left.time)
     parts = []
     for side in SIDES:
-        mine = copies[copies["side"] == side]
+        copies = run.outcome.copies[side]
+        mine = copies[copies["late"]]
         rows = plain_rows(run, side).iloc[mine["row"]].reset_index(drop=True)
         if run.windowed:
             for name in ("start", "end"):
-                rows[f"window_{name}"] = _moments(mine[name], zone)
-        rows["watermark"] = _moments(mine["watermark"], zone)
-        rows["behind"] = pd.to_timedelta(mine["behind"].to_numpy(), unit="us")
+                rows[f"window_{name}"] = moments(mine[name], zone)
+        rows["watermark"] = moments(mine["watermark"], zone)
+        rows["behind"] = pd.to_timedelta((mine["watermark"] - mine["end"]).to_numpy(), unit="us")
         parts.append(rows)
     return stack(parts)
 
 
-def _moments(micros: pd.Series[Any], zone: str | None) -> pd.Series[Any]:
-    moments = pd.Series(micros.to_numpy(dtype=np.int64).astype("datetime64[us]"))
-    return _arrow.in_zone(moments, zone)
+def moments(microseconds: pd.Series[Any], zone: str | None) -> pd.Series[Any]:
+    """Microseconds since 1970-01-01 UTC as timestamps in a zone, or naive."""
+    return _arrow.in_zone(pd.Series(microseconds.to_numpy(dtype=np.int64).astype("datetime64[us]")), zone)
 
 
 def stack(parts: list[pd.DataFrame]) -> pd.DataFrame:
@@ -108,7 +99,16 @@ def stack(parts: list[pd.DataFrame]) -> pd.DataFrame:
     columns = dict.fromkeys([column for part in parts for column in part.columns])
     tail = [
         column
-        for column in ("window_start", "window_end", "watermark", "behind", "fate", "reason")
+        for column in (
+            "window_start",
+            "window_end",
+            "watermark",
+            "behind",
+            "fate",
+            "reason",
+            "fix_setting",
+            "fix_value",
+        )
         if column in columns
     ]
     return stacked.reindex(columns=[*(column for column in columns if column not in tail), *tail])
@@ -140,30 +140,3 @@ def pairs(run: Run) -> pd.DataFrame:
         return pd.DataFrame({side: pd.Series(dtype="int64") for side in SIDES})
     frame = raw.select([f"{side}_{ROW}" for side in SIDES]).to_pandas().dropna().astype("int64")
     return frame.set_axis(SIDES, axis=1)
-
-
-def matched_rows(run: Run) -> dict[str, np.ndarray[Any, Any]]:
-    """Per side, which rows Spark's output shows with a partner."""
-    raw = run.raw_output
-    found = {side: np.zeros(len(run.side(side)), dtype=bool) for side in SIDES}
-    if isinstance(run.join, CoGroup):
-        import pyarrow.compute as pc
-
-        full = [pc.greater(pc.list_value_length(raw[side]), 0) for side in SIDES]
-        both = raw.filter(pc.and_(*full))
-        for side in SIDES:
-            found[side][pc.struct_field(pc.list_flatten(both[side]), [ROW]).to_numpy()] = True
-        return found
-    paired = pairs(run)
-    for side in SIDES:
-        found[side][paired[side]] = True
-    return found
-
-
-def shown_rows(run: Run, side: str) -> np.ndarray[Any, Any]:
-    """Which rows of a side stand anywhere in Spark's output of a join, with a partner or padded with nulls."""
-    shown = np.zeros(len(run.side(side)), dtype=bool)
-    name = f"{side}_{ROW}"
-    if isinstance(run.join, IntervalJoin | WindowJoin) and name in run.raw_output.column_names:
-        shown[run.raw_output.column(name).drop_null().to_numpy()] = True
-    return shown

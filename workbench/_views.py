@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from workbench import _arrow, _tables, charts, model
+from workbench._words import key_words
 from workbench.joins import CoGroup, IntervalJoin
-from workbench.streams import Stream
+from workbench.streams import SIDES
 from workbench.times import exact
 from workbench.windows import Session
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     import altair as alt
 
     from workbench.results import Run
-
-SIDES = ("left", "right")
 
 
 class RunCharts:
@@ -54,7 +53,7 @@ class RunCharts:
                     {
                         "row_id": [f"{side}-{row}" for row in range(len(stream))],
                         "side": side,
-                        "key": _key_words(stream),
+                        "key": key_words(stream),
                         "time": stream.event_times.astype("datetime64[us]"),
                         "batch": stream.arrival,
                         "fate": mine["fate"].to_numpy(),
@@ -81,7 +80,7 @@ class RunCharts:
         spans = model.windows(run.join, run.left, run.right)
         times = {name: spans[name].to_numpy(dtype=np.int64).astype("datetime64[us]") for name in ("start", "end")}
         if isinstance(run.join.window, Session):
-            words = np.concatenate([_key_words(run.side(side)) for side in SIDES])
+            words = np.concatenate([key_words(run.side(side)) for side in SIDES])
             times["key"] = words[spans["first"]]
             return pd.DataFrame({"row_id": None, **times})
         return pd.DataFrame({"row_id": None, "key": None, **times})
@@ -93,15 +92,6 @@ def _show_without_network() -> None:
 
     if alt.renderers.active == "default":
         alt.renderers.enable("jupyter", offline=True)
-
-
-def _key_words(stream: Stream) -> np.ndarray[Any, Any]:
-    """The key of every row as text, several columns with a dot between."""
-    keys = stream.table.select(list(stream.key)).to_pandas(integer_object_nulls=True).astype(str)
-    words: np.ndarray[Any, Any] = (
-        keys.iloc[:, 0].str.cat([keys[name] for name in keys.columns[1:]], sep=" · ").to_numpy()
-    )
-    return words
 
 
 def _utc(moments: pd.Series) -> pd.Series:

@@ -17,12 +17,11 @@ from workbench import _state, _tables
 from workbench.joins import CoGroup
 from workbench.model import Outcome
 from workbench.model._outcome import first_matches
-from workbench.streams import ROW
+from workbench.streams import ROW, SIDES
 
 if TYPE_CHECKING:
     from workbench.results import Run
 
-SIDES = ("left", "right")
 _MOST = 5  # differences that are spelled out
 
 

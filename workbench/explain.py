@@ -1,116 +1,285 @@
-"""What became of every input row."""
+"""What became of every input row, and why, in words with the figures in them."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from workbench import _state, _tables, model
-from workbench.joins import CoGroup
+from workbench import _fixes, _tables, times
+from workbench._words import Words
+from workbench.joins import CoGroup, IntervalJoin
+from workbench.model._definition import Micros
+from workbench.model._watermarks import DATA
+from workbench.streams import SIDES
+from workbench.windows import Session
 
 if TYPE_CHECKING:
     from workbench.results import Run
 
-SIDES = ("left", "right")
-
-
-def fates(run: Run) -> dict[str, pd.DataFrame]:
-    """Per side a frame with ``fate`` and ``reason``, one row an input row, in order.
-
-    A row with a partner in Spark's output is matched. Else it has a null key; or it was late for every window it is
-    in; or it is pending (still in state at the end of a run that was not finished); or it is unmatched.
-    """
-    codes = dict(zip(SIDES, model.key_codes(run.left, run.right), strict=True))
-    matched = _matched(run)
-    late = _tables.late_copies(run)
-    told = {}
-    for side in SIDES:
-        stream = run.side(side)
-        count = len(stream)
-        mine = late[late["side"] == side]
-        copies = np.bincount(model.copies(run.join, stream.event_times)["row"], minlength=count)
-        late_copies = np.bincount(mine["row"], minlength=count)
-        all_late = (late_copies > 0) & (late_copies == copies)
-        pending = _pending(run, side)
-        fate = np.select(
-            [matched[side], codes[side] < 0, all_late, pending],
-            ["matched", "null_key", "late", "pending"],
-            "unmatched",
-        )
-        words = {
-            "matched": "joined with a partner",
-            "null_key": "its key is null, and a null key equals nothing",
-            "pending": "still waiting in state when the run ended",
-            "unmatched": "no partner in reach",
-        }
-        reason = pd.Series(fate).map(words).to_numpy(dtype=object)
-        worst = mine.groupby("row").first() if len(mine) else mine.set_index("row")
-        for row in np.flatnonzero(all_late & (fate == "late")):
-            reason[row] = _late_reason(worst.loc[row])
-        told[side] = pd.DataFrame({"fate": fate, "reason": reason})
-    return told
+FATES = ("matched", "unmatched", "late", "pending", "null_key")
+TOLD = ("fate", "reason", "fix_setting", "fix_value")
 
 
 def rows(run: Run) -> pd.DataFrame:
     """The table of `Run.rows`."""
-    parts = []
-    told = fates(run)
-    for side in SIDES:
-        part = _tables.plain_rows(run, side)
-        part["fate"], part["reason"] = told[side]["fate"], told[side]["reason"]
-        parts.append(part)
-    return _tables.stack(parts)
+    story = Story(run)
+    return _tables.stack([pd.concat([_tables.plain_rows(run, side), story.told[side]], axis=1) for side in SIDES])
 
 
-def _late_reason(copy: Any) -> str:
-    from datetime import timedelta
+class Story:
+    """Each row's fate and reason.
 
-    from workbench import times
+    Attributes
+    ----------
+    fixes
+        The best fix of each row that has one, as `workbench._fixes.fixes` gives them, by (side, row).
+    """
 
-    mark = pd.Timestamp(int(copy["watermark"]), unit="us")
-    if copy["watermark"] == 0:
-        return "late: Spark starts every watermark at 1970-01-01, and drops what is at or before it"
-    behind = times.short(timedelta(microseconds=int(copy["behind"])))
-    what = "it" if copy["start"] == copy["end"] else "its window's end"
-    stood = f"{mark:%Y-%m-%d %H:%M:%S.%f} in micro-batch {int(copy['batch'])}"
-    return f"late: {what} was {behind} behind the watermark, which stood at {stood}"
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.outcome = run.outcome
+        self.marks = self.outcome.marks
+        self.words = Words(run)
+        found = _fixes.fixes(run.join, (run.left, run.right), run.finish, run.policy, self.outcome)
+        best = found.drop_duplicates(["side", "row"])
+        self.fixes = {(each.side, each.row): each for each in best.itertuples(index=False)}
+
+    @cached_property
+    def told(self) -> dict[str, pd.DataFrame]:
+        """Per side a frame with `TOLD`, one row an input row, in order."""
+        return {side: self._side(side) for side in SIDES}
+
+    def _side(self, side: str) -> pd.DataFrame:
+        count = len(self.run.side(side))
+        copies = self.outcome.copies[side]
+        row = copies["row"]
+        tally = {
+            name: np.bincount(row, copies.get(name), minlength=count).astype(int) for name in ("all", "late", "matched")
+        }
+        open_still = (copies["leaves"] >= len(self.marks)) & ~copies["late"] & ~copies["filtered"]
+        tally["open"] = np.bincount(row, open_still, minlength=count).astype(int)
+        keyless = self.outcome.keys[SIDES.index(side)] < 0
+        fate = np.select(
+            [
+                keyless,
+                tally["matched"] > 0,
+                (tally["late"] > 0) & (tally["late"] == tally["all"]),
+                tally["open"] > 0,
+            ],
+            ["null_key", "matched", "late", "pending"],
+            "unmatched",
+        )
+        reason = np.full(count, "", dtype=object)
+        reason[fate == "matched"] = self._matched(side, np.flatnonzero(fate == "matched"), tally)
+        lost = copies[copies["late"]].drop_duplicates("row", keep="last").set_index("row")
+        partners = self._partners(side)
+        for each in np.flatnonzero(fate != "matched"):
+            match fate[each]:
+                case "null_key":
+                    reason[each] = self._keyless(side, int(each))
+                case "late":
+                    reason[each] = self._late(side, int(each), lost.loc[each], bool(partners[each]))
+                case "pending":
+                    reason[each] = self._pending(side, int(each))
+                case _:
+                    reason[each] = self._unmatched(side, int(each), tally, bool(partners[each]))
+        mine = [self.fixes.get((side, row)) for row in range(count)]
+        told = pd.DataFrame({"fate": fate.astype(object), "reason": reason})
+        told["fix_setting"] = pd.Series([each and each.setting for each in mine], dtype=object)
+        told["fix_value"] = pd.Series([each and fix_value(each.setting, each.value) for each in mine], dtype=object)
+        return told
+
+    @cached_property
+    def _times(self) -> dict[str, Micros]:
+        return {side: self.run.side(side).event_times for side in SIDES}
+
+    def _copies(self, side: str, row: int) -> pd.DataFrame:
+        copies = self.outcome.copies[side]
+        return copies.iloc[slice(*np.searchsorted(copies["row"], [row, row + 1]))]
+
+    def _partners(self, side: str) -> np.ndarray[Any, Any]:
+        """Whether a row's key is on the other side."""
+        mine, other = self.outcome.keys if side == "left" else self.outcome.keys[::-1]
+        return np.isin(mine, other[other >= 0])
+
+    def _matched(self, side: str, chosen: Micros, tally: dict[str, Micros]) -> list[str]:
+        other = self.words.names[1 - SIDES.index(side)]
+        copies = self.outcome.copies[side]
+        met = copies[copies["matched"]]
+        if isinstance(self.run.join, CoGroup):
+            groups = self.outcome.groups
+            size = groups[SIDES[1 - SIDES.index(side)]].to_numpy()[met["group"]]
+            batch = groups["batch"].to_numpy()[met["group"]]
+            found = pd.DataFrame({"row": met["row"].to_numpy(), "size": size, "batch": batch})
+        else:
+            pairs = self.outcome.pairs[[side, "batch"]].rename(columns={side: "row"})
+            found = pairs.assign(size=1)
+        found = found.groupby("row").agg(size=("size", "sum"), batch=("batch", "min")).reindex(chosen)
+        late, every = tally["late"][chosen], tally["all"][chosen]
+        once = "in a group with" if isinstance(self.run.join, CoGroup) else "joined with"
+        told = []
+        for size, batch, gone, windows in zip(found["size"], found["batch"], late, every, strict=True):
+            words = f"{once} {_count(int(size), 'row')} of {other}, first in micro-batch {int(batch)}"
+            told.append(words + (f"; it was late for {gone} of its {windows} windows" if gone else ""))
+        return told
+
+    def _keyless(self, side: str, row: int) -> str:
+        padded = self._padded.get((side, row))
+        shown = f"; it comes out with nulls for the other side, in micro-batch {padded}" if padded is not None else ""
+        return f"its key is null, and a null key equals nothing{shown}"
+
+    @cached_property
+    def _padded(self) -> dict[tuple[str, int], int]:
+        padded = self.outcome.padded
+        return dict(zip(zip(padded["side"], padded["row"], strict=True), padded["batch"], strict=True))
+
+    def _late(self, side: str, row: int, copy: Any, partners: bool) -> str:
+        mark, end = int(copy["watermark"]), int(copy["end"])
+        if mark == 0:
+            return "late: Spark starts every watermark at 1970-01-01, and drops what is at or before it"
+        behind = f"by {self.words.span(mark - end)}" if mark > end else "exactly at the watermark"
+        what = "it" if isinstance(self.run.join, IntervalJoin) else "its last window"
+        when = f"it arrived in micro-batch {int(copy['batch'])}, when the watermark stood at {self.words.moment(mark)}"
+        if what != "it":
+            when = (
+                f"its {'window' if self._one_window else 'last window'} ended at {self.words.moment(end)}, and {when}"
+            )
+        return f"late {behind}: {when}; {self._would_keep(side, row, copy)}{self._but(side, row, partners)}"
+
+    @property
+    def _one_window(self) -> bool:
+        join = self.run.join
+        return isinstance(join, IntervalJoin) or not hasattr(join.window, "slide")
+
+    def _would_keep(self, side: str, row: int, copy: Any) -> str:
+        index, end = np.array([int(copy["batch"]) - 1]), np.array([int(copy["end"])])
+        found = []
+        for place, setting in enumerate(SIDES):
+            value = int(_fixes.needed_delay(self.marks, self.run.policy, setting, index, end)[0])
+            delay = times.micros(self.run.side(setting).watermark)
+            if 0 < value < 2**62:
+                found.append((value - delay, value, self.words.names[place]))
+        if not found:
+            return "no single watermark delay would have kept it: both sides' watermarks had passed it"
+        _, value, name = min(found)
+        return f"a watermark delay of {self.words.span(value)} on {name} would have kept it"
+
+    def _but(self, side: str, row: int, partners: bool) -> str:
+        if not partners:
+            return f", without a partner: {self._never_came(side, row)}"
+        fix = self.fixes.get((side, row))
+        if fix is None:
+            return ", without a partner in reach"
+        partner = self.words.label(_other(side), int(fix.partner))
+        return f"; with {self._changed(fix)} it would have met {partner}"
+
+    def _changed(self, fix: Any) -> str:
+        return self.words.setting(fix.setting, fix_value(fix.setting, fix.value))
+
+    def _never_came(self, side: str, row: int) -> str:
+        return f"key {self.words.key(side, row)} never came on {self.words.names[1 - SIDES.index(side)]}"
+
+    def _pending(self, side: str, row: int) -> str:
+        mine = self._copies(side, row)
+        mine = mine[(mine["leaves"] >= len(self.marks)) & ~mine["late"]]
+        end = int(mine["end"].iloc[0])
+        join = self.run.join
+        if isinstance(join, IntervalJoin):
+            wait = times.micros(join.upper) if side == "left" else -times.micros(join.lower)
+            other = self.words.names[1 - SIDES.index(side)]
+            until = f"rows of {other} until {self.words.moment(end + wait)} could still match it"
+        elif int(mine["group"].iloc[0]) >= 0:
+            end = int(self.outcome.groups["end"].iloc[int(mine["group"].iloc[0])])
+            what = "session" if isinstance(join.window, Session) else "window"
+            until = f"its {what} ends at {self.words.moment(end)}"
+        else:
+            until = f"its window ends at {self.words.moment(end)}"
+        stands = self.words.moment(int(self.marks.eviction[-1]))
+        return f"waiting: {until}, the watermark stands at {stands}{self._held_back()}"
+
+    def _held_back(self) -> str:
+        own = {side: int(self.marks.own[side][-1]) for side in SIDES}
+        if own["left"] == own["right"]:
+            return ""
+        side = min(own, key=lambda each: own[each] if self.run.policy == "min" else -own[each])
+        if self.run.policy == "max":
+            return f" and follows {self.words.names[SIDES.index(side)]}"
+        idle = idle_since(self.run, side)
+        since = f", idle since micro-batch {idle}" if idle is not None else ""
+        return f" and is held back by {self.words.names[SIDES.index(side)]}{since}"
+
+    def _unmatched(self, side: str, row: int, tally: dict[str, Micros], partners: bool) -> str:
+        tail = f"; it comes out padded in micro-batch {self._padded[side, row]}" if (side, row) in self._padded else ""
+        if not tally["all"][row]:
+            gap = "it lies in the gap between two windows, and in none of them"
+            return gap + self._nearest(side, row, "; ")
+        if not partners:
+            return f"no partner: {self._never_came(side, row)}{tail}"
+        partly = (
+            f"; it was late for {tally['late'][row]} of its {tally['all'][row]} windows" if tally["late"][row] else ""
+        )
+        return f"{self._nearest(side, row, '') or 'no partner on time in reach'}{partly}{tail}"
+
+    def _nearest(self, side: str, row: int, lead: str) -> str:
+        fix = self.fixes.get((side, row))
+        if fix is None:
+            return ""
+        other = _other(side)
+        partner = int(fix.partner)
+        name = self.words.label(other, partner)
+        distance = abs(int(self._times[side][row]) - int(self._times[other][partner]))
+        changed = self._changed(fix)
+        near = f"near miss: the nearest partner is {name}, {self.words.span(distance)} away"
+        match fix.setting:
+            case "finish":
+                return f"{lead}its partner {name} waits with it"
+            case "left.watermark" | "right.watermark":
+                return f"{lead}{self._dropped_partner(side, row, partner, name)}; {changed} would have kept the two"
+            case "lower" | "upper":
+                beyond = self.words.span(int(fix.change))
+                join = self.run.join
+                assert isinstance(join, IntervalJoin)  # noqa: S101 - narrows the type
+                width = times.micros(join.upper) - times.micros(join.lower)
+                how = "near miss" if int(fix.change) <= max(width, 1_000_000) else "no partner in reach"
+                return f"{lead}{how}: the nearest partner is {name}, {beyond} beyond the {fix.setting} bound"
+            case "gap":
+                return f"{lead}{near}; {changed} would make it one session"
+            case _:
+                return f"{lead}{near}, in another window; {changed} would hold both"
+
+    def _dropped_partner(self, side: str, row: int, partner: int, name: str) -> str:
+        if self._copies(_other(side), partner)["late"].any():
+            return f"its partner {name} came too late and was dropped"
+        if self._copies(side, row)["late"].any():
+            return f"it came too late for the window it shares with {name}"
+        if isinstance(self.run.join, IntervalJoin) or not isinstance(self.run.join.window, Session):
+            return (
+                f"its partner {name} came in the same micro-batch, when the watermark had passed both: "
+                "Spark's semi join keeps no such row"
+            )
+        return f"its partner {name} came when the session had closed"
 
 
-def _matched(run: Run) -> dict[str, np.ndarray[Any, Any]]:
-    """Per side, which rows found a partner, as Spark's output shows it."""
-    if isinstance(run.join, CoGroup) or run.join.how not in ("semi", "anti"):
-        return _tables.matched_rows(run)
-    # semi and anti joins show left rows only; their right rows are those of the definition
-    complete = model.pairs(run.join, run.left, run.right)
-    late = _tables.late_copies(run)
-    for side in SIDES:
-        gone = late.loc[late["side"] == side, ["row", "start", "end"]].rename(columns={"row": side})
-        on = [side, "start", "end"] if run.windowed and not _session(run) else [side]
-        marked = complete.merge(gone[on].drop_duplicates(), on=on, how="left", indicator="gone")
-        complete = complete[(marked["gone"] == "left_only").to_numpy()]
-    found = {side: np.zeros(len(run.side(side)), dtype=bool) for side in SIDES}
-    shown = _tables.shown_rows(run, "left")
-    if run.join.how == "semi":
-        complete = complete[shown[complete["left"]]]
-        found["left"] = shown
-    else:
-        complete = complete[~shown[complete["left"]]] if not run.windowed else complete
-        found["left"][complete["left"]] = True
-    found["right"][complete["right"]] = True
-    return found
+def _other(side: str) -> str:
+    return SIDES[1 - SIDES.index(side)]
 
 
-def _session(run: Run) -> bool:
-    from workbench.windows import Session
-
-    return run.windowed and isinstance(getattr(run.join, "window", None), Session)
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _pending(run: Run, side: str) -> np.ndarray[Any, Any]:
-    pending = np.zeros(len(run.side(side)), dtype=bool)
-    if not run.finish:
-        held = _state.held(run, int(run.batches["batch"].iloc[-1]))
-        pending[held.loc[held["side"] == side, "row"]] = True
-    return pending
+def fix_value(setting: str, value: float) -> str | bool:
+    """A fix's value as the setting takes it: a time span as text, or True."""
+    return True if setting == "finish" else times.text(timedelta(microseconds=int(value)))
+
+
+def idle_since(run: Run, side: str) -> int | None:
+    """The first micro-batch of data from which on a side has sent nothing; None if it sent something in the last."""
+    data = run.outcome.marks.kinds.count(DATA)
+    arrival = run.side(side).arrival
+    since = int(arrival[-1]) + 1 if len(arrival) else 0
+    return since if since < data else None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("parquet", "json", "csv", "delta")
 MOST_BATCHES = 100_000
+SIDES = ("left", "right")
 ROW = "__row"
 """The column of row numbers that a run adds to each side, to know its rows again."""
 _FIRST_FILE_TIME = 1_000_000_000  # seconds; any fixed instant: only the order of the files matters

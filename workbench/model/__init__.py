@@ -6,8 +6,8 @@ each row of the output appears. `pairs` and `windows` are the definition alone, 
 
 from __future__ import annotations
 
-from workbench.model._definition import copies, key_codes, pairs, windows
+from workbench.model._definition import copies, key_codes, matches, pairs, windows
 from workbench.model._outcome import Outcome, work_out
 from workbench.model._watermarks import Watermarks, watermarks
 
-__all__ = ["Outcome", "Watermarks", "copies", "key_codes", "pairs", "watermarks", "windows", "work_out"]
+__all__ = ["Outcome", "Watermarks", "copies", "key_codes", "matches", "pairs", "watermarks", "windows", "work_out"]

@@ -12,7 +12,6 @@ from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
 from workbench.streams import Stream
 from workbench.windows import Session, Sliding
 
-SIDES = ("left", "right")
 Micros = np.ndarray[Any, Any]
 """Event times in microseconds since 1970-01-01 UTC, as 64-bit integers."""
 

@@ -9,16 +9,17 @@ what the watermark has passed leaves the state, and the rows of an outer side th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench import times
 from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
-from workbench.model._definition import SIDES, Micros, copies, key_codes, matches
+from workbench.model._definition import Micros, copies, key_codes, matches
 from workbench.model._sessions import close_sessions
 from workbench.model._watermarks import Watermarks, dropped_null_keys, eviction_thresholds, watermarks
-from workbench.streams import Stream
+from workbench.streams import SIDES, Stream
 from workbench.windows import Session
 
 PADDED = {"left": ("left",), "right": ("right",), "full": SIDES, "anti": ("left",)}
@@ -138,6 +139,10 @@ def _joined(
     met = alive["left"][one] & alive["right"][other]
     met &= (came[0] >= came[1]) | (at["left"]["leaves"][one] >= came[1])
     met &= (came[1] >= came[0]) | (at["right"]["leaves"][other] >= came[0])
+    if join.how == "semi":
+        # Spark 4.3 does not store the left row of a semi join that leaves the state in the micro-batch it arrives in,
+        # so a partner in that same micro-batch does not meet it, although neither is late
+        met &= (came[0] != came[1]) | (at["left"]["leaves"][one] > came[0])
     one, other, batch = one[met], other[met], np.maximum(*came)[met]
     windowed = not isinstance(join, IntervalJoin)
     pairs = pd.DataFrame(
@@ -155,8 +160,7 @@ def _joined(
         matched = np.zeros(len(sides[side]), dtype=bool)
         matched[place] = True
         sides[side]["matched"] = matched
-        # a full outer join gives rows with a null key at once, and keeps none
-        kept = alive[side] & ((sides[side]["key"] >= 0) | (join.how != "full"))
+        kept = alive[side] & ~_at_once(join, side, sides[side])
         if join.how == "semi" and side == "left":  # done with a row that has met another
             leaves = sides[side]["leaves"].to_numpy().copy()
             np.minimum.at(leaves, one, batch)
@@ -165,11 +169,19 @@ def _joined(
     padded = []
     for side in PADDED.get(join.how, ()):
         mine = sides[side]
-        at_once = (mine["key"] < 0) & (join.how == "full")
         lone = mine[alive[side] & ~mine["matched"]].assign(side=side)
-        lone["batch"] = np.where(at_once[lone.index], lone["batch"], lone["leaves"])
+        lone["batch"] = np.where(_at_once(join, side, lone), lone["batch"], lone["leaves"])
         padded.append(lone[lone["batch"] < count])
     return Outcome(marks, keys, sides, pairs, _padding(padded, windowed), _no_groups(), np.zeros(count, int))
+
+
+def _at_once(join: WindowJoin | IntervalJoin, side: str, mine: pd.DataFrame) -> Any:
+    """Rows that Spark pads on arrival and never keeps.
+
+    A full outer join needs the condition that the left key is not null (Spark would pair two null keys); rows that fail
+    a condition on their side alone are padded at once.
+    """
+    return (mine["key"] < 0) & (join.how == "full" and side == "left")
 
 
 def _padding(parts: list[pd.DataFrame], windowed: bool) -> pd.DataFrame:

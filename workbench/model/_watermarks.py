@@ -8,8 +8,8 @@ import numpy as np
 
 from workbench._arrow import END_OF_INPUT
 from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
-from workbench.model._definition import SIDES, Micros
-from workbench.streams import Stream
+from workbench.model._definition import Micros
+from workbench.streams import SIDES, Stream
 from workbench.times import micros
 from workbench.windows import Session
 

@@ -1,0 +1,58 @@
+"""Hunts for a recording on which the workbench's model and Spark differ.
+
+``python tests/hunt.py --cases 2000 --seed 1`` prints every differing case as the code that makes it, and a last line
+with the count. It ends with exit code 1 if there was one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+import strategies
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from workbench.compare import compare
+
+
+def differences(case):
+    """What the model and Spark say differently of a case."""
+    told = compare(case.run())
+    return told[told["differences"] > 0]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    run, bad = 0, 0
+    begin = time.monotonic()
+
+    @seed(asked.seed)
+    @settings(
+        max_examples=asked.cases,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategies.cases())
+    def hunt(case):
+        nonlocal run, bad
+        run += 1
+        found = differences(case)
+        if len(found):
+            bad += 1
+            print(case, found.to_string(), sep="\n", flush=True)
+        if run % 100 == 0:
+            print(f"{run} cases, {bad} differ, {time.monotonic() - begin:.0f} s", flush=True)
+
+    hunt()
+    print(f"seed {asked.seed}: {run} cases, {bad} differ")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
