@@ -9,6 +9,6 @@
 from __future__ import annotations
 
 from generators._generate import generate, scenarios
-from generators._recording import load, save
+from workbench.recording import load, save
 
 __all__ = ["generate", "load", "save", "scenarios"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from workbench._version import __version__
 from workbench.errors import ArgumentError, DataError, JavaError, QueryError, WorkbenchError
 from workbench.joins import CoGroup, IntervalJoin, WindowJoin
 from workbench.streams import Stream
@@ -38,7 +39,6 @@ __all__ = [
     "run",
     "spark",
 ]
-__version__ = "0.1.0"
 
 _LATER = {"run": "query", "Run": "results", "export": "_export", "spark": "session"}
 

@@ -41,6 +41,19 @@ class RunCharts:
         names = (run.left.name, run.right.name)
         return charts.arrival(self._rows(), data, names, "Arrival and watermark")
 
+    def of_key(self, side: str, row: int) -> alt.LayerChart:
+        """The timeline of all rows of one row's key."""
+        run = self._run
+        rows = self._rows()
+        key = rows.loc[rows["row_id"] == f"{side}-{row}", "key"].iloc[0]
+        shown = rows[rows["key"] == key]
+        pairs, spans = self._pairs(), self._spans()
+        pairs = pairs[pairs["left"].isin(shown["row_id"]) & pairs["right"].isin(shown["row_id"])]
+        spans = spans[(spans["key"].isna() | (spans["key"] == key)) & (spans["start"] <= shown["time"].max())]
+        spans = spans[spans["end"] >= shown["time"].min()]
+        names = (run.left.name, run.right.name)
+        return charts.timeline(shown, pairs, spans, names, f"Key {key}").properties(height=180)
+
     def _rows(self) -> pd.DataFrame:
         run = self._run
         told = run.rows

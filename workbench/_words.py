@@ -87,11 +87,12 @@ def key_words(stream: Stream) -> Micros:
 
 
 def _identity(stream: Stream) -> list[Any] | None:
-    """The first column of text or whole numbers that is different in every row; None if there is none."""
+    """The first column but the key of text or whole numbers that differs in every row; None if there is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for name in stream.table.column_names:
+    others = [name for name in stream.table.column_names if name not in stream.key]
+    for name in others:
         column = stream.table.column(name)
         fitting = pa.types.is_string(column.type) or pa.types.is_integer(column.type)
         if name != stream.time and fitting and pc.count_distinct(column, mode="all").as_py() == len(column) > 1:

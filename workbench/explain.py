@@ -26,8 +26,7 @@ TOLD = ("fate", "reason", "fix_setting", "fix_value")
 
 def rows(run: Run) -> pd.DataFrame:
     """The table of `Run.rows`."""
-    story = Story(run)
-    return _tables.stack([pd.concat([_tables.plain_rows(run, side), story.told[side]], axis=1) for side in SIDES])
+    return _tables.stack([pd.concat([_tables.plain_rows(run, side), run.story.told[side]], axis=1) for side in SIDES])
 
 
 class Story:
@@ -97,7 +96,18 @@ class Story:
     def _times(self) -> dict[str, Micros]:
         return {side: self.run.side(side).event_times for side in SIDES}
 
-    def _copies(self, side: str, row: int) -> pd.DataFrame:
+    @cached_property
+    def pairs(self) -> set[tuple[int, int]]:
+        """Every pair that met, as left and right row."""
+        pairs = self.outcome.pairs
+        if isinstance(self.run.join, CoGroup):
+            members = [self.outcome.copies[side] for side in SIDES]
+            left, right = (each.loc[each["matched"], ["row", "group"]] for each in members)
+            pairs = left.rename(columns={"row": "left"}).merge(right.rename(columns={"row": "right"}), on="group")
+        return set(zip(pairs["left"].tolist(), pairs["right"].tolist(), strict=True))
+
+    def copies(self, side: str, row: int) -> pd.DataFrame:
+        """A row's copies in windows."""
         copies = self.outcome.copies[side]
         return copies.iloc[slice(*np.searchsorted(copies["row"], [row, row + 1]))]
 
@@ -116,8 +126,8 @@ class Story:
             batch = groups["batch"].to_numpy()[met["group"]]
             found = pd.DataFrame({"row": met["row"].to_numpy(), "size": size, "batch": batch})
         else:
-            pairs = self.outcome.pairs[[side, "batch"]].rename(columns={side: "row"})
-            found = pairs.assign(size=1)
+            pairs = self.outcome.pairs[[*SIDES, "batch"]].sort_values("batch").drop_duplicates(list(SIDES))
+            found = pairs.rename(columns={side: "row"}).assign(size=1)
         found = found.groupby("row").agg(size=("size", "sum"), batch=("batch", "min")).reindex(chosen)
         late, every = tally["late"][chosen], tally["all"][chosen]
         once = "in a group with" if isinstance(self.run.join, CoGroup) else "joined with"
@@ -148,34 +158,34 @@ class Story:
             when = (
                 f"its {'window' if self._one_window else 'last window'} ended at {self.words.moment(end)}, and {when}"
             )
-        return f"late {behind}: {when}; {self._would_keep(side, row, copy)}{self._but(side, row, partners)}"
+        return f"late {behind}: {when}; {self._would_keep(side, row, copy, partners)}"
 
     @property
     def _one_window(self) -> bool:
         join = self.run.join
         return isinstance(join, IntervalJoin) or not hasattr(join.window, "slide")
 
-    def _would_keep(self, side: str, row: int, copy: Any) -> str:
+    def _would_keep(self, side: str, row: int, copy: Any, partners: bool) -> str:
         index, end = np.array([int(copy["batch"]) - 1]), np.array([int(copy["end"])])
         found = []
         for place, setting in enumerate(SIDES):
             value = int(_fixes.needed_delay(self.marks, self.run.policy, setting, index, end)[0])
             delay = times.micros(self.run.side(setting).watermark)
             if 0 < value < 2**62:
-                found.append((value - delay, value, self.words.names[place]))
-        if not found:
-            return "no single watermark delay would have kept it: both sides' watermarks had passed it"
-        _, value, name = min(found)
-        return f"a watermark delay of {self.words.span(value)} on {name} would have kept it"
-
-    def _but(self, side: str, row: int, partners: bool) -> str:
-        if not partners:
-            return f", without a partner: {self._never_came(side, row)}"
+                found.append((value - delay, value, f"{setting}.watermark"))
         fix = self.fixes.get((side, row))
+        met = fix and self.words.label(_other(side), int(fix.partner))
+        if not found:
+            kept = "no single watermark delay would have kept it: both sides' watermarks had passed it"
+            return f"{kept}; with {self._changed(fix)} it would have met {met}" if fix else kept
+        _, value, setting = min(found)
+        kept = f"{self.words.setting(setting, fix_value(setting, value))} would have kept it"
         if fix is None:
-            return ", without a partner in reach"
-        partner = self.words.label(_other(side), int(fix.partner))
-        return f"; with {self._changed(fix)} it would have met {partner}"
+            why = "in reach" if partners else f"to meet: {self._never_came(side, row)}"
+            return f"{kept}, though it has no partner {why}"
+        if (fix.setting, fix.value) == (setting, value):
+            return f"{kept}, and matched it with {met}"
+        return f"{kept}; with {self._changed(fix)} it would have met {met}"
 
     def _changed(self, fix: Any) -> str:
         return self.words.setting(fix.setting, fix_value(fix.setting, fix.value))
@@ -184,7 +194,7 @@ class Story:
         return f"key {self.words.key(side, row)} never came on {self.words.names[1 - SIDES.index(side)]}"
 
     def _pending(self, side: str, row: int) -> str:
-        mine = self._copies(side, row)
+        mine = self.copies(side, row)
         mine = mine[(mine["leaves"] >= len(self.marks)) & ~mine["late"]]
         end = int(mine["end"].iloc[0])
         join = self.run.join
@@ -252,9 +262,9 @@ class Story:
                 return f"{lead}{near}, in another window; {changed} would hold both"
 
     def _dropped_partner(self, side: str, row: int, partner: int, name: str) -> str:
-        if self._copies(_other(side), partner)["late"].any():
+        if self.copies(_other(side), partner)["late"].any():
             return f"its partner {name} came too late and was dropped"
-        if self._copies(side, row)["late"].any():
+        if self.copies(side, row)["late"].any():
             return f"it came too late for the window it shares with {name}"
         if isinstance(self.run.join, IntervalJoin) or not isinstance(self.run.join.window, Session):
             return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from workbench._views import RunCharts
+    from workbench._why import Why
+    from workbench.explain import Story
     from workbench.model import Outcome
 
 
@@ -43,7 +46,8 @@ class Run:
     progress: list[dict[str, Any]] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        return f"<Run of {self.join} on {self.left.name} and {self.right.name}: {len(self.output):,} rows out>"
+        fault = "; the workbench's model and Spark differ, see .comparison" if len(self.faults) else ""
+        return f"<Run of {self.join} on {self.left.name} and {self.right.name}: {len(self.output):,} rows out{fault}>"
 
     @property
     def micro_batches(self) -> int:
@@ -71,6 +75,64 @@ class Run:
         from workbench import model
 
         return model.work_out(self.join, self.left, self.right, self.finish, self.policy)
+
+    @cached_property
+    def comparison(self) -> pd.DataFrame:
+        """What the model says of this run, held to what Spark did.
+
+        Columns: ``what`` was compared; how many facts the ``model`` and ``spark`` have of it; how many ``differences``
+        there are; ``examples`` of them. Reasons and previews come from the model, so a difference is a fault of the
+        workbench; please save it with `save_report` and report it.
+        """
+        from workbench import compare
+
+        return compare.compare(self, every_state=False)
+
+    @property
+    def faults(self) -> pd.DataFrame:
+        """The rows of `comparison` in which model and Spark differ; empty, unless the workbench is at fault."""
+        return self.comparison[self.comparison["differences"] > 0]
+
+    def save_report(self, path: str | os.PathLike[str]) -> Path:
+        """Save the recording, settings, comparison and script of this run in a folder, to report a fault.
+
+        Raises
+        ------
+        ArgumentError
+            If the folder holds something else.
+        """
+        from workbench import compare
+
+        return compare.save_report(self, Path(path))
+
+    def why(self, row: int) -> Why:
+        """One row's whole story: arrival, windows, candidates, watermark, verdict.
+
+        Parameters
+        ----------
+        row
+            An index of `rows`.
+
+        Returns
+        -------
+        Why
+            Prints as text; ``.text`` and ``.chart`` are its parts.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such row.
+        """
+        from workbench import _why
+
+        return _why.why(self, row)
+
+    @cached_property
+    def story(self) -> Story:
+        """What the reasons of `rows` are made of."""
+        from workbench import explain
+
+        return explain.Story(self)
 
     @cached_property
     def output(self) -> pd.DataFrame:
@@ -114,8 +176,11 @@ class Run:
     def rows(self) -> pd.DataFrame:
         """Every input row of both sides, in order of arrival by side.
 
-        Columns: ``side``, ``batch``, the row's columns, ``fate`` (matched, unmatched, late, pending or null_key) and
-        ``reason``. A column of the streams that bears one of these names is called ``row_<name>``.
+        Columns: ``side``, ``batch``, the row's columns, ``fate`` (matched, unmatched, late, pending or null_key),
+        ``reason``, and the smallest change of one setting that would have matched the row, None where there is none:
+        ``fix_setting`` (``left.watermark``, ``right.watermark``, ``lower``, ``upper``, ``size``, ``offset``, ``gap`` or
+        ``finish``) and ``fix_value`` (what to set it to: a time span as text, or True). A column of the streams that
+        bears one of these names is called ``row_<name>``.
         """
         from workbench import explain
 
