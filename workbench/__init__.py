@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench._version import __version__
+from workbench._version import __version__ as __version__
 from workbench.errors import ArgumentError, DataError, JavaError, QueryError, WorkbenchError
 from workbench.joins import CoGroup, IntervalJoin, WindowJoin
 from workbench.streams import Stream

@@ -96,5 +96,6 @@ def _identity(stream: Stream) -> list[Any] | None:
         column = stream.table.column(name)
         fitting = pa.types.is_string(column.type) or pa.types.is_integer(column.type)
         if name != stream.time and fitting and pc.count_distinct(column, mode="all").as_py() == len(column) > 1:
-            return list(column.to_pylist())
+            values = column.to_pylist()
+            return values if pa.types.is_string(column.type) else [f"{name} {value}" for value in values]
     return None

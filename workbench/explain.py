@@ -168,7 +168,7 @@ class Story:
     def _would_keep(self, side: str, row: int, copy: Any, partners: bool) -> str:
         index, end = np.array([int(copy["batch"]) - 1]), np.array([int(copy["end"])])
         found = []
-        for place, setting in enumerate(SIDES):
+        for setting in SIDES:
             value = int(_fixes.needed_delay(self.marks, self.run.policy, setting, index, end)[0])
             delay = times.micros(self.run.side(setting).watermark)
             if 0 < value < 2**62:

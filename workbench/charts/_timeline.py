@@ -1,8 +1,4 @@
-"""Altair charts of tables: no Spark and no widget here.
-
-All take frames with documented columns and give a chart. Colours are told apart by colour-blind people, and every fate
-has a shape of its own besides.
-"""
+"""Both sides of a join as lanes on event time."""
 
 from __future__ import annotations
 
@@ -14,61 +10,25 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-FATES = ("matched", "unmatched", "late", "pending", "null_key")
-COLOURS = ("#2a78b5", "#e69f00", "#c8321e", "#56b4c9", "#8c8c8c")
-SHAPES = ("circle", "diamond", "cross", "triangle-up", "square")
-MOST_ROWS = 2_000
-"""Rows a side that are drawn one by one; of larger streams, whole keys are drawn until this many rows are."""
+from workbench.charts._style import (
+    COLOURS,
+    FATES,
+    QUIET,
+    SHADE,
+    WIDTH,
+    fate_scale,
+    room,
+    row_tooltip,
+    sample_keys,
+    stream_name,
+    time_format,
+    titled,
+)
+
 MOST_LINES = 4_000
-WIDTH = 780
 _LANES = (1.5, 0.5)
 _HEIGHT = 0.78  # of a lane, for the spread of keys
-_QUIET = "#7a828c"
-_SHADE = "#dfe8f2"
 _FOOT = -0.6  # how far the strip of overlapping windows reaches below the lanes
-
-
-def _scale(field: str) -> dict[str, Any]:
-    fates = list(FATES)
-    return {
-        "color": alt.Color(
-            f"{field}:N",
-            scale=alt.Scale(domain=fates, range=list(COLOURS)),
-            legend=alt.Legend(title=None, orient="top", symbolSize=90),
-        ),
-        "shape": alt.Shape(f"{field}:N", scale=alt.Scale(domain=fates, range=list(SHAPES)), legend=None),
-    }
-
-
-def _titled(chart: alt.LayerChart, title: str, subtitle: str, height: int) -> alt.LayerChart:
-    return (
-        chart.properties(
-            width=WIDTH,
-            height=height,
-            title=alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitleColor=_QUIET, offset=10),
-        )
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titleColor=_QUIET, gridOpacity=0.4
-        )
-        .configure_title(fontSize=15, subtitleFontSize=12)
-        .configure_legend(labelFontSize=12, titleFontSize=12)
-    )
-
-
-def sample_keys(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Whole keys until there are at most `MOST_ROWS` rows a side, and a caption that says what is left out."""
-    sizes = rows.groupby(["key", "side"], sort=False).size().unstack(fill_value=0)
-    if rows.empty or sizes.sum().max() <= MOST_ROWS:
-        return rows, ""
-    shuffled = sizes.sample(frac=1.0, random_state=0)
-    fits = (shuffled.cumsum() <= MOST_ROWS).all(axis=1)
-    fits.iloc[0] = True
-    kept = rows[rows["key"].isin(shuffled.index[fits])]
-    return (
-        kept,
-        f" · showing {len(kept):,} of {len(rows):,} rows: all rows of {int(fits.sum()):,} of {len(sizes):,} keys",
-    )
 
 
 def timeline(
@@ -101,8 +61,8 @@ def timeline(
     x = alt.X(
         "time:T",
         title="event time (UTC)",
-        axis=alt.Axis(format=_time_format(shown["time"]), tickCount=10, labelOverlap=True),
-        scale=_room(shown["time"]),
+        axis=alt.Axis(format=time_format(shown["time"]), tickCount=10, labelOverlap=True),
+        scale=room(shown["time"]),
     )
     pointed = alt.selection_point(name="pointed", fields=["row_id"], on="mouseover", nearest=True, empty=False)
 
@@ -128,17 +88,18 @@ def timeline(
     points = (
         alt.Chart(shown)
         .mark_point(filled=True, opacity=0.9, size=110 if few else 28, clip=True)
-        .encode(x=x, y=y, **_scale("fate"), tooltip=_row_tooltip())
-        .transform_calculate(stream=_stream_name(names))
+        .encode(x=x, y=y, **fate_scale("fate"), tooltip=row_tooltip())
+        .transform_calculate(stream=stream_name(names))
     )
     layers.append(points.add_params(pointed))
     if few:
         words = alt.Chart(shown.drop_duplicates(["key", "side"])).mark_text(
-            align="left", dx=9, fontSize=11, color=_QUIET
+            align="left", dx=9, fontSize=11, color=QUIET
         )
         layers.append(words.encode(x=x, y=y, text="key:N"))
     chart: Any = alt.layer(*layers).add_params(alt.selection_interval(name="zoom", bind="scales", encodings=["x"]))
-    return _titled(chart, title, _counts(rows) + note, 340 if crossing else 300)
+    chart = chart.properties(width=WIDTH, height=340 if crossing else 300)
+    return titled(chart, title, _counts(rows) + note)
 
 
 def _counts(rows: pd.DataFrame) -> str:
@@ -151,39 +112,6 @@ def _lane_axis(lanes: dict[float, str]) -> alt.Axis:
     return alt.Axis(
         values=list(lanes), labelExpr=f"{words} : ''", title=None, grid=False, ticks=False, domain=False, labelPadding=8
     )
-
-
-def _time_format(moments: pd.Series[Any]) -> str:
-    """As much of a time as tells the ticks apart."""
-    length = moments.max() - moments.min() if len(moments) else pd.Timedelta(0)
-    if length < pd.Timedelta("2 s"):
-        return "%H:%M:%S.%L"
-    if length < pd.Timedelta("20 min"):
-        return "%H:%M:%S"
-    return "%H:%M" if length < pd.Timedelta("1 day") else "%d %b %H:%M"
-
-
-def _room(moments: pd.Series[Any]) -> alt.Scale:
-    """A time scale with a little room at both ends."""
-    if moments.empty:
-        return alt.Scale()
-    margin = (moments.max() - moments.min()) * 0.03 + pd.Timedelta(milliseconds=1)
-    return alt.Scale(domain=[_iso(moments.min() - margin), _iso(moments.max() + 2 * margin)], nice=False)
-
-
-def _row_tooltip() -> list[alt.Tooltip]:
-    return [
-        alt.Tooltip("stream:N"),
-        alt.Tooltip("key:N"),
-        alt.Tooltip("time:T", title="event time", format="%Y-%m-%d %H:%M:%S.%L"),
-        alt.Tooltip("batch:Q", title="micro-batch"),
-        alt.Tooltip("fate:N"),
-        alt.Tooltip("reason:N"),
-    ]
-
-
-def _stream_name(names: Sequence[str]) -> str:
-    return f"datum.side == 'left' ? {json.dumps(names[0])} : {json.dumps(names[1])}"
 
 
 def _placed(rows: pd.DataFrame) -> pd.DataFrame:
@@ -219,7 +147,7 @@ def _bands(windows: pd.DataFrame) -> list[alt.Chart]:
     """Windows that follow one another as bands, every other one shaded."""
     place = {"x": "start:T", "x2": "end:T", "tooltip": _span_tooltip("window")}
     return [
-        alt.Chart(windows.iloc[::2]).mark_rect(color=_SHADE, opacity=0.55, clip=True).encode(**place),
+        alt.Chart(windows.iloc[::2]).mark_rect(color=SHADE, opacity=0.55, clip=True).encode(**place),
         alt.Chart(windows).mark_rule(color="#c9d3de", strokeWidth=1, clip=True).encode(x="start:T"),
     ]
 
@@ -237,7 +165,7 @@ def _sessions(sessions: pd.DataFrame, rows: pd.DataFrame) -> alt.Chart:
     heights = rows.drop_duplicates(["key", "side"])[["key", "y"]]
     frame = sessions.drop(columns="row_id").merge(heights, on="key")
     half = _HEIGHT / 2 / max(1, min(24, rows["key"].nunique()))
-    return _rectangles(frame.assign(y2=frame["y"] - half, y=frame["y"] + half), _SHADE, "session")
+    return _rectangles(frame.assign(y2=frame["y"] - half, y=frame["y"] + half), SHADE, "session")
 
 
 def _rectangles(frame: pd.DataFrame, colour: str, what: str) -> alt.Chart:
@@ -263,68 +191,3 @@ def _intervals(intervals: pd.DataFrame, pointed: alt.Parameter) -> alt.Chart:
     """The interval of the left row that is pointed at, in the right lane."""
     frame = intervals.drop(columns="key").assign(y=0.02, y2=0.98)
     return _rectangles(frame, "#f3d9a4", "interval").transform_filter(pointed)
-
-
-def arrival(rows: pd.DataFrame, batches: pd.DataFrame, names: Sequence[str], title: str) -> alt.LayerChart:
-    """Event time against arrival, with the watermark late rows are judged by as a staircase.
-
-    Parameters
-    ----------
-    rows
-        As in `timeline`, and ``arrived``: the place in the order of arrival, in micro-batches (3.5 is half-way
-        through micro-batch 3).
-    batches
-        Columns ``batch``, ``late_watermark``; micro-batches with data only.
-    names, title
-        As in `timeline`.
-    """
-    shown, note = sample_keys(rows)
-    low, high = rows["time"].min(), rows["time"].max()
-    margin = (high - low) * 0.04 + pd.Timedelta(milliseconds=1)
-    steps = pd.DataFrame(
-        {
-            "arrived": [*batches["batch"], batches["batch"].max() + 1],
-            "watermark": [*batches["late_watermark"], batches["late_watermark"].iloc[-1]],
-        }
-    )
-    steps["watermark"] = steps["watermark"].clip(lower=low - margin)
-    scale = alt.Scale(domain=[_iso(low - margin), _iso(high + margin)], zero=False)
-    y_axis = alt.Axis(format=_time_format(shown["time"]))
-    late = int((rows["fate"] == "late").sum())
-    points = (
-        alt.Chart(shown)
-        .mark_point(filled=True, opacity=0.85, size=70 if len(shown) <= 60 else 26, clip=True)
-        .encode(
-            x=alt.X(
-                "arrived:Q",
-                title="arrival (micro-batch)",
-                axis=alt.Axis(tickMinStep=1),
-                scale=alt.Scale(nice=False, zero=False),
-            ),
-            y=alt.Y("time:T", title="event time (UTC)", scale=scale, axis=y_axis),
-            **_scale("fate"),
-            tooltip=_row_tooltip(),
-        )
-        .transform_calculate(stream=_stream_name(names))
-    )
-    stairs = (
-        alt.Chart(steps)
-        .mark_line(interpolate="step-after", orient="vertical", color="#333", strokeWidth=1.6, clip=True)
-        .encode(
-            x="arrived:Q",
-            order="arrived:Q",
-            y=alt.Y("watermark:T", scale=scale),
-            tooltip=[
-                alt.Tooltip("arrived:Q", title="micro-batch"),
-                alt.Tooltip("watermark:T", title="watermark", format="%Y-%m-%d %H:%M:%S.%L"),
-            ],
-        )
-    )
-    zoom = alt.selection_interval(name="zoom", bind="scales")
-    subtitle = f"black: the watermark that late rows are judged by · {late:,} late{note}"
-    chart: Any = alt.layer(points, stairs).add_params(zoom)
-    return _titled(chart, title, subtitle, 340)
-
-
-def _iso(moment: pd.Timestamp) -> str:
-    return moment.isoformat()

@@ -1,0 +1,154 @@
+"""The model held to Spark: by hand-picked traps, and by recordings that Hypothesis makes."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import strategies
+from helpers import expected, stream
+from hypothesis import HealthCheck, given, settings
+
+import generators
+import workbench as wb
+from workbench import model
+from workbench.compare import compare
+
+T = 1_767_225_600  # seconds: 2026-01-01
+JOINS = [
+    wb.IntervalJoin("0 seconds", "15 seconds", how="left"),
+    wb.WindowJoin(wb.Tumbling("10 seconds"), how="full"),
+    wb.WindowJoin(wb.Sliding("10 seconds", "5 seconds")),
+    wb.WindowJoin(wb.Session("5 seconds"), how="left"),
+    wb.CoGroup(wb.Tumbling("10 seconds")),
+    wb.CoGroup(wb.Session("5 seconds")),
+]
+
+
+def hold(run):
+    told = compare(run)
+    assert not told["differences"].any(), told[told["differences"] > 0].to_string()
+    return run
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+@given(case=strategies.cases())
+def test_model_and_spark_agree(spark, case):
+    hold(case.run())
+
+
+@pytest.mark.parametrize("join", JOINS, ids=repr)
+@pytest.mark.parametrize("policy", ["min", "max"])
+def test_generated_streams_agree(spark, join, policy):
+    left, right = generators.generate(
+        "orders_payments", events=150, rate=4, late=0.1, duplicates=0.1, idle=("right", 0.4, 0.7), seed=11
+    )
+    run = hold(wb.run(join, left, right, policy=policy))
+    assert len(run.late) > 0
+
+
+def case(join, left, right, delays=("0 s", "0 s"), **more):
+    return hold(wb.run(join, stream(left, "l", delays[0]), stream(right, "r", delays[1]), **more))
+
+
+def test_late_is_judged_by_the_watermark_of_the_batch_before(spark):
+    # W(2) = 23 s but W(1) = 5 s: an event at 3 s in window [0 s, 10 s) arriving in batch 2 is still joined
+    left = [("a", T + 5, 0), ("a", T + 23, 1), ("a", T + 3, 2)]
+    right = [("a", T + 5, 0), ("a", T + 23, 1), ("a", T + 4, 2)]
+    run = case(wb.WindowJoin(wb.Tumbling("10 s")), left, right)
+    assert len(run.late) == 0
+    assert set(run.rows["fate"]) == {"matched"}
+
+
+def test_a_row_exactly_at_the_watermark_is_late(spark):
+    left = [("a", T + 10, 0), ("a", T + 11, 1), ("a", T + 10, 2), ("a", T + 10.000001, 2)]
+    run = case(wb.IntervalJoin("0 s", "1 s"), left, [("a", T + 10, 0), ("a", T + 11, 1)])
+    assert run.late["n"].tolist() == [2]
+    assert run.late["behind"].dt.total_seconds().tolist() == [0]
+    assert "exactly at the watermark" in run.rows["reason"][2]
+
+
+def test_a_semi_join_misses_a_partner_in_the_batch_that_closes_the_window(spark):
+    left, right = [("a", T + 20, 0), ("b", T + 1, 1)], [("a", T + 20, 0), ("b", T + 1, 1)]
+    delays = ("1 s", "1 s")
+    for how, fate in (("inner", "matched"), ("semi", "unmatched")):
+        run = case(wb.WindowJoin(wb.Tumbling("2 s"), how=how), left, right, delays)
+        assert run.rows["fate"].tolist()[1] == fate
+    assert "Spark's semi join keeps no such row" in run.rows["reason"][1]
+
+
+def test_a_late_event_that_touches_a_live_session_is_dropped(spark):
+    left = [("a", T + 10, 0), ("a", T + 14, 0), ("z", T + 17, 1), ("z", T + 18, 2), ("a", T + 11, 3)]
+    right = [("a", T + 12, 0), ("z", T + 17, 1), ("z", T + 18, 2)]
+    run = case(wb.WindowJoin(wb.Session("5 s")), left, right)
+    assert run.late["n"].tolist() == [4]
+
+
+def test_a_session_that_has_closed_takes_no_more_rows(spark):
+    # one gap apart, but the first has closed: the second opens its own session
+    left = [("a", T, 0), ("z", T + 6, 1), ("z", T + 7, 2), ("a", T + 5, 3)]
+    right = [("a", T + 1, 0), ("z", T + 6, 1), ("z", T + 7, 2)]
+    delays = ("0 s", "0 s")
+    run = case(wb.WindowJoin(wb.Session("5 s"), how="left"), left, right, delays)
+    assert run.rows["fate"].tolist()[3] == "unmatched"
+
+
+def test_an_idle_side_holds_the_watermark_back(spark):
+    left = [("a", T + 10 * n, n) for n in range(6)]
+    run = case(wb.WindowJoin(wb.Tumbling("10 s"), how="left"), left, [("b", T, 0)], finish=False)
+    assert set(run.rows["fate"]) == {"pending"}
+    assert "held back by r, idle since micro-batch 1" in run.rows["reason"][1]
+
+
+@pytest.mark.parametrize("join", JOINS, ids=repr)
+def test_a_hundred_thousand_rows_a_side_in_two_seconds(join):
+    left, right = generators.generate("orders_payments", events=100_000, rate=1000, unmatched=0, batches=20)
+    begin = time.perf_counter()
+    outcome = model.work_out(join, left, right)
+    assert time.perf_counter() - begin < 2
+    assert len(outcome.pairs) or len(outcome.groups)
+
+
+@settings(max_examples=200, deadline=None)
+@given(case=strategies.cases())
+def test_nothing_late_is_the_definition_whatever_the_order_of_arrival(case):
+    case = type(case)(case.join, case.left, case.right, (10**8, 10**8), case.batches, True, "min")
+    sides = case.streams()
+    outcome = model.work_out(case.join, *sides)
+    if isinstance(case.join, wb.CoGroup):
+        assert len(outcome.groups) == len(expected(case.join, *sides))
+        return
+    inner = type(case.join)(**{**vars(case.join), "how": "inner"})
+    spans = [] if isinstance(case.join, wb.IntervalJoin) else ["start", "end"]
+    pairs = outcome.pairs if case.join.how != "semi" else model.work_out(inner, *sides).pairs
+    found = sorted(map(tuple, pairs[["left", "right", *spans]].to_numpy().tolist()))
+    assert found == sorted(expected(inner, *sides))
+
+
+def test_a_difference_is_told_and_saved(spark, tmp_path, monkeypatch):
+    run = wb.run(JOINS[0], stream([("a", T)], "l"), stream([("a", T + 1)], "r"))
+    run.outcome.pairs["batch"] += 1
+    del run.__dict__["comparison"]
+    assert run.faults["differences"].tolist() == [2]
+    assert "model only: (0, 0, 0, 0, 1)" in run.faults["examples"].iloc[0]
+    assert "differ" in repr(run)
+    folder = run.save_report(tmp_path / "report")
+    again = generators.load(folder / "recording")
+    assert not wb.run(
+        eval((folder / "report.json").read_text().split('"join": "')[1].split('"')[0], vars(wb)), *again
+    ).faults.size
+
+
+def test_a_fault_is_warned_of(spark, monkeypatch):
+    good = model.work_out
+
+    def wrong(*args):
+        outcome = good(*args)
+        outcome.marks.eviction[:] += 1
+        return outcome
+
+    monkeypatch.setattr(model, "work_out", wrong)
+    with pytest.warns(UserWarning, match="the workbench's model and Spark differ on this run"):
+        wb.run(JOINS[0], stream([("a", T)], "l"), stream([("a", T + 1)], "r"))
