@@ -88,12 +88,8 @@ def run(
         raise
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise one_sentence(error) from None
-    if len(done.faults):
-        warnings.warn(
-            "the workbench's model and Spark differ on this run, so its reasons may be wrong: see run.comparison, and "
-            "please report it with what run.save_report(folder) saves",
-            stacklevel=2,
-        )
+    if done.fault:
+        warnings.warn(done.fault, stacklevel=2)
     return done
 
 

@@ -93,6 +93,16 @@ class Run:
         """The rows of `comparison` in which model and Spark differ; empty, unless the workbench is at fault."""
         return self.comparison[self.comparison["differences"] > 0]
 
+    @property
+    def fault(self) -> str:
+        """What to tell where `faults` are found; empty where model and Spark agree."""
+        if not len(self.faults):
+            return ""
+        return (
+            "the workbench's model and Spark differ on this run, so its reasons may be wrong: see run.comparison, and "
+            "please report it with what run.save_report(folder) saves"
+        )
+
     def save_report(self, path: str | os.PathLike[str]) -> Path:
         """Save the recording, settings, comparison and script of this run in a folder, to report a fault.
 

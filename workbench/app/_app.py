@@ -123,7 +123,7 @@ class App:
             self._results.show(run)
             self._figures.value = _figures(run)
             self.run = run
-            self._trouble.value = escape(_fault_words(run))
+            self._trouble.value = escape(run.fault)
             self._words.value = f"done in {sum(run.batches['duration_ms']) / 1000:.1f} s"
         except WorkbenchError as error:
             self._words.value = "stopped" if self._stop.is_set() else "failed"
@@ -162,16 +162,6 @@ class App:
         self._stop.set()
         self.wait(15)
         self.widget.close()
-
-
-def _fault_words(run: Run) -> str:
-    """What is said where the model and Spark differ; empty where they agree."""
-    if not len(run.faults):
-        return ""
-    return (
-        "The workbench's model and Spark differ on this run, so its reasons may be wrong: see run.comparison, and please "
-        "report it with what run.save_report(folder) saves."
-    )
 
 
 def _figures(run: Run) -> str:
