@@ -79,6 +79,13 @@ def test_a_semi_join_misses_a_partner_in_the_batch_that_closes_the_window(spark)
     assert "Spark's semi join keeps no such row" in run.rows["reason"][1]
 
 
+def test_rows_with_a_null_key_share_a_session_of_one_side_and_time_only(spark):
+    rows = [("a", T, 0), (None, T + 10, 0), (None, T + 10, 0), (None, T + 11, 0)]
+    for how in ("left", "full", "anti"):
+        run = case(wb.WindowJoin(wb.Session("5 s"), how=how), rows, rows[:3])
+        assert run.rows["fate"].tolist().count("null_key") == 5
+
+
 def test_a_late_event_that_touches_a_live_session_is_dropped(spark):
     left = [("a", T + 10, 0), ("a", T + 14, 0), ("z", T + 17, 1), ("z", T + 18, 2), ("a", T + 11, 3)]
     right = [("a", T + 12, 0), ("z", T + 17, 1), ("z", T + 18, 2)]

@@ -45,7 +45,7 @@ def copies(join: Join, moments: Micros) -> pd.DataFrame:
 
 
 def key_codes(left: Stream, right: Stream) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The keys of both sides as whole numbers, equal where the keys are; -1 where a key column is null."""
+    """The keys of both sides as whole numbers, equal where the keys are; below 0 where a column is null."""
     sides = []
     for stream in (left, right):
         frame = stream.table.select(list(stream.key)).to_pandas(integer_object_nulls=True)
@@ -56,7 +56,7 @@ def key_codes(left: Stream, right: Stream) -> tuple[np.ndarray[Any, Any], np.nda
     for column in both:
         part, values = pd.factorize(both[column])
         codes = pd.factorize(codes * (len(values) + 1) + part)[0]
-    codes[missing] = -1
+    codes[missing] = -1 - codes[missing]
     return codes[: len(left)], codes[len(left) :]
 
 
@@ -136,7 +136,7 @@ def matches(join: WindowJoin | IntervalJoin, left: pd.DataFrame, right: pd.DataF
     join
         The join.
     left, right
-        Columns ``key`` (code, -1 for none), ``start`` (the window's, or the event time).
+        Columns ``key`` (code, below 0 for none), ``start`` (the window's, or the event time).
     """
     if isinstance(join, IntervalJoin):
         low = times.micros(join.lower) + join.lower_exclusive

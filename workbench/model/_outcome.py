@@ -50,7 +50,7 @@ class Outcome:
     padded
         Rows that come out without a partner: ``side``, ``row``, ``start``, ``end``, ``batch``.
     groups
-        Sessions and coGroup only: ``key`` (code; -1 a null key), ``start``, ``end``, ``batch`` (in which it comes out;
+        Sessions and coGroup only: ``key`` (code; below 0 a null key), ``start``, ``end``, ``batch`` (in which it comes out;
         the number of micro-batches if it is still open), ``left``, ``right`` (how many rows of each side). Else empty.
     open_groups
         How many groups are open after each micro-batch.
@@ -208,8 +208,8 @@ def _grouped(
     alive = np.flatnonzero(~(both["late"] | both["filtered"]))
     taken = both.iloc[alive]
     if isinstance(join.window, Session):
-        # a null key equals nothing: rows with one share a session only where side and time are the same
-        lone = np.arange(len(taken))
+        # a null key equals nothing: rows with one share a session only where side, key columns and time are the same
+        lone = taken.groupby(["side", "key", "start"], sort=False).ngroup().to_numpy()
         key = np.where(taken["key"] >= 0, taken["key"], taken["key"].max() + 1 + lone) if len(taken) else lone
         start, end, batch = (taken[name].to_numpy() for name in ("start", "end", "batch"))
         group, found, still_open = close_sessions(key, start, end, batch, marks)
