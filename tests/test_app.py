@@ -28,6 +28,9 @@ def test_it_opens_ready_with_a_script(app):
     assert not app._go.disabled
     assert app._halt.disabled
     assert "join_streams" in app._results._script.value
+    assert app._words.value == "a preview, worked out without Spark"
+    assert app.run is None
+    assert "matched" in app._figures.value
     assert settings(app).join() == wb.IntervalJoin("0 seconds", "30 seconds", how="left")
     for each in settings(app)._texts.values():
         assert each.tooltip
@@ -78,13 +81,17 @@ def test_a_run_fills_every_tab(app, spark):
     app.start()
     assert app._go.disabled
     app.wait(120)
-    assert app._words.value.startswith("done in")
+    assert app._words.value.startswith("run on Spark in")
     assert app._bar.value == app._bar.max > 0
     assert app.run is not None
     assert f"<b>{len(app.run.output):,}</b><span>rows out</span>" in app._figures.value
     assert [len(box.children) for box in app._results._charts] == [1, 1]
     first = app._results._charts[0].children[0]
+    run, figures = app.run, app._figures.value
+    assert wb.preview(run.join, run.left, run.right).rows.equals(run.rows)
     settings(app)._kind.value = "tumbling"
+    assert app._words.value.startswith("a preview")
+    assert app._figures.value != figures
     app.start()
     app.wait(120)
     assert app._results._charts[0].children[0] is first  # one widget, its chart swapped

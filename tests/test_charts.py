@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import altair as alt
 import pandas as pd
@@ -80,6 +81,49 @@ def test_two_thousand_rows_are_drawn_and_more_are_sampled_by_key():
     assert 3000 < len(marks(many)["point"][0]) <= 4000
     assert "showing" in json.dumps(many.to_dict()["title"])
     assert "100,000 rows" in json.dumps(many.to_dict()["title"])
+
+
+VIEWS = ("timeline", "arrival", "late", "watermarks", "windows", "misses", "state")
+
+
+@pytest.mark.parametrize("join", JOINS, ids=repr)
+def test_every_view_of_every_join_can_be_drawn(spark, join):
+    left, right = generators.generate("orders_payments", events=150, rate=5, late=0.1, idle=("right", 0.4, 0.6), seed=3)
+    run = wb.run(join, left, right)
+    for view in VIEWS:
+        if view == "windows" and isinstance(join, wb.IntervalJoin):
+            with pytest.raises(wb.ArgumentError, match="an interval join has no windows"):
+                run.charts.windows()
+            continue
+        spec = getattr(run.charts, view)().to_dict()
+        assert spec["title"]["text"]
+        assert vl_convert.vegalite_to_svg(spec).startswith("<svg")
+
+
+def test_views_of_an_empty_run_can_be_drawn(spark):
+    run = wb.run(JOINS[1], *(generators.generate("orders_payments", events=1, unmatched=1, late=0)))
+    for view in VIEWS:
+        assert vl_convert.vegalite_to_svg(getattr(run.charts, view)().to_dict()).startswith("<svg")
+
+
+@pytest.mark.parametrize("join", [JOINS[0], JOINS[3]], ids=repr)
+def test_views_of_many_rows_stay_small(spark, join):
+    left, right = generators.generate("orders_payments", events=20_000, rate=500, late=0.3, seed=3)
+    run = wb.run(join, left, right)
+    for view in VIEWS:
+        if view != "windows" or isinstance(join, wb.WindowJoin):
+            assert len(json.dumps(getattr(run.charts, view)().to_dict())) < 2_000_000
+
+
+def test_the_delay_that_keeps_all_rows_keeps_all(spark):
+    left, right = generators.generate("orders_payments", events=150, rate=5, late=0.1, seed=3)
+    run = wb.run(JOINS[0], left, right)
+    title = run.charts.late().to_dict()["title"]
+    assert title["text"] == f"{len(run.late)} late rows"
+    seconds = float(re.search(r"100% kept with ([\d.]+) s", title["subtitle"]).group(1))
+    for delay, late in ((seconds, 0), (seconds - 0.001, 1)):
+        again = [each.with_watermark(f"{round(delay * 1000)} ms") for each in (left, right)]
+        assert len(wb.run(JOINS[0], *again).late) == late
 
 
 def test_names_are_data_not_code(spark):

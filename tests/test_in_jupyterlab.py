@@ -46,7 +46,7 @@ def test_a_wrong_field_is_told_beside_it_and_disables_run(opened):
 
 def test_a_run_is_seen_in_every_tab(opened):
     opened.click(".sjw button:has-text('Run on Spark')")
-    opened.wait_for_selector(".sjw .widget-html:has-text('done in')", timeout=120_000)
+    opened.wait_for_selector(".sjw .widget-html:has-text('run on Spark in')", timeout=120_000)
     opened.wait_for_selector(".sjw .vega-embed .marks", timeout=60_000)
     drawn = ".sjw .vega-embed .marks path[aria-roledescription='point'], .sjw .vega-embed .marks .mark-symbol path"
     assert opened.locator(drawn).count() > 100

@@ -159,3 +159,17 @@ def test_a_fault_is_warned_of(spark, monkeypatch):
     monkeypatch.setattr(model, "work_out", wrong)
     with pytest.warns(UserWarning, match="the workbench's model and Spark differ on this run"):
         wb.run(JOINS[0], stream([("a", T)], "l"), stream([("a", T + 1)], "r"))
+
+
+@pytest.mark.parametrize("join", JOINS, ids=repr)
+def test_a_preview_is_what_the_run_gives(spark, join):
+    sides = generators.generate("orders_payments", events=60, rate=4, late=0.1, seed=5)
+    run, preview = wb.run(join, *sides), wb.preview(join, *sides)
+    assert preview.rows.equals(run.rows)
+    assert preview.late.equals(run.late)
+    told = ["state_bytes", "duration_ms", "dropped"]
+    assert preview.batches.drop(columns=told).astype(object).equals(run.batches.drop(columns=told).astype(object))
+    assert preview.script == run.script
+    assert repr(preview).startswith("<Preview of")
+    with pytest.raises(wb.WorkbenchError, match="this is a preview"):
+        _ = preview.output

@@ -17,7 +17,7 @@ from workbench.windows import Session, Sliding, Tumbling
 
 if TYPE_CHECKING:
     from workbench._export import export
-    from workbench.query import run
+    from workbench.query import preview, run
     from workbench.results import Run
     from workbench.session import spark
 
@@ -36,11 +36,12 @@ __all__ = [
     "WindowJoin",
     "WorkbenchError",
     "export",
+    "preview",
     "run",
     "spark",
 ]
 
-_LATER = {"run": "query", "Run": "results", "export": "_export", "spark": "session"}
+_LATER = {"run": "query", "Run": "results", "export": "_export", "preview": "query", "spark": "session"}
 
 
 def __getattr__(name: str) -> Any:

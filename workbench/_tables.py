@@ -28,20 +28,59 @@ _OURS = (
 )
 
 
+_BATCH_COLUMNS = (
+    "batch",
+    "watermark",
+    "late_watermark",
+    "left_rows",
+    "right_rows",
+    "output_rows",
+    "late_rows",
+    "state_rows",
+    "state_bytes",
+    "duration_ms",
+    "dropped",
+    "kind",
+)
+
+
 def batches(run: Run) -> pd.DataFrame:
     """The table of `Run.batches`."""
+    table = _reported(run) if run.ran else _foreseen(run)
+    zone = run.left.zones.get(run.left.time)
+    table["late_watermark"] = table["watermark"].shift(1).fillna(_arrow.in_zone(_epoch(), zone).iloc[0])
+    count = int(table["batch"].max()) + 1
+    for side in SIDES:
+        table[f"{side}_rows"] = np.bincount(run.side(side).arrival, minlength=count)[table["batch"]]
+    late = [each[each["late"]].drop_duplicates("row")["batch"] for each in run.outcome.copies.values()]
+    table["late_rows"] = np.bincount(np.concatenate(late).astype(np.int64), minlength=count)[table["batch"]]
+    table["kind"] = np.select(
+        [table["batch"] < run.micro_batches, (table["batch"] == run.micro_batches) & run.finish],
+        ["data", "finish"],
+        "no data",
+    )
+    return table[list(_BATCH_COLUMNS)]
+
+
+def _foreseen(run: Run) -> pd.DataFrame:
+    """What the model says of each micro-batch."""
+    outcome = run.outcome
+    table = pd.DataFrame({"batch": np.arange(len(outcome.marks))})
+    table["watermark"] = moments(pd.Series(outcome.marks.eviction), run.left.zones.get(run.left.time))
+    table["output_rows"] = outcome.output_rows(run.join)
+    table["state_rows"] = outcome.state_counts()
+    return table.assign(state_bytes=None, duration_ms=None, dropped=None)
+
+
+def _reported(run: Run) -> pd.DataFrame:
+    """What Spark reported of each micro-batch, and how many rows it wrote."""
     told = run.progress
     table = pd.DataFrame({"batch": [int(each["batchId"]) for each in told]})
     zone = run.left.zones.get(run.left.time)
     watermark = [pd.Timestamp(each.get("eventTime", {}).get("watermark", "1970-01-01T00:00:00Z")) for each in told]
     table["watermark"] = _arrow.in_zone(pd.Series(watermark, dtype="datetime64[us, UTC]"), zone)
-    table["late_watermark"] = table["watermark"].shift(1).fillna(_arrow.in_zone(_epoch(), zone).iloc[0])
-    for side in SIDES:
-        arrived = np.bincount(run.side(side).arrival, minlength=int(table["batch"].max()) + 1)
-        table[f"{side}_rows"] = arrived[table["batch"]]
     written = np.bincount(run.raw_output.column("batch").to_numpy(), minlength=int(table["batch"].max()) + 1)
     table["output_rows"] = written[table["batch"]]
-    table["late_rows"] = 0
     operators = [each.get("stateOperators", []) for each in told]
     table["state_rows"] = [sum(op["numRowsTotal"] for op in ops) for ops in operators]
     table["state_bytes"] = [sum(op["memoryUsedBytes"] for op in ops) for ops in operators]
@@ -49,14 +88,6 @@ def batches(run: Run) -> pd.DataFrame:
         int(each.get("batchDuration", each["durationMs"].get("triggerExecution", 0))) for each in told
     ]
     table["dropped"] = [sum(op["numRowsDroppedByWatermark"] for op in ops) for ops in operators]
-    table["kind"] = np.select(
-        [table["batch"] < run.micro_batches, (table["batch"] == run.micro_batches) & run.finish],
-        ["data", "finish"],
-        "no data",
-    )
-    late = [each[each["late"]].drop_duplicates("row")["batch"] for each in run.outcome.copies.values()]
-    counts = np.bincount(np.concatenate(late).astype(np.int64), minlength=int(table["batch"].max()) + 1)
-    table["late_rows"] = counts[table["batch"]]
     return table
 
 
@@ -129,6 +160,8 @@ def pairs(run: Run) -> pd.DataFrame:
 
     Semi and anti joins show no pairs.
     """
+    if not run.ran:
+        return pd.DataFrame(sorted(run.story.pairs), columns=list(SIDES))
     raw = run.raw_output
     if isinstance(run.join, CoGroup):
         lists = {side: [[row[ROW] for row in rows] for rows in raw[side].to_pylist()] for side in SIDES}

@@ -223,13 +223,24 @@ class RunCharts:
             lower, upper = (np.timedelta64(exact(bound)) for bound in (run.join.lower, run.join.upper))
             rows = [f"left-{row}" for row in range(len(moments))]
             return pd.DataFrame({"row_id": rows, "key": None, "start": moments + lower, "end": moments + upper})
-        spans = model.windows(run.join, run.left, run.right)
-        times = {name: spans[name].to_numpy(dtype=np.int64).astype("datetime64[us]") for name in ("start", "end")}
         if isinstance(run.join.window, Session):
-            words = np.concatenate([key_words(run.side(side)) for side in SIDES])
-            times["key"] = words[spans["first"]]
-            return pd.DataFrame({"row_id": None, **times})
-        return pd.DataFrame({"row_id": None, "key": None, **times})
+            spans, words = _session_spans(run)
+        else:
+            spans, words = model.windows(run.join.window, run.left, run.right), None
+        times = {name: spans[name].to_numpy(dtype=np.int64).astype("datetime64[us]") for name in ("start", "end")}
+        return pd.DataFrame({"row_id": None, "key": words, **times})
+
+
+def _session_spans(run: Run) -> tuple[pd.DataFrame, Micros]:
+    """The sessions as they came about, and the key of each in words."""
+    groups = run.outcome.groups
+    words = np.full(len(groups), None, dtype=object)
+    for side in SIDES:
+        members = run.outcome.copies[side]
+        members = members[members["group"] >= 0]
+        words[members["group"]] = key_words(run.side(side))[members["row"]]
+    known = (groups["key"] >= 0).to_numpy()
+    return groups[known], words[known]
 
 
 def _common_delay(outcome: Outcome, policy: str, side: str) -> Micros:

@@ -56,7 +56,7 @@ def compare(run: Run, every_state: bool = True) -> pd.DataFrame:
             _fact("watermark of each micro-batch", _model_marks(outcome), _spark_marks(run)),
             _fact(_output_words(run), _model_output(run, outcome), _spark_output(run)),
             _fact(_dropped_words(run), _model_dropped(run, outcome), _spark_counts(run, "dropped")),
-            _fact(_counted_words(run), _model_counts(run, outcome), _spark_counts(run, "state_rows")),
+            _fact(_counted_words(run), _model_counts(outcome), _spark_counts(run, "state_rows")),
             _fact(
                 "micro-batch, side and row of what is in state",
                 _model_state(outcome, batches),
@@ -195,9 +195,8 @@ def _counted_words(run: Run) -> str:
     return f"number of {'groups' if _state.grouped(run) else 'rows'} in state after each micro-batch (numRowsTotal)"
 
 
-def _model_counts(run: Run, outcome: Outcome) -> Micros:
-    counts = outcome.open_groups if _state.grouped(run) else sum(outcome.state_rows().values())
-    return _columns(np.arange(len(outcome.marks)), counts)
+def _model_counts(outcome: Outcome) -> Micros:
+    return _columns(np.arange(len(outcome.marks)), outcome.state_counts())
 
 
 def _spark_counts(run: Run, column: str) -> Micros:

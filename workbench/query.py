@@ -93,6 +93,28 @@ def run(
     return done
 
 
+def preview(join: Join, left: Stream, right: Stream, finish: bool = True, policy: str = "min") -> Run:
+    """What a run must give, worked out by the model in an instant, without Spark.
+
+    Parameters
+    ----------
+    join, left, right, finish, policy
+        As in `run`.
+
+    Returns
+    -------
+    Run
+        With ``rows``, ``late``, ``batches``, ``why``, ``charts`` and ``script``, but without ``output`` and ``state``.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is wrong.
+    """
+    check(join, left, right, finish, policy)
+    return Run(join, left, right, finish, policy, plan.render(join, left, right, finish))
+
+
 def check(join: object, left: object, right: object, finish: object = True, policy: object = "min") -> None:
     """Check the arguments of a run against each other.
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import wrong
+from workbench.errors import WorkbenchError, wrong
 from workbench.joins import CoGroup, Join, WindowJoin
 from workbench.streams import ROW, Stream
 
@@ -46,8 +46,15 @@ class Run:
     progress: list[dict[str, Any]] = field(default_factory=list)
 
     def __repr__(self) -> str:
+        if not self.ran:
+            return f"<Preview of {self.join} on {self.left.name} and {self.right.name}>"
         fault = "; the workbench's model and Spark differ, see .comparison" if len(self.faults) else ""
         return f"<Run of {self.join} on {self.left.name} and {self.right.name}: {len(self.output):,} rows out{fault}>"
+
+    @property
+    def ran(self) -> bool:
+        """Whether Spark ran it. What `workbench.preview` gives has only what the model says."""
+        return bool(self.progress)
 
     @property
     def micro_batches(self) -> int:
@@ -67,6 +74,8 @@ class Run:
         """The output as Spark wrote it, with column ``batch`` and row numbers, in order of micro-batch."""
         from workbench import _sink
 
+        if not self.ran:
+            raise WorkbenchError("this is a preview, which has no output; workbench.run runs it on Spark")
         return _sink.read(self.folder / "output")
 
     @cached_property

@@ -9,6 +9,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench import query
 from workbench.app._results import ResultsPanel
 from workbench.app._settings import SettingsPanel
 from workbench.errors import WorkbenchError
@@ -91,13 +92,19 @@ class App:
         try:
             join = self._settings.join()
             left, right = self._settings.streams()
-            self._results.show_script(join, left, right, self._settings.finish)
+            self._show(query.preview(join, left, right, self._settings.finish))
         except WorkbenchError as error:
             self._trouble.value = escape(str(error))
             self._go.disabled = True
             return
         self._trouble.value = ""
+        self._words.value = "a preview, worked out without Spark"
+        self._bar.value = 0
         self._go.disabled = running
+
+    def _show(self, run: Run) -> None:
+        self._results.show(run)
+        self._figures.value = _figures(run)
 
     def start(self) -> None:
         """Run the join as it is set, in a thread of its own; the notebook stays free."""
@@ -114,17 +121,14 @@ class App:
         self._thread.start()
 
     def _work(self, join: Join, left: Stream, right: Stream, finish: bool) -> None:
-        from workbench import query
-
         try:
             self._words.value = "starting Spark …"
             run = query.run(join, left, right, finish, progress=self._progress, stop=self._stop)
             self._words.value = "drawing …"
-            self._results.show(run)
-            self._figures.value = _figures(run)
+            self._show(run)
             self.run = run
             self._trouble.value = escape(run.fault)
-            self._words.value = f"done in {sum(run.batches['duration_ms']) / 1000:.1f} s"
+            self._words.value = f"run on Spark in {sum(run.batches['duration_ms']) / 1000:.1f} s"
         except WorkbenchError as error:
             self._words.value = "stopped" if self._stop.is_set() else "failed"
             if not self._stop.is_set():
@@ -169,7 +173,7 @@ def _figures(run: Run) -> str:
     words = [(counts.get(fate, 0), fate.replace("_", " ")) for fate in ("matched", "unmatched", "late", "pending")]
     if counts.get("null_key"):
         words.append((counts["null_key"], "null key"))
-    words += [(len(run.output), "rows out"), (int(run.batches["state_rows"].max()), "peak state")]
+    words += [(int(run.batches["output_rows"].sum()), "rows out"), (int(run.batches["state_rows"].max()), "peak state")]
     return "".join(f"<b>{count:,}</b><span>{word}</span>" for count, word in words)
 
 

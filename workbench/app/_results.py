@@ -10,10 +10,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from workbench import script
-from workbench.joins import Join
 from workbench.results import Run
-from workbench.streams import Stream
 
 _TABS = ("Timeline", "Arrival", "Output", "Rows", "Script")
 _MOST_TABLE_ROWS = 5_000
@@ -39,14 +36,19 @@ class ResultsPanel:
         self.widget.add_class("sjw-views")
 
     def show(self, run: Run) -> None:
-        """Show a run in every tab."""
+        """Show a run, or a preview of one, in every tab."""
         for box, chart in zip(self._charts, (run.charts.timeline(), run.charts.arrival()), strict=True):
             if box.children:
                 box.children[0].chart = chart
             else:
                 box.children = [alt.JupyterChart(chart)]
-        for place, frame in enumerate((run.output, run.rows)):
-            self._fill(place, frame)
+        self._script.value = highlight(run.script, PythonLexer(), HtmlFormatter(noclasses=True, style="friendly"))
+        self._fill(1, run.rows)
+        if run.ran:
+            self._fill(0, run.output)
+        else:
+            self._notes[0].value = "This is a preview. Run it on Spark to see the output."
+            self._tables[0].update(pd.DataFrame())
 
     def _fill(self, place: int, frame: pd.DataFrame) -> None:
         cut = len(frame) > _MOST_TABLE_ROWS
@@ -54,8 +56,3 @@ class ResultsPanel:
             f"the first {_MOST_TABLE_ROWS:,} of {len(frame):,} rows" if cut else f"{len(frame):,} rows"
         )
         self._tables[place].update(frame.head(_MOST_TABLE_ROWS))
-
-    def show_script(self, join: Join, left: Stream, right: Stream, finish: bool) -> None:
-        """Show the script that these settings make."""
-        text = script.render(join, left, right, finish)
-        self._script.value = highlight(text, PythonLexer(), HtmlFormatter(noclasses=True, style="friendly"))

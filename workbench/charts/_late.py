@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from workbench.charts._style import WIDTH, side_scale, titled
+from workbench.charts._style import WIDTH, side_scale, thin, titled
 
 _HEIGHT = 150
 
@@ -29,9 +29,10 @@ def late(rows: pd.DataFrame, kept: pd.DataFrame, marks: pd.DataFrame, names: Seq
         The names of the two streams.
     """
     colour = side_scale(names)
+    shown, curves = thin(rows), thin(kept)
     longest = max([*kept["delay"], *marks["delay"], 0.001])
     over_time = (
-        alt.Chart(rows)
+        alt.Chart(shown)
         .mark_point(filled=True, size=45, opacity=0.8)
         .encode(
             x=alt.X(
@@ -47,7 +48,7 @@ def late(rows: pd.DataFrame, kept: pd.DataFrame, marks: pd.DataFrame, names: Seq
         .properties(width=WIDTH, height=_HEIGHT)
     )
     curve = (
-        alt.Chart(kept)
+        alt.Chart(curves)
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
             x=alt.X(
@@ -66,5 +67,6 @@ def late(rows: pd.DataFrame, kept: pd.DataFrame, marks: pd.DataFrame, names: Seq
     )
     labelled: Any = alt.layer(alt.layer(curve, rule), words).resolve_scale(y="independent")
     chart = alt.vconcat(over_time, labelled.properties(width=WIDTH, height=_HEIGHT))
-    subtitle = " · ".join(marks["label"])
+    note = [f"showing {len(shown):,} of them"] if len(shown) < len(rows) else []
+    subtitle = " · ".join([*marks["label"], *note])
     return titled(chart, f"{len(rows):,} late rows", subtitle)

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from workbench.charts._style import QUIET, WIDTH, side_scale, titled
+
+_BINS = 60
 
 
 def misses(distances: pd.DataFrame, bounds: pd.DataFrame, names: Sequence[str], title: str) -> alt.LayerChart:
@@ -23,19 +26,16 @@ def misses(distances: pd.DataFrame, bounds: pd.DataFrame, names: Sequence[str], 
     names, title
         As in `timeline`.
     """
+    counted = _counted(distances)
     bars = (
-        alt.Chart(distances)
+        alt.Chart(counted)
         .mark_bar(opacity=0.85)
         .encode(
-            x=alt.X(
-                "seconds:Q",
-                bin=alt.Bin(maxbins=60),
-                title=f"{names[1]} after {names[0]} (s); negative: before",
-                axis=alt.Axis(labelOverlap=True, tickCount=12, format="~g"),
-            ),
-            y=alt.Y("count():Q", title="rows without partner"),
+            x=alt.X("from:Q", title=f"{names[1]} after {names[0]} (s); negative: before"),
+            x2="to:Q",
+            y=alt.Y("rows:Q", title="rows without partner"),
             color=side_scale(names),
-            tooltip=["stream:N", alt.Tooltip("seconds:Q", bin=alt.Bin(maxbins=60), title="seconds"), "count():Q"],
+            tooltip=["stream:N", alt.Tooltip("from:Q", format=".3f"), alt.Tooltip("to:Q", format=".3f"), "rows:Q"],
         )
     )
     rules = (
@@ -46,3 +46,15 @@ def misses(distances: pd.DataFrame, bounds: pd.DataFrame, names: Sequence[str], 
     )
     chart: Any = alt.layer(bars, rules, words).properties(width=WIDTH, height=240)
     return titled(chart, title, f"{len(distances):,} rows have no partner in reach, but one of their key elsewhere")
+
+
+def _counted(distances: pd.DataFrame) -> pd.DataFrame:
+    """How many rows there are in each of some equal steps of time, by stream, the streams one on the other."""
+    if distances.empty:
+        return pd.DataFrame({"stream": [], "from": [], "to": [], "rows": []})
+    edges = np.histogram_bin_edges(distances["seconds"], bins=_BINS)
+    parts = []
+    for stream, mine in distances.groupby("stream", sort=False):
+        rows, _ = np.histogram(mine["seconds"], edges)
+        parts.append(pd.DataFrame({"stream": stream, "from": edges[:-1], "to": edges[1:], "rows": rows}))
+    return pd.concat(parts).query("rows > 0")

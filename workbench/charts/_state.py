@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from workbench.charts._style import WIDTH, side_scale, titled
+from workbench.charts._style import WIDTH, side_scale, thin, titled
 
 
 def state(held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Sequence[str]) -> alt.VConcatChart:
@@ -25,6 +25,7 @@ def state(held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Se
     names
         The names of the two streams.
     """
+    held, moved = (each[each["batch"].isin(_shown(size)["batch"])] for each in (held, moved))
     axis = alt.Axis(tickMinStep=1)
     colour = side_scale(names)
     rows = (
@@ -50,7 +51,7 @@ def state(held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Se
         .properties(width=WIDTH, height=110)
     )
     weight = (
-        alt.Chart(size)
+        alt.Chart(_shown(size))
         .mark_line(interpolate="step-after", color="#555", strokeWidth=2)
         .encode(
             x=alt.X("batch:Q", title="micro-batch", axis=axis),
@@ -59,6 +60,11 @@ def state(held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Se
         )
         .properties(width=WIDTH, height=80)
     )
-    chart: Any = alt.vconcat(rows, changes, weight)
+    parts = [rows, changes, weight] if size["bytes"].notna().any() else [rows, changes]
+    chart: Any = alt.vconcat(*parts)
     most = int(held.groupby("batch")["rows"].sum().max()) if len(held) else 0
     return titled(chart, "State", f"at most {most:,} rows")
+
+
+def _shown(size: pd.DataFrame) -> pd.DataFrame:
+    return thin(size, 1_000)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 FATES = ("matched", "unmatched", "late", "pending", "null_key")
@@ -33,6 +34,13 @@ def fate_scale(field: str) -> dict[str, Any]:
         ),
         "shape": alt.Shape(f"{field}:N", scale=alt.Scale(domain=fates, range=list(SHAPES)), legend=None),
     }
+
+
+def thin(rows: pd.DataFrame, most: int = MOST_ROWS) -> pd.DataFrame:
+    """At most so many rows, evenly spread over the frame, the last one among them."""
+    if len(rows) <= most:
+        return rows
+    return rows.iloc[np.linspace(0, len(rows) - 1, most).astype(int)]
 
 
 def side_scale(names: Sequence[str]) -> alt.Color:

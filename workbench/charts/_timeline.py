@@ -21,11 +21,13 @@ from workbench.charts._style import (
     row_tooltip,
     sample_keys,
     stream_name,
+    thin,
     time_format,
     titled,
 )
 
 MOST_LINES = 4_000
+MOST_SPANS = 1_000
 _LANES = (1.5, 0.5)
 _HEIGHT = 0.78  # of a lane, for the spread of keys
 _FOOT = -0.6  # how far the strip of overlapping windows reaches below the lanes
@@ -54,6 +56,9 @@ def timeline(
     shown = _placed(shown)
     few = len(shown) <= 30
     windows = spans[spans["row_id"].isna() & spans["key"].isna()].sort_values("start")
+    if len(windows) > MOST_SPANS:
+        note += f" · {len(windows):,} windows, too narrow to be drawn"
+        windows = windows.iloc[:0]
     crossing = bool((windows["start"].iloc[1:].to_numpy() < windows["end"].iloc[:-1].to_numpy()).any())
     lanes = dict(zip(_LANES, names, strict=True)) | ({_FOOT / 2: "windows"} if crossing else {})
     domain = [_FOOT if crossing else 0, 2]
@@ -71,7 +76,7 @@ def timeline(
         layers.append(_strip(windows))
     elif len(windows):
         layers += _bands(windows)
-    sessions = spans[spans["key"].isin(shown["key"])]
+    sessions = thin(spans[spans["key"].isin(shown["key"])], MOST_SPANS)
     if len(sessions):
         layers.append(_sessions(sessions, shown))
     intervals = spans[spans["row_id"].isin(shown["row_id"])]

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from workbench.charts._style import WIDTH, iso, side_scale, time_format, titled
+from workbench.charts._style import WIDTH, iso, side_scale, thin, time_format, titled
 
 
 def watermarks(marks: pd.DataFrame, held: pd.DataFrame, names: Sequence[str]) -> alt.LayerChart:
@@ -34,17 +34,17 @@ def watermarks(marks: pd.DataFrame, held: pd.DataFrame, names: Sequence[str]) ->
     x = alt.X("batch:Q", title="micro-batch", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))
     tooltip = ["batch:Q", alt.Tooltip("watermark:T", format="%Y-%m-%d %H:%M:%S.%L")]
     own = (
-        alt.Chart(marks)
+        alt.Chart(thin(marks.sort_values("batch")))
         .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
         .encode(x=x, y=y, color=side_scale(names), tooltip=["stream:N", *tooltip])
     )
     query = (
-        alt.Chart(held)
+        alt.Chart(thin(held))
         .mark_line(interpolate="step-after", strokeWidth=4, color="#333", opacity=0.45, clip=True)
         .encode(x=x, y=y, tooltip=tooltip)
     )
     dots = (
-        alt.Chart(held)
+        alt.Chart(thin(held))
         .mark_point(filled=True, size=60, clip=True, opacity=1)
         .encode(x=x, y=y, color=alt.Color("holder:N"), tooltip=[alt.Tooltip("holder:N", title="set by"), *tooltip])
     )

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from workbench.charts._style import WIDTH, fate_scale, room, row_tooltip, stream_name, time_format, titled
+from workbench.charts._style import WIDTH, fate_scale, room, row_tooltip, stream_name, thin, time_format, titled
 
 MOST_WINDOWS = 60
 _KINDS = ("both sides", "one side", "open")
@@ -33,7 +33,7 @@ def windows(spans: pd.DataFrame, rows: pd.DataFrame, names: Sequence[str], title
     shown["kind"] = "both sides"
     shown.loc[(shown["left"] == 0) | (shown["right"] == 0), "kind"] = "one side"
     shown.loc[shown["closed"].isna(), "kind"] = "open"
-    inside = rows[rows["window"].isin(shown["window"])]
+    inside = thin(rows[rows["window"].isin(shown["window"])])
     axis = alt.Axis(format=time_format(shown["start"]), tickCount=10, labelOverlap=True)
     scale = room(pd.concat([shown["start"], shown["end"]]))
     y = alt.Y("window:O", axis=None, sort=list(shown["window"]))

@@ -10,7 +10,7 @@ import pandas as pd
 from workbench import times
 from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
 from workbench.streams import Stream
-from workbench.windows import Session, Sliding
+from workbench.windows import Session, Sliding, Tumbling
 
 Micros = np.ndarray[Any, Any]
 """Event times in microseconds since 1970-01-01 UTC, as 64-bit integers."""
@@ -83,29 +83,10 @@ def pairs(join: Join, left: Stream, right: Stream) -> pd.DataFrame:
     return pd.DataFrame(rows | spans)
 
 
-def windows(join: WindowJoin | CoGroup, left: Stream, right: Stream) -> pd.DataFrame:
-    """The windows that hold a row of either side, each once; a session once for its key.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``start``, ``end`` (microseconds), ``first`` (a row in it, counted through left and then right).
-    """
-    moments = (left.event_times, right.event_times)
-    if isinstance(join.window, Session):
-        codes = key_codes(left, right)
-        sides = _sessions(codes, moments, times.micros(join.window.gap))
-        same = ["start", "key"]
-    else:
-        codes = None
-        sides = [copies(join, each) for each in moments]
-        same = ["start"]
-    spans = pd.concat([sides[0], sides[1].assign(row=sides[1]["row"] + len(left))], ignore_index=True)
-    if codes is not None:
-        spans["key"] = np.concatenate(codes)
-        spans = spans[spans["key"] >= 0]
-    spans = spans.drop_duplicates(same).sort_values("start", ignore_index=True)
-    return spans.rename(columns={"row": "first"})[["start", "end", "first"]]
+def windows(window: Tumbling | Sliding, left: Stream, right: Stream) -> pd.DataFrame:
+    """The windows that hold a row of either side, each once, in order: columns ``start``, ``end`` (microseconds)."""
+    spans = pd.concat([copies(WindowJoin(window), each.event_times) for each in (left, right)], ignore_index=True)
+    return spans[["start", "end"]].drop_duplicates("start").sort_values("start", ignore_index=True)
 
 
 def _sessions(codes: tuple[Micros, Micros], moments: tuple[Micros, Micros], gap: int) -> list[pd.DataFrame]:

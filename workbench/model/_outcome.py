@@ -50,8 +50,9 @@ class Outcome:
     padded
         Rows that come out without a partner: ``side``, ``row``, ``start``, ``end``, ``batch``.
     groups
-        Sessions and coGroup only: ``key`` (code; below 0 a null key), ``start``, ``end``, ``batch`` (in which it comes out;
-        the number of micro-batches if it is still open), ``left``, ``right`` (how many rows of each side). Else empty.
+        Sessions and coGroup only: ``key`` (code; below 0 a null key), ``start``, ``end``, ``batch`` (in which
+        it comes out; the number of micro-batches if it is still open), ``left``, ``right`` (how many rows of each
+        side). Else empty.
     open_groups
         How many groups are open after each micro-batch.
     """
@@ -79,6 +80,11 @@ class Outcome:
             gone = np.bincount(mine["leaves"], minlength=count + 1)[:count]
             rows[side] = np.cumsum(come - gone)
         return rows
+
+    def state_counts(self) -> Micros:
+        """How many rows are in state after each micro-batch, as Spark counts them: groups in sessions and coGroup."""
+        rows = self.state_rows()
+        return self.open_groups if len(self.groups) else rows["left"] + rows["right"]
 
     def output_rows(self, join: Join) -> Micros:
         """How many rows come out in each micro-batch."""
