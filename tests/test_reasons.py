@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 import generators
 import workbench as wb
-from workbench import _fixes, model
+from workbench import fixes, model
 from workbench.explain import Story
 from workbench.results import Run
 
@@ -27,7 +27,7 @@ def test_every_fix_matches_its_row_in_the_model(case):
             if each.fix_setting is None:
                 continue
             assert each.fate in ("late", "unmatched", "pending")
-            changed = _fixes.apply(each.fix_setting, each.fix_value, case.join, left, right, case.finish)
+            changed = fixes.apply(each.fix_setting, each.fix_value, case.join, left, right, case.finish)
             copies = model.work_out(*changed, case.policy).copies[side]
             assert copies.loc[copies["row"] == row, "matched"].any(), (side, row, each)
 
@@ -49,10 +49,10 @@ def test_fixes_run_again_on_spark_match_their_rows(spark, join, finish):
         "orders_payments", events=30, rate=3, late=0.25, late_by="8 s", batches=6, watermark="2 s", seed=4
     )
     run = wb.run(join, left, right, finish=finish)
-    fixes = run.rows.dropna(subset="fix_setting").drop_duplicates("fix_setting")
-    assert len(fixes)
-    for row, setting, value in zip(fixes.index, fixes["fix_setting"], fixes["fix_value"], strict=True):
-        again = wb.run(*_fixes.apply(setting, value, join, left, right, finish))
+    asked = run.rows.dropna(subset="fix_setting").drop_duplicates("fix_setting")
+    assert len(asked)
+    for row, setting, value in zip(asked.index, asked["fix_setting"], asked["fix_value"], strict=True):
+        again = wb.run(*fixes.apply(setting, value, join, left, right, finish))
         assert again.rows.loc[row, "fate"] == "matched", (row, setting, value)
 
 
@@ -92,8 +92,8 @@ def test_late_by_so_much_and_the_delay_that_would_have_kept_it(spark):
         "its partner n 2 came too late and was dropped; a watermark delay of 4.201 s on orders would have kept the two"
     )
     assert rows.loc[[2, 4], "fate"].tolist() == ["late", "unmatched"]
-    fixes = rows.loc[[2, 4], ["fix_setting", "fix_value"]].to_numpy().tolist()
-    assert fixes == [["left.watermark", "4201 milliseconds"]] * 2
+    found = rows.loc[[2, 4], ["fix_setting", "fix_value"]].to_numpy().tolist()
+    assert found == [["left.watermark", "4201 milliseconds"]] * 2
 
 
 def test_waiting_and_who_holds_it_back(spark):

@@ -12,9 +12,7 @@ from workbench import _arrow, _tables, charts, model
 from workbench._words import key_words
 from workbench.errors import wrong
 from workbench.joins import CoGroup, IntervalJoin
-from workbench.model import Outcome
-from workbench.model._definition import Micros
-from workbench.model._watermarks import DATA
+from workbench.model import DATA, Micros, Outcome
 from workbench.streams import SIDES
 from workbench.times import exact, short
 from workbench.windows import Session

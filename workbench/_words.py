@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.model._definition import Micros
+from workbench.model import Micros
 from workbench.streams import SIDES, Stream
 
 if TYPE_CHECKING:

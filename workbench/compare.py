@@ -18,9 +18,7 @@ import pandas as pd
 
 from workbench import _state, _tables, recording
 from workbench.joins import CoGroup
-from workbench.model import Outcome
-from workbench.model._definition import Micros
-from workbench.model._outcome import first_matches
+from workbench.model import Micros, Outcome, first_matches
 from workbench.streams import ROW, SIDES
 
 if TYPE_CHECKING:

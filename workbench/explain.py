@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench import _fixes, _tables, times
+from workbench import _tables, fixes, times
 from workbench._words import Words
 from workbench.joins import CoGroup, IntervalJoin
-from workbench.model._definition import Micros
-from workbench.model._watermarks import DATA
+from workbench.model import DATA, Micros
 from workbench.streams import SIDES
 from workbench.windows import Session
 
@@ -35,7 +34,7 @@ class Story:
     Attributes
     ----------
     fixes
-        The best fix of each row that has one, as `workbench._fixes.fixes` gives them, by (side, row).
+        The best fix of each row that has one, as `workbench.fixes.fixes` gives them, by (side, row).
     """
 
     def __init__(self, run: Run) -> None:
@@ -43,7 +42,7 @@ class Story:
         self.outcome = run.outcome
         self.marks = self.outcome.marks
         self.words = Words(run)
-        found = _fixes.fixes(run.join, (run.left, run.right), run.finish, run.policy, self.outcome)
+        found = fixes.fixes(run.join, (run.left, run.right), run.finish, run.policy, self.outcome)
         best = found.drop_duplicates(["side", "row"])
         self.fixes = {(each.side, each.row): each for each in best.itertuples(index=False)}
 
@@ -169,9 +168,9 @@ class Story:
         index, end = np.array([int(copy["batch"]) - 1]), np.array([int(copy["end"])])
         found = []
         for setting in SIDES:
-            value = int(_fixes.needed_delay(self.marks, self.run.policy, setting, index, end)[0])
+            value = int(fixes.needed_delay(self.marks, self.run.policy, setting, index, end)[0])
             delay = times.micros(self.run.side(setting).watermark)
-            if 0 < value < 2**62:
+            if 0 < value < fixes.NEVER:
                 found.append((value - delay, value, f"{setting}.watermark"))
         fix = self.fixes.get((side, row))
         met = fix and self.words.label(_other(side), int(fix.partner))

@@ -6,8 +6,22 @@ each row of the output appears. `pairs` and `windows` are the definition alone, 
 
 from __future__ import annotations
 
-from workbench.model._definition import copies, key_codes, matches, pairs, windows
-from workbench.model._outcome import Outcome, work_out
-from workbench.model._watermarks import Watermarks, watermarks
+from workbench.model._definition import Micros, copies, key_codes, matches, pairs, windows
+from workbench.model._outcome import Outcome, first_matches, work_out
+from workbench.model._watermarks import DATA, NOTHING, Watermarks, watermarks
 
-__all__ = ["Outcome", "Watermarks", "copies", "key_codes", "matches", "pairs", "watermarks", "windows", "work_out"]
+__all__ = [
+    "DATA",
+    "NOTHING",
+    "Micros",
+    "Outcome",
+    "Watermarks",
+    "copies",
+    "first_matches",
+    "key_codes",
+    "matches",
+    "pairs",
+    "watermarks",
+    "windows",
+    "work_out",
+]

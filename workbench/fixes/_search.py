@@ -1,0 +1,93 @@
+"""What the searches for fixes share: the rows of a run, and what became of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.joins import CoGroup, Join
+from workbench.model import Micros, Outcome, Watermarks
+from workbench.streams import SIDES, Stream
+
+NEVER = np.int64(2**62)
+"""A value for what no setting does."""
+MS = 1000
+COLUMNS = ["side", "row", "setting", "value", "change", "partner"]
+
+
+def needed_delay(marks: Watermarks, policy: str, side: str, index: Micros, deadline: Micros) -> Micros:
+    """The least delay of a side with which the watermark before a micro-batch stays below a deadline.
+
+    Parameters
+    ----------
+    marks, policy
+        The watermarks as they were, and the policy.
+    side
+        The side whose delay may change.
+    index
+        Micro-batches; -1 is the time before the first, when the watermark is 1970-01-01.
+    deadline
+        Times in microseconds.
+
+    Returns
+    -------
+    numpy.ndarray
+        Microseconds, whole milliseconds; 0 where any delay does; 2**62 where none does.
+    """
+    at = np.maximum(index, 0)
+    mark = np.where(index >= 0, marks.eviction[at], 0)
+    other = marks.own[SIDES[1 - SIDES.index(side)]][at]
+    needed = marks.newest[side][at] - (deadline - 1) // MS * MS
+    possible = (deadline > 0) & ((other < deadline) | (policy == "min"))
+    return np.where(mark < deadline, 0, np.where(possible, needed, NEVER))
+
+
+class Search:
+    """The rows of a run, and what became of them."""
+
+    def __init__(self, join: Join, streams: tuple[Stream, Stream], finish: bool, policy: str, outcome: Outcome) -> None:
+        self.join, self.finish, self.policy, self.outcome = join, finish, policy, outcome
+        self.time = {side: stream.event_times for side, stream in zip(SIDES, streams, strict=True)}
+        self.batch = {side: stream.arrival for side, stream in zip(SIDES, streams, strict=True)}
+        self.key = dict(zip(SIDES, outcome.keys, strict=True))
+        self.delay = {side: times.micros(stream.watermark) for side, stream in zip(SIDES, streams, strict=True)}
+        self.matched = {
+            side: np.bincount(mine["row"], mine["matched"], minlength=len(self.time[side])) > 0
+            for side, mine in outcome.copies.items()
+        }
+        self.semi = not isinstance(join, CoGroup) and join.how == "semi"
+        self.waits = isinstance(join, CoGroup) and not finish
+        """Whether what is open at the end never comes out."""
+
+    def candidates(
+        self, side: str, row: Micros, setting: str, value: Micros, change: Micros, partner: Micros
+    ) -> pd.DataFrame:
+        good = (value < NEVER) & (change > 0)
+        found = {"row": row, "value": value, "change": change, "partner": partner}
+        return pd.DataFrame({name: each[good] for name, each in found.items()}).assign(side=side, setting=setting)[
+            COLUMNS
+        ]
+
+    def last_mark(self, side: str, delay: Micros) -> Micros:
+        """The last watermark, were a side's delay another."""
+        own = self.outcome.marks.own
+        other = own[SIDES[1 - SIDES.index(side)]][-1]
+        mine = self.outcome.marks.newest[side][-1] - delay
+        chosen = np.minimum(mine, other) if self.policy == "min" else np.maximum(mine, other)
+        return np.maximum(chosen, 0)
+
+    def nearest(self, side: str, rows: Micros, partners: Micros, reach: int, ahead: bool, skip: int = 0) -> Micros:
+        """For each row the nearest of the partners of its key strictly beyond ``time + reach``, or -1."""
+        other = SIDES[1 - SIDES.index(side)]
+        order = partners[np.lexsort((self.time[other][partners], self.key[other][partners]))]
+        instants, rank = np.unique(self.time[other][order], return_inverse=True)
+        width = len(instants) + 1
+        axis = self.key[other][order] * width + rank
+        key, beyond = self.key[side][rows], self.time[side][rows] + reach
+        place = np.searchsorted(axis, key * width + np.searchsorted(instants, beyond, "right" if ahead else "left"))
+        place = place + skip if ahead else place - 1 - skip
+        inside = (place >= 0) & (place < len(order))
+        found = order[np.where(inside, place, 0)] if len(order) else np.zeros(len(rows), dtype=np.int64)
+        good = inside & (self.key[other][found] == key) if len(order) else inside
+        return np.where(good, found, -1)
