@@ -148,6 +148,16 @@ def test_a_difference_is_told_and_saved(spark, tmp_path, monkeypatch):
     ).faults.size
 
 
+def test_a_run_that_cannot_be_compared_is_not_lost(spark, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr("workbench.compare.compare", lambda *_, **__: broken())
+    with pytest.warns(UserWarning, match="could not be compared with the workbench's model.*on purpose"):
+        run = wb.run(JOINS[0], stream([("a", T)], "l"), stream([("a", T + 1)], "r"))
+    assert len(run.output) == 1
+
+
 def test_a_fault_is_warned_of(spark, monkeypatch):
     good = model.work_out
 

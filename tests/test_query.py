@@ -156,6 +156,8 @@ def test_folders_go_with_their_run_and_those_of_dead_processes(spark):
     run = wb.run(JOINS[1], stream([("a", 100)]), stream([("a", 101)]))
     folder = run.folder
     assert folder.exists()
+    assert len(run.rows) == 2
+    assert run.why(0).text
     dead = folder.parent / "stream-join-workbench-999999999-x"
     dead.mkdir()
     del run

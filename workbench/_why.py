@@ -79,7 +79,7 @@ def _lines(run: Run, side: str, row: int) -> list[str]:
 
 
 def _mark(story: Story, side: str, row: int) -> int:
-    return int(story.marks.late[story.run.side(side).arrival[row]])
+    return int(story.marks.late[story.streams[side].arrival[row]])
 
 
 def _windows(run: Run, story: Story, side: str, row: int) -> list[str]:

@@ -19,7 +19,6 @@ from workbench.windows import Session
 if TYPE_CHECKING:
     from workbench.results import Run
 
-FATES = ("matched", "unmatched", "late", "pending", "null_key")
 TOLD = ("fate", "reason", "fix_setting", "fix_value")
 
 
@@ -38,7 +37,9 @@ class Story:
     """
 
     def __init__(self, run: Run) -> None:
-        self.run = run
+        # not the run itself: it holds this story, and its folder goes when nobody holds the run
+        self.join, self.policy = run.join, run.policy
+        self.streams = dict(zip(SIDES, (run.left, run.right), strict=True))
         self.outcome = run.outcome
         self.marks = self.outcome.marks
         self.words = Words(run)
@@ -52,7 +53,7 @@ class Story:
         return {side: self._side(side) for side in SIDES}
 
     def _side(self, side: str) -> pd.DataFrame:
-        count = len(self.run.side(side))
+        count = len(self.streams[side])
         copies = self.outcome.copies[side]
         row = copies["row"]
         tally = {
@@ -93,13 +94,13 @@ class Story:
 
     @cached_property
     def _times(self) -> dict[str, Micros]:
-        return {side: self.run.side(side).event_times for side in SIDES}
+        return {side: self.streams[side].event_times for side in SIDES}
 
     @cached_property
     def pairs(self) -> set[tuple[int, int]]:
         """Every pair that met, as left and right row."""
         pairs = self.outcome.pairs
-        if isinstance(self.run.join, CoGroup):
+        if isinstance(self.join, CoGroup):
             members = [self.outcome.copies[side] for side in SIDES]
             left, right = (each.loc[each["matched"], ["row", "group"]] for each in members)
             pairs = left.rename(columns={"row": "left"}).merge(right.rename(columns={"row": "right"}), on="group")
@@ -119,7 +120,7 @@ class Story:
         other = self.words.names[1 - SIDES.index(side)]
         copies = self.outcome.copies[side]
         met = copies[copies["matched"]]
-        if isinstance(self.run.join, CoGroup):
+        if isinstance(self.join, CoGroup):
             groups = self.outcome.groups
             size = groups[SIDES[1 - SIDES.index(side)]].to_numpy()[met["group"]]
             batch = groups["batch"].to_numpy()[met["group"]]
@@ -129,7 +130,7 @@ class Story:
             found = pairs.rename(columns={side: "row"}).assign(size=1)
         found = found.groupby("row").agg(size=("size", "sum"), batch=("batch", "min")).reindex(chosen)
         late, every = tally["late"][chosen], tally["all"][chosen]
-        once = "in a group with" if isinstance(self.run.join, CoGroup) else "joined with"
+        once = "in a group with" if isinstance(self.join, CoGroup) else "joined with"
         told = []
         for size, batch, gone, windows in zip(found["size"], found["batch"], late, every, strict=True):
             words = f"{once} {_count(int(size), 'row')} of {other}, first in micro-batch {int(batch)}"
@@ -151,7 +152,7 @@ class Story:
         if mark == 0:
             return "late: Spark starts every watermark at 1970-01-01, and drops what is at or before it"
         behind = f"by {self.words.span(mark - end)}" if mark > end else "exactly at the watermark"
-        what = "it" if isinstance(self.run.join, IntervalJoin) else "its last window"
+        what = "it" if isinstance(self.join, IntervalJoin) else "its last window"
         when = f"it arrived in micro-batch {int(copy['batch'])}, when the watermark stood at {self.words.moment(mark)}"
         if what != "it":
             when = (
@@ -161,15 +162,15 @@ class Story:
 
     @property
     def _one_window(self) -> bool:
-        join = self.run.join
+        join = self.join
         return isinstance(join, IntervalJoin) or not hasattr(join.window, "slide")
 
     def _would_keep(self, side: str, row: int, copy: Any, partners: bool) -> str:
         index, end = np.array([int(copy["batch"]) - 1]), np.array([int(copy["end"])])
         found = []
         for setting in SIDES:
-            value = int(fixes.needed_delay(self.marks, self.run.policy, setting, index, end)[0])
-            delay = times.micros(self.run.side(setting).watermark)
+            value = int(fixes.needed_delay(self.marks, self.policy, setting, index, end)[0])
+            delay = times.micros(self.streams[setting].watermark)
             if 0 < value < fixes.NEVER:
                 found.append((value - delay, value, f"{setting}.watermark"))
         fix = self.fixes.get((side, row))
@@ -196,7 +197,7 @@ class Story:
         mine = self.copies(side, row)
         mine = mine[(mine["leaves"] >= len(self.marks)) & ~mine["late"]]
         end = int(mine["end"].iloc[0])
-        join = self.run.join
+        join = self.join
         if isinstance(join, IntervalJoin):
             wait = times.micros(join.upper) if side == "left" else -times.micros(join.lower)
             other = self.words.names[1 - SIDES.index(side)]
@@ -214,12 +215,19 @@ class Story:
         own = {side: int(self.marks.own[side][-1]) for side in SIDES}
         if own["left"] == own["right"]:
             return ""
-        side = min(own, key=lambda each: own[each] if self.run.policy == "min" else -own[each])
-        if self.run.policy == "max":
+        side = min(own, key=lambda each: own[each] if self.policy == "min" else -own[each])
+        if self.policy == "max":
             return f" and follows {self.words.names[SIDES.index(side)]}"
-        idle = idle_since(self.run, side)
+        idle = self._idle_since(side)
         since = f", idle since micro-batch {idle}" if idle is not None else ""
         return f" and is held back by {self.words.names[SIDES.index(side)]}{since}"
+
+    def _idle_since(self, side: str) -> int | None:
+        """The first micro-batch of data from which on a side has sent nothing; None if the last has some of it."""
+        data = self.marks.kinds.count(DATA)
+        arrival = self.streams[side].arrival
+        since = int(arrival[-1]) + 1 if len(arrival) else 0
+        return since if since < data else None
 
     def _unmatched(self, side: str, row: int, tally: dict[str, Micros], partners: bool) -> str:
         tail = f"; it comes out padded in micro-batch {self._padded[side, row]}" if (side, row) in self._padded else ""
@@ -250,7 +258,7 @@ class Story:
                 return f"{lead}{self._dropped_partner(side, row, partner, name)}; {changed} would have kept the two"
             case "lower" | "upper":
                 beyond = self.words.span(int(fix.change))
-                join = self.run.join
+                join = self.join
                 assert isinstance(join, IntervalJoin)  # noqa: S101 - narrows the type
                 width = times.micros(join.upper) - times.micros(join.lower)
                 how = "near miss" if int(fix.change) <= max(width, 1_000_000) else "no partner in reach"
@@ -265,7 +273,7 @@ class Story:
             return f"its partner {name} came too late and was dropped"
         if self.copies(side, row)["late"].any():
             return f"it came too late for the window it shares with {name}"
-        if isinstance(self.run.join, IntervalJoin) or not isinstance(self.run.join.window, Session):
+        if isinstance(self.join, IntervalJoin) or not isinstance(self.join.window, Session):
             return (
                 f"its partner {name} came in the same micro-batch, when the watermark had passed both: "
                 "Spark's semi join keeps no such row"
@@ -284,11 +292,3 @@ def _count(count: int, noun: str) -> str:
 def fix_value(setting: str, value: float) -> str | bool:
     """A fix's value as the setting takes it: a time span as text, or True."""
     return True if setting == "finish" else times.text(timedelta(microseconds=int(value)))
-
-
-def idle_since(run: Run, side: str) -> int | None:
-    """The first micro-batch of data from which on a side has sent nothing; None if it sent something in the last."""
-    data = run.outcome.marks.kinds.count(DATA)
-    arrival = run.side(side).arrival
-    since = int(arrival[-1]) + 1 if len(arrival) else 0
-    return since if since < data else None

@@ -88,9 +88,18 @@ def run(
         raise
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise one_sentence(error) from None
-    if done.fault:
-        warnings.warn(done.fault, stacklevel=2)
+    hold(done)
     return done
+
+
+def hold(done: Run) -> None:
+    """Compare a run with the model, and warn where they differ; the run itself stays as it is."""
+    try:
+        fault = done.fault
+    except Exception as error:  # noqa: BLE001 - a run is not lost because it could not be compared
+        fault = f"this run could not be compared with the workbench's model: {one_sentence(error)}"
+    if fault:
+        warnings.warn(fault, stacklevel=3)
 
 
 def preview(join: Join, left: Stream, right: Stream, finish: bool = True, policy: str = "min") -> Run:

@@ -47,6 +47,10 @@ QUERY_SETTINGS = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
+    # in memory; what is said of state was measured on it
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    ),
     # every micro-batch's state can be looked at afterwards
     "spark.sql.streaming.minBatchesToRetain": "1000000",
     "spark.sql.streaming.numRecentProgressUpdates": "100000",
