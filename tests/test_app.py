@@ -85,8 +85,7 @@ def test_a_run_fills_every_tab(app, spark):
     assert app._bar.value == app._bar.max > 0
     assert app.run is not None
     assert f"<b>{len(app.run.output):,}</b><span>rows out</span>" in app._figures.value
-    assert [len(box.children) for box in app._results._charts] == [1, 1]
-    first = app._results._charts[0].children[0]
+    (first,) = app._results._chart.children
     run, figures = app.run, app._figures.value
     assert wb.preview(run.join, run.left, run.right).rows.equals(run.rows)
     settings(app)._kind.value = "tumbling"
@@ -94,8 +93,25 @@ def test_a_run_fills_every_tab(app, spark):
     assert app._figures.value != figures
     app.start()
     app.wait(120)
-    assert app._results._charts[0].children[0] is first  # one widget, its chart swapped
+    assert app._results._chart.children == (first,)  # one widget, its chart swapped
     assert isinstance(app.run.join, wb.WindowJoin)
+
+
+def test_every_view_is_drawn_when_it_is_chosen(app):
+    results = app._results
+    titles = set()
+    for view in results._view.options:
+        results._view.value = view
+        if view == "Windows":
+            assert "an interval join has no windows" in results._remark.value
+        else:
+            assert results._remark.value == ""
+            titles.add(results._chart.children[0].chart.to_dict()["title"]["text"])
+    assert len(titles) == len(results._view.options) - 1
+    results._view.value = "Windows"
+    settings(app)._kind.value = "sliding"
+    assert results._remark.value == ""
+    assert "Sliding window join" in results._chart.children[0].chart.to_dict()["title"]["text"]
 
 
 def test_stop_ends_the_run_and_the_next_one_works(app, spark):

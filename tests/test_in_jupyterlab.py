@@ -50,6 +50,9 @@ def test_a_run_is_seen_in_every_tab(opened):
     opened.wait_for_selector(".sjw .vega-embed .marks", timeout=60_000)
     drawn = ".sjw .vega-embed .marks path[aria-roledescription='point'], .sjw .vega-embed .marks .mark-symbol path"
     assert opened.locator(drawn).count() > 100
+    for view, title in (("Late", "late rows"), ("State", "State"), ("Timeline", "Interval join on event time")):
+        opened.click(f".sjw .widget-toggle-buttons button:has-text('{view}')")
+        opened.wait_for_selector(f".sjw .vega-embed .marks text:has-text('{title}')", timeout=30_000)
     opened.click(".sjw .lm-TabBar-tab:has-text('Output')")
     opened.wait_for_selector(".sjw table.dataTable tbody tr:visible", timeout=60_000)
     opened.click(".sjw .lm-TabBar-tab:has-text('Script')")

@@ -28,6 +28,7 @@ _STYLE = """<style>
 .sjw-figures b { color: var(--jp-ui-font-color1, #222); }
 .sjw-trouble { color: var(--jp-error-color1, #b3261e); }
 .sjw-views { min-width: 0; }
+.sjw-views .widget-toggle-buttons { width: auto; }
 .sjw-views pre { line-height: 1.35; margin: 0; white-space: pre; overflow-x: auto; }
 .sjw-settings .widget-text input, .sjw-settings select { min-width: 0; }
 .sjw-views .vega-embed, .sjw-views .vega-embed svg { max-width: 100%; height: auto; }
