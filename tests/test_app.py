@@ -86,6 +86,7 @@ def test_a_run_fills_every_tab(app, spark):
     assert app.run is not None
     assert f"<b>{len(app.run.output):,}</b><span>rows out</span>" in app._figures.value
     (first,) = app._results._chart.children
+    assert list(app._results._tables[1].df.columns)[:3] == ["side", "fate", "reason"]
     run, figures = app.run, app._figures.value
     assert wb.preview(run.join, run.left, run.right).rows.equals(run.rows)
     settings(app)._kind.value = "tumbling"

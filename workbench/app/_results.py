@@ -59,7 +59,8 @@ class ResultsPanel:
         self._run = run
         self._draw()
         self._script.value = highlight(run.script, PythonLexer(), HtmlFormatter(noclasses=True, style="friendly"))
-        self._fill(1, run.rows)
+        first = ["side", "fate", "reason", "fix_setting", "fix_value"]
+        self._fill(1, run.rows[[*first, *(name for name in run.rows if name not in first)]])
         if run.ran:
             self._fill(0, run.output)
         else:
