@@ -12,6 +12,7 @@ from helpers import stream
 import generators
 import workbench as wb
 from workbench import _scratch, plan, query
+from workbench.explain import TOLD
 
 JOINS = [
     wb.IntervalJoin("-5 seconds", "5 seconds", how="full"),
@@ -53,7 +54,7 @@ def test_tables_have_the_columns_of_the_contract(spark, join):
     ]
     assert run.batches["output_rows"].sum() == len(run.output)
     assert run.batches["left_rows"].sum() == len(left)
-    assert {"side", "batch", *left.columns, *right.columns, "fate", "reason"} == set(run.rows)
+    assert {"side", "batch", *left.columns, *right.columns, *TOLD} == set(run.rows)
     assert len(run.rows) == len(left) + len(right)
     assert set(run.rows["fate"]) <= {"matched", "unmatched", "late", "pending", "null_key"}
     assert (run.rows["reason"].str.len() > 0).all()
@@ -78,7 +79,7 @@ def test_hostile_names(spark, join):
     sides = [wb.Stream.from_pandas(frame, name, key=HOSTILE, time="t.t") for name in (HOSTILE, "class")]
     run = wb.run(join, *sides)
     assert len(run.rows) == 4
-    assert set(run.rows) == {"side", "batch", HOSTILE, "t.t", "row_side", "row_fate", "fate", "reason"}
+    assert set(run.rows) == {"side", "batch", HOSTILE, "t.t", "row_side", "row_fate", *TOLD}
     compile(run.script, "join.py", "exec")
     assert run.rows["fate"].eq("matched").all()
 

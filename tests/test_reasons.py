@@ -119,7 +119,7 @@ def test_the_gap_between_windows(spark):
     assert (rows["fix_setting"][0], rows["fix_value"][0]) == ("size", "5001 milliseconds")
 
 
-def test_why_tells_the_whole_story(spark):
+def test_why_tells_the_whole_story(spark, monkeypatch):
     orders, payments = generators.generate("orders_payments", events=60, rate=4, late=0.1, seed=7)
     run = wb.run(wb.IntervalJoin("0 s", "6 s", how="left"), orders, payments)
     row = int(run.rows.index[run.rows["fate"] == "late"][0])
@@ -130,6 +130,10 @@ def test_why_tells_the_whole_story(spark):
     for join in (wb.WindowJoin(wb.Session("5 s")), wb.CoGroup(wb.Sliding("10 s", "5 s"))):
         other = wb.run(join, orders, payments)
         assert "window      [" in other.why(len(orders)).text
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda each, **_: shown.append(each))
+    told._ipython_display_()
+    assert shown == [{"text/plain": told.text}, told.chart]
     for wrong in (-1, len(run.rows), "3", True, 1.0):
         with pytest.raises(wb.ArgumentError, match="row: got"):
             run.why(wrong)

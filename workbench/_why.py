@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,13 +40,11 @@ class Why:
     def __repr__(self) -> str:
         return self.text
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        shown = self.chart._repr_mimebundle_(**kwargs)
-        bundle, more = shown if isinstance(shown, tuple) else (shown or {}, {})
-        bundle = dict(bundle) | {"text/plain": self.text}
-        if "text/html" in bundle:
-            bundle["text/html"] = f"<pre>{escape(self.text)}</pre>{bundle['text/html']}"
-        return bundle, more
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        display({"text/plain": self.text}, raw=True)
+        display(self.chart)
 
 
 def why(run: Run, row: int) -> Why:
