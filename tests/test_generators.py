@@ -45,8 +45,8 @@ def test_same_seed_same_bytes(tmp_path, scenario):
 @pytest.mark.parametrize("scenario", SUITED)
 def test_the_suited_join_finds_most_partners(scenario):
     left, right = generators.generate(scenario, events=500, keys=500, seed=3, late=0, disorder=0)
-    found = model.pairs(SUITED[scenario], left, right)
-    share = found["left"].nunique() / len(left)
+    copies = model.work_out(SUITED[scenario], left, right).copies["left"]
+    share = copies.loc[copies["matched"], "row"].nunique() / len(left)
     wanted = {
         "impressions_clicks": 0.4,
         "orders_payments": 0.9,

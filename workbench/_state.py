@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def read(run: Run, batch: int) -> pd.DataFrame:
     """The table of `Run.state`."""
     found = held(run, batch)
-    zone = run.left.zones.get(run.left.time)
+    zone = run.zone
     parts = []
     for side in SIDES:
         mine = found[found["side"] == side]

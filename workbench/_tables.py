@@ -47,7 +47,7 @@ _BATCH_COLUMNS = (
 def batches(run: Run) -> pd.DataFrame:
     """The table of `Run.batches`."""
     table = _reported(run) if run.ran else _foreseen(run)
-    zone = run.left.zones.get(run.left.time)
+    zone = run.zone
     table["late_watermark"] = table["watermark"].shift(1).fillna(_arrow.in_zone(_epoch(), zone).iloc[0])
     count = int(table["batch"].max()) + 1
     for side in SIDES:
@@ -66,7 +66,7 @@ def _foreseen(run: Run) -> pd.DataFrame:
     """What the model says of each micro-batch."""
     outcome = run.outcome
     table = pd.DataFrame({"batch": np.arange(len(outcome.marks))})
-    table["watermark"] = moments(pd.Series(outcome.marks.eviction), run.left.zones.get(run.left.time))
+    table["watermark"] = moments(pd.Series(outcome.marks.eviction), run.zone)
     table["output_rows"] = outcome.output_rows(run.join)
     table["state_rows"] = outcome.state_counts()
     return table.assign(state_bytes=None, duration_ms=None, dropped=None)
@@ -76,7 +76,7 @@ def _reported(run: Run) -> pd.DataFrame:
     """What Spark reported of each micro-batch, and how many rows it wrote."""
     told = run.progress
     table = pd.DataFrame({"batch": [int(each["batchId"]) for each in told]})
-    zone = run.left.zones.get(run.left.time)
+    zone = run.zone
     watermark = [pd.Timestamp(each.get("eventTime", {}).get("watermark", "1970-01-01T00:00:00Z")) for each in told]
     table["watermark"] = _arrow.in_zone(pd.Series(watermark, dtype="datetime64[us, UTC]"), zone)
     written = np.bincount(run.raw_output.column("batch").to_numpy(), minlength=int(table["batch"].max()) + 1)
@@ -102,7 +102,7 @@ def micros(times: pd.Series[Any]) -> pd.Series[Any]:
 
 def late(run: Run) -> pd.DataFrame:
     """The table of `Run.late`."""
-    zone = run.left.zones.get(run.left.time)
+    zone = run.zone
     parts = []
     for side in SIDES:
         copies = run.outcome.copies[side]

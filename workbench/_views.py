@@ -33,16 +33,14 @@ class RunCharts:
     def timeline(self) -> alt.LayerChart:
         """Both sides as lanes on event time: windows or intervals behind, matched pairs joined, fate by colour."""
         run = self._run
-        names = (run.left.name, run.right.name)
-        return charts.timeline(self._rows(), self._pairs(), self._spans(), names, f"{_kind(run)} on event time")
+        return charts.timeline(self._rows(), self._pairs(), self._spans(), self._names, f"{_kind(run)} on event time")
 
     def arrival(self) -> alt.LayerChart:
         """Event time against arrival, with the watermark as a staircase; late rows lie below it."""
         run = self._run
         data = run.batches[run.batches["kind"] == "data"].copy()
         data["late_watermark"] = _utc(data["late_watermark"])
-        names = (run.left.name, run.right.name)
-        return charts.arrival(self._rows(), data, names, "Arrival and watermark")
+        return charts.arrival(self._rows(), data, self._names, "Arrival and watermark")
 
     def late(self) -> alt.VConcatChart:
         """How late rows were, by side, over their arrival, and the share of rows that each watermark delay keeps."""
@@ -157,10 +155,10 @@ class RunCharts:
         """Rows in state by side, and bytes, over micro-batches, with what was added and evicted."""
         outcome, names = self._run.outcome, self._names
         count = len(outcome.marks)
-        batch = np.arange(count)
+        batch, in_state = np.arange(count), outcome.state_rows()
         held, moved = [], []
         for side, name in zip(SIDES, names, strict=True):
-            held.append(pd.DataFrame({"batch": batch, "stream": name, "rows": outcome.state_rows()[side]}))
+            held.append(pd.DataFrame({"batch": batch, "stream": name, "rows": in_state[side]}))
             mine = outcome.copies[side][outcome.copies[side]["held"]]
             for what, column, sign in (("added", "batch", 1), ("evicted", "leaves", -1)):
                 rows = sign * np.bincount(mine[column], minlength=count + 1)[:count]
@@ -174,7 +172,6 @@ class RunCharts:
 
     def of_key(self, side: str, row: int) -> alt.LayerChart:
         """The timeline of all rows of one row's key."""
-        run = self._run
         rows = self._rows()
         key = rows.loc[rows["row_id"] == f"{side}-{row}", "key"].iloc[0]
         shown = rows[rows["key"] == key]
@@ -182,8 +179,7 @@ class RunCharts:
         pairs = pairs[pairs["left"].isin(shown["row_id"]) & pairs["right"].isin(shown["row_id"])]
         spans = spans[(spans["key"].isna() | (spans["key"] == key)) & (spans["start"] <= shown["time"].max())]
         spans = spans[spans["end"] >= shown["time"].min()]
-        names = (run.left.name, run.right.name)
-        return charts.timeline(shown, pairs, spans, names, f"Key {key}").properties(height=180)
+        return charts.timeline(shown, pairs, spans, self._names, f"Key {key}").properties(height=180)
 
     def _rows(self) -> pd.DataFrame:
         run = self._run

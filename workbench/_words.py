@@ -31,7 +31,7 @@ class Words:
     def __init__(self, run: Run) -> None:
         self.streams = dict(zip(SIDES, (run.left, run.right), strict=True))
         self.names = (run.left.name, run.right.name)
-        self._zone = run.left.zones.get(run.left.time)
+        self._zone = run.zone
 
     def moment(self, micros: int) -> str:
         """A time; with its date where the recording spans more than one day."""

@@ -244,6 +244,11 @@ class Run:
         """Whether the join has windows."""
         return isinstance(self.join, WindowJoin | CoGroup)
 
+    @property
+    def zone(self) -> str | None:
+        """The time zone that windows and watermarks are shown in: that of the left event times; None: naive, in UTC."""
+        return self.left.zones.get(self.left.time)
+
     def side(self, name: str) -> Stream:
         """The stream of a side, ``"left"`` or ``"right"``."""
         return self.left if name == "left" else self.right

@@ -1,12 +1,12 @@
 """What must become of every row, worked out from the recorded micro-batches with NumPy and pandas, without Spark.
 
 `work_out` follows what Spark does with an order of arrival: watermarks, late rows, state, and the micro-batch in which
-each row of the output appears. `pairs` and `windows` are the definition alone, with nothing late.
+each row of the output appears. `matches` and `windows` are the definition alone, with nothing late.
 """
 
 from __future__ import annotations
 
-from workbench.model._definition import Micros, copies, key_codes, matches, pairs, windows
+from workbench.model._definition import Micros, copies, key_codes, matches, windows
 from workbench.model._outcome import Outcome, first_matches, work_out
 from workbench.model._watermarks import DATA, NOTHING, Watermarks, watermarks
 
@@ -20,7 +20,6 @@ __all__ = [
     "first_matches",
     "key_codes",
     "matches",
-    "pairs",
     "watermarks",
     "windows",
     "work_out",

@@ -1,4 +1,4 @@
-"""What a join's definition says of recorded rows, whatever their order of arrival: copies, keys, pairs, windows."""
+"""What a join's definition says of recorded rows, whatever their order of arrival: copies, keys, matches, windows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
+from workbench.joins import IntervalJoin, Join, WindowJoin
 from workbench.streams import Stream
 from workbench.windows import Session, Sliding, Tumbling
 
@@ -60,53 +60,10 @@ def key_codes(left: Stream, right: Stream) -> tuple[np.ndarray[Any, Any], np.nda
     return codes[: len(left)], codes[len(left) :]
 
 
-def pairs(join: Join, left: Stream, right: Stream) -> pd.DataFrame:
-    """Every pair of the complete result, as the definition has it, with nothing late.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``left``, ``right`` (row numbers), ``start``, ``end`` (the window's, microseconds; 0 without windows).
-    """
-    codes = key_codes(left, right)
-    moments = (left.event_times, right.event_times)
-    if not isinstance(join, IntervalJoin) and isinstance(join.window, Session):
-        sides = _sessions(codes, moments, times.micros(join.window.gap))
-    else:
-        sides = [copies(join, each) for each in moments]
-    one, two = (side.assign(key=code[side["row"]]) for side, code in zip(sides, codes, strict=True))
-    if isinstance(join, CoGroup):
-        join = WindowJoin(join.window)
-    found = matches(join, one, two)
-    rows = {"left": one["row"].to_numpy()[found[0]], "right": two["row"].to_numpy()[found[1]]}
-    spans = {name: 0 if isinstance(join, IntervalJoin) else one[name].to_numpy()[found[0]] for name in ("start", "end")}
-    return pd.DataFrame(rows | spans)
-
-
 def windows(window: Tumbling | Sliding, left: Stream, right: Stream) -> pd.DataFrame:
     """The windows that hold a row of either side, each once, in order: columns ``start``, ``end`` (microseconds)."""
     spans = pd.concat([copies(WindowJoin(window), each.event_times) for each in (left, right)], ignore_index=True)
     return spans[["start", "end"]].drop_duplicates("start").sort_values("start", ignore_index=True)
-
-
-def _sessions(codes: tuple[Micros, Micros], moments: tuple[Micros, Micros], gap: int) -> list[pd.DataFrame]:
-    """Each row's session, both sides merged: columns ``row``, ``start``, ``end``, one frame a side."""
-    code, moment = np.concatenate(codes), np.concatenate(moments)
-    order = np.lexsort((moment, code))
-    code, moment = code[order], moment[order]
-    new = np.ones(len(code), dtype=bool)
-    new[1:] = (code[1:] != code[:-1]) | (moment[1:] - moment[:-1] > gap)
-    session = np.cumsum(new) - 1
-    first = np.flatnonzero(new)
-    last = np.append(first[1:], len(code)) - 1
-    start, end = np.empty(len(code), np.int64), np.empty(len(code), np.int64)
-    if len(code):
-        start[order], end[order] = moment[first][session], (moment[last] + gap)[session]
-    cut = len(codes[0])
-    return [
-        pd.DataFrame({"row": np.arange(len(part)), "start": part, "end": end[begin : begin + len(part)]})
-        for part, begin in ((start[:cut], 0), (start[cut:], cut))
-    ]
 
 
 def matches(join: WindowJoin | IntervalJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Micros, Micros]:
