@@ -12,7 +12,6 @@ import vl_convert
 
 import generators
 import workbench as wb
-from workbench import charts
 
 JOINS = [
     wb.IntervalJoin("0 seconds", "15 seconds", how="left"),
@@ -24,28 +23,20 @@ JOINS = [
 ]
 
 
-def marks(chart):
-    """The values of each mark of a chart, by kind of mark."""
-    spec = chart.to_dict()
-    found = {}
-    for layer in spec["layer"]:
-        mark = layer["mark"]["type"]
-        found.setdefault(mark, []).append(spec["datasets"].get(layer.get("data", {}).get("name"), []))
-    return found
+def data(chart):
+    return chart.to_dict()["datasets"]
 
 
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_charts_show_what_the_tables_hold(spark, join):
     run = wb.run(join, *generators.generate("orders_payments", events=20, rate=2, late=0.2, seed=3))
     timeline = run.charts.timeline()
-    (points,) = marks(timeline)["point"]
+    points = data(timeline)["rows"]
     assert sorted(row["fate"] for row in points) == sorted(run.rows["fate"])
     assert {row["reason"] for row in points} == set(run.rows["reason"])
-    arrival = marks(run.charts.arrival())
-    (points,) = arrival["point"]
-    assert len(points) == len(run.rows)
-    (stairs,) = arrival["line"]
-    assert len(stairs) == 11
+    arrival = data(run.charts.arrival())
+    assert len(arrival["rows"]) == len(run.rows)
+    assert len(arrival["judged"]) == 11
     for chart in (timeline, run.charts.arrival()):
         assert vl_convert.vegalite_to_svg(chart.to_dict()).startswith("<svg")
         text = json.dumps(chart.to_dict())
@@ -55,32 +46,64 @@ def test_charts_show_what_the_tables_hold(spark, join):
 
 def test_pairs_are_lines(spark):
     run = wb.run(JOINS[0], *generators.generate("orders_payments", events=20, rate=2, late=0, seed=3))
-    lines = [values for values in marks(run.charts.timeline())["rule"] if values and "other_time" in values[0]]
-    assert len(lines[0]) == run.output["right_order_id"].notna().sum()
+    assert len(data(run.charts.timeline())["lines"]) == run.output["right_order_id"].notna().sum()
 
 
-def test_two_thousand_rows_are_drawn_and_more_are_sampled_by_key():
-    def rows(count):
-        return pd.DataFrame(
-            {
-                "row_id": [f"{side}-{n}" for side in ("left", "right") for n in range(count)],
-                "side": ["left"] * count + ["right"] * count,
-                "key": [f"k{n % 700}" for n in range(count)] * 2,
-                "time": pd.Timestamp("2026-01-01") + pd.to_timedelta(list(range(count)) * 2, unit="s"),
-                "batch": 0,
-                "fate": "unmatched",
-                "reason": "",
-            }
-        )
+def test_two_thousand_rows_are_drawn_and_of_more_counts_that_add_up():
+    few = wb.preview(JOINS[0], *generators.generate("orders_payments", events=2_000, late=0.1))
+    assert len(data(few.charts.timeline())["rows"]) == len(few.left) + len(few.right)
+    many = wb.preview(JOINS[0], *generators.generate("orders_payments", events=20_000, rate=100, late=0.1))
+    drawing = many.charts.drawing("timeline")
+    assert drawing.aggregated
+    counts = drawing.tables["counts"]
+    assert len(counts) < 3_000
+    for side in ("left", "right"):
+        counted = counts[counts["side"] == side].groupby("fate")["rows"].sum().to_dict()
+        assert counted == many.fates[side]["fate"].value_counts().to_dict()
+    assert f"{len(many.rows):,} rows, counted in steps of" in drawing.subtitle
+    low, high = pd.Timestamp("2026-01-01 09:01:00"), pd.Timestamp("2026-01-01 09:01:10")
+    near = many.charts.drawing("timeline", between=(low, high))
+    assert not near.aggregated
+    inside = many.rows["ordered_at"].fillna(many.rows["paid_at"]).between(low, high)
+    assert len(near.tables["rows"]) == inside.sum() > 500
+    assert many.charts.drawing("arrival").aggregated
+    assert many.charts.drawing("arrival").tables["rows"]["rows"].sum() == len(many.rows)
 
-    pairs = pd.DataFrame({"left": [], "right": []})
-    spans = pd.DataFrame({"start": [], "end": [], "row_id": [], "key": []})
-    few = charts.timeline(rows(2000), pairs, spans, ("a", "b"), "t")
-    assert len(marks(few)["point"][0]) == 4000
-    many = charts.timeline(rows(50_000), pairs, spans, ("a", "b"), "t")
-    assert 3000 < len(marks(many)["point"][0]) <= 4000
-    assert "showing" in json.dumps(many.to_dict()["title"])
-    assert "100,000 rows" in json.dumps(many.to_dict()["title"])
+
+@pytest.mark.parametrize("join", JOINS, ids=repr)
+def test_a_moment_of_the_run_is_what_spark_held_then(spark, join):
+    run = wb.run(join, *generators.generate("orders_payments", events=60, rate=2, late=0.1, seed=5))
+    for batch in run.batches["batch"]:
+        moment = run.at(int(batch))
+        told = run.batches.loc[run.batches["batch"] == batch].iloc[0]
+        assert moment.arrived == (told["left_rows"], told["right_rows"])
+        assert (moment.late, moment.out) == (told["late_rows"], told["output_rows"])
+        if isinstance(join, wb.WindowJoin) and isinstance(join.window, wb.Tumbling):
+            assert moment.in_state == told["state_rows"] == len(run.state(int(batch)))
+        before = run.at(int(batch) - 1).in_state if batch else 0
+        assert moment.kept == before - moment.evicted
+    rows = run.charts.drawing("timeline", batch=3).tables["rows"]
+    assert run.charts.timeline(batch=3).to_dict()["params"] != run.charts.timeline().to_dict()["params"]
+    settled = rows[rows["fate"] == "matched"].set_index("row_id")["settled"]
+    lines = run.charts.drawing("timeline").tables["lines"]
+    if len(lines):
+        assert lines.groupby("left")["batch"].min().to_dict().items() <= settled.to_dict().items()
+    with pytest.raises(wb.ArgumentError, match="batch: got 99; this run has micro-batches 0 to"):
+        run.at(99)
+
+
+def test_a_wrong_stretch_of_time_is_told():
+    run = wb.preview(JOINS[0], *generators.generate("orders_payments", events=5))
+    with pytest.raises(wb.ArgumentError, match="between: got 'soon'; give two event times"):
+        run.charts.timeline(between="soon")
+
+
+def test_charts_that_look_alike_share_a_layout():
+    sides = generators.generate("orders_payments", events=50)
+    one, other = (wb.preview(wb.IntervalJoin("0 s", upper), *sides).charts for upper in ("5 s", "9 s"))
+    for view in VIEWS:
+        if view != "windows":
+            assert one.drawing(view).layout is other.drawing(view).layout
 
 
 VIEWS = ("timeline", "arrival", "late", "watermarks", "windows", "misses", "state")

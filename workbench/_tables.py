@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from workbench import _arrow
-from workbench.joins import CoGroup
 from workbench.streams import ROW, SIDES
 
 if TYPE_CHECKING:
@@ -156,20 +155,6 @@ def plain_rows(run: Run, side: str) -> pd.DataFrame:
 
 
 def pairs(run: Run) -> pd.DataFrame:
-    """The pairs in Spark's output: columns ``left``, ``right`` (row numbers); a coGroup pairs all rows of a group.
-
-    Semi and anti joins show no pairs.
-    """
-    if not run.ran:
-        return pd.DataFrame(sorted(run.story.pairs), columns=list(SIDES))
-    raw = run.raw_output
-    if isinstance(run.join, CoGroup):
-        lists = {side: [[row[ROW] for row in rows] for rows in raw[side].to_pylist()] for side in SIDES}
-        groups = zip(lists["left"], lists["right"], strict=True)
-        return pd.DataFrame(
-            [(mine, other) for left, right in groups for mine in left for other in right], columns=SIDES
-        )
-    if run.join.how in ("semi", "anti"):
-        return pd.DataFrame({side: pd.Series(dtype="int64") for side in SIDES})
-    frame = raw.select([f"{side}_{ROW}" for side in SIDES]).to_pandas().dropna().astype("int64")
-    return frame.set_axis(SIDES, axis=1)
+    """The pairs in Spark's output of a join: columns ``left``, ``right`` (row numbers), ``batch``."""
+    frame = run.raw_output.select([*(f"{side}_{ROW}" for side in SIDES), "batch"]).to_pandas().dropna().astype("int64")
+    return frame.set_axis([*SIDES, "batch"], axis=1)

@@ -79,9 +79,10 @@ class Words:
         return f"{words.get(setting, f'a {setting} of').replace('a offset', 'an offset')} {span}"
 
 
-def key_words(stream: Stream) -> Micros:
-    """The key of every row as text, several columns with a dot between."""
-    keys = stream.table.select(list(stream.key)).to_pandas(integer_object_nulls=True).astype(str)
+def key_words(stream: Stream, rows: Micros | None = None) -> Micros:
+    """The key of every row, or of some, as text, several columns with a dot between."""
+    table = stream.table.select(list(stream.key))
+    keys = (table if rows is None else table.take(rows)).to_pandas(integer_object_nulls=True).astype(str)
     words: Micros = keys.iloc[:, 0].str.cat([keys[name] for name in keys.columns[1:]], sep=" · ").to_numpy()
     return words
 

@@ -42,6 +42,7 @@ class Story:
         self.streams = dict(zip(SIDES, (run.left, run.right), strict=True))
         self.outcome = run.outcome
         self.marks = self.outcome.marks
+        self.fates = run.fates
         self.words = Words(run)
         found = fixes.fixes(run.join, (run.left, run.right), run.finish, run.policy, self.outcome)
         best = found.drop_duplicates(["side", "row"])
@@ -55,23 +56,8 @@ class Story:
     def _side(self, side: str) -> pd.DataFrame:
         count = len(self.streams[side])
         copies = self.outcome.copies[side]
-        row = copies["row"]
-        tally = {
-            name: np.bincount(row, copies.get(name), minlength=count).astype(int) for name in ("all", "late", "matched")
-        }
-        open_still = (copies["leaves"] >= len(self.marks)) & ~copies["late"] & ~copies["filtered"]
-        tally["open"] = np.bincount(row, open_still, minlength=count).astype(int)
-        keyless = self.outcome.keys[SIDES.index(side)] < 0
-        fate = np.select(
-            [
-                keyless,
-                tally["matched"] > 0,
-                (tally["late"] > 0) & (tally["late"] == tally["all"]),
-                tally["open"] > 0,
-            ],
-            ["null_key", "matched", "late", "pending"],
-            "unmatched",
-        )
+        fate = self.fates[side]["fate"].to_numpy()
+        tally = {name: self.fates[side][name].to_numpy() for name in ("all", "late", "matched")}
         reason = np.full(count, "", dtype=object)
         reason[fate == "matched"] = self._matched(side, np.flatnonzero(fate == "matched"), tally)
         lost = copies[copies["late"]].drop_duplicates("row", keep="last").set_index("row")
@@ -87,7 +73,7 @@ class Story:
                 case _:
                     reason[each] = self._unmatched(side, int(each), tally, bool(partners[each]))
         mine = [self.fixes.get((side, row)) for row in range(count)]
-        told = pd.DataFrame({"fate": fate.astype(object), "reason": reason})
+        told = pd.DataFrame({"fate": fate, "reason": reason})
         told["fix_setting"] = pd.Series([each and each.setting for each in mine], dtype=object)
         told["fix_value"] = pd.Series([each and fix_value(each.setting, each.value) for each in mine], dtype=object)
         return told

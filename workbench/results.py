@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-    from workbench._views import RunCharts
+    from workbench._views import Moment, RunCharts
     from workbench._why import Why
     from workbench.explain import Story
     from workbench.model import Outcome
@@ -84,6 +84,18 @@ class Run:
         from workbench import model
 
         return model.work_out(self.join, self.left, self.right, self.finish, self.policy)
+
+    @cached_property
+    def fates(self) -> dict[str, pd.DataFrame]:
+        """What became of every row, without words: quicker than `rows`.
+
+        Per side a frame, one row an input row, in order: ``fate``; ``settled`` (the micro-batch in which it is known);
+        ``leaves`` (the micro-batch at whose end the row is no longer in state); both 1,000,000,000 where that never
+        happens; ``all``, ``late``, ``matched`` (how many of its windows there are, it was late for, it met in).
+        """
+        from workbench import _fates
+
+        return _fates.fates(self.join, self.outcome)
 
     @cached_property
     def comparison(self) -> pd.DataFrame:
@@ -238,6 +250,18 @@ class Run:
         if isinstance(batch, bool) or not isinstance(batch, int) or batch not in known:
             raise wrong("batch", batch, f"this run has micro-batches {known[0]} to {known[-1]}")
         return _state.read(self, batch)
+
+    def at(self, batch: int) -> Moment:
+        """What the run looked like at the end of a micro-batch: watermark, open windows, state, rows out.
+
+        Parameters
+        ----------
+        batch
+            A micro-batch of `batches`.
+        """
+        from workbench import _views
+
+        return _views.at(self, batch)
 
     @property
     def windowed(self) -> bool:

@@ -1,16 +1,36 @@
 """Altair charts of tables: no Spark and no widget here.
 
-All take frames with documented columns and give a chart.
+All take frames with documented columns and give a `Drawing`, whose ``chart()`` is the Altair chart.
 """
 
 from __future__ import annotations
 
-from workbench.charts._arrival import arrival
+from workbench.charts._arrival import arrival, arrival_counts
+from workbench.charts._drawing import LATEST, MOMENT, PICKED, Drawing
 from workbench.charts._late import late
 from workbench.charts._misses import misses
 from workbench.charts._state import state
-from workbench.charts._timeline import timeline
+from workbench.charts._style import MOST_ROWS, STEPS
+from workbench.charts._timeline import counts, timeline
 from workbench.charts._watermarks import watermarks
-from workbench.charts._windows import windows
+from workbench.charts._windows import MOST_WINDOWS, window_counts, windows
 
-__all__ = ["arrival", "late", "misses", "state", "timeline", "watermarks", "windows"]
+__all__ = [
+    "LATEST",
+    "MOMENT",
+    "MOST_ROWS",
+    "MOST_WINDOWS",
+    "PICKED",
+    "STEPS",
+    "Drawing",
+    "arrival",
+    "arrival_counts",
+    "counts",
+    "late",
+    "misses",
+    "state",
+    "timeline",
+    "watermarks",
+    "window_counts",
+    "windows",
+]

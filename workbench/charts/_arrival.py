@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from workbench.charts._style import WIDTH, fate_scale, iso, row_tooltip, sample_keys, stream_name, time_format, titled
+from workbench.charts._drawing import LATEST, Drawing
+from workbench.charts._style import (
+    INK,
+    MOMENTS,
+    TIMES,
+    WIDTH,
+    counted,
+    ends,
+    fate_colour,
+    looks,
+    moment_rule,
+    moment_text,
+    params,
+    picked_points,
+    row_points,
+    span_params,
+    stream_name,
+    time_axis,
+    time_scale,
+)
 
 
-def arrival(rows: pd.DataFrame, batches: pd.DataFrame, names: Sequence[str], title: str) -> alt.LayerChart:
+def arrival(rows: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str], title: str) -> Drawing:
     """Event time against arrival, with the watermark late rows are judged by as a staircase.
 
     Parameters
@@ -19,54 +39,95 @@ def arrival(rows: pd.DataFrame, batches: pd.DataFrame, names: Sequence[str], tit
     rows
         As in `timeline`, and ``arrived``: the place in the order of arrival, in micro-batches (3.5 is half-way
         through micro-batch 3).
-    batches
+    marks
         Columns ``batch``, ``late_watermark``; micro-batches with data only.
     names, title
         As in `timeline`.
     """
-    shown, note = sample_keys(rows)
-    low, high = rows["time"].min(), rows["time"].max()
-    margin = (high - low) * 0.04 + pd.Timedelta(milliseconds=1)
-    steps = pd.DataFrame(
-        {
-            "arrived": [*batches["batch"], batches["batch"].max() + 1],
-            "watermark": [*batches["late_watermark"], batches["late_watermark"].iloc[-1]],
-        }
-    )
-    steps["watermark"] = steps["watermark"].clip(lower=low - margin)
-    scale = alt.Scale(domain=[iso(low - margin), iso(high + margin)], zero=False)
-    y_axis = alt.Axis(format=time_format(shown["time"]))
     late = int((rows["fate"] == "late").sum())
-    points = (
-        alt.Chart(shown)
-        .mark_point(filled=True, opacity=0.85, size=70 if len(shown) <= 60 else 26, clip=True)
-        .encode(
-            x=alt.X(
-                "arrived:Q",
-                title="arrival (micro-batch)",
-                axis=alt.Axis(tickMinStep=1),
-                scale=alt.Scale(nice=False, zero=False),
-            ),
-            y=alt.Y("time:T", title="event time (UTC)", scale=scale, axis=y_axis),
-            **fate_scale("fate"),
-            tooltip=row_tooltip(),
-        )
-        .transform_calculate(stream=stream_name(names))
+    subtitle = f"black: the watermark that late rows are judged by · {late:,} late"
+    values = _span(rows["time"]) | {"size": 70 if len(rows) <= 60 else 26}
+    tables = {"rows": rows, "moments": MOMENTS, "judged": _stairs(marks, rows["time"])}
+    return Drawing(_layout(tuple(names), False), tables, title, subtitle, values)
+
+
+def arrival_counts(
+    table: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str], title: str, step: pd.Timedelta
+) -> Drawing:
+    """Rows too many to be drawn, counted by fate in steps of event time and micro-batches.
+
+    Parameters
+    ----------
+    table
+        Columns ``side``, ``start``, ``end``, ``from_batch``, ``to_batch``, ``fate`` (the one that most of them have;
+        late before all others), ``rows``.
+    marks, names, title
+        As in `arrival`.
+    step
+        How long a step of event time is.
+    """
+    total = int(table["rows"].sum())
+    tables = {"rows": table, "moments": MOMENTS, "judged": _stairs(marks, table["start"])}
+    subtitle = f"black: the watermark that late rows are judged by · {counted(total, step)}"
+    values = _span(pd.concat([table["start"], table["end"]]))
+    return Drawing(_layout(tuple(names), True), tables, title, subtitle, values, True)
+
+
+def _span(times: pd.Series[Any]) -> dict[str, Any]:
+    return span_params(*ends(times), 0.04, 0.04)
+
+
+def _stairs(marks: pd.DataFrame, times: pd.Series[Any]) -> pd.DataFrame:
+    """The watermark as a staircase, no lower than the chart reaches."""
+    low, high = ends(times)
+    steps = pd.concat([marks, marks.tail(1).assign(batch=marks["batch"].max() + 1)], ignore_index=True)
+    return pd.DataFrame(
+        {"arrived": steps["batch"], "watermark": steps["late_watermark"].clip(lower=low - (high - low) * 0.05)}
     )
-    stairs = (
-        alt.Chart(steps)
-        .mark_line(interpolate="step-after", orient="vertical", color="#333", strokeWidth=1.6, clip=True)
+
+
+@lru_cache
+def _layout(names: tuple[str, str], many: bool) -> Any:
+    y = alt.Y("time:T", title="event time (UTC)", scale=time_scale(), axis=time_axis())
+    axis = alt.Axis(tickMinStep=1)
+    x = alt.X("arrived:Q", title="arrival (micro-batch)", axis=axis, scale=alt.Scale(nice=False, zero=False))
+    rows = [_rectangles(names)] if many else [row_points(names).encode(x=x, y=y), picked_points().encode(x=x, y=y)]
+    stairs: dict[str, Any] = {"interpolate": "step-after", "orient": "vertical", "clip": True}
+    height = alt.Y("watermark:T", title="event time (UTC)", scale=time_scale(), axis=time_axis())
+    judged = (
+        alt.Chart(alt.NamedData("judged"))
+        .transform_calculate(at=moment_text("watermark"))
+        .mark_line(**stairs, color=INK, strokeWidth=2)
         .encode(
-            x="arrived:Q",
+            x=x,
+            y=height,
             order="arrived:Q",
-            y=alt.Y("watermark:T", scale=scale),
-            tooltip=[
-                alt.Tooltip("arrived:Q", title="micro-batch"),
-                alt.Tooltip("watermark:T", title="watermark", format="%Y-%m-%d %H:%M:%S.%L"),
-            ],
+            tooltip=[alt.Tooltip("arrived:Q", title="micro-batch"), alt.Tooltip("at:N", title="watermark")],
         )
     )
-    zoom = alt.selection_interval(name="zoom", bind="scales")
-    subtitle = f"black: the watermark that late rows are judged by · {late:,} late{note}"
-    chart: Any = alt.layer(points, stairs).add_params(zoom)
-    return titled(chart.properties(width=WIDTH, height=340), title, subtitle)
+    rule = moment_rule().transform_calculate(until="moment + 1")
+    chart: Any = alt.layer(*rows, judged, rule)
+    chosen: list[Any] = [alt.selection_interval(name="zoom", bind="scales")]
+    if many:
+        chosen = [alt.selection_interval(name="brush", encodings=["y"])]
+    chart = chart.add_params(*chosen, *params(**TIMES, size=26, moment=LATEST, picked=[]))
+    return looks(chart.properties(width=WIDTH, height=340))
+
+
+def _rectangles(names: tuple[str, str]) -> alt.Chart:
+    """Counts as rectangles, the darker the more."""
+    return (
+        alt.Chart(alt.NamedData("rows"))
+        .transform_filter("datum.from_batch <= moment")
+        .transform_calculate(**{"stream": stream_name(names), "from": moment_text("start")})
+        .mark_rect(clip=True)
+        .encode(
+            x="from_batch:Q",
+            x2="to_batch:Q",
+            y=alt.Y("start:T", scale=time_scale()),
+            y2="end:T",
+            color=fate_colour("fate"),
+            opacity=alt.Opacity("rows:Q", scale=alt.Scale(type="sqrt", range=[0.15, 1]), legend=None),
+            tooltip=["from:N", "from_batch:Q", "fate:N", alt.Tooltip("rows:Q", format=",")],
+        )
+    )

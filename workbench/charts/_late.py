@@ -3,70 +3,99 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
-from workbench.charts._style import WIDTH, side_scale, thin, titled
+from workbench.charts._drawing import LATEST, Drawing
+from workbench.charts._style import MOMENTS, WIDTH, looks, moment_rule, params, picked_points, side_scale, thin
 
 _HEIGHT = 150
+_MOST = 2_000
+_STEPS = 60
 
 
-def late(rows: pd.DataFrame, kept: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str]) -> alt.VConcatChart:
+def late(rows: pd.DataFrame, kept: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str]) -> Drawing:
     """Late rows over their time of arrival, and the share of rows that each watermark delay keeps.
 
     Parameters
     ----------
     rows
-        The late rows: ``stream``, ``arrived`` (as in `arrival`), ``behind`` (seconds behind the watermark), ``key``,
-        ``batch``.
+        The late rows: ``row_id``, ``stream``, ``arrived`` (as in `arrival`), ``behind`` (seconds behind the
+        watermark), ``key``, ``batch``. More than 2,000 are counted in steps.
     kept
         ``stream``, ``delay`` (seconds, the same on both sides), ``share`` (of the stream's rows that are not late).
     marks
-        Delays to mark: ``delay`` (seconds), ``label``.
+        Delays to mark: ``delay`` (seconds), ``label``, ``place`` (height of the label, from 0 to 1).
     names
         The names of the two streams.
     """
-    colour = side_scale(names)
-    shown, curves = thin(rows), thin(kept)
+    many = len(rows) > _MOST
+    shown = _counted(rows) if many else rows
     longest = max([*kept["delay"], *marks["delay"], 0.001])
-    over_time = (
-        alt.Chart(shown)
-        .mark_point(filled=True, size=45, opacity=0.8)
-        .encode(
-            x=alt.X(
-                "arrived:Q",
-                title="arrival (micro-batch)",
-                axis=alt.Axis(tickMinStep=1),
-                scale=alt.Scale(zero=True, nice=False),
-            ),
-            y=alt.Y("behind:Q", title="behind the watermark (s)"),
-            color=colour,
-            tooltip=["stream:N", "key:N", alt.Tooltip("behind:Q", title="behind (s)", format=".3f"), "batch:Q"],
-        )
-        .properties(width=WIDTH, height=_HEIGHT)
+    curves = pd.concat([thin(each, 500) for _, each in kept.groupby("stream", sort=False)]) if len(kept) else kept
+    tables = {"rows": shown, "kept": curves, "marks": marks, "moments": MOMENTS}
+    note = ["counted, because they are many; the larger the point, the more"] if many else []
+    values = {"longest": longest * 1.25}
+    return Drawing(
+        _layout(tuple(names), many),
+        tables,
+        f"{len(rows):,} late rows",
+        " · ".join([*marks["label"], *note]),
+        values,
+        many,
     )
+
+
+def _counted(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows counted by stream, micro-batch and step of lateness."""
+    edges = np.histogram_bin_edges(rows["behind"], bins=_STEPS)
+    step = np.clip(np.searchsorted(edges, rows["behind"], side="right") - 1, 0, _STEPS - 1)
+    counted = rows.assign(step=step).groupby(["stream", "batch", "step"]).size().rename("rows").reset_index()
+    middle = (edges[:-1] + edges[1:]) / 2
+    return counted.assign(behind=middle[counted["step"]], arrived=counted["batch"] + 0.5)
+
+
+@lru_cache
+def _layout(names: tuple[str, str], many: bool) -> Any:
+    colour = side_scale(names)
+    axis = alt.Axis(tickMinStep=1)
+    x = alt.X("arrived:Q", title="arrival (micro-batch)", axis=axis, scale=alt.Scale(zero=True, nice=False))
+    y = alt.Y("behind:Q", title="behind the watermark (s)")
+    seconds = alt.Tooltip("behind:Q", title="behind (s)", format=".3f")
+    tooltip = [alt.Tooltip("stream:N"), seconds, alt.Tooltip("batch:Q", title="micro-batch")]
+    points = (
+        alt.Chart(alt.NamedData("rows"))
+        .transform_filter("datum.batch <= moment")
+        .mark_point(filled=True, size=45, opacity=0.8)
+        .encode(x=x, y=y, color=colour, tooltip=[*tooltip, alt.Tooltip("rows:Q" if many else "key:N")])
+    )
+    if many:
+        points = points.encode(size=alt.Size("rows:Q", scale=alt.Scale(range=[10, 300]), legend=None))
+    over_time = alt.layer(points, picked_points().encode(x=x, y=y), moment_rule())
     curve = (
-        alt.Chart(curves)
+        alt.Chart(alt.NamedData("kept"))
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
             x=alt.X(
                 "delay:Q",
                 title="watermark delay on both sides (s)",
-                scale=alt.Scale(domain=[0, longest * 1.25], nice=False),
+                scale=alt.Scale(domain=[0, alt.ExprRef("longest")], nice=False),
             ),
             y=alt.Y("share:Q", title="rows kept", axis=alt.Axis(format=".1%"), scale=alt.Scale(zero=False)),
             color=colour,
             tooltip=["stream:N", alt.Tooltip("delay:Q", format=".3f"), alt.Tooltip("share:Q", format=".2%")],
         )
     )
-    rule = alt.Chart(marks).mark_rule(strokeDash=[4, 3], color="#555").encode(x="delay:Q")
+    rule = alt.Chart(alt.NamedData("marks")).mark_rule(strokeDash=[4, 3], color="#555").encode(x="delay:Q")
     words = rule.mark_text(align="left", dx=4, fontSize=11, color="#555").encode(
         text="label:N", y=alt.Y("place:Q", axis=None, scale=alt.Scale(domain=[0, 1]))
     )
     labelled: Any = alt.layer(alt.layer(curve, rule), words).resolve_scale(y="independent")
-    chart = alt.vconcat(over_time, labelled.properties(width=WIDTH, height=_HEIGHT))
-    note = [f"showing {len(shown):,} of them"] if len(shown) < len(rows) else []
-    subtitle = " · ".join([*marks["label"], *note])
-    return titled(chart, f"{len(rows):,} late rows", subtitle)
+    chart = alt.vconcat(
+        over_time.properties(width=WIDTH, height=_HEIGHT), labelled.properties(width=WIDTH, height=_HEIGHT)
+    )
+    return looks(chart.add_params(*params(longest=1, moment=LATEST, picked=[])))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from workbench.charts._style import QUIET, WIDTH, side_scale, titled
+from workbench.charts._drawing import Drawing
+from workbench.charts._style import INK, QUIET, WIDTH, looks, side_scale
 
 _BINS = 60
 
 
-def misses(distances: pd.DataFrame, bounds: pd.DataFrame, names: Sequence[str], title: str) -> alt.LayerChart:
+def misses(distances: pd.DataFrame, bounds: pd.DataFrame, names: Sequence[str], title: str) -> Drawing:
     """Time differences between rows without partner and the nearest row of their key, with the bounds drawn in.
 
     Parameters
@@ -26,30 +28,12 @@ def misses(distances: pd.DataFrame, bounds: pd.DataFrame, names: Sequence[str], 
     names, title
         As in `timeline`.
     """
-    counted = _counted(distances)
-    bars = (
-        alt.Chart(counted)
-        .mark_bar(opacity=0.85)
-        .encode(
-            x=alt.X("from:Q", title=f"{names[1]} after {names[0]} (s); negative: before"),
-            x2="to:Q",
-            y=alt.Y("rows:Q", title="rows without partner"),
-            color=side_scale(names),
-            tooltip=["stream:N", alt.Tooltip("from:Q", format=".3f"), alt.Tooltip("to:Q", format=".3f"), "rows:Q"],
-        )
-    )
-    rules = (
-        alt.Chart(bounds).mark_rule(color="#333", strokeWidth=2).encode(x="seconds:Q", tooltip=["label:N", "seconds:Q"])
-    )
-    words = rules.mark_text(align="left", dx=4, dy=-4, baseline="bottom", fontSize=11, color=QUIET).encode(
-        text="label:N", y=alt.value(0)
-    )
-    chart: Any = alt.layer(bars, rules, words).properties(width=WIDTH, height=240)
-    return titled(chart, title, f"{len(distances):,} rows have no partner in reach, but one of their key elsewhere")
+    subtitle = f"{len(distances):,} rows have no partner in reach, but one of their key elsewhere"
+    return Drawing(_layout(tuple(names)), {"rows": _counted(distances), "bounds": bounds}, title, subtitle)
 
 
 def _counted(distances: pd.DataFrame) -> pd.DataFrame:
-    """How many rows there are in each of some equal steps of time, by stream, the streams one on the other."""
+    """How many rows there are in each of some equal steps of time, by stream."""
     if distances.empty:
         return pd.DataFrame({"stream": [], "from": [], "to": [], "rows": []})
     edges = np.histogram_bin_edges(distances["seconds"], bins=_BINS)
@@ -58,3 +42,27 @@ def _counted(distances: pd.DataFrame) -> pd.DataFrame:
         rows, _ = np.histogram(mine["seconds"], edges)
         parts.append(pd.DataFrame({"stream": stream, "from": edges[:-1], "to": edges[1:], "rows": rows}))
     return pd.concat(parts).query("rows > 0")
+
+
+@lru_cache
+def _layout(names: tuple[str, str]) -> Any:
+    bars = (
+        alt.Chart(alt.NamedData("rows"))
+        .transform_stack(["y0", "y1"], "rows", ["from"])
+        .mark_rect(opacity=0.85)
+        .encode(
+            x=alt.X("from:Q", title=f"{names[1]} after {names[0]} (s); negative: before"),
+            x2="to:Q",
+            y=alt.Y("y0:Q", title="rows without partner", axis=alt.Axis(tickMinStep=1)),
+            y2="y1:Q",
+            color=side_scale(names),
+            tooltip=["stream:N", alt.Tooltip("from:Q", format=".3f"), alt.Tooltip("to:Q", format=".3f"), "rows:Q"],
+        )
+    )
+    bounds = alt.Chart(alt.NamedData("bounds"))
+    rules = bounds.mark_rule(color=INK, strokeWidth=2).encode(x="seconds:Q", tooltip=["label:N", "seconds:Q"])
+    words = bounds.mark_text(align="left", dx=4, dy=-4, baseline="bottom", fontSize=11, color=QUIET).encode(
+        x="seconds:Q", text="label:N", y=alt.value(0)
+    )
+    chart: Any = alt.layer(bars, rules, words).properties(width=WIDTH, height=240)
+    return looks(chart)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from workbench.charts._style import WIDTH, side_scale, thin, titled
+from workbench.charts._drawing import LATEST, Drawing
+from workbench.charts._style import MOMENTS, WIDTH, looks, moment_rule, params, side_scale, thin
+
+_MOST_BATCHES = 1_000
 
 
-def state(held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Sequence[str]) -> alt.VConcatChart:
+def state(held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Sequence[str]) -> Drawing:
     """Rows in state by side over micro-batches, what was added and evicted, and the bytes of all of it.
 
     Parameters
@@ -25,46 +29,42 @@ def state(held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Se
     names
         The names of the two streams.
     """
-    held, moved = (each[each["batch"].isin(_shown(size)["batch"])] for each in (held, moved))
-    axis = alt.Axis(tickMinStep=1)
-    colour = side_scale(names)
-    rows = (
-        alt.Chart(held)
-        .mark_area(interpolate="step-after", opacity=0.75)
-        .encode(
-            x=alt.X("batch:Q", title=None, axis=axis),
-            y=alt.Y("rows:Q", title="rows in state", stack=True),
-            color=colour,
-            tooltip=["batch:Q", "stream:N", "rows:Q"],
-        )
-        .properties(width=WIDTH, height=150)
-    )
-    changes = (
-        alt.Chart(moved)
-        .mark_bar(opacity=0.85)
-        .encode(
-            x=alt.X("batch:O", title=None, axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("rows:Q", title="added, evicted"),
-            color=colour,
-            tooltip=["batch:Q", "stream:N", "what:N", "rows:Q"],
-        )
-        .properties(width=WIDTH, height=110)
-    )
-    weight = (
-        alt.Chart(_shown(size))
-        .mark_line(interpolate="step-after", color="#555", strokeWidth=2)
-        .encode(
-            x=alt.X("batch:Q", title="micro-batch", axis=axis),
-            y=alt.Y("bytes:Q", title="bytes", axis=alt.Axis(format="~s")),
-            tooltip=["batch:Q", alt.Tooltip("bytes:Q", format=",")],
-        )
-        .properties(width=WIDTH, height=80)
-    )
-    parts = [rows, changes, weight] if size["bytes"].notna().any() else [rows, changes]
-    chart: Any = alt.vconcat(*parts)
+    shown = thin(size, _MOST_BATCHES)
+    held, moved = (each[each["batch"].isin(shown["batch"])] for each in (held, moved))
     most = int(held.groupby("batch")["rows"].sum().max()) if len(held) else 0
-    return titled(chart, "State", f"at most {most:,} rows")
+    tables = {"held": held, "moved": moved, "size": shown.rename(columns={"bytes": "rows"}), "moments": MOMENTS}
+    layout = _layout(tuple(names), bool(size["bytes"].notna().any()))
+    return Drawing(layout, tables, "State", f"at most {most:,} rows")
 
 
-def _shown(size: pd.DataFrame) -> pd.DataFrame:
-    return thin(size, 1_000)
+@lru_cache
+def _layout(names: tuple[str, str], measured: bool) -> Any:
+    def panel(table: str, height: int, y: str, last: bool) -> Any:
+        axis = alt.Axis(tickMinStep=1)
+        x = alt.X("batch:Q", title="micro-batch" if last else None, axis=axis, scale=alt.Scale(nice=False, zero=False))
+        place = {"x": x, "x2": "until:Q", "y": alt.Y("from:Q", title=y, axis=alt.Axis(format="~s")), "y2": "to:Q"}
+        bars = (
+            alt.Chart(alt.NamedData(table))
+            .transform_calculate(until="datum.batch + 0.96")
+            .transform_stack(["from", "to"], "rows", ["batch"])
+            .mark_rect(opacity=0.8)
+            .encode(**place, tooltip=[batch, *told[table]])
+        )
+        if table != "size":
+            bars = bars.encode(color=side_scale(names))
+        return alt.layer(bars, moment_rule().transform_calculate(until="moment + 0.98")).properties(
+            width=WIDTH, height=height
+        )
+
+    batch, stream = alt.Tooltip("batch:Q", title="micro-batch"), alt.Tooltip("stream:N")
+    rows = alt.Tooltip("rows:Q", format=",")
+    told = {
+        "held": [stream, rows],
+        "moved": [stream, rows, alt.Tooltip("what:N")],
+        "size": [alt.Tooltip("rows:Q", title="bytes", format=",")],
+    }
+    parts = [panel("held", 150, "rows in state", False), panel("moved", 110, "added, evicted", not measured)]
+    if measured:
+        parts.append(panel("size", 80, "bytes", True))
+    chart: Any = alt.vconcat(*parts).add_params(*params(moment=LATEST))
+    return looks(chart)

@@ -1,4 +1,4 @@
-"""What all charts share: colours, sizes, formats, and what is drawn of a large recording.
+"""What all charts share: colours, sizes, scales of time, and the rows as points.
 
 Colours are told apart by colour-blind people, and every fate has a shape of its own besides.
 """
@@ -18,22 +18,36 @@ COLOURS = ("#2a78b5", "#e69f00", "#c8321e", "#56b4c9", "#8c8c8c")
 SIDE_COLOURS = ("#3b6ea5", "#c77d2e")
 SHAPES = ("circle", "diamond", "cross", "triangle-up", "square")
 MOST_ROWS = 2_000
-"""Rows a side that are drawn one by one; of larger streams, whole keys are drawn until this many rows are."""
+"""Rows a side that are drawn one by one; of larger streams, counts are drawn."""
+STEPS = 160
+"""Steps of time in which rows are counted where they are too many to be drawn."""
 WIDTH = 780
-QUIET = "#7a828c"
+QUIET = "#6b737d"
 SHADE = "#dfe8f2"
+INK = "#333333"
 
 
 def fate_scale(field: str) -> dict[str, Any]:
-    fates = list(FATES)
+    """Fates by colour and shape."""
     return {
-        "color": alt.Color(
-            f"{field}:N",
-            scale=alt.Scale(domain=fates, range=list(COLOURS)),
-            legend=alt.Legend(title=None, orient="top", symbolSize=90),
-        ),
-        "shape": alt.Shape(f"{field}:N", scale=alt.Scale(domain=fates, range=list(SHAPES)), legend=None),
+        "color": fate_colour(field),
+        "shape": alt.Shape(f"{field}:N", scale=alt.Scale(domain=list(FATES), range=list(SHAPES)), legend=None),
     }
+
+
+def fate_colour(field: str) -> alt.Color:
+    """Fates by colour."""
+    return alt.Color(
+        f"{field}:N",
+        scale=alt.Scale(domain=list(FATES), range=list(COLOURS)),
+        legend=alt.Legend(title=None, orient="top", symbolSize=90),
+    )
+
+
+def side_scale(names: Sequence[str], legend: bool = True) -> alt.Color:
+    """The colours of the two streams, by field ``stream``."""
+    scale = alt.Scale(domain=list(names), range=list(SIDE_COLOURS))
+    return alt.Color("stream:N", scale=scale, legend=alt.Legend(title=None, orient="top") if legend else None)
 
 
 def thin(rows: pd.DataFrame, most: int = MOST_ROWS) -> pd.DataFrame:
@@ -43,37 +57,22 @@ def thin(rows: pd.DataFrame, most: int = MOST_ROWS) -> pd.DataFrame:
     return rows.iloc[np.linspace(0, len(rows) - 1, most).astype(int)]
 
 
-def side_scale(names: Sequence[str]) -> alt.Color:
-    """The colours of the two streams, by field ``stream``."""
-    scale = alt.Scale(domain=list(names), range=list(SIDE_COLOURS))
-    return alt.Color("stream:N", scale=scale, legend=alt.Legend(title=None, orient="top"))
+def params(**values: Any) -> list[alt.Parameter]:
+    """Parameters of a layout, with the values they have until they are given others."""
+    return [alt.param(name=name, value=value) for name, value in values.items()]
 
 
-def titled(chart: Any, title: str, subtitle: str) -> Any:
-    """The chart with its title, and the look that all charts share."""
-    words = alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitleColor=QUIET, offset=10)
-    return (
-        chart.properties(title=words)
-        .configure_view(stroke=None)
-        .configure_axis(labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titleColor=QUIET, gridOpacity=0.4)
-        .configure_title(fontSize=15, subtitleFontSize=12)
-        .configure_legend(labelFontSize=12, titleFontSize=12)
+def looks(chart: Any) -> Any:
+    """The look that all charts share."""
+    config = alt.Config(
+        view=alt.ViewConfig(stroke=None),
+        axis=alt.AxisConfig(
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titleColor=QUIET, gridOpacity=0.4
+        ),
+        title=alt.TitleConfig(fontSize=15, subtitleFontSize=12),
+        legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12),
     )
-
-
-def sample_keys(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Whole keys until there are at most `MOST_ROWS` rows a side, and a caption that says what is left out."""
-    sizes = rows.groupby(["key", "side"], sort=False).size().unstack(fill_value=0)
-    if rows.empty or sizes.sum().max() <= MOST_ROWS:
-        return rows, ""
-    shuffled = sizes.sample(frac=1.0, random_state=0)
-    fits = (shuffled.cumsum() <= MOST_ROWS).all(axis=1)
-    fits.iloc[0] = True
-    kept = rows[rows["key"].isin(shuffled.index[fits])]
-    return (
-        kept,
-        f" · showing {len(kept):,} of {len(rows):,} rows: all rows of {int(fits.sum()):,} of {len(sizes):,} keys",
-    )
+    return chart.properties(config=config)
 
 
 def time_format(moments: pd.Series[Any]) -> str:
@@ -86,28 +85,101 @@ def time_format(moments: pd.Series[Any]) -> str:
     return "%H:%M" if length < pd.Timedelta("1 day") else "%d %b %H:%M"
 
 
-def row_tooltip() -> list[alt.Tooltip]:
-    return [
-        alt.Tooltip("stream:N"),
-        alt.Tooltip("key:N"),
-        alt.Tooltip("time:T", title="event time", format="%Y-%m-%d %H:%M:%S.%L"),
-        alt.Tooltip("batch:Q", title="micro-batch"),
-        alt.Tooltip("fate:N"),
-        alt.Tooltip("reason:N"),
-    ]
+def time_axis(**options: Any) -> alt.Axis:
+    """An axis of event time; its format is the parameter ``time_format``."""
+    return alt.Axis(labelExpr="utcFormat(datum.value, time_format)", tickCount=10, labelOverlap=True, **options)
+
+
+def time_scale() -> alt.Scale:
+    """A scale of event time, from the parameter ``low`` to ``high``."""
+    return alt.Scale(type="utc", domain=[alt.ExprRef("low"), alt.ExprRef("high")], nice=False)
+
+
+def span_params(low: pd.Timestamp, high: pd.Timestamp, before: float = 0.03, after: float = 0.03) -> dict[str, Any]:
+    """The parameters of `time_axis` and `time_scale`, with a little room at both ends."""
+    length = (high - low) / pd.Timedelta("1ms")
+    return {
+        "low": low.value / 1e6 - length * before - 1,
+        "high": high.value / 1e6 + length * after + 1,
+        "time_format": time_format(pd.Series([low, high])),
+    }
+
+
+def ends(*moments: pd.Series[Any]) -> tuple[pd.Timestamp, pd.Timestamp]:
+    """The first and the last of some times; 1970 where there are none."""
+    full = [each for each in moments if len(each)]
+    if not full:
+        return pd.Timestamp(0), pd.Timestamp(0)
+    return min(each.min() for each in full), max(each.max() for each in full)
+
+
+TIMES = {"low": 0, "high": 1, "time_format": "%H:%M:%S"}
+"""First values of the parameters that `span_params` gives."""
+
+
+def moment_text(field: str) -> str:
+    """The expression for a time as text."""
+    return f"isValid(datum.{field}) ? utcFormat(datum.{field}, '%Y-%m-%d %H:%M:%S.%L') : ''"
 
 
 def stream_name(names: Sequence[str]) -> str:
+    """The expression for the stream's name of a row's side."""
     return f"datum.side == 'left' ? {json.dumps(names[0])} : {json.dumps(names[1])}"
 
 
-def iso(moment: pd.Timestamp) -> str:
-    return moment.isoformat()
+def row_points(names: Sequence[str], table: str = "rows") -> alt.Chart:
+    """The rows as points: those that have come by the moment, with the fate they have by then.
+
+    While a moment is chosen, rows that are not in state then are faint.
+    """
+    tooltip = [
+        alt.Tooltip("stream:N"),
+        alt.Tooltip("key:N"),
+        alt.Tooltip("at:N", title="event time"),
+        alt.Tooltip("batch:Q", title="micro-batch"),
+        alt.Tooltip("now:N", title="fate"),
+        alt.Tooltip("reason:N"),
+    ]
+    return (
+        alt.Chart(alt.NamedData(table))
+        .transform_filter("datum.batch <= moment")
+        .transform_calculate(
+            stream=stream_name(names), at=moment_text("time"), now="datum.settled <= moment ? datum.fate : 'pending'"
+        )
+        .mark_point(filled=True, size=alt.ExprRef("size"), clip=True)
+        .encode(
+            **fate_scale("now"),
+            tooltip=tooltip,
+            opacity=alt.condition("moment < 1e9 && datum.leaves <= moment", alt.value(0.3), alt.value(0.9)),
+        )
+    )
 
 
-def room(moments: pd.Series[Any]) -> alt.Scale:
-    """A time scale with a little room at both ends."""
-    if moments.empty:
-        return alt.Scale()
-    margin = (moments.max() - moments.min()) * 0.03 + pd.Timedelta(milliseconds=1)
-    return alt.Scale(domain=[iso(moments.min() - margin), iso(moments.max() + 2 * margin)], nice=False)
+def picked_points(table: str = "rows") -> alt.Chart:
+    """Rings around the rows that are picked."""
+    return (
+        alt.Chart(alt.NamedData(table))
+        .transform_filter("indexof(picked, datum.row_id) >= 0 && datum.batch <= moment")
+        .mark_point(filled=False, size=260, strokeWidth=2.5, color="#111111", clip=True)
+    )
+
+
+def moment_rule() -> alt.Chart:
+    """A rule at the end of the micro-batch that is the moment, over an axis of micro-batches."""
+    return (
+        alt.Chart(alt.NamedData("moments"))
+        .transform_calculate(until="moment")
+        .transform_filter("moment < 1e9")
+        .mark_rule(color="#111111", strokeDash=[3, 3], clip=True)
+        .encode(x="until:Q")
+    )
+
+
+MOMENTS = pd.DataFrame({"one": [1]})
+"""The table of `moment_rule`: one row."""
+
+
+def counted(note_of: int, step: pd.Timedelta) -> str:
+    """The caption of a chart of counts."""
+    seconds = step / pd.Timedelta("1s")
+    return f"{note_of:,} rows, counted in steps of {seconds:.3g} s; single rows: choose a shorter time"

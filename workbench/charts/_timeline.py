@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import (
     COLOURS,
     FATES,
+    MOMENTS,
     QUIET,
     SHADE,
+    TIMES,
     WIDTH,
-    fate_scale,
-    room,
-    row_tooltip,
-    sample_keys,
+    counted,
+    ends,
+    fate_colour,
+    looks,
+    moment_text,
+    params,
+    picked_points,
+    row_points,
+    span_params,
     stream_name,
     thin,
-    time_format,
-    titled,
+    time_axis,
+    time_scale,
 )
 
 MOST_LINES = 4_000
@@ -31,80 +41,164 @@ MOST_SPANS = 1_000
 _LANES = (1.5, 0.5)
 _HEIGHT = 0.78  # of a lane, for the spread of keys
 _FOOT = -0.6  # how far the strip of overlapping windows reaches below the lanes
+_FEW = 30
 
 
 def timeline(
-    rows: pd.DataFrame, pairs: pd.DataFrame, spans: pd.DataFrame, names: Sequence[str], title: str
-) -> alt.LayerChart:
+    rows: pd.DataFrame,
+    pairs: pd.DataFrame,
+    spans: pd.DataFrame,
+    names: Sequence[str],
+    title: str,
+    reach: tuple[timedelta, timedelta] | None = None,
+) -> Drawing:
     """Both sides as lanes on event time, with lines between matched pairs, and fates by colour and shape.
 
     Parameters
     ----------
     rows
-        Columns ``row_id``, ``side`` (left, right), ``key`` (text), ``time``, ``batch``, ``fate``, ``reason``.
+        Columns ``row_id``, ``side`` (left, right), ``key`` (text), ``time``, ``batch``, ``fate``, ``settled`` (the
+        micro-batch in which the fate is known), ``leaves`` (the one at whose end it is no longer in state) and, if
+        wanted in tooltips, ``reason``.
     pairs
-        Columns ``left``, ``right`` (row_ids).
+        Columns ``left``, ``right`` (row_ids), ``batch`` (in which they met).
     spans
-        What lies behind: columns ``start``, ``end``, ``row_id`` (of the row whose interval it is, shown when that row
-        is pointed at) and ``key`` (of the session it is); both missing for windows that hold for all keys.
+        The windows behind: columns ``start``, ``end``, ``opened``, ``closed`` (micro-batches; the last is `LATEST`
+        where it is still open) and ``key`` (of the session it is; missing for windows that hold for all keys).
     names
         The names of the two streams.
     title
         The chart's title.
+    reach
+        An interval join's bounds: the interval of a left row is shown when it is pointed at or picked.
     """
-    shown, note = sample_keys(rows)
-    shown = _placed(shown)
-    few = len(shown) <= 30
-    windows = spans[spans["row_id"].isna() & spans["key"].isna()].sort_values("start")
+    shown = _placed(rows)
+    few = len(shown) <= _FEW
+    windows = spans[spans["key"].isna()].sort_values("start")
+    note = ""
     if len(windows) > MOST_SPANS:
-        note += f" · {len(windows):,} windows, too narrow to be drawn"
+        note = f" · {len(windows):,} windows, too narrow to be drawn"
         windows = windows.iloc[:0]
     crossing = bool((windows["start"].iloc[1:].to_numpy() < windows["end"].iloc[:-1].to_numpy()).any())
-    lanes = dict(zip(_LANES, names, strict=True)) | ({_FOOT / 2: "windows"} if crossing else {})
-    domain = [_FOOT if crossing else 0, 2]
-    y = alt.Y("y:Q", scale=alt.Scale(domain=domain, nice=False), axis=_lane_axis(lanes))
-    x = alt.X(
-        "time:T",
-        title="event time (UTC)",
-        axis=alt.Axis(format=time_format(shown["time"]), tickCount=10, labelOverlap=True),
-        scale=room(shown["time"]),
-    )
-    pointed = alt.selection_point(name="pointed", fields=["row_id"], on="mouseover", nearest=True, empty=False)
-
-    layers: list[alt.Chart] = []
-    if crossing:
-        layers.append(_strip(windows))
-    elif len(windows):
-        layers += _bands(windows)
     sessions = thin(spans[spans["key"].isin(shown["key"])], MOST_SPANS)
-    if len(sessions):
-        layers.append(_sessions(sessions, shown))
-    intervals = spans[spans["row_id"].isin(shown["row_id"])]
-    if len(intervals):
-        layers.append(_intervals(intervals, pointed))
-    borders = [1.0, 0.0] if crossing else [1.0]
-    layers.append(alt.Chart(pd.DataFrame({"y": borders})).mark_rule(color="#d0d4d9", strokeDash=[2, 3]).encode(y=y))
     lines = _lines(shown, pairs)
-    layers.append(
-        alt.Chart(lines)
-        .mark_rule(color=COLOURS[0], clip=True, opacity=0.55 if few else max(0.08, min(0.4, 150 / max(1, len(lines)))))
-        .encode(x="time:T", x2="other_time:T", y=y, y2="other_y:Q")
+    tables = {"rows": shown, "lines": lines, "moments": MOMENTS, "names": _key_names(shown) if few else MOMENTS}
+    behind = "none"
+    if len(sessions):
+        behind, tables["spans"] = "sessions", _session_bars(sessions, shown)
+    elif len(windows):
+        behind, tables["spans"] = ("strip", _strip(windows)) if crossing else ("bands", _bands(windows))
+    values = span_params(*ends(shown["time"])) | {
+        "size": 110 if few else 28,
+        "line_opacity": 0.55 if few else max(0.08, min(0.4, 150 / max(1, len(lines)))),
+    }
+    if reach is not None:
+        values |= {
+            name: bound / timedelta(milliseconds=1) for name, bound in zip(("lower", "upper"), reach, strict=True)
+        }
+    return Drawing(_layout(tuple(names), behind, few, reach is not None), tables, title, _counts(rows) + note, values)
+
+
+def counts(table: pd.DataFrame, names: Sequence[str], title: str, step: pd.Timedelta) -> Drawing:
+    """Rows too many to be drawn, counted by fate in steps of event time.
+
+    Parameters
+    ----------
+    table
+        Columns ``side``, ``start``, ``end``, ``fate``, ``rows``.
+    names, title
+        As in `timeline`.
+    step
+        How long a step is.
+    """
+    bars = table.sort_values(["side", "start", "fate"]).copy()
+    together = bars.groupby(["side", "start"])["rows"]
+    most = bars["side"].map(together.sum().groupby("side").max())
+    floor = np.where(bars["side"] == "left", *_LANES) - _HEIGHT / 2
+    top = together.cumsum()
+    bars["y"] = floor + (top - bars["rows"]) / most * _HEIGHT
+    bars["y2"] = floor + top / most * _HEIGHT
+    total = int(table["rows"].sum())
+    summed = table.groupby("fate")["rows"].sum()
+    words = " · ".join(f"{summed[fate]:,} {fate}" for fate in FATES if fate in summed.index)
+    subtitle = f"{words} · {counted(total, step)}"
+    return Drawing(
+        _counts_layout(tuple(names)),
+        {"counts": bars},
+        title,
+        subtitle,
+        span_params(*ends(bars["start"], bars["end"])),
+        True,
     )
-    points = (
-        alt.Chart(shown)
-        .mark_point(filled=True, opacity=0.9, size=110 if few else 28, clip=True)
-        .encode(x=x, y=y, **fate_scale("fate"), tooltip=row_tooltip())
-        .transform_calculate(stream=stream_name(names))
-    )
-    layers.append(points.add_params(pointed))
-    if few:
-        words = alt.Chart(shown.drop_duplicates(["key", "side"])).mark_text(
-            align="left", dx=9, fontSize=11, color=QUIET
+
+
+@lru_cache
+def _counts_layout(names: tuple[str, str]) -> Any:
+    lanes = dict(zip(_LANES, names, strict=True))
+    tooltip = [
+        alt.Tooltip("stream:N"),
+        alt.Tooltip("from:N"),
+        alt.Tooltip("fate:N"),
+        alt.Tooltip("rows:Q", format=","),
+    ]
+    bars = (
+        alt.Chart(alt.NamedData("counts"))
+        .transform_calculate(**{"stream": stream_name(names), "from": moment_text("start")})
+        .mark_rect(clip=True)
+        .encode(
+            x=alt.X("start:T", title="event time (UTC)", axis=time_axis(), scale=time_scale()),
+            x2="end:T",
+            y=alt.Y("y:Q", scale=alt.Scale(domain=[0, 2], nice=False), axis=_lane_axis(lanes)),
+            y2="y2:Q",
+            color=fate_colour("fate"),
+            tooltip=tooltip,
         )
-        layers.append(words.encode(x=x, y=y, text="key:N"))
-    chart: Any = alt.layer(*layers).add_params(alt.selection_interval(name="zoom", bind="scales", encodings=["x"]))
-    chart = chart.properties(width=WIDTH, height=340 if crossing else 300)
-    return titled(chart, title, _counts(rows) + note)
+    )
+    brush = alt.selection_interval(name="brush", encodings=["x"])
+    chart = alt.layer(bars).add_params(brush, *params(**TIMES, moment=LATEST, picked=[]))
+    return looks(chart.properties(width=WIDTH, height=300))
+
+
+@lru_cache
+def _layout(names: tuple[str, str], behind: str, few: bool, interval: bool) -> Any:
+    crossing = behind == "strip"
+    lanes = dict(zip(_LANES, names, strict=True)) | ({_FOOT / 2: "windows"} if crossing else {})
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[_FOOT if crossing else 0, 2], nice=False), axis=_lane_axis(lanes))
+    x = alt.X("time:T", title="event time (UTC)", axis=time_axis(), scale=time_scale())
+    place: dict[str, Any] = {"x": x, "y": y}
+    layers: list[alt.Chart] = []
+    if behind == "bands":
+        layers += _band_layers(x)
+    elif behind != "none":
+        layers.append(_rectangles("spans", "#b9cbe0" if crossing else SHADE, behind == "sessions"))
+    pointed = alt.selection_point(name="pointed", fields=["row_id"], on="pointerover", clear="pointerout", empty=False)
+    if interval:
+        layers.append(_interval())
+    borders = pd.DataFrame({"y": [1.0, 0.0] if crossing else [1.0]})
+    layers.append(
+        alt.Chart(alt.InlineData(borders.to_dict("records"))).mark_rule(color="#c3c9d0", strokeDash=[2, 3]).encode(y=y)
+    )
+    line = alt.Chart(alt.NamedData("lines")).transform_filter("datum.batch <= moment")
+    ends_at: dict[str, Any] = {
+        "x": alt.X("time:T", scale=time_scale()),
+        "x2": "other_time:T",
+        "y": y,
+        "y2": "other_y:Q",
+    }
+    layers.append(line.mark_rule(color=COLOURS[0], clip=True, opacity=alt.ExprRef("line_opacity")).encode(**ends_at))
+    chosen = line.transform_filter("indexof(picked, datum.left) >= 0 || indexof(picked, datum.right) >= 0")
+    layers.append(chosen.mark_rule(color="#111111", strokeWidth=2, clip=True).encode(**ends_at))
+    layers.append(row_points(names).encode(**place).add_params(pointed))
+    layers.append(picked_points().encode(**place))
+    if few:
+        words = alt.Chart(alt.NamedData("names")).transform_filter("datum.batch <= moment")
+        layers.append(words.mark_text(align="left", dx=9, fontSize=11, color=QUIET).encode(**place, text="key:N"))
+    first = TIMES | {"size": 28, "line_opacity": 0.4, "moment": LATEST, "picked": []}
+    if interval:
+        first |= {"lower": 0, "upper": 0}
+    zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"])
+    chart = alt.layer(*layers).add_params(zoom, *params(**first))
+    return looks(chart.properties(width=WIDTH, height=340 if crossing else 300))
 
 
 def _counts(rows: pd.DataFrame) -> str:
@@ -127,57 +221,95 @@ def _placed(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(y=lane - spread * _HEIGHT)
 
 
+def _key_names(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.drop_duplicates(["key", "side"])[["key", "time", "y", "batch"]]
+
+
 def _lines(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     places = rows.set_index("row_id")[["time", "y"]]
-    seen = pairs[pairs["left"].isin(places.index) & pairs["right"].isin(places.index)].drop_duplicates(
-        ["left", "right"]
-    )
-    seen = seen.head(MOST_LINES)
+    seen = pairs[pairs["left"].isin(places.index) & pairs["right"].isin(places.index)]
+    seen = seen.drop_duplicates(["left", "right"]).head(MOST_LINES).reset_index(drop=True)
     left, right = places.loc[seen["left"]], places.loc[seen["right"]]
-    return pd.DataFrame(
-        {
-            "time": left["time"].to_numpy(),
-            "y": left["y"].to_numpy(),
-            "other_time": right["time"].to_numpy(),
-            "other_y": right["y"].to_numpy(),
-        }
+    return seen.assign(
+        time=left["time"].to_numpy(),
+        y=left["y"].to_numpy(),
+        other_time=right["time"].to_numpy(),
+        other_y=right["y"].to_numpy(),
     )
 
 
-def _span_tooltip(what: str) -> list[alt.Tooltip]:
-    return [alt.Tooltip(f"{edge}:T", title=f"{what} {edge}", format="%H:%M:%S.%L") for edge in ("start", "end")]
+def _bands(windows: pd.DataFrame) -> pd.DataFrame:
+    """Windows that follow one another, every other one shaded."""
+    return windows.drop(columns="key").assign(shaded=np.arange(len(windows)) % 2 == 0)
 
 
-def _bands(windows: pd.DataFrame) -> list[alt.Chart]:
-    """Windows that follow one another as bands, every other one shaded."""
-    place = {"x": "start:T", "x2": "end:T", "tooltip": _span_tooltip("window")}
-    return [
-        alt.Chart(windows.iloc[::2]).mark_rect(color=SHADE, opacity=0.55, clip=True).encode(**place),
-        alt.Chart(windows).mark_rule(color="#c9d3de", strokeWidth=1, clip=True).encode(x="start:T"),
-    ]
-
-
-def _strip(windows: pd.DataFrame) -> alt.Chart:
+def _strip(windows: pd.DataFrame) -> pd.DataFrame:
     """Windows that overlap as bars in a strip below the lanes."""
     rows = _stacked(windows)
     step = -_FOOT / (rows.max() + 1)
-    frame = windows.assign(y=-rows * step - step * 0.12, y2=-(rows + 1) * step + step * 0.12)
-    return _rectangles(frame, "#b9cbe0", "window")
+    return windows.drop(columns="key").assign(y=-rows * step - step * 0.12, y2=-(rows + 1) * step + step * 0.12)
 
 
-def _sessions(sessions: pd.DataFrame, rows: pd.DataFrame) -> alt.Chart:
+def _session_bars(sessions: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Sessions as bars at the height of their key, in both lanes."""
     heights = rows.drop_duplicates(["key", "side"])[["key", "y"]]
-    frame = sessions.drop(columns="row_id").merge(heights, on="key")
+    bars = sessions.merge(heights, on="key")
     half = _HEIGHT / 2 / max(1, min(24, rows["key"].nunique()))
-    return _rectangles(frame.assign(y2=frame["y"] - half, y=frame["y"] + half), SHADE, "session")
+    return bars.assign(y2=bars["y"] - half, y=bars["y"] + half)
 
 
-def _rectangles(frame: pd.DataFrame, colour: str, what: str) -> alt.Chart:
+_OPENED = "datum.opened <= moment"
+_SPAN_WORDS = {"from": moment_text("start"), "to": moment_text("end")}
+_IS_OPEN = "datum.closed > moment && moment < 1e9"
+"""Whether a window is open at the moment; told only while a moment is chosen."""
+
+
+def _span_tooltip(key: bool = False) -> list[alt.Tooltip]:
+    edges = [alt.Tooltip("from:N"), alt.Tooltip("to:N"), alt.Tooltip("opened:Q", title="opened in micro-batch")]
+    edges.append(alt.Tooltip("closes:N", title="closed in micro-batch"))
+    return [alt.Tooltip("key:N"), *edges] if key else edges
+
+
+def _spans(table: str) -> alt.Chart:
+    closes = f"datum.closed < {LATEST} ? '' + datum.closed : 'still open'"
+    return alt.Chart(alt.NamedData(table)).transform_filter(_OPENED).transform_calculate(**_SPAN_WORDS, closes=closes)
+
+
+def _band_layers(x: alt.X) -> list[alt.Chart]:
+    place: dict[str, Any] = {"x": alt.X("start:T", scale=time_scale()), "x2": "end:T", "tooltip": _span_tooltip()}
+    shade = alt.condition(f"{_IS_OPEN}", alt.value("#fbe3b0"), alt.value(SHADE))
+    strength = alt.condition(f"datum.shaded || ({_IS_OPEN})", alt.value(0.55), alt.value(0))
+    return [
+        _spans("spans").mark_rect(clip=True).encode(**place, color=shade, opacity=strength),
+        _spans("spans").mark_rule(color="#c3cfdb", strokeWidth=1, clip=True).encode(x=place["x"]),
+    ]
+
+
+def _rectangles(table: str, colour: str, key: bool) -> alt.Chart:
     return (
-        alt.Chart(frame)
-        .mark_rect(color=colour, opacity=0.7, cornerRadius=3, clip=True)
-        .encode(x="start:T", x2="end:T", y="y:Q", y2="y2:Q", tooltip=_span_tooltip(what))
+        _spans(table)
+        .mark_rect(opacity=0.7, cornerRadius=3, clip=True)
+        .encode(
+            x=alt.X("start:T", scale=time_scale()),
+            x2="end:T",
+            y="y:Q",
+            y2="y2:Q",
+            color=alt.condition(_IS_OPEN, alt.value("#f7cf7e"), alt.value(colour)),
+            tooltip=_span_tooltip(key),
+        )
+    )
+
+
+def _interval() -> alt.Chart:
+    """The interval of the left row that is pointed at or picked, in the right lane."""
+    chosen: Any = {"or": [{"param": "pointed", "empty": False}, "indexof(picked, datum.row_id) >= 0"]}
+    return (
+        alt.Chart(alt.NamedData("rows"))
+        .transform_filter("datum.side == 'left'")
+        .transform_filter(chosen)
+        .transform_calculate(start="datum.time + lower", end="datum.time + upper", foot="0.02", top="0.98")
+        .mark_rect(color="#f3d9a4", opacity=0.7, cornerRadius=3, clip=True)
+        .encode(x=alt.X("start:T", scale=time_scale()), x2="end:T", y="foot:Q", y2="top:Q")
     )
 
 
@@ -190,9 +322,3 @@ def _stacked(frame: pd.DataFrame) -> np.ndarray[Any, Any]:
         free[row : row + 1] = [end]
         rows.append(row)
     return np.array(rows)
-
-
-def _intervals(intervals: pd.DataFrame, pointed: alt.Parameter) -> alt.Chart:
-    """The interval of the left row that is pointed at, in the right lane."""
-    frame = intervals.drop(columns="key").assign(y=0.02, y2=0.98)
-    return _rectangles(frame, "#f3d9a4", "interval").transform_filter(pointed)

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from workbench.charts._style import WIDTH, iso, side_scale, thin, time_format, titled
+from workbench.charts._drawing import LATEST, Drawing
+from workbench.charts._style import (
+    INK,
+    MOMENTS,
+    TIMES,
+    WIDTH,
+    ends,
+    looks,
+    moment_rule,
+    moment_text,
+    params,
+    side_scale,
+    span_params,
+    thin,
+    time_axis,
+    time_scale,
+)
 
 
-def watermarks(marks: pd.DataFrame, held: pd.DataFrame, names: Sequence[str]) -> alt.LayerChart:
+def watermarks(marks: pd.DataFrame, held: pd.DataFrame, names: Sequence[str]) -> Drawing:
     """Each side's own watermark and the query's, over micro-batches, and who holds it back.
 
     What stands at 1970-01-01, where Spark starts, is left out.
@@ -27,28 +44,36 @@ def watermarks(marks: pd.DataFrame, held: pd.DataFrame, names: Sequence[str]) ->
     """
     times = pd.concat([marks["watermark"], held["watermark"]])
     shown = times[times > pd.Timestamp("1971-01-01")]
-    low, high = (shown.min(), shown.max()) if len(shown) else (times.min(), times.max())
+    low, high = ends(shown if len(shown) else times)
     marks, held = (each[each["watermark"] >= low] for each in (marks, held))
-    scale = alt.Scale(domain=[iso(low), iso(high)], nice=True)
-    y = alt.Y("watermark:T", title="event time (UTC)", scale=scale, axis=alt.Axis(format=time_format(shown)))
-    x = alt.X("batch:Q", title="micro-batch", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))
-    tooltip = ["batch:Q", alt.Tooltip("watermark:T", format="%Y-%m-%d %H:%M:%S.%L")]
-    own = (
-        alt.Chart(thin(marks.sort_values("batch")))
-        .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
-        .encode(x=x, y=y, color=side_scale(names), tooltip=["stream:N", *tooltip])
-    )
-    query = (
-        alt.Chart(thin(held))
-        .mark_line(interpolate="step-after", strokeWidth=4, color="#333", opacity=0.45, clip=True)
-        .encode(x=x, y=y, tooltip=tooltip)
-    )
-    dots = (
-        alt.Chart(thin(held))
-        .mark_point(filled=True, size=60, clip=True, opacity=1)
-        .encode(x=x, y=y, color=alt.Color("holder:N"), tooltip=[alt.Tooltip("holder:N", title="set by"), *tooltip])
-    )
     counts = held["holder"].value_counts()
     words = ", ".join(f"by {name} in {counts.get(name, 0)}" for name in names)
-    chart: Any = alt.layer(query, own, dots).properties(width=WIDTH, height=260)
-    return titled(chart, "Watermarks", f"grey: the query's, set {words} of {len(held)} micro-batches")
+    subtitle = f"grey: the query's, set {words} of {len(held)} micro-batches"
+    own = [thin(each.sort_values("batch")) for _, each in marks.groupby("stream", sort=False)]
+    tables = {"own": pd.concat(own) if own else marks, "held": thin(held), "moments": MOMENTS}
+    return Drawing(_layout(tuple(names)), tables, "Watermarks", subtitle, span_params(low, high))
+
+
+@lru_cache
+def _layout(names: tuple[str, str]) -> Any:
+    y = alt.Y("watermark:T", title="event time (UTC)", scale=time_scale(), axis=time_axis())
+    x = alt.X("batch:Q", title="micro-batch", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))
+    tooltip = [alt.Tooltip("batch:Q", title="micro-batch"), alt.Tooltip("at:N", title="watermark")]
+    own, held = (
+        alt.Chart(alt.NamedData(name))
+        .transform_filter("datum.batch <= moment")
+        .transform_calculate(at=moment_text("watermark"))
+        .encode(x=x, y=y)
+        for name in ("own", "held")
+    )
+    lines = own.mark_line(interpolate="step-after", strokeWidth=2, clip=True)
+    query = held.mark_line(interpolate="step-after", strokeWidth=4, color=INK, opacity=0.45, clip=True)
+    dots = held.mark_point(filled=True, size=60, clip=True, opacity=1)
+    chart: Any = alt.layer(
+        query.encode(tooltip=tooltip),
+        lines.encode(color=side_scale(names), tooltip=[alt.Tooltip("stream:N"), *tooltip]),
+        dots.encode(color=alt.Color("holder:N"), tooltip=[alt.Tooltip("holder:N", title="set by"), *tooltip]),
+        moment_rule(),
+    )
+    chart = chart.add_params(*params(**TIMES, moment=LATEST))
+    return looks(chart.properties(width=WIDTH, height=260))

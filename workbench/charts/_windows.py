@@ -3,72 +3,134 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from workbench.charts._style import WIDTH, fate_scale, room, row_tooltip, stream_name, thin, time_format, titled
+from workbench.charts._drawing import LATEST, Drawing
+from workbench.charts._style import (
+    QUIET,
+    TIMES,
+    WIDTH,
+    counted,
+    ends,
+    looks,
+    moment_text,
+    params,
+    picked_points,
+    row_points,
+    span_params,
+    thin,
+    time_axis,
+    time_scale,
+)
 
 MOST_WINDOWS = 60
 _KINDS = ("both sides", "one side", "open")
 _COLOURS = ("#bcd3ea", "#f1dfb3", "#dddddd")
+_KIND_NOW = "datum.closed > moment ? 'open' : datum.left > 0 && datum.right > 0 ? 'both sides' : 'one side'"
 
 
-def windows(spans: pd.DataFrame, rows: pd.DataFrame, names: Sequence[str], title: str) -> alt.LayerChart:
+def windows(spans: pd.DataFrame, rows: pd.DataFrame, names: Sequence[str], title: str, total: int) -> Drawing:
     """Each window as a bar with its events in it: when it opened and closed, and what it held.
 
     Parameters
     ----------
     spans
-        ``window`` (a number), ``start``, ``end``, ``left``, ``right`` (rows), ``opened``, ``closed`` (micro-batches;
-        ``closed`` is empty for what is still open), ``key`` (of a session; empty for windows of all keys).
+        In order of start, at most `MOST_WINDOWS`: ``window`` (a number), ``start``, ``end``, ``left``, ``right``
+        (rows), ``opened``, ``closed`` (micro-batches; the last is `LATEST` for what is still open), ``key`` (of a
+        session; empty for windows of all keys).
     rows
         As in `timeline`, one row for each window that a row is in, and ``window``.
     names, title
         As in `timeline`.
+    total
+        How many windows there are, shown or not.
     """
-    cut = len(spans) > MOST_WINDOWS
-    shown = spans.sort_values("start").head(MOST_WINDOWS).copy()
-    shown["kind"] = "both sides"
-    shown.loc[(shown["left"] == 0) | (shown["right"] == 0), "kind"] = "one side"
-    shown.loc[shown["closed"].isna(), "kind"] = "open"
-    inside = thin(rows[rows["window"].isin(shown["window"])])
-    axis = alt.Axis(format=time_format(shown["start"]), tickCount=10, labelOverlap=True)
-    scale = room(pd.concat([shown["start"], shown["end"]]))
-    y = alt.Y("window:O", axis=None, sort=list(shown["window"]))
+    note = f"the first {len(spans)} of {total:,} windows" if len(spans) < total else f"{total:,} windows"
+    step = max(7, min(22, 420 // max(1, len(spans))))
+    keyed = bool(spans["key"].notna().any())
+    tables = {"spans": spans, "rows": thin(rows)}
+    subtitle = f"{note} · point at one to see when it opened and closed"
+    values = span_params(*ends(spans["start"], spans["end"]))
+    return Drawing(_layout(tuple(names), keyed, step), tables, title, subtitle, values)
+
+
+def window_counts(table: pd.DataFrame, title: str, total: int, step: pd.Timedelta) -> Drawing:
+    """Windows too many to be drawn, counted by what they held, in steps of their start.
+
+    Parameters
+    ----------
+    table
+        Columns ``start``, ``end`` (of the step), ``kind`` (``both sides``, ``one side`` or ``open``), ``windows``.
+    title
+        The chart's title.
+    total
+        How many windows there are.
+    step
+        How long a step is.
+    """
+    subtitle = counted(total, step).replace(" rows, counted", " windows, counted").replace("single rows", "single ones")
+    values = span_params(*ends(table["start"], table["end"]))
+    return Drawing(_counts_layout(), {"counts": table}, title, subtitle, values, True)
+
+
+def _kinds(field: str) -> alt.Color:
+    scale = alt.Scale(domain=list(_KINDS), range=list(_COLOURS))
+    return alt.Color(field, scale=scale, legend=alt.Legend(title="window holds", orient="top"))
+
+
+@lru_cache
+def _layout(names: tuple[str, str], keyed: bool, step: int) -> Any:
+    y = alt.Y("window:O", axis=None, sort=None)
+    edges = {"from": moment_text("start"), "to": moment_text("end")}
+    closes = f"datum.closed < {LATEST} ? '' + datum.closed : 'still open'"
     bars = (
-        alt.Chart(shown)
+        alt.Chart(alt.NamedData("spans"))
+        .transform_filter("datum.opened <= moment")
+        .transform_calculate(**edges, closes=closes, kind=_KIND_NOW)
         .mark_bar(cornerRadius=3, opacity=0.9)
         .encode(
-            x=alt.X("start:T", title="event time (UTC)", axis=axis, scale=scale),
+            x=alt.X("start:T", title="event time (UTC)", axis=time_axis(), scale=time_scale()),
             x2="end:T",
             y=y,
-            color=alt.Color(
-                "kind:N",
-                scale=alt.Scale(domain=list(_KINDS), range=list(_COLOURS)),
-                legend=alt.Legend(title="window holds", orient="top"),
-            ),
+            color=_kinds("kind:N"),
             tooltip=[
-                *([alt.Tooltip("key:N")] if shown["key"].notna().any() else []),
-                alt.Tooltip("start:T", format="%H:%M:%S.%L"),
-                alt.Tooltip("end:T", format="%H:%M:%S.%L"),
+                *([alt.Tooltip("key:N")] if keyed else []),
+                alt.Tooltip("from:N"),
+                alt.Tooltip("to:N"),
                 alt.Tooltip("left:Q", title=f"rows of {names[0]}"),
                 alt.Tooltip("right:Q", title=f"rows of {names[1]}"),
                 alt.Tooltip("opened:Q", title="opened in micro-batch"),
-                alt.Tooltip("closed:Q", title="closed in micro-batch"),
+                alt.Tooltip("closes:N", title="closed in micro-batch"),
             ],
         )
     )
-    points = (
-        alt.Chart(inside)
-        .mark_point(filled=True, size=34, opacity=0.9)
-        .encode(x=alt.X("time:T", scale=scale), y=y, **fate_scale("fate"), tooltip=row_tooltip())
-        .transform_calculate(stream=stream_name(names))
+    x = alt.X("time:T", scale=time_scale())
+    points, rings = row_points(names).encode(x=x, y=y), picked_points().encode(x=x, y=y)
+    chart: Any = alt.layer(bars, points, rings).resolve_scale(color="independent")
+    chart = chart.add_params(*params(**TIMES, size=34, moment=LATEST, picked=[]))
+    return looks(chart.properties(width=WIDTH, height=alt.Step(step)))
+
+
+@lru_cache
+def _counts_layout() -> Any:
+    bars = (
+        alt.Chart(alt.NamedData("counts"))
+        .transform_calculate(**{"from": moment_text("start")})
+        .transform_stack(["y0", "y1"], "windows", ["start"])
+        .mark_rect(stroke=QUIET, strokeWidth=0.2)
+        .encode(
+            x=alt.X("start:T", title="start of the window, in event time (UTC)", axis=time_axis(), scale=time_scale()),
+            x2="end:T",
+            y=alt.Y("y0:Q", title="windows"),
+            y2="y1:Q",
+            color=_kinds("kind:N"),
+            tooltip=["from:N", alt.Tooltip("kind:N", title="holds"), alt.Tooltip("windows:Q", format=",")],
+        )
     )
-    note = f"the first {MOST_WINDOWS} of {len(spans):,} windows" if cut else f"{len(spans):,} windows"
-    step = max(7, min(22, 420 // max(1, len(shown))))
-    chart: Any = (
-        alt.layer(bars, points).resolve_scale(color="independent").properties(width=WIDTH, height=alt.Step(step))
-    )
-    return titled(chart, title, f"{note} · point at one to see when it opened and closed")
+    brush = alt.selection_interval(name="brush", encodings=["x"])
+    chart = alt.layer(bars).add_params(brush, *params(**TIMES, moment=LATEST, picked=[]))
+    return looks(chart.properties(width=WIDTH, height=300))
