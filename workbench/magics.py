@@ -7,8 +7,8 @@ from typing import Any
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
+from workbench import frames
 from workbench.errors import wrong
-from workbench.streams import Stream
 
 
 @magics_class
@@ -16,8 +16,10 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
     """The magics of the workbench."""
 
     @magic_arguments()
-    @argument("left", nargs="?", help="a Stream of the notebook; without it, a scenario is chosen in the app")
-    @argument("right", nargs="?", help="the other Stream")
+    @argument(
+        "left", nargs="?", help="a Stream or DataFrame of the notebook; without it, a scenario is chosen in the app"
+    )
+    @argument("right", nargs="?", help="the other one")
     @line_magic
     def workbench(self, line: str) -> None:
         """Open the stream-join workbench: ``%workbench``, or ``%workbench orders payments`` on two streams."""
@@ -28,16 +30,16 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
         arguments = parse_argstring(self.workbench, line)
         if arguments.left and not arguments.right:
             raise wrong("right", None, f"name two streams: %workbench {arguments.left} <other stream>")
-        streams = [self._stream(name) for name in (arguments.left, arguments.right) if name]
+        names = [self._known(name) for name in (arguments.left, arguments.right) if name]
         close_all()
-        display(App(*streams))
+        display(App(*names, namespace=self.shell.user_ns))
 
-    def _stream(self, name: str) -> Stream:
-        found = self.shell.user_ns.get(name)
-        if not isinstance(found, Stream):
-            known = [key for key, value in self.shell.user_ns.items() if isinstance(value, Stream) and key[0] != "_"]
-            raise wrong("%workbench", name, f"the notebook's streams are: {', '.join(known) or 'none yet'}")
-        return found
+    def _known(self, name: str) -> str:
+        known = frames.joinable(self.shell.user_ns)
+        if name not in known:
+            words = ", ".join(known) or "none yet"
+            raise wrong("%workbench", name, f"the notebook's streams and DataFrames are: {words}")
+        return name
 
 
 def register(ipython: Any) -> None:

@@ -251,6 +251,28 @@ class Run:
             raise wrong("batch", batch, f"this run has micro-batches {known[0]} to {known[-1]}")
         return _state.read(self, batch)
 
+    def against(self, other: Run) -> pd.DataFrame:
+        """The rows whose fate differs from another run of the same streams.
+
+        Parameters
+        ----------
+        other
+            A run, or preview, of the same rows under other settings.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Those rows of `rows`, without fixes, and ``other_fate``, ``other_reason``.
+
+        Raises
+        ------
+        ArgumentError
+            If the other run has other rows.
+        """
+        from workbench import _against
+
+        return _against.against(self, other)
+
     def at(self, batch: int) -> Moment:
         """What the run looked like at the end of a micro-batch: watermark, open windows, state, rows out.
 

@@ -5,35 +5,25 @@ from __future__ import annotations
 import threading
 import time
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 
 from workbench import query
+from workbench.app._code import cell, highlight_style
+from workbench.app._figures import changed, figures, head
+from workbench.app._history import History
 from workbench.app._results import ResultsPanel
-from workbench.app._settings import SettingsPanel
+from workbench.app._runs import Past, RunsPanel
+from workbench.app._settings import Asked, SettingsPanel, describe
+from workbench.app._worker import Latest
 from workbench.errors import WorkbenchError
-from workbench.joins import Join
 from workbench.results import Run
 from workbench.streams import Stream
 
-_STYLE = """<style>
-.sjw { border: 1px solid var(--jp-border-color2, #ddd); border-radius: 6px; padding: 12px 16px; }
-.sjw-heading { font-weight: 600; color: var(--jp-ui-font-color1, #222); margin-top: 6px;
-  border-bottom: 1px solid var(--jp-border-color2, #ddd); }
-.sjw-mark { color: var(--jp-error-color1, #b3261e); font-size: 12px; line-height: 1.35; padding-left: 96px; }
-.sjw-mark .widget-html-content { white-space: normal; }
-.sjw-figures b { font-size: 20px; margin-right: 4px; font-variant-numeric: tabular-nums; }
-.sjw-figures span { margin-right: 22px; color: var(--jp-ui-font-color2, #666); }
-.sjw-figures b { color: var(--jp-ui-font-color1, #222); }
-.sjw-trouble { color: var(--jp-error-color1, #b3261e); }
-.sjw-views { min-width: 0; }
-.sjw-views .widget-toggle-buttons { width: auto; }
-.sjw-views pre { line-height: 1.35; margin: 0; white-space: pre; overflow-x: auto; }
-.sjw-settings .widget-text input, .sjw-settings select { min-width: 0; }
-.sjw-views .vega-embed, .sjw-views .vega-embed svg { max-width: 100%; height: auto; }
-</style>"""
 _REPAINT = 0.25  # seconds between two paintings of the progress bar
+_STYLE = Path(__file__).with_name("app.css")
 
 _open: list[App] = []
 
@@ -43,8 +33,10 @@ class App:
 
     Parameters
     ----------
-    streams
-        Two streams to join; none: a scenario is chosen in the page.
+    *streams
+        Two Streams or DataFrames, or the names they have in `namespace`; none: a scenario is chosen in the page.
+    namespace
+        The notebook's variables, of which the page offers the Streams and DataFrames.
 
     Attributes
     ----------
@@ -54,91 +46,180 @@ class App:
         The last run, None before the first.
     """
 
-    def __init__(self, *streams: Stream) -> None:
+    def __init__(self, *streams: Any, namespace: dict[str, Any] | None = None) -> None:
         self.run: Run | None = None
+        space, names = _named(streams, namespace or {})
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._go = widgets.Button(description="Run on Spark", button_style="primary", icon="play")
-        self._halt = widgets.Button(description="Stop", icon="stop", disabled=True)
-        self._bar = widgets.IntProgress(0, layout=widgets.Layout(width="220px"))
-        self._words = widgets.HTML("ready")
-        self._figures = widgets.HTML()
-        self._figures.add_class("sjw-figures")
-        self._trouble = widgets.HTML()
-        self._trouble.add_class("sjw-trouble")
-        self._results = ResultsPanel()
-        self._settings: SettingsPanel | None = None
-        self._settings = SettingsPanel(streams, self._changed)
-        head = widgets.HBox([self._go, self._halt, self._bar, self._words])
-        right = widgets.VBox(
-            [head, self._figures, self._trouble, self._results.widget],
-            layout=widgets.Layout(flex="1 1 auto", min_width="0"),
-        )
-        body = widgets.HBox([self._settings.widget, right], layout=widgets.Layout(grid_gap="20px"))
-        self.widget = widgets.VBox([widgets.HTML(_STYLE), body])
+        self._asked: Asked | None = None
+        self._worker = Latest(self._failed)
+        self._history = History()
+        self._buttons()
+        self._runs = RunsPanel(self._back_to, self._worker.submit)
+        self._results = ResultsPanel(self._worker.submit, self._cell, self._runs.widget, self._apply)
+        self._settings = SettingsPanel(space, names, self._changed)
+        left = widgets.VBox([widgets.HBox([self._undo, self._redo]), self._settings.widget])
+        left.add_class("sjw-left")
+        right = widgets.VBox([self._head, self._figures, self._since, self._trouble, self._results.widget])
+        right.add_class("sjw-right")
+        body = widgets.HBox([left, right])
+        body.add_class("sjw-body")
+        style = widgets.HTML(f"<style>{_STYLE.read_text()}\n{highlight_style()}</style>")
+        style.layout.display = "none"
+        self.widget = widgets.VBox([style, body])
         self.widget.add_class("sjw")
-        self._go.on_click(lambda _: self.start())
-        self._halt.on_click(lambda _: self._stop.set())
         self._changed()
         _open.append(self)
+
+    def _buttons(self) -> None:
+        narrow = widgets.Layout(width="auto")
+        self._go = widgets.Button(description="Run on Spark", button_style="primary", icon="play", layout=narrow)
+        self._halt = widgets.Button(description="Stop", icon="stop", disabled=True, layout=narrow)
+        self._undo = widgets.Button(icon="undo", tooltip="Undo the last change of a setting", layout=narrow)
+        self._redo = widgets.Button(icon="repeat", tooltip="Redo it", layout=narrow)
+        self._bar = widgets.IntProgress(0, layout=widgets.Layout(width="120px", visibility="hidden"))
+        self._words = widgets.HTML("ready")
+        self._words.add_class("sjw-words")
+        self._figures, self._since, self._trouble = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        for each, name in ((self._figures, "figures"), (self._since, "since"), (self._trouble, "trouble")):
+            each.add_class(f"sjw-{name}")
+        self._head = widgets.HBox([self._go, self._halt, self._bar, self._words])
+        self._head.add_class("sjw-head")
+        self._go.on_click(lambda _: self.start())
+        self._halt.on_click(lambda _: self._stop.set())
+        self._undo.on_click(lambda _: self._travel(-1))
+        self._redo.on_click(lambda _: self._travel(1))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         return self.widget._repr_mimebundle_(**kwargs)
 
+    @property
+    def busy(self) -> bool:
+        """Whether a run is under way."""
+        return self._thread is not None and self._thread.is_alive()
+
     def _changed(self) -> None:
-        """A setting changed: check all of them, and show the script they make."""
-        if self._settings is None:
+        """A setting changed: show what it would do."""
+        if self._settings is None or self.busy:
             return
-        running = self._thread is not None and self._thread.is_alive()
+        state = self._settings.state
+        self._worker.submit(lambda: self._preview(state))
+
+    def _preview(self, state: dict[str, Any]) -> None:
+        """Check all settings, and show what a run must give; in the thread that draws."""
         try:
-            join = self._settings.join()
-            left, right = self._settings.streams()
-            self._show(query.preview(join, left, right, self._settings.finish))
+            asked = self._settings.asked()
+            run = query.preview(asked.join, asked.left, asked.right, asked.finish, asked.policy)
         except WorkbenchError as error:
             self._trouble.value = escape(str(error))
             self._go.disabled = True
             return
+        self._history.note(state)
+        self._asked = asked
+        self._show(run, asked)
         self._trouble.value = ""
-        self._words.value = "a preview, worked out without Spark"
-        self._bar.value = 0
-        self._go.disabled = running
+        self._say("preview", "a preview, worked out without Spark")
+        self._go.disabled = self.busy
+        self._undo.disabled, self._redo.disabled = not self._history.can_undo, not self._history.can_redo
 
-    def _show(self, run: Run) -> None:
+    def _show(self, run: Run, asked: Asked, before: Past | None = None) -> None:
+        past = self._runs.past
+        last = before if before is not None else (past[-1] if past else None)
+        self._figures.value = head(figures(run), figures(last.run) if last else None)
+        words = changed(describe(asked), describe(last.asked)) if last else ""
+        self._since.value = f"since run {last.number}: {words}" if last else ""
         self._results.show(run)
-        self._figures.value = _figures(run)
+
+    def _say(self, kind: str, words: str) -> None:
+        self._words.value = f'<span class="sjw-badge sjw-{kind}">{words}</span>'
+
+    def _failed(self, error: Exception) -> None:
+        told = error if isinstance(error, WorkbenchError) else query.one_sentence(error)
+        self._trouble.value = _folded(told)
+
+    def _travel(self, by: int) -> None:
+        if (self._history.can_undo if by < 0 else self._history.can_redo) and not self.busy:
+            self._settings.state = self._history.step(by)
+            self._changed()
+
+    def _apply(self, setting: str, value: str | bool) -> None:
+        self._settings.apply(setting, value)
+
+    def _cell(self) -> str:
+        return cell(self._asked, self._settings.code()) if self._asked is not None else ""
+
+    def _back_to(self, past: Past) -> None:
+        """Set the page to a past run, and show it."""
+        if self.busy:
+            return
+        self._settings.state = past.state
+
+        def show() -> None:
+            self._history.note(past.state)
+            self._asked, self.run = past.asked, past.run
+            self._show(past.run, past.asked)
+            self._trouble.value = ""
+            self._say("ran", f"run {past.number}, on Spark in {past.seconds:.1f} s")
+
+        self._worker.submit(show)
 
     def start(self) -> None:
         """Run the join as it is set, in a thread of its own; the notebook stays free."""
-        if self._settings is None or (self._thread is not None and self._thread.is_alive()):
+        if self.busy:
             return
+        self._worker.settle()
         try:
-            asked = self._settings.join(), *self._settings.streams(), self._settings.finish
+            asked = self._settings.asked()
         except WorkbenchError as error:
             self._trouble.value = escape(str(error))
             return
         self._stop.clear()
         self._busy(True)
-        self._thread = threading.Thread(target=self._work, args=asked, name="stream-join-workbench", daemon=True)
+        state = self._settings.state
+        self._thread = threading.Thread(
+            target=self._work, args=(asked, state), name="stream-join-workbench", daemon=True
+        )
         self._thread.start()
 
-    def _work(self, join: Join, left: Stream, right: Stream, finish: bool) -> None:
+    def _work(self, asked: Asked, state: dict[str, Any]) -> None:
         try:
-            self._words.value = "starting Spark …"
-            run = query.run(join, left, right, finish, progress=self._progress, stop=self._stop)
-            self._words.value = "drawing …"
-            self._show(run)
-            self.run = run
-            self._trouble.value = escape(run.fault)
-            self._words.value = f"run on Spark in {sum(run.batches['duration_ms']) / 1000:.1f} s"
+            self._say("busy", "starting Spark …")
+            begun = time.monotonic()
+            run = query.run(
+                asked.join, asked.left, asked.right, asked.finish, policy=asked.policy,
+                progress=self._progress, stop=self._stop,
+            )  # fmt: skip
+            seconds = time.monotonic() - begun
+            self._say("busy", "drawing …")
+            self._keep(run, asked, state, seconds)
         except WorkbenchError as error:
-            self._words.value = "stopped" if self._stop.is_set() else "failed"
+            self._say("stopped" if self._stop.is_set() else "failed", "stopped" if self._stop.is_set() else "failed")
             if not self._stop.is_set():
                 self._trouble.value = _folded(error)
         except Exception as error:  # noqa: BLE001 - nothing may leave the page without a way back
-            self._words.value = "failed"
+            self._say("failed", "failed")
             self._trouble.value = _folded(WorkbenchError(f"the workbench failed: {error!r}"))
         finally:
             self._busy(False)
+
+    def _keep(self, run: Run, asked: Asked, state: dict[str, Any], seconds: float) -> None:
+        before = self._runs.past[-1] if self._runs.past else None
+        drawn = threading.Event()
+
+        def show() -> None:
+            try:
+                past = self._runs.add(run, asked, state, seconds)
+                self.run, self._asked = run, asked
+                self._show(run, asked, before or past)
+                if before is None:
+                    self._since.value = ""
+                self._trouble.value = escape(run.fault)
+                self._say("ran", f"run {past.number}, on Spark in {seconds:.1f} s")
+            finally:
+                drawn.set()
+
+        self._worker.submit(show)
+        drawn.wait(60)
 
     def _progress(self, done: int, expected: int) -> None:
         now = time.monotonic()
@@ -146,36 +227,43 @@ class App:
             return
         self._painted = now
         self._bar.max, self._bar.value = expected, done
-        self._words.value = f"micro-batch {done} of {expected}"
+        self._say("busy", f"micro-batch {done} of {expected}")
 
     def _busy(self, busy: bool) -> None:
         self._go.disabled = busy
         self._halt.disabled = not busy
-        if self._settings is not None:
-            self._settings.enable(not busy)
+        self._undo.disabled = busy or not self._history.can_undo
+        self._redo.disabled = busy or not self._history.can_redo
+        self._settings.enable(not busy)
+        self._bar.layout.visibility = "visible" if busy else "hidden"
         if busy:
             self._trouble.value = ""
             self._bar.value = 0
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait until the run under way has ended."""
+        """Wait until the run under way has ended, and all is drawn."""
         if self._thread is not None:
             self._thread.join(timeout)
+        self._worker.settle()
 
     def close(self) -> None:
         """Stop what runs and take the page away."""
         self._stop.set()
-        self.wait(15)
+        if self._thread is not None:
+            self._thread.join(15)
+        self._worker.close()
         self.widget.close()
 
 
-def _figures(run: Run) -> str:
-    counts = run.rows["fate"].value_counts()
-    words = [(counts.get(fate, 0), fate.replace("_", " ")) for fate in ("matched", "unmatched", "late", "pending")]
-    if counts.get("null_key"):
-        words.append((counts["null_key"], "null key"))
-    words += [(int(run.batches["output_rows"].sum()), "rows out"), (int(run.batches["state_rows"].max()), "peak state")]
-    return "".join(f"<b>{count:,}</b><span>{word}</span>" for count, word in words)
+def _named(given: tuple[Any, ...], namespace: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The notebook's variables with the streams that were given, and the names of these."""
+    names = []
+    for place, each in enumerate(given):
+        name = each if isinstance(each, str) else (each.name if isinstance(each, Stream) else ("left", "right")[place])
+        if not isinstance(each, str):
+            namespace = {**namespace, name: each}
+        names.append(name)
+    return namespace, tuple(names)
 
 
 def _folded(error: WorkbenchError) -> str:

@@ -26,6 +26,8 @@ GAP = Field("gap", "Gap", "5 seconds", "The silence, on both sides, that ends a 
 LOWER = Field("lower", "Lower bound", "0 seconds", "The earliest right row, relative to the left row's event time.")
 UPPER = Field("upper", "Upper bound", "15 seconds", "The latest right row, relative to the left row's event time.")
 
+FIELDS = (SIZE, SLIDE, OFFSET, GAP, LOWER, UPPER)
+
 WINDOWS: dict[str, tuple[Callable[..., Window], tuple[Field, ...]]] = {
     "tumbling": (Tumbling, (SIZE, OFFSET)),
     "sliding": (Sliding, (SIZE, SLIDE, OFFSET)),
@@ -69,3 +71,11 @@ for _name, (_, _fields) in WINDOWS.items():
     KINDS[_name] = Kind(f"{_name.capitalize()} window join", _fields, HOWS, (), _windowed(_name))
 for _name, (_, _fields) in WINDOWS.items():
     KINDS[f"cogroup_{_name}"] = Kind(f"coGroup, {_name} windows", _fields, (), (), _grouped(_name))
+
+
+def kind_of(join: Join) -> str:
+    """The label of a join's kind."""
+    if isinstance(join, IntervalJoin):
+        return KINDS["interval"].label
+    name = type(join.window).__name__.lower()
+    return KINDS[f"cogroup_{name}" if isinstance(join, CoGroup) else name].label

@@ -1,92 +1,320 @@
-"""The right panel: what a run, or a preview of one, gave: charts, tables, the script."""
+"""The right panel: what a run, or a preview of one, gave. One chart and one table serve all views."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
-import altair as alt
 import ipywidgets as widgets
 import pandas as pd
 from itables.widget import ITable
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
 
+from workbench.app._chart import ChartBox
+from workbench.app._code import CodeBox
+from workbench.app._form import show
+from workbench.app._scrubber import Scrubber
+from workbench.charts import MOMENT, PICKED
 from workbench.errors import ArgumentError
+from workbench.joins import CoGroup
 from workbench.results import Run
+from workbench.streams import ROW, SIDES
 
-_VIEWS = {
-    "Timeline": ("timeline", "Both streams on event time: windows or intervals, matched pairs, fates."),
-    "Arrival": ("arrival", "Event time against arrival, and the watermark that late rows are judged by."),
-    "Watermarks": ("watermarks", "Each stream's own watermark, the query's, and who holds it back."),
-    "Late": ("late", "How late rows were, and which delay would have kept how many."),
-    "Windows": ("windows", "What each window held, when it opened and when it closed."),
-    "Near misses": ("misses", "How far rows without partner were from the nearest row of their key."),
-    "State": ("state", "What is held in state after each micro-batch, added and evicted."),
-}
-_TABS = ("Charts", "Output", "Rows and reasons", "Script")
-_MOST_TABLE_ROWS = 5_000
+MOST_TABLE_ROWS = 2_000
+_COLUMNS = ["side", "batch", "fate", "reason", "fix_setting", "fix_value"]
+
+
+@dataclass(frozen=True)
+class View:
+    """A view in the row of views: its name, what it shows, and the chart that does."""
+
+    name: str
+    help: str
+    chart: str = ""
+    parts: tuple[str, ...] = field(default=("chart",))
+
+
+VIEWS = (
+    View("Timeline", "Both streams on event time: windows or intervals, matched pairs, fates.", "timeline"),
+    View("Arrival", "Event time against arrival, and the watermark that late rows are judged by.", "arrival"),
+    View("Watermarks", "Each stream's own watermark, the query's, and who holds it back.", "watermarks"),
+    View("Windows", "What each window held, when it opened and when it closed.", "windows"),
+    View("Late", "How late rows were, and which delay would have kept how many.", "late", ("chart", "table")),
+    View("Unmatched", "Rows without partner, each with its reason, and near misses.", "misses", ("chart", "table")),
+    View("State", "What is held in state after each micro-batch, added and evicted.", "state"),
+    View("Output", "What came out of the join.", "", ("table",)),
+    View("Script", "The PySpark script of this join, and the cell that does what this page does.", "", ("code",)),
+    View("Runs", "Past runs: go back to one, compare two side by side.", "", ("runs",)),
+)
+_VIEWS = {view.name: view for view in VIEWS}
 
 
 class ResultsPanel:
-    """Charts, tables and the script. Only the chart that is looked at is drawn.
+    """Views of a run with linked selection and a scrubber over its micro-batches.
+
+    Parameters
+    ----------
+    submit
+        Does a job in the thread that draws.
+    cell
+        Gives the text of the cell that does what the page does.
+    runs
+        The panel of past runs.
+    apply
+        Called with a setting and its value when a row's fix is to be applied.
 
     Attributes
     ----------
     widget
         The panel.
+    picked
+        The ``row_id`` of what is picked.
     """
 
-    def __init__(self) -> None:
-        alt.JupyterChart.enable_offline()
-        self._run: Run | None = None
-        self._view = widgets.ToggleButtons(
-            options=list(_VIEWS), tooltips=[words for _, words in _VIEWS.values()], style={"button_width": "auto"}
+    def __init__(
+        self,
+        submit: Callable[[Callable[[], None]], None],
+        cell: Callable[[], str],
+        runs: widgets.Widget,
+        apply: Callable[[str, str | bool], None],
+    ) -> None:
+        self._submit, self._cell, self._apply = submit, cell, apply
+        self.run: Run | None = None
+        self.picked: list[str] = []
+        self._between: tuple[pd.Timestamp, pd.Timestamp] | None = None
+        self._drawn: Any = None
+        self._ids: list[list[str]] = []
+        self._selecting = False
+        self.view = widgets.ToggleButtons(
+            options=list(_VIEWS), tooltips=[view.help for view in VIEWS], style={"button_width": "auto"}
         )
-        self._view.observe(lambda _: self._draw(), "value")
-        self._remark = widgets.HTML()
-        self._chart = widgets.Box()
-        self._tables = [ITable(), ITable()]
-        self._notes = [widgets.HTML(), widgets.HTML()]
-        self._script = widgets.HTML()
-        charts = widgets.VBox([self._view, self._remark, self._chart])
-        tables = [widgets.VBox([note, table]) for note, table in zip(self._notes, self._tables, strict=True)]
-        self.widget = widgets.Tab([charts, *tables, self._script], titles=_TABS)
+        self.view.add_class("sjw-tabs")
+        self.remark = widgets.HTML()
+        self.remark.add_class("sjw-remark")
+        self.chart, self.table, self.code = ChartBox(), ITable(), CodeBox()
+        self._whole = widgets.Button(description="Show the whole run", icon="search-minus")
+        self._note = widgets.HTML()
+        self._text = widgets.ToggleButtons(
+            options=["PySpark script", "Notebook cell"],
+            tooltips=["Runs anywhere Spark does.", "Does in code what this page does."],
+            style={"button_width": "auto"},
+        )
+        self.story = widgets.HTML()
+        self.story.add_class("sjw-story")
+        self._fix = widgets.Button(icon="check", layout=widgets.Layout(width="auto"))
+        self._fix.on_click(lambda _: self._apply(*self._fixes))
+        self._fixes: tuple[str, str | bool] = ("", "")
+        self.scrubber = Scrubber(self.draw)
+        table = widgets.VBox([self._note, self.table])
+        table.add_class("sjw-table")
+        story = widgets.VBox([self.story, self._fix])
+        self._parts = {
+            "chart": widgets.VBox([self.chart, self._whole, self.scrubber.widget]),
+            "story": story,
+            "table": table,
+            "code": widgets.VBox([self._text, self.code]),
+            "runs": runs,
+        }
+        self.widget = widgets.VBox([self.view, self.remark, *self._parts.values()])
         self.widget.add_class("sjw-views")
+        self.view.observe(lambda _: self.draw(), "value")
+        self._text.observe(lambda _: self.draw(), "value")
+        self._whole.on_click(lambda _: self._zoom(None))
+        self.chart.observe(self._clicked, "clicked")
+        self.chart.observe(lambda change: self._zoom(change["new"]), "brushed")
+        self.table.observe(self._selected, "selected_rows")
+        show(self._whole, False)
+        show(story, False)
+        self._story_box = story
 
     def show(self, run: Run) -> None:
-        """Show a run, or a preview of one."""
-        self._run = run
+        """Show a run, or a preview of one; from the thread that draws."""
+        before = self.run
+        self.run = run
+        if before is None or any(before.side(side).table is not run.side(side).table for side in SIDES):
+            self.picked, self._between = [], None
+        self.scrubber.fit(run)
+        self._drawn = None
         self._draw()
-        self._script.value = highlight(run.script, PythonLexer(), HtmlFormatter(noclasses=True, style="friendly"))
-        first = ["side", "fate", "reason", "fix_setting", "fix_value"]
-        self._fill(1, run.rows[[*first, *(name for name in run.rows if name not in first)]])
-        if run.ran:
-            self._fill(0, run.output)
-        else:
-            self._notes[0].value = "This is a preview. Run it on Spark to see the output."
-            self._tables[0].update(pd.DataFrame())
+
+    def draw(self) -> None:
+        """Draw what is chosen, soon."""
+        if self.run is not None and not self.chart_moved():
+            self._submit(self._draw)
+
+    def chart_moved(self) -> bool:
+        """Move the chart that is shown to another moment at once, where that is all there is to do."""
+        drawing = self.chart.shown
+        view = _VIEWS[self.view.value]
+        if drawing is None or drawing.aggregated or view.parts != ("chart",) or self._drawn != self._wanted(view):
+            return False
+        self.chart.params = {MOMENT: self.scrubber.moment, PICKED: self.picked}
+        self._submit(self._tell)
+        return True
+
+    def _wanted(self, view: View) -> Any:
+        """What a drawing depends on, but the moment and what is picked, which it takes as parameters."""
+        moment = self.scrubber.moment if "table" in view.parts else None
+        return id(self.run), view.name, self._between, moment, self._text.value
 
     def _draw(self) -> None:
-        """Draw the chosen view; one chart widget serves all, because each weighs a megabyte."""
-        if self._run is None:
+        run = self.run
+        if run is None:
             return
-        try:
-            chart = getattr(self._run.charts, _VIEWS[self._view.value][0])()
-        except ArgumentError as error:
-            self._remark.value = escape(error.remedy)
-            self._chart.layout.display = "none"
-            return
-        self._remark.value = ""
-        self._chart.layout.display = None
-        if self._chart.children:
-            self._chart.children[0].chart = chart
+        view = _VIEWS[self.view.value]
+        for name in ("chart", "table", "code", "runs"):
+            show(self._parts[name], name in view.parts)
+        self.remark.value = ""
+        wanted = self._wanted(view)
+        aggregated = self.chart.shown is not None and self.chart.shown.aggregated
+        if self._drawn != wanted or aggregated:
+            self._fill(run, view)
+            self._drawn = wanted
         else:
-            self._chart.children = [alt.JupyterChart(chart)]
+            self.chart.params = {MOMENT: self.scrubber.moment, PICKED: self.picked}
+        self._tell()
 
-    def _fill(self, place: int, frame: pd.DataFrame) -> None:
-        cut = len(frame) > _MOST_TABLE_ROWS
-        self._notes[place].value = (
-            f"the first {_MOST_TABLE_ROWS:,} of {len(frame):,} rows" if cut else f"{len(frame):,} rows"
-        )
-        self._tables[place].update(frame.head(_MOST_TABLE_ROWS))
+    def _fill(self, run: Run, view: View) -> None:
+        if "chart" in view.parts and view.chart:
+            self._fill_chart(run, view.chart)
+        if "table" in view.parts:
+            self._fill_table(run, view.name)
+        if "code" in view.parts:
+            script = self._text.value == "PySpark script"
+            self.code.show(run.script if script else self._cell(), "join.py" if script else "cell.py")
+
+    def _fill_chart(self, run: Run, chart: str) -> None:
+        batch = self.scrubber.batch
+        try:
+            given: dict[str, Any] = {"between": self._between} if chart not in ("watermarks", "misses", "state") else {}
+            drawing = run.charts.drawing(chart, **given, batch=batch)
+        except ArgumentError as error:
+            self.remark.value = escape(error.remedy)
+            show(self._parts["chart"], False)
+            return
+        show(self._whole, self._between is not None)
+        self.chart.show(drawing, **{PICKED: self.picked})
+        if drawing.aggregated:
+            self.remark.value = "Too many rows to draw one by one: drag over a stretch of time to see single rows."
+
+    def _fill_table(self, run: Run, view: str) -> None:
+        frame, self._ids = _table(run, view, self.scrubber.batch)
+        if view == "Output" and not run.ran:
+            self._note.value = "This is a preview. Run it on Spark to see the output."
+        else:
+            shown = min(len(frame), MOST_TABLE_ROWS)
+            words = f"the first {shown:,} of {len(frame):,} rows" if shown < len(frame) else f"{shown:,} rows"
+            self._note.value = f"{words}; pick one to see it in all views"
+        self._selecting = True
+        try:
+            self.table.update(frame.head(MOST_TABLE_ROWS), selected_rows=self._chosen(), select=True)
+        finally:
+            self._selecting = False
+
+    def _chosen(self) -> list[int]:
+        """The table's rows that are picked."""
+        wanted = set(self.picked)
+        return [place for place, ids in enumerate(self._ids[:MOST_TABLE_ROWS]) if wanted & set(ids)] if wanted else []
+
+    def _clicked(self, change: Any) -> None:
+        clicked = change["new"]
+        if clicked.get("row_id"):
+            self.pick([clicked["row_id"]])
+        elif clicked.get("window") is not None and self.chart.shown is not None:
+            rows = self.chart.shown.tables["rows"]
+            self.pick(list(rows.loc[rows["window"] == clicked["window"], "row_id"]))
+        else:
+            self.pick([])
+
+    def _selected(self, change: Any) -> None:
+        if self._selecting:
+            return
+        places = [place for place in change["new"] if place < len(self._ids)]
+        if places:
+            self.pick(self._ids[places[-1]])
+
+    def pick(self, row_ids: list[str]) -> None:
+        """Pick rows in all views."""
+        self.picked = row_ids
+        self.chart.params = {MOMENT: self.scrubber.moment, PICKED: row_ids}
+        self._submit(self._draw)
+
+    def _zoom(self, brushed: list[float] | None) -> None:
+        self._between = None
+        if brushed:
+            low, high = (pd.Timestamp(each * 1000 // 1, unit="us") for each in brushed)
+            self._between = (low, high)
+        self._drawn = None
+        self._submit(self._draw)
+
+    def _tell(self) -> None:
+        """Tell of the moment and of what is picked."""
+        run = self.run
+        if run is None:
+            return
+        self.scrubber.tell(run)
+        show(self._story_box, bool(self.picked))
+        show(self._fix, False)
+        if "table" in _VIEWS[self.view.value].parts and self.table.selected_rows != self._chosen():
+            self._selecting = True
+            self.table.selected_rows = self._chosen()
+            self._selecting = False
+        if len(self.picked) == 1:
+            self._tell_row(run, self.picked[0])
+        elif self.picked:
+            counts = {side: sum(each.startswith(side) for each in self.picked) for side in SIDES}
+            words = " and ".join(f"{counts[side]:,} of {run.side(side).name}" for side in SIDES)
+            self.story.value = f"{words} are picked"
+
+    def _tell_row(self, run: Run, row_id: str) -> None:
+        side, row = row_id.split("-")
+        index = int(row) + (len(run.left) if side == "right" else 0)
+        self.story.value = f"<pre>{escape(run.why(index).text)}</pre>"
+        told = run.story.told[side].iloc[int(row)]
+        if told["fix_setting"] is not None:
+            self._fixes = told["fix_setting"], told["fix_value"]
+            value = told["fix_value"]
+            self._fix.description = (
+                f"Set {told['fix_setting']} to {value}" if value is not True else "Close every window"
+            )
+            show(self._fix, True)
+
+
+def _table(run: Run, view: str, batch: int | None) -> tuple[pd.DataFrame, list[list[str]]]:
+    """The table of a view up to a micro-batch, and for each of its rows the ``row_id`` of the rows it tells of."""
+    if view == "Output":
+        if not run.ran:
+            return pd.DataFrame(), []
+        frame = run.output
+        known = frame["batch"] <= batch if batch is not None else pd.Series(True, index=frame.index)
+        return frame[known], [ids for ids, shown in zip(_output_ids(run), known, strict=True) if shown]
+    parts = []
+    for side in SIDES:
+        fates = run.fates[side]
+        wanted = fates["fate"] == "late" if view == "Late" else fates["fate"].isin(("unmatched", "pending", "null_key"))
+        if view == "Late":
+            wanted = wanted | (fates["late"] > 0)
+        if batch is not None:
+            wanted &= run.side(side).arrival <= batch
+        parts.append(wanted.to_numpy().nonzero()[0])
+    index = [*parts[0].tolist(), *(len(run.left) + parts[1]).tolist()]
+    ids = [[f"left-{row}"] for row in parts[0].tolist()] + [[f"right-{row}"] for row in parts[1].tolist()]
+    rows = run.rows.iloc[index]
+    return rows[[*_COLUMNS, *(name for name in rows if name not in _COLUMNS)]], ids
+
+
+def _output_ids(run: Run) -> list[list[str]]:
+    raw = run.raw_output
+    if isinstance(run.join, CoGroup):
+        lists = {side: raw.column(side).to_pylist() for side in SIDES}
+        return [
+            [f"{side}-{row[ROW]}" for side, rows in zip(SIDES, both, strict=True) for row in rows]
+            for both in zip(lists["left"], lists["right"], strict=True)
+        ]
+    names = [side for side in SIDES if f"{side}_{ROW}" in raw.column_names]
+    columns = [raw.column(f"{side}_{ROW}").to_pylist() for side in names]
+    return [
+        [f"{side}-{row}" for side, row in zip(names, both, strict=True) if row is not None]
+        for both in zip(*columns, strict=True)
+    ]

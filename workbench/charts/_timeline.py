@@ -307,7 +307,7 @@ def _interval() -> alt.Chart:
         alt.Chart(alt.NamedData("rows"))
         .transform_filter("datum.side == 'left'")
         .transform_filter(chosen)
-        .transform_calculate(start="datum.time + lower", end="datum.time + upper", foot="0.02", top="0.98")
+        .transform_calculate(start="+datum.time + lower", end="+datum.time + upper", foot="0.02", top="0.98")
         .mark_rect(color="#f3d9a4", opacity=0.7, cornerRadius=3, clip=True)
         .encode(x=alt.X("start:T", scale=time_scale()), x2="end:T", y="foot:Q", y2="top:Q")
     )

@@ -1,0 +1,121 @@
+// Shows one drawing: a Vega-Lite layout, its tables and its parameters. A drawing of the same layout as the one before
+// is filled into the view that is there; only another layout is compiled anew. vegaEmbed and lodashDebounce come with
+// the bundle that vl-convert makes.
+const MARGIN = 130, NARROWEST = 300, WIDEST = 1100;
+
+function fitted(part, width) {
+  const copy = { ...part };
+  if (typeof copy.width === "number") copy.width = width;
+  for (const name of ["layer", "vconcat"]) {
+    if (copy[name]) copy[name] = copy[name].map((each) => fitted(each, width));
+  }
+  return copy;
+}
+
+function plain(value) {
+  return JSON.parse(JSON.stringify(value ?? null));
+}
+
+async function render({ model, el }) {
+  const title = document.createElement("div");
+  const subtitle = document.createElement("div");
+  const box = document.createElement("div");
+  title.className = "sjw-chart-title";
+  subtitle.className = "sjw-chart-subtitle";
+  el.classList.add("sjw-chart");
+  el.append(title, subtitle, box);
+  let api = null, shown = null, width = 0, busy = false, again = false, clicks = 0;
+
+  const room = () => Math.max(NARROWEST, Math.min(WIDEST, el.clientWidth - MARGIN));
+
+  function signals(values) {
+    for (const [name, value] of Object.entries(values)) {
+      try { api.view.signal(name, plain(value)); } catch { /* this layout has no such parameter */ }
+    }
+  }
+
+  function watch(spec) {
+    api.view.addEventListener("click", (_, item) => {
+      const { row_id = null, window = null } = item?.datum ?? {};
+      model.set("clicked", { row_id, window, click: ++clicks });
+      model.save_changes();
+    });
+    if (!spec.params?.some((each) => each.name === "brush")) return;
+    api.view.addSignalListener("brush", lodashDebounce((_, value) => {
+      const [range] = Object.values(value ?? {});
+      if (!range || range[0] === range[1]) return;
+      model.set("brushed", range.map(Number).sort((one, other) => one - other));
+      model.save_changes();
+    }, 400));
+  }
+
+  async function embed(drawing) {
+    api?.finalize();
+    width = room();
+    const spec = fitted(plain(model.get("spec")), width);
+    spec.datasets = drawing.data;
+    spec.background = "transparent";
+    for (const each of spec.params ?? []) {
+      if (each.name in drawing.params) each.value = drawing.params[each.name];
+    }
+    const actions = { export: true, source: false, compiled: false, editor: false };
+    api = await vegaEmbed(box, spec, { mode: "vega-lite", renderer: "canvas", actions });
+    box.view = api.view;
+    watch(spec);
+    shown = drawing.layout;
+  }
+
+  async function fill(drawing) {
+    for (const [name, rows] of Object.entries(drawing.data)) {
+      try { api.view.data(name, rows); } catch { /* this layout does not show that table */ }
+    }
+    signals(drawing.params);
+    await api.view.runAsync();
+  }
+
+  async function once() {
+    const drawing = plain(model.get("drawing"));
+    if (!drawing.layout) return;
+    title.textContent = drawing.title;
+    subtitle.textContent = drawing.subtitle;
+    if (api && shown === drawing.layout && width === room()) await fill(drawing);
+    else await embed(drawing);
+    model.set("painted", drawing.number);
+    model.save_changes();
+  }
+
+  async function paint() {
+    again = true;
+    if (busy) return;
+    busy = true;
+    try {
+      while (again) {
+        again = false;
+        await once();
+      }
+    } catch (error) {
+      subtitle.textContent = `this chart could not be drawn: ${error.message}`;
+      shown = null;
+    } finally {
+      busy = false;
+    }
+  }
+
+  model.on("change:drawing", paint);
+  model.on("change:params", () => {
+    if (!api) return;
+    signals(model.get("params"));
+    api.view.runAsync();
+  });
+  const resized = new ResizeObserver(lodashDebounce(() => {
+    if (api && el.clientWidth && Math.abs(room() - width) > 8) paint();
+  }, 200));
+  resized.observe(el);
+  await paint();
+  return () => {
+    resized.disconnect();
+    api?.finalize();
+  };
+}
+
+export default { render };
