@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
+from generators._feed import Feed
 from generators._generate import generate, scenarios
 from workbench.recording import load, save
 
-__all__ = ["generate", "load", "save", "scenarios"]
+__all__ = ["Feed", "generate", "load", "save", "scenarios"]

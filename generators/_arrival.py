@@ -22,7 +22,7 @@ def arrive(sides: Sequence[Side], settings: Settings, rng: np.random.Generator) 
     rows, clocks = [], []
     for place, side in zip(("left", "right"), sides, strict=True):
         chosen = _chosen(place, side.moments, begin, end, settings, rng)
-        clock = side.moments[chosen] + _ways(len(chosen), settings, rng)
+        clock = side.moments[chosen] + ways(len(chosen), settings, rng)
         order = np.argsort(clock, kind="stable")
         rows.append(chosen[order])
         clocks.append(clock[order])
@@ -47,7 +47,14 @@ def _chosen(
     return np.concatenate([chosen, twice])
 
 
-def _ways(count: int, settings: Settings, rng: np.random.Generator) -> Numbers:
+def table(side: Side, chosen: Numbers) -> pa.Table:
+    """Some of a side's rows, the key first, then the event time."""
+    columns = {name: values.take(pa.array(chosen)) for name, values in side.columns.items()}
+    moments = pa.array(side.moments[chosen]).cast(pa.timestamp("us"))
+    return pa.table({**{name: columns.pop(name) for name in side.key}, side.time: moments, **columns})
+
+
+def ways(count: int, settings: Settings, rng: np.random.Generator) -> Numbers:
     """How long each row is on its way, in microseconds."""
     way = rng.exponential(_NETWORK * SECOND, count)
     kind = rng.random(count)
@@ -59,13 +66,8 @@ def _ways(count: int, settings: Settings, rng: np.random.Generator) -> Numbers:
 
 
 def _stream(side: Side, chosen: Numbers, batch: Numbers, settings: Settings) -> Stream:
-    take = pa.array(chosen)
-    columns = {name: values.take(take) for name, values in side.columns.items()}
-    moments = pa.array(side.moments[chosen]).cast(pa.timestamp("us"))
-    keys = {name: columns.pop(name) for name in side.key}
-    table = pa.table({**keys, side.time: moments, **columns})
     return Stream.from_arrow(
-        table,
+        table(side, chosen),
         side.name,
         key=list(side.key),
         time=side.time,

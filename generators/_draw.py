@@ -45,12 +45,27 @@ class Draw:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.rng = np.random.default_rng(settings.seed)
+        self.first = 0
+        """The number of the first row: what is drawn on and on gives each row a number of its own."""
         self._faker = Faker("en_US")
         self._faker.seed_instance(settings.seed)
+        self._pools: list[list[str]] = []
+        self._turn = 0
+
+    def go_on(self, settings: Settings, first: int) -> None:
+        """Draw more rows, from the same pools, the first of them with this number."""
+        self.settings, self.first, self._turn = settings, first, 0
 
     def pool(self, make: Callable[[Faker], str], count: int, size: int = _POOL) -> pa.Array:
         """`count` values drawn from a pool that Faker fills."""
-        return self.pick([make(self._faker) for _ in range(size)], count)
+        return self.pick(self._pool(make, size), count)
+
+    def _pool(self, make: Callable[[Faker], str], size: int) -> list[str]:
+        """The pool whose turn it is; a scenario asks for its pools in one order."""
+        if self._turn == len(self._pools):
+            self._pools.append([make(self._faker) for _ in range(size)])
+        self._turn += 1
+        return self._pools[self._turn - 1]
 
     def pick(self, values: list[str], count: int, weights: list[float] | None = None) -> pa.Array:
         """`count` values drawn from a list."""
@@ -59,8 +74,11 @@ class Draw:
 
     def people(self, numbers: Numbers, make: Callable[[Faker], str]) -> pa.Array:
         """For each key number a value of its own from a pool, the same whenever the key comes again."""
-        values = pa.array([make(self._faker) for _ in range(_POOL)])
-        return values.take(pa.array(numbers % _POOL))
+        return pa.array(self._pool(make, _POOL)).take(pa.array(numbers % _POOL))
+
+    def numbers(self, count: int) -> Numbers:
+        """A number for each row, that no other row has."""
+        return np.arange(self.first, self.first + count)
 
     def moments(self, count: int) -> Numbers:
         """Event times at the asked-for rate, in whole milliseconds, ascending."""
@@ -78,11 +96,14 @@ class Draw:
     def keys(self, count: int, usual: int) -> Numbers:
         """Key numbers, Zipf-distributed by the skew; one each in turn where there are as many keys as rows."""
         keys = self.settings.keys or usual
+        if keys >= count and not self.settings.skew and not self.settings.keys:
+            return self.numbers(count)
         if keys >= count and not self.settings.skew:
-            return np.arange(count)
+            return np.arange(count) if not self.first else self.rng.integers(0, keys, count)
         weights = 1.0 / np.arange(1, keys + 1) ** self.settings.skew
         edges = np.cumsum(weights)
-        return np.searchsorted(edges, self.rng.random(count) * edges[-1], side="right")
+        drawn = np.searchsorted(edges, self.rng.random(count) * edges[-1], side="right")
+        return drawn if self.settings.keys else drawn + self.first
 
     def partnered(self, count: int, unmatched: float) -> Numbers:
         """Which rows get a partner; exactly the asked-for share goes without."""

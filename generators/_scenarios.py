@@ -25,7 +25,7 @@ def impressions_clicks(draw: Draw) -> tuple[Side, Side]:
         shown,
         {
             "user_id": names("u", users),
-            "impression_id": names("i", np.arange(count), 7),
+            "impression_id": names("i", draw.numbers(count), 7),
             "campaign": campaigns,
             "site": draw.pool(lambda fake: fake.domain_name(), count, size=60),
         },
@@ -76,7 +76,7 @@ def orders_payments(draw: Draw) -> tuple[Side, Side]:
         draw.after(ordered[paid], mean=4.0, least=0.5),
         {
             "order_id": names("o", orders_of[paid]),
-            "payment_id": names("p", np.arange(hits)),
+            "payment_id": names("p", draw.numbers(hits)),
             "method": draw.pick(["card", "transfer", "wallet"], hits, [6, 1, 3]),
             "paid": amounts.filter(pa.array(paid)),
         },

@@ -17,6 +17,7 @@ from workbench.windows import Session, Sliding, Tumbling
 
 if TYPE_CHECKING:
     from workbench._export import export
+    from workbench._live import Live, live
     from workbench.query import preview, run
     from workbench.results import Run
     from workbench.session import spark
@@ -27,6 +28,7 @@ __all__ = [
     "DataError",
     "IntervalJoin",
     "JavaError",
+    "Live",
     "QueryError",
     "Run",
     "Session",
@@ -36,12 +38,21 @@ __all__ = [
     "WindowJoin",
     "WorkbenchError",
     "export",
+    "live",
     "preview",
     "run",
     "spark",
 ]
 
-_LATER = {"run": "query", "Run": "results", "export": "_export", "preview": "query", "spark": "session"}
+_LATER = {
+    "Live": "_live",
+    "Run": "results",
+    "export": "_export",
+    "live": "_live",
+    "preview": "query",
+    "run": "query",
+    "spark": "session",
+}
 
 
 def __getattr__(name: str) -> Any:

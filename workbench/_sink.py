@@ -1,35 +1,48 @@
-"""Reading what Spark's file sink wrote, with the micro-batch of every row."""
+"""What Spark's file sink wrote, with the micro-batch of every row."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from urllib.parse import unquote, urlparse
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workbench import _arrow
+from workbench import _arrow, _logs
 from workbench.joins import CoGroup, Join
 from workbench.streams import ROW, Stream
 
 
-def read(output: Path) -> pa.Table:
-    """All rows the sink committed, and column ``batch``."""
-    seen: set[str] = set()
-    tables = []
-    log = output / "_spark_metadata"
-    entries = [file for file in log.iterdir() if file.name.split(".")[0].isdigit()]
-    for entry in sorted(entries, key=lambda file: int(file.name.split(".")[0])):
-        number = int(entry.name.split(".")[0])
-        for line in entry.read_text().splitlines()[1:]:
-            path = unquote(urlparse(json.loads(line)["path"]).path)
-            if path not in seen:
-                seen.add(path)
-                table = pq.ParquetFile(path).read()
-                tables.append(table.append_column("batch", pa.array(np.full(table.num_rows, number), pa.int64())))
+class Reader:
+    """All that a query has written so far; what was read once is not read again.
+
+    Parameters
+    ----------
+    output
+        The sink's folder.
+    """
+
+    def __init__(self, output: Path) -> None:
+        self._output = output
+        self._read: set[str] = set()
+        self._tables: dict[Path, tuple[int, pa.Table]] = {}
+
+    def read(self, batches: int | None = None) -> pa.Table:
+        """All rows the sink committed, or those of the first so many micro-batches, and column ``batch``."""
+        for number, path, _ in _logs.entries(self._output / "_spark_metadata", self._read):
+            if path not in self._tables:
+                self._tables[path] = number, pq.ParquetFile(path).read()
+        return _ordered(
+            [
+                table.append_column("batch", pa.array(np.full(table.num_rows, number), pa.int64()))
+                for number, table in self._tables.values()
+                if batches is None or number < batches
+            ]
+        )
+
+
+def _ordered(tables: list[pa.Table]) -> pa.Table:
     table = pa.concat_tables(tables)
     order = [
         (name, "ascending")

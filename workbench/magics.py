@@ -49,7 +49,9 @@ def register(ipython: Any) -> None:
 
 def unregister(ipython: Any) -> None:
     """Close every open app, which stops its query."""
+    from workbench import _live
     from workbench.app import close_all
 
     close_all()
+    _live.stop_all()
     ipython.magics_manager.magics["line"].pop("workbench", None)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from workbench._live import Live
     from workbench._views import Moment, RunCharts
     from workbench._why import Why
     from workbench.explain import Story
@@ -33,6 +34,8 @@ class Run:
         As they were given to `workbench.run`.
     code
         The function ``join_streams`` that was run.
+    live
+        The live query that this is a part of, if it is of one.
     """
 
     join: Join
@@ -44,6 +47,7 @@ class Run:
     folder: Path = Path()
     spark: SparkSession | None = None
     progress: list[dict[str, Any]] = field(default_factory=list)
+    live: Live | None = None
 
     def __repr__(self) -> str:
         if not self.ran:
@@ -76,14 +80,16 @@ class Run:
 
         if not self.ran:
             raise WorkbenchError("this is a preview, which has no output; workbench.run runs it on Spark")
-        return _sink.read(self.folder / "output")
+        return _sink.Reader(self.folder / "output").read()
 
     @cached_property
     def outcome(self) -> Outcome:
         """What the workbench's model says this run must give."""
         from workbench import model
 
-        return model.work_out(self.join, self.left, self.right, self.finish, self.policy)
+        # a live query has not yet run the micro-batch without data that Spark adds when it is left alone
+        alone = self.live is None
+        return model.work_out(self.join, self.left, self.right, self.finish, self.policy, alone)
 
     @cached_property
     def fates(self) -> dict[str, pd.DataFrame]:

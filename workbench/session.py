@@ -55,6 +55,7 @@ QUERY_SETTINGS = {
     "spark.sql.streaming.minBatchesToRetain": "1000000",
     "spark.sql.streaming.numRecentProgressUpdates": "100000",
     "spark.sql.streaming.fileSink.log.compactInterval": "1000000",
+    "spark.sql.streaming.fileSource.log.compactInterval": "1000000",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.streaming.stopTimeout": "10s",

@@ -102,16 +102,20 @@ def first_matches(outcome: Outcome) -> pd.DataFrame:
     return outcome.pairs.sort_values("batch", kind="stable").drop_duplicates("left_copy")
 
 
-def work_out(join: Join, left: Stream, right: Stream, finish: bool = True, policy: str = "min") -> Outcome:
+def work_out(
+    join: Join, left: Stream, right: Stream, finish: bool = True, policy: str = "min", alone: bool = True
+) -> Outcome:
     """What a run of these recorded streams must give.
 
     Parameters
     ----------
     join, left, right, finish, policy
         As in `workbench.run`.
+    alone
+        As in `watermarks`.
     """
     keys = key_codes(left, right)
-    marks = watermarks(join, left, right, keys, finish, policy)
+    marks = watermarks(join, left, right, keys, finish, policy, alone)
     sides = {}
     for side, stream, key, filtered in zip(SIDES, (left, right), keys, dropped_null_keys(join), strict=True):
         mine = copies(join, stream.event_times)

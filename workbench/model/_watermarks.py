@@ -61,7 +61,13 @@ def dropped_null_keys(join: Join) -> tuple[bool, bool]:
 
 
 def watermarks(
-    join: Join, left: Stream, right: Stream, keys: tuple[Micros, Micros], finish: bool, policy: str
+    join: Join,
+    left: Stream,
+    right: Stream,
+    keys: tuple[Micros, Micros],
+    finish: bool,
+    policy: str,
+    alone: bool = True,
 ) -> Watermarks:
     """The watermarks of a run of `join`.
 
@@ -71,6 +77,8 @@ def watermarks(
         As in `workbench.run`.
     keys
         As `key_codes` gives them.
+    alone
+        Whether nothing follows the last micro-batch: then Spark adds one without data if the watermark has moved.
     """
     count = max(left.batch_count, right.batch_count)
     kinds = [DATA] * count + [FINISH] * finish
@@ -86,7 +94,7 @@ def watermarks(
         own[side] = np.where(known, np.where(known, newest[side], 0) - micros(stream.watermark), 0)
     chosen = np.minimum(own["left"], own["right"]) if policy == "min" else np.maximum(own["left"], own["right"])
     eviction = np.maximum.accumulate(np.maximum(chosen, 0))  # Spark starts at 1970-01-01 and never goes back
-    if eviction[-1] > eviction[-2]:
+    if alone and eviction[-1] > eviction[-2]:
         kinds = [*kinds, NO_DATA]
     length = len(kinds)
     late = np.concatenate([[0], eviction[: length - 1]])
