@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlparse
 
-from workbench import _arrow, _logs, _scratch, _sink, plan, query, session, times
+from workbench import _arrow, _logs, _scratch, _sink, query, session, times
 from workbench.errors import QueryError, WorkbenchError, wrong
 from workbench.joins import Join
 from workbench.results import Run
@@ -67,7 +67,7 @@ class Live:
     ) -> None:
         self.feed = feed
         self.error: QueryError | None = None
-        self._empty = Run(join, left, right, finish=False, policy=policy, code=plan.render(join, left, right, False))
+        self._empty = Run(join, left, right, finish=False, policy=policy)
         self._empty.live = self
         self._trigger, self._speed, self._told = trigger, speed, told
         self._paused, self._stopped = threading.Event(), threading.Event()
@@ -76,6 +76,7 @@ class Live:
         self._written = [0, 0]
         self._progress: list[dict[str, Any]] = []
         self._taken: list[tuple[int, int]] = []
+        self._backlog: list[int] = []
         self._offsets: dict[str, int] = {}
         self._read: dict[str, set[str]] = {}
         self._snapshot: tuple[int, Run] | None = None
@@ -128,10 +129,18 @@ class Live:
 
     def stop(self) -> Run:
         """Stop the query, and give what it did as a run."""
+        self.end()
+        return self.run()
+
+    def stop_soon(self) -> None:
+        """Stop the query without waiting for its end."""
+        self._stopped.set()
+
+    def end(self) -> None:
+        """Stop the query, and wait for its end."""
         self._stopped.set()
         if threading.current_thread() is not self._thread:
             self._thread.join(30)
-        return self.run()
 
     def _work(self) -> None:
         """Write rows and follow the query, until one of both ends."""
@@ -189,6 +198,8 @@ class Live:
             ends = {_side_of(source["description"]): source["endOffset"] for source in told["sources"]}
             with self._lock:
                 self._progress.append(told)
+                done = sum(int(earlier["numInputRows"]) for earlier in self._progress)
+                self._backlog.append(max(0, sum(self._written) - done))
                 self._taken.append((_log_offset(ends.get("left")), _log_offset(ends.get("right"))))
         if len(self._progress) > known:
             self._tell()
@@ -247,12 +258,17 @@ class Live:
         return run.left, run.right
 
     @property
+    def trigger(self) -> float:
+        """Seconds between two micro-batches, if the query keeps up."""
+        return self._trigger
+
+    @property
     def rates(self) -> pd.DataFrame:
         """How the query keeps up, one row a micro-batch.
 
         Columns: ``batch``; ``at`` (when it began, UTC); ``input_rows``; ``input_rate``, ``processed_rate`` (rows a
         second that came since the micro-batch before, and rows a second it worked through); ``duration_ms``;
-        ``state_rows``; ``backlog`` (rows written since, and not yet taken in when Spark reported it last); ``behind``
+        ``state_rows``; ``backlog`` (rows that were waiting when it had ended); ``behind``
         (of the last ten micro-batches, the share of time in which the query was behind its trigger) and ``pressure``
         (OK up to a tenth of the time behind, LOW up to half of it, else HIGH).
         """
@@ -260,15 +276,12 @@ class Live:
         import pandas as pd
 
         with self._lock:
-            told, written = list(self._progress), sum(self._written)
+            told, backlog = list(self._progress), list(self._backlog)
         duration = np.array([_duration(each) for each in told], dtype=float)
         late = pd.Series(np.maximum(duration - self._trigger * 1000, 0)).rolling(_RECENT, min_periods=1).sum()
         all_of = pd.Series(np.maximum(duration, self._trigger * 1000)).rolling(_RECENT, min_periods=1).sum()
         behind = (late / all_of).to_numpy() if len(told) else np.array([])
         rows = np.array([int(each["numInputRows"]) for each in told], dtype=int)
-        backlog = np.zeros(len(told), dtype=int)
-        if len(told):
-            backlog[-1] = max(0, written - int(rows.sum()))
         return pd.DataFrame(
             {
                 "batch": np.arange(len(told)),
@@ -352,8 +365,7 @@ def live(
 def stop_all() -> None:
     """Stop every live query of this process."""
     for each in list(_running):
-        with contextlib.suppress(WorkbenchError):
-            each.stop()
+        each.end()
 
 
 def pressure(behind: float) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from workbench import _scratch, plan, session
+from workbench import _scratch, session
 from workbench.errors import QueryError, one_of, wrong
 from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
 from workbench.results import Run
@@ -70,9 +70,8 @@ def run(
         If the query fails, or was stopped.
     """
     check(join, left, right, finish, policy)
-    code = plan.render(join, left, right, finish)
     base = session.spark() if spark is None else spark
-    done = Run(join, left, right, finish, policy, code)
+    done = Run(join, left, right, finish, policy)
     done.folder = _scratch.folder(done)
     record(done)
     own = base.newSession()
@@ -121,7 +120,7 @@ def preview(join: Join, left: Stream, right: Stream, finish: bool = True, policy
         If an argument is wrong.
     """
     check(join, left, right, finish, policy)
-    return Run(join, left, right, finish, policy, plan.render(join, left, right, finish))
+    return Run(join, left, right, finish, policy)
 
 
 def check(join: object, left: object, right: object, finish: object = True, policy: object = "min") -> None:

@@ -32,8 +32,6 @@ class Run:
     ----------
     join, left, right, finish, policy
         As they were given to `workbench.run`.
-    code
-        The function ``join_streams`` that was run.
     live
         The live query that this is a part of, if it is of one.
     """
@@ -43,7 +41,6 @@ class Run:
     right: Stream
     finish: bool
     policy: str
-    code: str
     folder: Path = Path()
     spark: SparkSession | None = None
     progress: list[dict[str, Any]] = field(default_factory=list)
@@ -59,6 +56,13 @@ class Run:
     def ran(self) -> bool:
         """Whether Spark ran it. What `workbench.preview` gives has only what the model says."""
         return bool(self.progress)
+
+    @cached_property
+    def code(self) -> str:
+        """The function ``join_streams`` that was run."""
+        from workbench import plan
+
+        return plan.render(self.join, self.left, self.right, self.finish)
 
     @property
     def micro_batches(self) -> int:

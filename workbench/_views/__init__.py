@@ -118,7 +118,10 @@ class RunCharts:
             return charts.counts(table, self._names, title, step)
         shown = rows(run, cut, reasons)
         reach = (exact(run.join.lower), exact(run.join.upper)) if isinstance(run.join, IntervalJoin) else None
-        return charts.timeline(shown, pairs(run, shown), _near(spans(run), cut), self._names, title, reach)
+        eviction = run.outcome.marks.eviction
+        marks = pd.DataFrame({"batch": np.arange(len(eviction)), "watermark": eviction.astype("datetime64[us]")})
+        behind = _near(spans(run), cut)
+        return charts.timeline(shown, pairs(run, shown), behind, self._names, title, reach, marks)
 
     def _arrival(self, cut: Cut, at: int, reasons: bool) -> charts.Drawing:
         run = self._run

@@ -13,7 +13,9 @@ import ipywidgets as widgets
 from workbench import query
 from workbench.app._code import cell, highlight_style
 from workbench.app._figures import changed, figures, head
+from workbench.app._form import show
 from workbench.app._history import History
+from workbench.app._live import LivePanel
 from workbench.app._results import ResultsPanel
 from workbench.app._runs import Past, RunsPanel
 from workbench.app._settings import Asked, SettingsPanel, describe
@@ -55,8 +57,14 @@ class App:
         self._worker = Latest(self._failed)
         self._history = History()
         self._buttons()
+        self._space = space
+        self._live = LivePanel(self._worker, self._show_live, self._live_ended)
         self._runs = RunsPanel(self._back_to, self._worker.submit)
-        self._results = ResultsPanel(self._worker.submit, self._cell, self._runs.widget, self._apply)
+        self._results = ResultsPanel(
+            self._worker.submit, self._cell, self._runs.widget, self._live.drawing, self._apply
+        )
+        self._head.children = [self._go, *self._live.buttons, self._halt, self._bar, self._words, self._recorded]
+        self._live.go.on_click(lambda _: self.go_live())
         self._settings = SettingsPanel(space, names, self._changed)
         left = widgets.VBox([widgets.HBox([self._undo, self._redo]), self._settings.widget])
         left.add_class("sjw-left")
@@ -83,10 +91,14 @@ class App:
         self._figures, self._since, self._trouble = widgets.HTML(), widgets.HTML(), widgets.HTML()
         for each, name in ((self._figures, "figures"), (self._since, "since"), (self._trouble, "trouble")):
             each.add_class(f"sjw-{name}")
-        self._head = widgets.HBox([self._go, self._halt, self._bar, self._words])
+        keep = "Its rows become variables of this notebook, to be run again under other settings."
+        self._recorded = widgets.Button(description="Keep as recording", icon="save", tooltip=keep, layout=narrow)
+        self._recorded.layout = widgets.Layout(width="auto", display="none")
+        self._recorded.on_click(lambda _: self.keep_recording())
+        self._head = widgets.HBox()
         self._head.add_class("sjw-head")
         self._go.on_click(lambda _: self.start())
-        self._halt.on_click(lambda _: self._stop.set())
+        self._halt.on_click(lambda _: self.stop())
         self._undo.on_click(lambda _: self._travel(-1))
         self._redo.on_click(lambda _: self._travel(1))
 
@@ -95,12 +107,14 @@ class App:
 
     @property
     def busy(self) -> bool:
-        """Whether a run is under way."""
-        return self._thread is not None and self._thread.is_alive()
+        """Whether a run or a live query is under way."""
+        return (self._thread is not None and self._thread.is_alive()) or self._live.active
 
     def _changed(self) -> None:
         """A setting changed: show what it would do."""
-        if self._settings is None or self.busy:
+        if self._live.active:
+            self._change_live()
+        if self.busy:
             return
         state = self._settings.state
         self._worker.submit(lambda: self._preview(state))
@@ -120,6 +134,8 @@ class App:
         self._trouble.value = ""
         self._say("preview", "a preview, worked out without Spark")
         self._go.disabled = self.busy
+        generated = self._settings.form.value("source") == "scenario"
+        self._live.go.disabled = self._live.speed.disabled = not generated
         self._undo.disabled, self._redo.disabled = not self._history.can_undo, not self._history.can_redo
 
     def _show(self, run: Run, asked: Asked, before: Past | None = None) -> None:
@@ -154,14 +170,14 @@ class App:
             return
         self._settings.state = past.state
 
-        def show() -> None:
+        def draw() -> None:
             self._history.note(past.state)
             self._asked, self.run = past.asked, past.run
             self._show(past.run, past.asked)
             self._trouble.value = ""
             self._say("ran", f"run {past.number}, on Spark in {past.seconds:.1f} s")
 
-        self._worker.submit(show)
+        self._worker.submit(draw)
 
     def start(self) -> None:
         """Run the join as it is set, in a thread of its own; the notebook stays free."""
@@ -206,7 +222,7 @@ class App:
         before = self._runs.past[-1] if self._runs.past else None
         drawn = threading.Event()
 
-        def show() -> None:
+        def draw() -> None:
             try:
                 past = self._runs.add(run, asked, state, seconds)
                 self.run, self._asked = run, asked
@@ -218,8 +234,84 @@ class App:
             finally:
                 drawn.set()
 
-        self._worker.submit(show)
+        self._worker.submit(draw)
         drawn.wait(60)
+
+    def stop(self) -> None:
+        """Stop the run or the live query that is under way."""
+        self._stop.set()
+        self._live.stop()
+
+    def go_live(self) -> None:
+        """Let the generators write while the query runs."""
+        if self.busy or self._settings.form.value("source") != "scenario":
+            return
+        self._worker.settle()
+        if self._asked is None or self._go.disabled:
+            return
+        self._stop.clear()
+        self._busy(True)
+        show(self._recorded, False)
+        self._say("busy", "starting Spark …")
+        self._thread = threading.Thread(
+            target=self._begin_live, args=(self._asked,), name="stream-join-workbench", daemon=True
+        )
+        self._thread.start()
+
+    def _begin_live(self, asked: Asked) -> None:
+        try:
+            self._live.start(asked, self._settings.form.value("scenario"), self._settings.generated())
+            self._settings.enable_live()
+            self._bar.layout.visibility = "hidden"
+            self._words.value = self._live.words()
+            if self._stop.is_set():
+                self._live.stop()
+        except Exception as error:  # noqa: BLE001 - nothing may leave the page without a way back
+            self._busy(False)
+            self._say("failed", "failed")
+            self._failed(error)
+
+    def _change_live(self) -> None:
+        try:
+            self._live.change(self._settings.generated())
+            self._trouble.value = ""
+        except WorkbenchError as error:
+            self._trouble.value = escape(str(error))
+
+    def _show_live(self, run: Run) -> None:
+        if self._asked is not None:
+            self._figures.value = head(figures(run), None)
+            self._since.value = ""
+            self._results.show(run)
+        self._words.value = self._live.words()
+
+    def _live_ended(self, error: Exception | None) -> None:
+        """A live query has ended: what it did stays on the page."""
+
+        def finish() -> None:
+            self._busy(False)
+            live = self._live.live
+            if live is not None and len(live.rates):
+                self._show_live(live.run())
+                show(self._recorded, True)
+            self._say("stopped" if error is None else "failed", "live, stopped" if error is None else "failed")
+            if error is not None:
+                self._failed(error)
+
+        self._worker.submit(finish)
+
+    def keep_recording(self) -> None:
+        """Make the live query's rows variables of the notebook, and set the page to them."""
+        live = self._live.live
+        if live is None or self.busy:
+            return
+        names = []
+        for stream in live.recording():
+            name = f"live_{stream.name}"
+            self._space[name] = stream
+            names.append(name)
+        show(self._recorded, False)
+        self._settings.take(*names)
 
     def _progress(self, done: int, expected: int) -> None:
         now = time.monotonic()
@@ -230,7 +322,7 @@ class App:
         self._say("busy", f"micro-batch {done} of {expected}")
 
     def _busy(self, busy: bool) -> None:
-        self._go.disabled = busy
+        self._go.disabled = self._live.go.disabled = self._live.speed.disabled = busy
         self._halt.disabled = not busy
         self._undo.disabled = busy or not self._history.can_undo
         self._redo.disabled = busy or not self._history.can_redo
@@ -251,6 +343,7 @@ class App:
         self._stop.set()
         if self._thread is not None:
             self._thread.join(15)
+        self._live.close()
         self._worker.close()
         self.widget.close()
 

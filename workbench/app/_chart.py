@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
 
     _esm = vl_convert.javascript_bundle(_SOURCE.read_text())
     spec = traitlets.Dict().tag(sync=True)
-    drawing = traitlets.Dict().tag(sync=True)
+    drawing = traitlets.Unicode("").tag(sync=True)  # JSON: ipywidgets would look into every value for buffers
     params = traitlets.Dict().tag(sync=True)
     clicked = traitlets.Dict().tag(sync=True)
     brushed = traitlets.List().tag(sync=True)
@@ -58,11 +59,14 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
             self._layouts[name] = drawing.layout, drawing.layout.to_dict()
         with self.hold_sync():
             self.spec = self._layouts[name][1]
-            self.drawing = {
-                "number": self.sent,
-                "layout": name,
-                "title": drawing.title,
-                "subtitle": drawing.subtitle,
-                "data": drawing.data,
-                "params": drawing.params | params,
-            }
+            self.drawing = json.dumps(
+                {
+                    "number": self.sent,
+                    "layout": name,
+                    "title": drawing.title,
+                    "subtitle": drawing.subtitle,
+                    "tables": drawing.columns,
+                    "params": drawing.params | params,
+                },
+                separators=(",", ":"),
+            )

@@ -55,15 +55,16 @@ def changed(now: dict[str, str], before: dict[str, str] | None) -> str:
     return "; ".join(moved) or "the same settings"
 
 
-def side_by_side(titles: Iterable[str], one: dict[str, object], other: dict[str, object]) -> str:
-    """Two columns of settings or figures as an HTML table, what differs in bold."""
+def side_by_side(titles: Iterable[str], *columns: dict[str, object]) -> str:
+    """Columns of settings and figures as an HTML table, what differs in bold."""
     rows = []
-    for name in dict.fromkeys([*one, *other]):
-        left, right = (
-            f"{each.get(name, '–'):,}" if isinstance(each.get(name), int) else str(each.get(name, "–"))
-            for each in (one, other)
-        )
-        mark = ' class="sjw-differs"' if left != right else ""
-        rows.append(f"<tr{mark}><th>{name}</th><td>{left}</td><td>{right}</td></tr>")
+    for name in dict.fromkeys([name for each in columns for name in each]):
+        values = [_text(each.get(name)) for each in columns]
+        mark = ' class="sjw-differs"' if len(set(values)) > 1 else ""
+        rows.append(f"<tr{mark}><th>{name}</th>{''.join(f'<td>{value}</td>' for value in values)}</tr>")
     head = "".join(f"<th>{title}</th>" for title in titles)
     return f'<table class="sjw-compare"><tr><th></th>{head}</tr>{"".join(rows)}</table>'
+
+
+def _text(value: object) -> str:
+    return "–" if value is None else (f"{value:,}" if isinstance(value, int) else str(value))

@@ -11,17 +11,20 @@ import ipywidgets as widgets
 import pandas as pd
 from itables.widget import ITable
 
+from workbench import times
 from workbench.app._chart import ChartBox
 from workbench.app._code import CodeBox
 from workbench.app._form import show
 from workbench.app._scrubber import Scrubber
-from workbench.charts import MOMENT, PICKED
+from workbench.charts import MOMENT, PICKED, Drawing
 from workbench.errors import ArgumentError
 from workbench.joins import CoGroup
 from workbench.results import Run
 from workbench.streams import ROW, SIDES
 
 MOST_TABLE_ROWS = 2_000
+_LIVE_SPAN = 90_000_000
+"""Microseconds of event time that the charts of a live query show, up to the newest row."""
 _COLUMNS = ["side", "batch", "fate", "reason", "fix_setting", "fix_value"]
 
 
@@ -45,6 +48,7 @@ VIEWS = (
     View("State", "What is held in state after each micro-batch, added and evicted.", "state"),
     View("Output", "What came out of the join.", "", ("table",)),
     View("Script", "The PySpark script of this join, and the cell that does what this page does.", "", ("code",)),
+    View("Live", "How a live query keeps up: rates, duration of micro-batches, rows that wait, backpressure.", "rates"),
     View("Runs", "Past runs: go back to one, compare two side by side.", "", ("runs",)),
 )
 _VIEWS = {view.name: view for view in VIEWS}
@@ -61,6 +65,8 @@ class ResultsPanel:
         Gives the text of the cell that does what the page does.
     runs
         The panel of past runs.
+    rates
+        Gives the chart of the live query; None where there is none.
     apply
         Called with a setting and its value when a row's fix is to be applied.
 
@@ -77,9 +83,10 @@ class ResultsPanel:
         submit: Callable[[Callable[[], None]], None],
         cell: Callable[[], str],
         runs: widgets.Widget,
+        rates: Callable[[], Drawing | None],
         apply: Callable[[str, str | bool], None],
     ) -> None:
-        self._submit, self._cell, self._apply = submit, cell, apply
+        self._submit, self._cell, self._rates, self._apply = submit, cell, rates, apply
         self.run: Run | None = None
         self.picked: list[str] = []
         self._between: tuple[pd.Timestamp, pd.Timestamp] | None = None
@@ -94,6 +101,7 @@ class ResultsPanel:
         self.remark.add_class("sjw-remark")
         self.chart, self.table, self.code = ChartBox(), ITable(), CodeBox()
         self._whole = widgets.Button(description="Show the whole run", icon="search-minus")
+        self._whole.layout.width = "auto"
         self._note = widgets.HTML()
         self._text = widgets.ToggleButtons(
             options=["PySpark script", "Notebook cell"],
@@ -132,7 +140,14 @@ class ResultsPanel:
         """Show a run, or a preview of one; from the thread that draws."""
         before = self.run
         self.run = run
-        if before is None or any(before.side(side).table is not run.side(side).table for side in SIDES):
+        if run.live is not None and run.live.active:
+            newest = max((int(run.side(side).event_times.max()) for side in SIDES if len(run.side(side))), default=0)
+            self._between = (pd.Timestamp(newest - _LIVE_SPAN, unit="us"), pd.Timestamp(newest, unit="us"))
+        elif (
+            before is None
+            or before.live is not None
+            or any(before.side(side).table is not run.side(side).table for side in SIDES)
+        ):
             self.picked, self._between = [], None
         self.scrubber.fit(run)
         self._drawn = None
@@ -165,6 +180,7 @@ class ResultsPanel:
         view = _VIEWS[self.view.value]
         for name in ("chart", "table", "code", "runs"):
             show(self._parts[name], name in view.parts)
+        show(self.scrubber.widget, view.chart != "rates")
         self.remark.value = ""
         wanted = self._wanted(view)
         aggregated = self.chart.shown is not None and self.chart.shown.aggregated
@@ -186,6 +202,15 @@ class ResultsPanel:
 
     def _fill_chart(self, run: Run, chart: str) -> None:
         batch = self.scrubber.batch
+        if chart == "rates":
+            rates = self._rates()
+            show(self._parts["chart"], rates is not None)
+            show(self._whole, False)
+            if rates is None:
+                self.remark.value = "No live query yet: Go live, and the generators write while the query runs."
+            else:
+                self.chart.show(rates)
+            return
         try:
             given: dict[str, Any] = {"between": self._between} if chart not in ("watermarks", "misses", "state") else {}
             drawing = run.charts.drawing(chart, **given, batch=batch)
@@ -254,7 +279,7 @@ class ResultsPanel:
         if run is None:
             return
         self.scrubber.tell(run)
-        show(self._story_box, bool(self.picked))
+        show(self._story_box, bool(self.picked) and not {"code", "runs"} & set(_VIEWS[self.view.value].parts))
         show(self._fix, False)
         if "table" in _VIEWS[self.view.value].parts and self.table.selected_rows != self._chosen():
             self._selecting = True
@@ -279,6 +304,10 @@ class ResultsPanel:
                 f"Set {told['fix_setting']} to {value}" if value is not True else "Close every window"
             )
             show(self._fix, True)
+
+
+def _short(span: str) -> str:
+    return times.short(times.parse(span, "value"))
 
 
 def _table(run: Run, view: str, batch: int | None) -> tuple[pd.DataFrame, list[list[str]]]:

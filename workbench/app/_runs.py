@@ -59,7 +59,7 @@ class RunsPanel:
     def __init__(self, back: Callable[[Past], None], submit: Callable[[Callable[[], None]], None]) -> None:
         self.past: list[Past] = []
         self._submit = submit
-        wide = widgets.Layout(width="100%")
+        wide = widgets.Layout(flex="1 1 auto", min_width="0")
         self.one = widgets.Dropdown(description="Run", layout=wide, tooltip="A past run.")
         self.other = widgets.Dropdown(description="against", layout=wide, tooltip="The run to hold it against.")
         self.go = widgets.Button(description="Go back to it", icon="history", tooltip="Its settings and what it gave.")
@@ -70,8 +70,8 @@ class RunsPanel:
         self.go.on_click(lambda _: self._back(back))
         for each in (self.one, self.other):
             each.observe(lambda _: self._submit(self.compare), "value")
-        first = widgets.HBox([self.one, self.go])
-        self.widget = widgets.VBox([first, self.other, self.words, self.note, self.table])
+        first, second = widgets.HBox([self.one, self.go]), widgets.HBox([self.other])
+        self.widget = widgets.VBox([first, second, self.words, self.note, self.table])
         self.widget.add_class("sjw-table")
         self._fill()
 
@@ -109,9 +109,10 @@ class RunsPanel:
             return
         titles = [f"run {each.number}" for each in (one, other)]
         told: list[dict[str, object]] = [{**describe(each.asked), **figures(each.run)} for each in (one, other)]
-        self.words.value = side_by_side(titles, *told)
         if one is other:
+            self.words.value = side_by_side(titles[:1], told[0])
             return
+        self.words.value = side_by_side(titles, *told)
         try:
             moved = one.run.against(other.run)
         except ArgumentError as error:

@@ -29,6 +29,7 @@ _HOW = (
     "inner: pairs only. left, right, full: rows without a partner too, padded with nulls. "
     "semi, anti: left rows with, or without, a partner."
 )
+_LIVE = ("rate", "disorder", "late", "duplicates", "idle")
 _POLICIES = [("the slower stream (min)", "min"), ("the faster stream (max)", "max")]
 
 
@@ -194,6 +195,22 @@ class SettingsPanel:
         if on:
             self._show_fields()
 
+    def enable_live(self) -> None:
+        """Make usable what acts on running generators."""
+        for name in _LIVE:
+            self.form.inputs[name].disabled = False
+
+    def generated(self) -> dict[str, Any]:
+        """The scenario's settings as `generators.generate` takes them."""
+        return self._source.settings()
+
+    def take(self, left: str, right: str) -> None:
+        """Take two variables of the notebook as the streams."""
+        with self.form.quietly():
+            self.form.set({"source": "notebook"})
+        self._source.refresh()
+        self.form.set({"left.variable": left, "right.variable": right})
+
     def code(self) -> list[str]:
         """The lines of a cell that make the two streams."""
         return self._source.code()
@@ -205,13 +222,19 @@ def describe(asked: Asked) -> dict[str, str]:
     words = {
         "streams": f"{asked.left.name} ({len(asked.left):,} rows), {asked.right.name} ({len(asked.right):,} rows)",
         "join": kind_of(join),
-        **{name: str(value) for name, value in join_settings(join).items()},
+        **{name: _text(value) for name, value in join_settings(join).items()},
         f"delay of {asked.left.name}": times.text(asked.left.watermark),
         f"delay of {asked.right.name}": times.text(asked.right.watermark),
         "policy": asked.policy,
         "finish": "yes" if asked.finish else "no",
     }
     return {name: escape(value) for name, value in words.items()}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else times.text(value)
 
 
 def join_settings(join: Any) -> dict[str, Any]:

@@ -12,6 +12,18 @@ function fitted(part, width) {
   return copy;
 }
 
+// A table comes as its columns: a third of the bytes of rows that each repeat all names.
+function rowsOf(columns) {
+  const names = Object.keys(columns);
+  const rows = new Array(names.length ? columns[names[0]].length : 0);
+  for (let place = 0; place < rows.length; place++) {
+    const row = {};
+    for (const name of names) row[name] = columns[name][place];
+    rows[place] = row;
+  }
+  return rows;
+}
+
 function plain(value) {
   return JSON.parse(JSON.stringify(value ?? null));
 }
@@ -53,7 +65,7 @@ async function render({ model, el }) {
     api?.finalize();
     width = room();
     const spec = fitted(plain(model.get("spec")), width);
-    spec.datasets = drawing.data;
+    spec.datasets = Object.fromEntries(Object.entries(drawing.tables).map(([name, each]) => [name, rowsOf(each)]));
     spec.background = "transparent";
     for (const each of spec.params ?? []) {
       if (each.name in drawing.params) each.value = drawing.params[each.name];
@@ -66,20 +78,21 @@ async function render({ model, el }) {
   }
 
   async function fill(drawing) {
-    for (const [name, rows] of Object.entries(drawing.data)) {
-      try { api.view.data(name, rows); } catch { /* this layout does not show that table */ }
+    for (const [name, table] of Object.entries(drawing.tables)) {
+      try { api.view.data(name, rowsOf(table)); } catch { /* this layout does not show that table */ }
     }
     signals(drawing.params);
     await api.view.runAsync();
   }
 
   async function once() {
-    const drawing = plain(model.get("drawing"));
-    if (!drawing.layout) return;
+    if (!model.get("drawing")) return;
+    const drawing = JSON.parse(model.get("drawing"));
     title.textContent = drawing.title;
     subtitle.textContent = drawing.subtitle;
     if (api && shown === drawing.layout && width === room()) await fill(drawing);
     else await embed(drawing);
+    el.dataset.painted = drawing.number;
     model.set("painted", drawing.number);
     model.save_changes();
   }

@@ -9,6 +9,7 @@ from workbench.charts._arrival import arrival, arrival_counts
 from workbench.charts._drawing import LATEST, MOMENT, PICKED, Drawing
 from workbench.charts._late import late
 from workbench.charts._misses import misses
+from workbench.charts._rates import rates
 from workbench.charts._state import state
 from workbench.charts._style import MOST_ROWS, STEPS
 from workbench.charts._timeline import counts, timeline
@@ -28,6 +29,7 @@ __all__ = [
     "counts",
     "late",
     "misses",
+    "rates",
     "state",
     "timeline",
     "watermarks",

@@ -49,9 +49,14 @@ class Drawing:
     aggregated: bool = False
 
     @property
+    def columns(self) -> dict[str, dict[str, list[Any]]]:
+        """The tables, column by column, times in milliseconds since 1970-01-01 UTC."""
+        return {name: {each: _plain(table[each]) for each in table} for name, table in self.tables.items()}
+
+    @property
     def data(self) -> dict[str, list[dict[str, Any]]]:
-        """The tables as lists of records, times in milliseconds since 1970-01-01 UTC."""
-        return {name: _records(table) for name, table in self.tables.items()}
+        """The tables, row by row."""
+        return {name: _records(columns) for name, columns in self.columns.items()}
 
     def chart(self) -> Any:
         """The Altair chart."""
@@ -75,9 +80,8 @@ def _valued(param: Any, values: dict[str, Any]) -> Any:
     return valued
 
 
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    names = list(table.columns)
-    return [dict(zip(names, row, strict=True)) for row in zip(*(_plain(table[name]) for name in names), strict=True)]
+def _records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _plain(column: pd.Series[Any]) -> list[Any]:

@@ -16,7 +16,6 @@ from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import (
     COLOURS,
     FATES,
-    MOMENTS,
     QUIET,
     SHADE,
     TIMES,
@@ -51,6 +50,7 @@ def timeline(
     names: Sequence[str],
     title: str,
     reach: tuple[timedelta, timedelta] | None = None,
+    marks: pd.DataFrame | None = None,
 ) -> Drawing:
     """Both sides as lanes on event time, with lines between matched pairs, and fates by colour and shape.
 
@@ -71,6 +71,8 @@ def timeline(
         The chart's title.
     reach
         An interval join's bounds: the interval of a left row is shown when it is pointed at or picked.
+    marks
+        The query's watermark, shown while a moment is chosen: columns ``batch``, ``watermark``.
     """
     shown = _placed(rows)
     few = len(shown) <= _FEW
@@ -82,7 +84,10 @@ def timeline(
     crossing = bool((windows["start"].iloc[1:].to_numpy() < windows["end"].iloc[:-1].to_numpy()).any())
     sessions = thin(spans[spans["key"].isin(shown["key"])], MOST_SPANS)
     lines = _lines(shown, pairs)
-    tables = {"rows": shown, "lines": lines, "moments": MOMENTS, "names": _key_names(shown) if few else MOMENTS}
+    marks = pd.DataFrame({"batch": [], "watermark": []}) if marks is None else marks
+    tables = {"rows": shown, "lines": lines, "marks": marks}
+    if few:
+        tables["names"] = _key_names(shown)
     behind = "none"
     if len(sessions):
         behind, tables["spans"] = "sessions", _session_bars(sessions, shown)
@@ -188,11 +193,16 @@ def _layout(names: tuple[str, str], behind: str, few: bool, interval: bool) -> A
     layers.append(line.mark_rule(color=COLOURS[0], clip=True, opacity=alt.ExprRef("line_opacity")).encode(**ends_at))
     chosen = line.transform_filter("indexof(picked, datum.left) >= 0 || indexof(picked, datum.right) >= 0")
     layers.append(chosen.mark_rule(color="#111111", strokeWidth=2, clip=True).encode(**ends_at))
+    mark = alt.Chart(alt.NamedData("marks")).transform_filter("datum.batch == moment")
+    at = {"x": alt.X("watermark:T", scale=time_scale())}
+    layers.append(mark.mark_rule(color="#111111", strokeDash=[5, 3], clip=True).encode(**at))
+    words = mark.mark_text(align="left", baseline="top", dx=4, dy=2, fontSize=11, clip=True)
+    layers.append(words.encode(**at, y=alt.value(0), text=alt.value("watermark")))
     layers.append(row_points(names).encode(**place).add_params(pointed))
     layers.append(picked_points().encode(**place))
     if few:
-        words = alt.Chart(alt.NamedData("names")).transform_filter("datum.batch <= moment")
-        layers.append(words.mark_text(align="left", dx=9, fontSize=11, color=QUIET).encode(**place, text="key:N"))
+        names_of = alt.Chart(alt.NamedData("names")).transform_filter("datum.batch <= moment")
+        layers.append(names_of.mark_text(align="left", dx=9, fontSize=11, color=QUIET).encode(**place, text="key:N"))
     first = TIMES | {"size": 28, "line_opacity": 0.4, "moment": LATEST, "picked": []}
     if interval:
         first |= {"lower": 0, "upper": 0}
@@ -308,7 +318,7 @@ def _interval() -> alt.Chart:
         .transform_filter("datum.side == 'left'")
         .transform_filter(chosen)
         .transform_calculate(start="+datum.time + lower", end="+datum.time + upper", foot="0.02", top="0.98")
-        .mark_rect(color="#f3d9a4", opacity=0.7, cornerRadius=3, clip=True)
+        .mark_rect(color="#f3d9a4", opacity=0.5, cornerRadius=3, clip=True)
         .encode(x=alt.X("start:T", scale=time_scale()), x2="end:T", y="foot:Q", y2="top:Q")
     )
 
