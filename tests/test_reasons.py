@@ -20,7 +20,7 @@ T = 1_767_225_600  # seconds: 2026-01-01
 @given(case=strategies.cases())
 def test_every_fix_matches_its_row_in_the_model(case):
     left, right = case.streams()
-    run = Run(case.join, left, right, case.finish, case.policy, "")
+    run = Run(case.join, left, right, case.finish, case.policy)
     for side, told in Story(run).told.items():
         for row, each in enumerate(told.itertuples()):
             assert each.reason

@@ -144,13 +144,13 @@ def stack(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return stacked.reindex(columns=[*(column for column in columns if column not in tail), *tail])
 
 
-def plain_rows(run: Run, side: str) -> pd.DataFrame:
-    """A side's rows with ``side`` and ``batch`` in front; columns of the stream that clash are called ``row_…``."""
+def plain_rows(run: Run, side: str, chosen: np.ndarray | None = None) -> pd.DataFrame:
+    """A side's rows, or some, with ``side`` and ``batch`` in front; columns that clash are called ``row_…``."""
     stream = run.side(side)
-    rows = _arrow.to_pandas(stream.table, stream.zones)
+    rows = _arrow.to_pandas(stream.table if chosen is None else stream.table.take(chosen), stream.zones)
     rows = rows.rename(columns={name: f"row_{name}" for name in _OURS})
     rows.insert(0, "side", side)
-    rows.insert(1, "batch", stream.arrival)
+    rows.insert(1, "batch", stream.arrival if chosen is None else stream.arrival[chosen])
     return rows
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench import times
+from workbench import explain, times
 from workbench.errors import wrong
 from workbench.explain import Story
 from workbench.joins import IntervalJoin
@@ -57,9 +57,10 @@ def why(run: Run, row: int) -> Why:
 
 
 def _lines(run: Run, side: str, row: int) -> list[str]:
-    story, words = run.story, run.story.words
+    story = explain.Story(run, {each: np.array([row] if each == side else [], dtype=np.int64) for each in SIDES})
+    words = story.words
     stream = run.side(side)
-    told = story.told[side].iloc[row]
+    told = story.told[side].loc[row]
     moment = int(stream.event_times[row])
     mark = words.moment(_mark(story, side, row))
     lines = [
@@ -114,13 +115,12 @@ def _candidates(run: Run, story: Story, side: str, row: int) -> list[str]:
         when = (
             "at the same time" if not distance[place] else f"{apart} {'after' if distance[place] > 0 else 'before'} it"
         )
-        met = " met" if _met(story, side, row, int(found[place])) else ""
+        met = " met" if story.met(*_in_order(side, row, int(found[place]))) else ""
         lines.append(f"              {words.label(other, int(found[place]))}, {when}{late}{met}")
     if len(found) > _CANDIDATES:
         lines.append(f"              and {len(found) - _CANDIDATES:,} more")
     return lines
 
 
-def _met(story: Story, side: str, row: int, partner: int) -> bool:
-    one, other = (row, partner) if side == "left" else (partner, row)
-    return (one, other) in story.pairs
+def _in_order(side: str, row: int, partner: int) -> tuple[int, int]:
+    return (row, partner) if side == "left" else (partner, row)

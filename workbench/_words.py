@@ -22,13 +22,21 @@ _DAY = 86_400_000_000
 class Words:
     """The names of one run's things.
 
+    Parameters
+    ----------
+    run
+        The run.
+    whole
+        Whether most of its rows will be named; else their keys are looked up one by one.
+
     Attributes
     ----------
     names
         The names of the left and the right stream.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, whole: bool = True) -> None:
+        self._whole = whole
         self.streams = dict(zip(SIDES, (run.left, run.right), strict=True))
         self.names = (run.left.name, run.right.name)
         self._zone = run.zone
@@ -55,6 +63,8 @@ class Words:
 
     def key(self, side: str, row: int) -> str:
         """A row's key."""
+        if not self._whole:
+            return str(key_words(self.streams[side], np.array([row]))[0])
         return str(self._keys[side][row])
 
     @cached_property

@@ -27,8 +27,26 @@ def rows(run: Run) -> pd.DataFrame:
     return _tables.stack([pd.concat([_tables.plain_rows(run, side), run.story.told[side]], axis=1) for side in SIDES])
 
 
+def some(run: Run, asked: dict[str, Micros]) -> pd.DataFrame:
+    """The table of `Run.tell`, its index that of `Run.rows`."""
+    story = Story(run, asked)
+    parts = []
+    for side in SIDES:
+        plain = _tables.plain_rows(run, side, asked[side])
+        parts.append(pd.concat([plain, story.told[side].reset_index(drop=True)], axis=1))
+    table = _tables.stack(parts)
+    return table.set_axis(np.concatenate([asked["left"], len(run.left) + asked["right"]]), axis=0)
+
+
 class Story:
     """Each row's fate and reason.
+
+    Parameters
+    ----------
+    run
+        The run.
+    asked
+        Per side the rows to tell of, in order; None: all.
 
     Attributes
     ----------
@@ -36,61 +54,67 @@ class Story:
         The best fix of each row that has one, as `workbench.fixes.fixes` gives them, by (side, row).
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, asked: dict[str, Micros] | None = None) -> None:
         # not the run itself: it holds this story, and its folder goes when nobody holds the run
         self.join, self.policy = run.join, run.policy
         self.streams = dict(zip(SIDES, (run.left, run.right), strict=True))
         self.outcome = run.outcome
         self.marks = self.outcome.marks
         self.fates = run.fates
-        self.words = Words(run)
-        found = fixes.fixes(run.join, (run.left, run.right), run.finish, run.policy, self.outcome)
+        self.words = Words(run, whole=asked is None)
+        self.asked = {side: np.arange(len(run.side(side))) for side in SIDES} if asked is None else asked
+        found = fixes.fixes(run.join, (run.left, run.right), run.finish, run.policy, self.outcome, asked)
         best = found.drop_duplicates(["side", "row"])
         self.fixes = {(each.side, each.row): each for each in best.itertuples(index=False)}
 
     @cached_property
     def told(self) -> dict[str, pd.DataFrame]:
-        """Per side a frame with `TOLD`, one row an input row, in order."""
+        """Per side a frame with `TOLD`, one row for each that is asked for, its index their numbers."""
         return {side: self._side(side) for side in SIDES}
 
     def _side(self, side: str) -> pd.DataFrame:
-        count = len(self.streams[side])
+        asked = self.asked[side]
         copies = self.outcome.copies[side]
-        fate = self.fates[side]["fate"].to_numpy()
+        fates = self.fates[side]["fate"].to_numpy()
         tally = {name: self.fates[side][name].to_numpy() for name in ("all", "late", "matched")}
-        reason = np.full(count, "", dtype=object)
-        reason[fate == "matched"] = self._matched(side, np.flatnonzero(fate == "matched"), tally)
-        lost = copies[copies["late"]].drop_duplicates("row", keep="last").set_index("row")
+        matched = asked[fates[asked] == "matched"]
+        reason = dict(zip(matched.tolist(), self._matched(side, matched, tally), strict=True))
+        lost = copies[copies["late"]]
+        lost = lost[np.isin(lost["row"], asked)].drop_duplicates("row", keep="last").set_index("row")
         partners = self._partners(side)
-        for each in np.flatnonzero(fate != "matched"):
-            match fate[each]:
+        for each in asked[fates[asked] != "matched"].tolist():
+            match fates[each]:
                 case "null_key":
-                    reason[each] = self._keyless(side, int(each))
+                    reason[each] = self._keyless(side, each)
                 case "late":
-                    reason[each] = self._late(side, int(each), lost.loc[each], bool(partners[each]))
+                    reason[each] = self._late(side, each, lost.loc[each], bool(partners[each]))
                 case "pending":
-                    reason[each] = self._pending(side, int(each))
+                    reason[each] = self._pending(side, each)
                 case _:
-                    reason[each] = self._unmatched(side, int(each), tally, bool(partners[each]))
-        mine = [self.fixes.get((side, row)) for row in range(count)]
-        told = pd.DataFrame({"fate": fate, "reason": reason})
-        told["fix_setting"] = pd.Series([each and each.setting for each in mine], dtype=object)
-        told["fix_value"] = pd.Series([each and fix_value(each.setting, each.value) for each in mine], dtype=object)
-        return told
+                    reason[each] = self._unmatched(side, each, tally, bool(partners[each]))
+        numbers = asked.tolist()
+        mine = [self.fixes.get((side, row)) for row in numbers]
+        told = {
+            "fate": fates[asked],
+            "reason": [reason[row] for row in numbers],
+            "fix_setting": [each and each.setting for each in mine],
+            "fix_value": [each and fix_value(each.setting, each.value) for each in mine],
+        }
+        return pd.DataFrame({name: pd.Series(values, index=asked, dtype=object) for name, values in told.items()})
 
     @cached_property
     def _times(self) -> dict[str, Micros]:
         return {side: self.streams[side].event_times for side in SIDES}
 
-    @cached_property
-    def pairs(self) -> set[tuple[int, int]]:
-        """Every pair that met, as left and right row."""
-        pairs = self.outcome.pairs
+    def met(self, left: int, right: int) -> bool:
+        """Whether a left and a right row came out together."""
         if isinstance(self.join, CoGroup):
-            members = [self.outcome.copies[side] for side in SIDES]
-            left, right = (each.loc[each["matched"], ["row", "group"]] for each in members)
-            pairs = left.rename(columns={"row": "left"}).merge(right.rename(columns={"row": "right"}), on="group")
-        return set(zip(pairs["left"].tolist(), pairs["right"].tolist(), strict=True))
+            groups = [
+                each.loc[each["matched"], "group"] for each in (self.copies("left", left), self.copies("right", right))
+            ]
+            return bool(np.isin(*groups).any())
+        pairs = self.outcome.pairs
+        return bool(((pairs["left"] == left) & (pairs["right"] == right)).any())
 
     def copies(self, side: str, row: int) -> pd.DataFrame:
         """A row's copies in windows."""
@@ -106,13 +130,15 @@ class Story:
         other = self.words.names[1 - SIDES.index(side)]
         copies = self.outcome.copies[side]
         met = copies[copies["matched"]]
+        met = met[np.isin(met["row"], chosen)]
         if isinstance(self.join, CoGroup):
             groups = self.outcome.groups
             size = groups[SIDES[1 - SIDES.index(side)]].to_numpy()[met["group"]]
             batch = groups["batch"].to_numpy()[met["group"]]
             found = pd.DataFrame({"row": met["row"].to_numpy(), "size": size, "batch": batch})
         else:
-            pairs = self.outcome.pairs[[*SIDES, "batch"]].sort_values("batch").drop_duplicates(list(SIDES))
+            pairs = self.outcome.pairs.loc[np.isin(self.outcome.pairs[side], chosen), [*SIDES, "batch"]]
+            pairs = pairs.sort_values("batch").drop_duplicates(list(SIDES))
             found = pairs.rename(columns={side: "row"}).assign(size=1)
         found = found.groupby("row").agg(size=("size", "sum"), batch=("batch", "min")).reindex(chosen)
         late, every = tally["late"][chosen], tally["all"][chosen]
@@ -131,6 +157,8 @@ class Story:
     @cached_property
     def _padded(self) -> dict[tuple[str, int], int]:
         padded = self.outcome.padded
+        mine = [(padded["side"] == side) & np.isin(padded["row"], self.asked[side]) for side in SIDES]
+        padded = padded[mine[0] | mine[1]]
         return dict(zip(zip(padded["side"], padded["row"], strict=True), padded["batch"], strict=True))
 
     def _late(self, side: str, row: int, copy: Any, partners: bool) -> str:

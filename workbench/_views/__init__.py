@@ -116,7 +116,7 @@ class RunCharts:
         if many(run, cut):
             table, step = counts(run, cut, at)
             return charts.counts(table, self._names, title, step)
-        shown = rows(run, cut, reasons)
+        shown = rows(run, cut.rows(run), reasons)
         reach = (exact(run.join.lower), exact(run.join.upper)) if isinstance(run.join, IntervalJoin) else None
         eviction = run.outcome.marks.eviction
         marks = pd.DataFrame({"batch": np.arange(len(eviction)), "watermark": eviction.astype("datetime64[us]")})
@@ -130,14 +130,13 @@ class RunCharts:
         if many(run, cut):
             table, step = counts(run, cut, at, by_batch=True)
             return charts.arrival_counts(table, marks, self._names, "Arrival and watermark", step)
-        return charts.arrival(rows(run, cut, reasons), marks, self._names, "Arrival and watermark")
+        return charts.arrival(rows(run, cut.rows(run), reasons), marks, self._names, "Arrival and watermark")
 
     def of_key(self, side: str, row: int) -> alt.LayerChart:
         """The timeline of all rows of one row's key."""
         run = self._run
         keys = dict(zip(("left", "right"), run.outcome.keys, strict=True))
-        shown = rows(run, Cut(), reasons=False)
-        shown = shown[np.concatenate([keys["left"] == keys[side][row], keys["right"] == keys[side][row]])]
+        shown = rows(run, {each: np.flatnonzero(keys[each] == keys[side][row]) for each in keys}, reasons=False)
         key = shown["key"].iloc[0]
         behind = spans(run)
         behind = behind[(behind["key"].isna() | (behind["key"] == key)) & (behind["start"] <= shown["time"].max())]

@@ -25,10 +25,11 @@ def late(run: Run, cut: Cut) -> charts.Drawing:
     """How late rows were, and the share of rows that each delay keeps."""
     names = (run.left.name, run.right.name)
     parts, kept, needs = [], [], []
+    inside = cut.rows(run)
     for side, name in zip(SIDES, names, strict=True):
         stream, copies = run.side(side), run.outcome.copies[side]
         mine = copies[copies["late"]].drop_duplicates("row", keep="last")
-        mine = mine[np.isin(mine["row"], cut.rows(run, side))]
+        mine = mine[np.isin(mine["row"], inside[side])]
         row = mine["row"].to_numpy()
         keys = key_words(stream, row) if len(row) <= _MOST_KEYS else None
         late = {"row_id": [f"{side}-{each}" for each in row.tolist()], "stream": name, "key": keys}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench import _tables, charts, model
+from workbench import _tables, charts, explain, model
 from workbench._fates import NEVER
 from workbench._words import key_words
 from workbench.joins import CoGroup, IntervalJoin
@@ -39,27 +39,28 @@ class Cut:
         low, high = ((each.tz_convert("UTC").tz_localize(None) if each.tz else each).value // 1000 for each in moments)
         return cls(low, high)
 
-    def rows(self, run: Run, side: str) -> Micros:
-        """The numbers of a side's rows in it."""
-        times = run.side(side).event_times
-        return np.flatnonzero((times >= self.low) & (times <= self.high))
+    def rows(self, run: Run) -> dict[str, Micros]:
+        """The numbers of each side's rows in it."""
+        times = {side: run.side(side).event_times for side in SIDES}
+        return {side: np.flatnonzero((each >= self.low) & (each <= self.high)) for side, each in times.items()}
 
 
 def many(run: Run, cut: Cut) -> bool:
     """Whether there are more rows in the cut than are drawn one by one."""
-    return max(len(cut.rows(run, side)) for side in SIDES) > charts.MOST_ROWS
+    return max(len(each) for each in cut.rows(run).values()) > charts.MOST_ROWS
 
 
-def rows(run: Run, cut: Cut, reasons: bool = True) -> pd.DataFrame:
-    """The rows in the cut, as `charts.timeline` and `charts.arrival` take them."""
-    chosen = {side: cut.rows(run, side) for side in SIDES}
+def rows(run: Run, chosen: dict[str, Micros], reasons: bool = True) -> pd.DataFrame:
+    """Some rows of each side, as `charts.timeline` and `charts.arrival` take them."""
     reasons = reasons and max(len(each) for each in chosen.values()) <= MOST_REASONS
+    story = explain.Story(run, chosen) if reasons else None
     parts = []
     for side, mine in chosen.items():
         stream, fates = run.side(side), run.fates[side]
         part = pd.DataFrame(
             {
                 "row_id": [f"{side}-{row}" for row in mine.tolist()],
+                "row": mine,
                 "side": side,
                 "key": key_words(stream, mine),
                 "time": stream.event_times[mine].astype("datetime64[us]"),
@@ -68,8 +69,8 @@ def rows(run: Run, cut: Cut, reasons: bool = True) -> pd.DataFrame:
                 **{name: fates[name].to_numpy()[mine] for name in ("fate", "settled", "leaves")},
             }
         )
-        if reasons:
-            part["reason"] = run.story.told[side]["reason"].to_numpy()[mine]
+        if story is not None:
+            part["reason"] = story.told[side]["reason"].to_numpy()
         parts.append(part)
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
@@ -95,7 +96,7 @@ def counts(run: Run, cut: Cut, moment: int, by_batch: bool = False) -> tuple[pd.
         Count by micro-batch too: columns ``from_batch``, ``to_batch``, and one row for each rectangle, with its most
         telling fate.
     """
-    chosen = {side: cut.rows(run, side) for side in SIDES}
+    chosen = cut.rows(run)
     times = {side: run.side(side).event_times[mine] for side, mine in chosen.items()}
     full = [each for each in times.values() if len(each)]
     low = min(int(each.min()) for each in full)
@@ -138,10 +139,9 @@ def pairs(run: Run, shown: pd.DataFrame) -> pd.DataFrame:
         found = run.outcome.pairs.iloc[:0]
     else:
         found = _tables.pairs(run) if run.ran else run.outcome.pairs
-    ids = {side: shown.loc[shown["side"] == side, "row_id"].str.split("-").str[1].astype(int) for side in SIDES}
     for side in SIDES:
         here = np.zeros(len(run.side(side)), dtype=bool)
-        here[ids[side]] = True
+        here[shown.loc[shown["side"] == side, "row"]] = True
         found = found[here[found[side].to_numpy(dtype=np.int64)]]
     named = {side: [f"{side}-{row}" for row in found[side].tolist()] for side in SIDES}
     return pd.DataFrame({**named, "batch": found["batch"].to_numpy()})
@@ -156,7 +156,7 @@ def _group_pairs(run: Run, shown: pd.DataFrame) -> pd.DataFrame:
     for side in SIDES:
         mine = outcome.copies[side].loc[outcome.copies[side]["matched"], ["row", "group"]]
         sides.append(mine[small[mine["group"]]].rename(columns={"row": side}))
-    here = shown.loc[shown["side"] == "left", "row_id"].str.split("-").str[1].astype(int)
+    here = shown.loc[shown["side"] == "left", "row"]
     met = sides[0][sides[0]["left"].isin(here)].merge(sides[1], on="group")
     return met.assign(batch=groups["batch"].to_numpy()[met["group"]])
 

@@ -35,13 +35,8 @@ def windows(run: Run, join: WindowJoin | CoGroup, cut: Cut, title: str, reasons:
     shown = spans.sort_values("start", kind="stable").head(charts.MOST_WINDOWS).copy()
     inside = every[every["window"].isin(shown.index)]
     ids = inside["side"] + "-" + inside["row"].astype(str)
-    ends = (
-        [pd.Timestamp(int(each), unit="us") for each in (shown["start"].min(), shown["end"].max())]
-        if len(shown)
-        else None
-    )
-    # a window's rows lie between its edges, but a session's may begin before the cut
-    told = rows(run, Cut.of((ends[0], ends[1])) if ends else cut, reasons=len(inside) <= charts.MOST_ROWS)
+    chosen = {side: np.unique(inside.loc[inside["side"] == side, "row"]) for side in SIDES}
+    told = rows(run, chosen, reasons)
     told = told.set_index("row_id").loc[ids].reset_index().assign(window=inside["window"].to_numpy())
     if sessions:
         shown = shown.assign(key=_keys(run, inside))

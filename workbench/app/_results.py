@@ -296,7 +296,7 @@ class ResultsPanel:
         side, row = row_id.split("-")
         index = int(row) + (len(run.left) if side == "right" else 0)
         self.story.value = f"<pre>{escape(run.why(index).text)}</pre>"
-        told = run.story.told[side].iloc[int(row)]
+        told = run.tell([index]).iloc[0]
         if told["fix_setting"] is not None:
             self._fixes = told["fix_setting"], told["fix_value"]
             value = told["fix_value"]
@@ -329,7 +329,7 @@ def _table(run: Run, view: str, batch: int | None) -> tuple[pd.DataFrame, list[l
         parts.append(wanted.to_numpy().nonzero()[0])
     index = [*parts[0].tolist(), *(len(run.left) + parts[1]).tolist()]
     ids = [[f"left-{row}"] for row in parts[0].tolist()] + [[f"right-{row}"] for row in parts[1].tolist()]
-    rows = run.rows.iloc[index]
+    rows = run.tell(index[:MOST_TABLE_ROWS])
     return rows[[*_COLUMNS, *(name for name in rows if name not in _COLUMNS)]], ids
 
 

@@ -160,7 +160,8 @@ class SourcePanel:
             columns = frames.columns(value)
             if self._form.value(f"{side}.time") not in columns:
                 self._form.inputs[f"{side}.time"].value = time
-            if any(each not in columns for each in _names(self._form.value(f"{side}.key"))):
+            named = _names(self._form.value(f"{side}.key"))
+            if not named or any(each not in columns for each in named):
                 self._form.inputs[f"{side}.key"].value = key
 
     def streams(self) -> tuple[Stream, Stream]:
@@ -171,6 +172,8 @@ class SourcePanel:
         WorkbenchError
             If a choice is wrong; it is marked.
         """
+        for name in _OF[self._form.value("source")]:
+            self._form.mark(name, "")
         asked = self._asked()
         if self._made is None or self._made[0] != asked:
             self._made = asked, self._make()
@@ -184,8 +187,6 @@ class SourcePanel:
 
     def _make(self) -> tuple[Stream, Stream]:
         source = self._form.value("source")
-        for name in _OF[source]:
-            self._form.mark(name, "")
         if source == "scenario":
             settings = self.settings()
             try:

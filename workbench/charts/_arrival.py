@@ -47,7 +47,11 @@ def arrival(rows: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str], title
     late = int((rows["fate"] == "late").sum())
     subtitle = f"black: the watermark that late rows are judged by · {late:,} late"
     values = _span(rows["time"]) | {"size": 70 if len(rows) <= 60 else 26}
-    tables = {"rows": rows, "moments": MOMENTS, "judged": _stairs(marks, rows["time"])}
+    tables = {
+        "rows": rows.drop(columns="row", errors="ignore"),
+        "moments": MOMENTS,
+        "judged": _stairs(marks, rows["time"]),
+    }
     return Drawing(_layout(tuple(names), False), tables, title, subtitle, values)
 
 

@@ -19,6 +19,10 @@ LATEST = 10**9
 """The value of `MOMENT` that shows the whole run."""
 
 
+_NOT_A_TIME = -9e15
+"""In milliseconds; NumPy's missing time lies below it, every time Spark knows above."""
+
+
 @dataclass(frozen=True, eq=False)
 class Drawing:
     """A chart as its layout, and what to fill it with.
@@ -88,7 +92,9 @@ def _plain(column: pd.Series[Any]) -> list[Any]:
     """A column's values as JSON has them."""
     if column.dtype.kind == "M":
         numbers = column.to_numpy(dtype="datetime64[us]").astype(np.int64) / 1000
-        return [None if missing else value for missing, value in zip(column.isna(), numbers.tolist(), strict=True)]
-    if column.dtype.kind == "f" or column.dtype == object:
+        return [None if value < _NOT_A_TIME else value for value in numbers.tolist()]
+    if column.dtype.kind == "f":
+        column = column.round(6)  # a millionth of a micro-batch, a lane or a second
+    if column.dtype.kind in "fO" and column.isna().any():
         return column.astype(object).where(column.notna(), None).tolist()
     return column.tolist()

@@ -85,7 +85,7 @@ def timeline(
     sessions = thin(spans[spans["key"].isin(shown["key"])], MOST_SPANS)
     lines = _lines(shown, pairs)
     marks = pd.DataFrame({"batch": [], "watermark": []}) if marks is None else marks
-    tables = {"rows": shown, "lines": lines, "marks": marks}
+    tables = {"rows": shown.drop(columns="row", errors="ignore"), "lines": lines, "marks": marks}
     if few:
         tables["names"] = _key_names(shown)
     behind = "none"
@@ -236,16 +236,13 @@ def _key_names(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _lines(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    places = rows.set_index("row_id")[["time", "y"]]
-    seen = pairs[pairs["left"].isin(places.index) & pairs["right"].isin(places.index)]
-    seen = seen.drop_duplicates(["left", "right"]).head(MOST_LINES).reset_index(drop=True)
-    left, right = places.loc[seen["left"]], places.loc[seen["right"]]
-    return seen.assign(
-        time=left["time"].to_numpy(),
-        y=left["y"].to_numpy(),
-        other_time=right["time"].to_numpy(),
-        other_y=right["y"].to_numpy(),
-    )
+    index = pd.Index(rows["row_id"])
+    left, right = index.get_indexer(pairs["left"]), index.get_indexer(pairs["right"])
+    seen = pairs.assign(one=left, other=right)[(left >= 0) & (right >= 0)]
+    seen = seen.drop_duplicates(["left", "right"]).head(MOST_LINES)
+    one, other = seen.pop("one").to_numpy(), seen.pop("other").to_numpy()
+    time, y = rows["time"].to_numpy(), rows["y"].to_numpy()
+    return seen.assign(time=time[one], y=y[one], other_time=time[other], other_y=y[other])
 
 
 def _bands(windows: pd.DataFrame) -> pd.DataFrame:

@@ -17,15 +17,29 @@ from workbench.fixes._search import COLUMNS, NEVER, Search, needed_delay
 from workbench.fixes._sessions import sessions
 from workbench.fixes._windows import windows
 from workbench.joins import IntervalJoin, Join
-from workbench.model import Outcome
+from workbench.model import Micros, Outcome
 from workbench.streams import Stream
 from workbench.windows import Session
 
 __all__ = ["NEVER", "apply", "fixes", "needed_delay"]
 
 
-def fixes(join: Join, streams: tuple[Stream, Stream], finish: bool, policy: str, outcome: Outcome) -> pd.DataFrame:
+def fixes(
+    join: Join,
+    streams: tuple[Stream, Stream],
+    finish: bool,
+    policy: str,
+    outcome: Outcome,
+    asked: dict[str, Micros] | None = None,
+) -> pd.DataFrame:
     """For each row that is not matched, the fixes found; the best is the first of its row.
+
+    Parameters
+    ----------
+    join, streams, finish, policy, outcome
+        The run, and what came of it.
+    asked
+        Per side the rows that fixes are asked for; None: all.
 
     Returns
     -------
@@ -34,7 +48,7 @@ def fixes(join: Join, streams: tuple[Stream, Stream], finish: bool, policy: str,
         ``offset``, ``gap`` or ``finish``); ``value`` (what to set it to, in microseconds); ``change`` (by how much that
         differs, in microseconds); ``partner`` (the row of the other side that it would meet).
     """
-    search = Search(join, streams, finish, policy, outcome)
+    search = Search(join, streams, finish, policy, outcome, asked)
     if not isinstance(join, IntervalJoin) and isinstance(join.window, Session):
         parts = [sessions(search)]
     else:

@@ -14,10 +14,10 @@ from workbench.streams import SIDES
 
 def delays(search: Search) -> pd.DataFrame:
     """Longer delays, for rows whose partner by definition was late, or that were late themselves."""
-    outcome, join = search.outcome, search.join
+    join = search.join
     kind = WindowJoin(join.window) if isinstance(join, CoGroup) else join
-    one, other = matches(kind, outcome.copies["left"], outcome.copies["right"])
-    left, right = (outcome.copies[side].iloc[place] for side, place in zip(SIDES, (one, other), strict=True))
+    one, other = matches(kind, search.copies["left"], search.copies["right"])
+    left, right = (search.copies[side].iloc[place] for side, place in zip(SIDES, (one, other), strict=True))
     rows = {"left": left["row"].to_numpy(), "right": right["row"].to_numpy()}
     wanted = ~(search.matched["left"][rows["left"]] & search.matched["right"][rows["right"]])
     left, right = left[wanted], right[wanted]

@@ -46,7 +46,15 @@ def needed_delay(marks: Watermarks, policy: str, side: str, index: Micros, deadl
 class Search:
     """The rows of a run, and what became of them."""
 
-    def __init__(self, join: Join, streams: tuple[Stream, Stream], finish: bool, policy: str, outcome: Outcome) -> None:
+    def __init__(
+        self,
+        join: Join,
+        streams: tuple[Stream, Stream],
+        finish: bool,
+        policy: str,
+        outcome: Outcome,
+        asked: dict[str, Micros] | None = None,
+    ) -> None:
         self.join, self.finish, self.policy, self.outcome = join, finish, policy, outcome
         self.time = {side: stream.event_times for side, stream in zip(SIDES, streams, strict=True)}
         self.batch = {side: stream.arrival for side, stream in zip(SIDES, streams, strict=True)}
@@ -56,9 +64,22 @@ class Search:
             side: np.bincount(mine["row"], mine["matched"], minlength=len(self.time[side])) > 0
             for side, mine in outcome.copies.items()
         }
+        self.copies = outcome.copies
+        if asked is not None:
+            self._ask_only(asked)
         self.semi = not isinstance(join, CoGroup) and join.how == "semi"
         self.waits = isinstance(join, CoGroup) and not finish
         """Whether what is open at the end never comes out."""
+
+    def _ask_only(self, asked: dict[str, Micros]) -> None:
+        """Ask for no other rows: what becomes of a row depends on those of its key, and on the watermarks."""
+        keys = np.unique(np.concatenate([self.key[side][asked[side]] for side in SIDES]))
+        for side in SIDES:
+            others = np.ones(len(self.key[side]), dtype=bool)
+            others[asked[side]] = False
+            self.matched[side] = self.matched[side] | others
+            self.key[side] = np.where(np.isin(self.key[side], keys), self.key[side], -1)
+        self.copies = {side: mine[(self.key[side] >= 0)[mine["row"]]] for side, mine in self.copies.items()}
 
     def candidates(
         self, side: str, row: Micros, setting: str, value: Micros, change: Micros, partner: Micros
