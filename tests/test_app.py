@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pandas as pd
 import pytest
@@ -12,6 +13,7 @@ import workbench as wb
 from workbench.app import App, close_all, current
 from workbench.app._fields import KINDS
 from workbench.app._results import VIEWS
+from workbench.app._worker import Latest
 
 
 @pytest.fixture
@@ -193,6 +195,26 @@ def test_undo_and_redo(app):
     app.wait()
     put(app, upper="40 seconds")
     assert app._redo.disabled
+
+
+def test_of_waiting_jobs_the_last_is_done_and_those_that_must_be():
+    begun, go, done = threading.Event(), threading.Event(), []
+    failures = []
+    worker = Latest(failures.append)
+    worker.submit(lambda: (begun.set(), go.wait(10), done.append("first")))
+    assert begun.wait(10)
+    for name in ("dropped", "dropped too", "last"):
+        worker.submit(lambda name=name: done.append(name))
+    worker.insist(lambda: done.append("kept"))
+    worker.insist(lambda: 1 / 0)
+    go.set()
+    assert worker.settle()
+    assert done == ["first", "kept", "last"]
+    assert [type(each) for each in failures] == [ZeroDivisionError]
+    worker.close()
+    worker.submit(lambda: done.append("after"))
+    assert worker.settle()
+    assert "after" not in done
 
 
 def test_quick_moves_of_one_slider_are_one_step(app, monkeypatch):
@@ -456,6 +478,92 @@ def test_many_rows_are_counted_and_a_marked_stretch_shows_single_ones():
     app.wait()
     assert results.chart.shown.tables["counts"]["rows"].sum() < len(results.run.rows)
     close_all()
+
+
+def wait_for(condition, seconds=90):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_going_live(app, spark):
+    put(
+        app,
+        scenario="orders_payments",
+        rate=10.0,
+        upper="5 seconds",
+        left__watermark="2 seconds",
+        right__watermark="2 seconds",
+    )
+    app._live.go.click()
+    wait_for(lambda: app._live.live is not None and len(app._live.live.rates) >= 4)
+    form, live = app._settings.form, app._live.live
+    assert form.inputs["upper"].disabled
+    assert not form.inputs["disorder"].disabled
+    assert app._go.disabled
+    assert not app._halt.disabled
+    wait_for(lambda: "backpressure" in app._words.value)
+    assert "rows/s in" in app._words.value
+    form.set({"disorder": 0.9, "idle": "right"})
+    assert live.feed.settings["disorder"] == 0.9
+    assert live.feed.idle == "right"
+    app._results.view.value = "Live"
+    wait_for(lambda: app._results.chart.shown.title == "Live")
+    app._live.hold.click()
+    assert live.paused
+    assert app._live.hold.description == "Resume"
+    app._live.hold.click()
+    assert not live.paused
+    begun = time.monotonic()
+    app._halt.click()
+    wait_for(lambda: not live.active and not spark.streams.active)
+    assert time.monotonic() - begun < 2
+    wait_for(lambda: badge(app) == "live, stopped")
+    assert not app._go.disabled
+    assert app._results.run.fault == ""
+    space = app._space
+    app._recorded.click()
+    app.wait()
+    assert {"live_orders", "live_payments"} <= set(space)
+    assert asked(app).left.table is space["live_orders"].table
+    assert badge(app).startswith("a preview")
+    assert app._live.go.disabled
+    put(app, upper="1 second")
+    run(app)
+    assert app.run.left.table is space["live_orders"].table
+
+
+def test_a_page_that_is_taken_away_stops_its_query(app, spark, monkeypatch):
+    monkeypatch.setattr("workbench.app._app._GONE", 0.1)
+    app._results.chart.views = 1
+    app._live.go.click()
+    wait_for(lambda: app._live.active)
+    app._results.chart.views = 0
+    wait_for(lambda: not app._live.active and not spark.streams.active)
+
+
+def test_closing_a_live_page_leaves_nothing(spark):
+    app = App()
+    app.wait()
+    app._live.go.click()
+    wait_for(lambda: app._live.active)
+    close_all()
+    assert not spark.streams.active
+    wait_for(
+        lambda: not {each.name for each in threading.enumerate() if each.name.startswith("stream-join-workbench")}, 5
+    )
+
+
+def test_a_feed_that_fails_is_told_on_the_page(app, spark):
+    app._live.go.click()
+    wait_for(lambda: app._live.active and len(app._live.live.rates))
+    app._live.live.feed.step = lambda seconds: 1 / 0
+    wait_for(lambda: badge(app) == "failed")
+    assert "division by zero" in app._trouble.value
+    put(app, upper="20 seconds")
+    assert badge(app).startswith("a preview")
+    assert app._trouble.value == ""
 
 
 def test_closing_leaves_no_thread(spark):

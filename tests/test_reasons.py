@@ -6,6 +6,7 @@ import pytest
 import strategies
 from helpers import stream
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import generators
 import workbench as wb
@@ -30,6 +31,18 @@ def test_every_fix_matches_its_row_in_the_model(case):
             changed = fixes.apply(each.fix_setting, each.fix_value, case.join, left, right, case.finish)
             copies = model.work_out(*changed, case.policy).copies[side]
             assert copies.loc[copies["row"] == row, "matched"].any(), (side, row, each)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=strategies.cases(), chosen=st.sets(st.integers(0, 60), max_size=6))
+def test_a_few_rows_are_told_of_as_all_are(case, chosen):
+    left, right = case.streams()
+    run = Run(case.join, left, right, case.finish, case.policy)
+    rows = sorted(row for row in chosen if row < len(left) + len(right))
+    some, every = run.tell(rows), run.rows.loc[rows]
+    names = ["side", "batch", "fate", "reason", "fix_setting", "fix_value"]
+    assert list(some.index) == rows
+    assert some[names].astype(object).equals(every[names].astype(object))
 
 
 JOINS = [

@@ -25,6 +25,7 @@ from workbench.results import Run
 from workbench.streams import Stream
 
 _REPAINT = 0.25  # seconds between two paintings of the progress bar
+_GONE = 2.0  # seconds without the page after which what it runs is stopped
 _STYLE = Path(__file__).with_name("app.css")
 
 _open: list[App] = []
@@ -76,6 +77,7 @@ class App:
         style.layout.display = "none"
         self.widget = widgets.VBox([style, body])
         self.widget.add_class("sjw")
+        self._results.chart.observe(self._looked_at, "views")
         self._changed()
         _open.append(self)
 
@@ -177,7 +179,7 @@ class App:
             self._trouble.value = ""
             self._say("ran", f"run {past.number}, on Spark in {past.seconds:.1f} s")
 
-        self._worker.submit(draw)
+        self._worker.insist(draw)
 
     def start(self) -> None:
         """Run the join as it is set, in a thread of its own; the notebook stays free."""
@@ -234,13 +236,26 @@ class App:
             finally:
                 drawn.set()
 
-        self._worker.submit(draw)
+        self._worker.insist(draw)
         drawn.wait(60)
 
     def stop(self) -> None:
         """Stop the run or the live query that is under way."""
         self._stop.set()
         self._live.stop()
+
+    def _looked_at(self, change: Any) -> None:
+        """Stop what runs when the page is taken away: its cell was deleted, or its output cleared."""
+        if change["new"] > 0 or not self.busy:
+            return
+
+        def stop() -> None:
+            if self._results.chart.views <= 0:
+                self.stop()
+
+        timer = threading.Timer(_GONE, stop)
+        timer.daemon = True
+        timer.start()
 
     def go_live(self) -> None:
         """Let the generators write while the query runs."""
@@ -298,7 +313,7 @@ class App:
             if error is not None:
                 self._failed(error)
 
-        self._worker.submit(finish)
+        self._worker.insist(finish)
 
     def keep_recording(self) -> None:
         """Make the live query's rows variables of the notebook, and set the page to them."""

@@ -24,6 +24,8 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
         What was clicked last: ``row_id`` and ``window`` of the mark, None where it has none.
     brushed
         The stretch of event time that was marked last, in milliseconds since 1970-01-01 UTC.
+    views
+        In how many places of the page it is shown.
     painted
         The number of the drawing that the browser has painted last; `sent` is the last it was sent.
     """
@@ -34,6 +36,7 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
     params = traitlets.Dict().tag(sync=True)
     clicked = traitlets.Dict().tag(sync=True)
     brushed = traitlets.List().tag(sync=True)
+    views = traitlets.Int(0).tag(sync=True)
     painted = traitlets.Int(0).tag(sync=True)
 
     def __init__(self) -> None:

@@ -299,10 +299,9 @@ class ResultsPanel:
         told = run.tell([index]).iloc[0]
         if told["fix_setting"] is not None:
             self._fixes = told["fix_setting"], told["fix_value"]
-            value = told["fix_value"]
-            self._fix.description = (
-                f"Set {told['fix_setting']} to {value}" if value is not True else "Close every window"
-            )
+            setting, value = self._fixes
+            words = "Close every window" if value is True else f"Set {setting} to {_short(str(value))}"
+            self._fix.description = words
             show(self._fix, True)
 
 

@@ -1,7 +1,7 @@
 // Shows one drawing: a Vega-Lite layout, its tables and its parameters. A drawing of the same layout as the one before
 // is filled into the view that is there; only another layout is compiled anew. vegaEmbed and lodashDebounce come with
 // the bundle that vl-convert makes.
-const MARGIN = 130, NARROWEST = 300, WIDEST = 1100;
+const MARGIN = 130, NARROWEST = 180, WIDEST = 1100, SMALL = 420;
 
 function fitted(part, width) {
   const copy = { ...part };
@@ -67,6 +67,7 @@ async function render({ model, el }) {
     const spec = fitted(plain(model.get("spec")), width);
     spec.datasets = Object.fromEntries(Object.entries(drawing.tables).map(([name, each]) => [name, rowsOf(each)]));
     spec.background = "transparent";
+    if (width < SMALL) spec.config.legend = { ...spec.config.legend, columns: 2 };
     for (const each of spec.params ?? []) {
       if (each.name in drawing.params) each.value = drawing.params[each.name];
     }
@@ -114,6 +115,12 @@ async function render({ model, el }) {
     }
   }
 
+  const count = (by) => {
+    model.set("views", model.get("views") + by);
+    model.save_changes();
+  };
+
+  count(1);
   model.on("change:drawing", paint);
   model.on("change:params", () => {
     if (!api) return;
@@ -128,6 +135,7 @@ async function render({ model, el }) {
   return () => {
     resized.disconnect();
     api?.finalize();
+    count(-1);
   };
 }
 

@@ -1,0 +1,125 @@
+"""How long a moved setting takes to be seen, at 2,000 rows a side, and how long the run that confirms it takes.
+
+``python tests/benchmarks/preview.py`` prints a table; with ``--browser`` it measures in JupyterLab too, from the key
+press to the painted chart. Ratios within one table hold; single times depend on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import generators
+import workbench as wb
+from workbench.app import App
+from workbench.app._results import VIEWS
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+EVENTS, MOVES = 2_000, 9
+CHARTS = [view.name for view in VIEWS if view.chart and view.chart != "rates"]
+JOINS = {
+    "interval": {"kind": "interval"},
+    "tumbling": {"kind": "tumbling", "size": "10 seconds"},
+    "sliding": {"kind": "sliding", "size": "10 seconds", "slide": "5 seconds"},
+    "session": {"kind": "session", "gap": "5 seconds"},
+    "coGroup": {"kind": "cogroup_tumbling", "size": "10 seconds"},
+}
+BROWSER = """() => {
+    window.moved = null;
+    window.times = [];
+    new MutationObserver(() => {
+        if (window.moved !== null) window.times.push(performance.now() - window.moved);
+        window.moved = null;
+    }).observe(document.querySelector('.sjw-chart'), { attributes: true, attributeFilter: ['data-painted'] });
+    document.addEventListener('input', () => { window.moved = performance.now(); }, true);
+}"""
+
+
+def table(title: str, rows: dict[str, list[float]]) -> None:
+    print(f"\n{title}\n{'':28}{'median':>9}{'worst':>9}")
+    for name, seconds in rows.items():
+        print(f"{name:28}{statistics.median(seconds) * 1000:6.0f} ms{max(seconds) * 1000:6.0f} ms", flush=True)
+
+
+def in_the_kernel() -> None:
+    app = App(*generators.generate("orders_payments", events=EVENTS, rate=4, late=0.05, seed=7))
+    form, found = app._settings.form, {}
+    for name, settings in JOINS.items():
+        form.set(settings)
+        app.wait()
+        for view in CHARTS if name == "tumbling" else CHARTS[:1]:
+            app._results.view.value = view
+            app.wait()
+            found[f"{name}, {view}"] = [moved(app, f"{8 + move} seconds") for move in range(MOVES)]
+        app._results.view.value = CHARTS[0]
+        app.wait()
+    table(f"from a moved setting to the chart sent, {EVENTS:,} rows a side", found)
+    app.close()
+
+
+def moved(app: App, delay: str) -> float:
+    begun = time.perf_counter()
+    app._settings.form.set({"left.watermark": delay})
+    app.wait()
+    return time.perf_counter() - begun
+
+
+def in_the_browser() -> None:
+    import nbformat
+    from lab import lab, page, run_all
+
+    cells = [
+        "%load_ext workbench\nimport generators",
+        f"left, right = generators.generate('orders_payments', events={EVENTS}, rate=4, late=0.05, seed=7)",
+        "%workbench left right",
+    ]
+    home = Path(tempfile.mkdtemp())
+    (home / "root").mkdir()
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
+    book.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    nbformat.write(book, home / "root" / "n.ipynb")
+    found = {}
+    with lab(home, home / "root") as address, page(address, "n.ipynb") as opened:
+        run_all(opened)
+        opened.wait_for_selector(".sjw-chart canvas", timeout=90_000)
+        opened.wait_for_timeout(2_000)
+        opened.evaluate(BROWSER)
+        field = opened.locator(".sjw .widget-inline-hbox:has(.widget-label:text-is('Upper bound')) input")
+        for view in [each for each in CHARTS if each != "Windows"]:
+            opened.click(f".sjw-tabs button:text-is('{view}')")
+            opened.wait_for_timeout(1_500)
+            opened.evaluate("window.times = []")
+            for move in range(MOVES):
+                field.fill(f"{12 + move} seconds")
+                opened.wait_for_timeout(600)
+            found[f"interval, {view}"] = [each / 1000 for each in opened.evaluate("window.times")]
+    table(f"from the key press to the painted chart, {EVENTS:,} rows a side", found)
+
+
+def on_spark() -> None:
+    found = {}
+    for name, events in (("200 rows a side", 200), (f"{EVENTS:,} rows a side", EVENTS)):
+        sides = generators.generate("orders_payments", events=events, rate=4, late=0.05, seed=7)
+        join = wb.IntervalJoin("0 seconds", "15 seconds", how="left")
+        wb.run(join, *sides)
+        found[name] = []
+        for _ in range(3):
+            begun = time.perf_counter()
+            wb.run(join, *sides)
+            found[name].append(time.perf_counter() - begun)
+    table("a run on Spark in a warm session, 10 micro-batches", found)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--browser", action="store_true", help="measure in JupyterLab, too (needs chromium)")
+    arguments = parser.parse_args()
+    in_the_kernel()
+    if arguments.browser:
+        in_the_browser()
+    on_spark()
