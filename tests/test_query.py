@@ -11,7 +11,7 @@ from helpers import stream
 
 import generators
 import workbench as wb
-from workbench import _scratch, plan, query
+from workbench import _scratch, plan
 from workbench.explain import TOLD
 
 JOINS = [
@@ -130,12 +130,12 @@ def test_a_stop_before_the_start(spark):
 def test_a_failure_is_one_sentence_and_leaves_nothing(spark, monkeypatch):
     before = folders()
     good = plan.render
-    monkeypatch.setattr(query.plan, "render", lambda *args: good(*args).replace("F.col", "no.col"))
+    monkeypatch.setattr("workbench.plan.render", lambda *args: good(*args).replace("F.col", "no.col"))
     with pytest.raises(wb.QueryError) as told:
         wb.run(JOINS[0], stream([("a", 100)]), stream([("a", 101)]))
     assert "\n" not in str(told.value)
     monkeypatch.setattr(
-        query.plan,
+        plan,
         "render",
         lambda *args: (
             good(*args)

@@ -149,7 +149,7 @@ class Live:
             while not self._stopped.wait(_TICK):
                 now = time.monotonic()
                 if not self._paused.is_set():
-                    self._write(*self.feed.step((now - last) * self._speed))
+                    self._write(*self._step((now - last) * self._speed))
                 last = now
                 self._follow()
                 if not self._query.isActive:
@@ -167,6 +167,12 @@ class Live:
                 self._follow()
             _running.discard(self)
             self._tell()
+
+    def _step(self, seconds: float) -> tuple[pa.Table, pa.Table]:
+        try:
+            return self.feed.step(seconds)
+        except Exception as error:  # noqa: BLE001 - the feed is the user's
+            raise QueryError(f"the feed gave no more rows: {error!r}") from None
 
     def _write(self, *tables: pa.Table) -> None:
         """Write the rows of both sides as a file each, seen by Spark only when it is whole."""

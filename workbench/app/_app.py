@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from workbench.results import Run
 from workbench.streams import Stream
 
 _REPAINT = 0.25  # seconds between two paintings of the progress bar
+_MANY = 50_000  # rows of which a preview takes long enough to be announced
 _GONE = 2.0  # seconds without the page after which what it runs is stopped
 _STYLE = Path(__file__).with_name("app.css")
 
@@ -54,6 +57,7 @@ class App:
         space, names = _named(streams, namespace or {})
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._occupied = False
         self._asked: Asked | None = None
         self._worker = Latest(self._failed)
         self._history = History()
@@ -110,7 +114,7 @@ class App:
     @property
     def busy(self) -> bool:
         """Whether a run or a live query is under way."""
-        return (self._thread is not None and self._thread.is_alive()) or self._live.active
+        return self._occupied or self._live.active
 
     def _changed(self) -> None:
         """A setting changed: show what it would do."""
@@ -125,6 +129,8 @@ class App:
         """Check all settings, and show what a run must give; in the thread that draws."""
         try:
             asked = self._settings.asked()
+            if len(asked.left) + len(asked.right) > _MANY:
+                self._say("busy", "working out the preview …")
             run = query.preview(asked.join, asked.left, asked.right, asked.finish, asked.policy)
         except WorkbenchError as error:
             self._trouble.value = escape(str(error))
@@ -152,8 +158,7 @@ class App:
         self._words.value = f'<span class="sjw-badge sjw-{kind}">{words}</span>'
 
     def _failed(self, error: Exception) -> None:
-        told = error if isinstance(error, WorkbenchError) else query.one_sentence(error)
-        self._trouble.value = _folded(told)
+        self._trouble.value = _folded(_told(error))
 
     def _travel(self, by: int) -> None:
         if (self._history.can_undo if by < 0 else self._history.can_redo) and not self.busy:
@@ -183,42 +188,41 @@ class App:
 
     def start(self) -> None:
         """Run the join as it is set, in a thread of its own; the notebook stays free."""
-        if self.busy:
+        if self.busy or self._go.disabled:
             return
-        self._worker.settle()
-        try:
-            asked = self._settings.asked()
-        except WorkbenchError as error:
-            self._trouble.value = escape(str(error))
-            return
+        self._begin(self._work)
+
+    def _begin(self, work: Callable[[Asked, dict[str, Any]], None]) -> None:
+        """Do long work on what the page is set to, in a thread of its own."""
         self._stop.clear()
         self._busy(True)
-        state = self._settings.state
-        self._thread = threading.Thread(
-            target=self._work, args=(asked, state), name="stream-join-workbench", daemon=True
-        )
+        self._say("busy", "starting Spark …")
+        self._thread = threading.Thread(target=self._guarded, args=(work,), name="stream-join-workbench", daemon=True)
         self._thread.start()
 
-    def _work(self, asked: Asked, state: dict[str, Any]) -> None:
+    def _guarded(self, work: Callable[[Asked, dict[str, Any]], None]) -> None:
+        """Do it, and leave the page usable whatever comes."""
         try:
-            self._say("busy", "starting Spark …")
-            begun = time.monotonic()
-            run = query.run(
-                asked.join, asked.left, asked.right, asked.finish, policy=asked.policy,
-                progress=self._progress, stop=self._stop,
-            )  # fmt: skip
-            seconds = time.monotonic() - begun
-            self._say("busy", "drawing …")
-            self._keep(run, asked, state, seconds)
-        except WorkbenchError as error:
-            self._say("stopped" if self._stop.is_set() else "failed", "stopped" if self._stop.is_set() else "failed")
-            if not self._stop.is_set():
-                self._trouble.value = _folded(error)
+            self._worker.settle()
+            work(self._settings.asked(), self._settings.state)
         except Exception as error:  # noqa: BLE001 - nothing may leave the page without a way back
-            self._say("failed", "failed")
-            self._trouble.value = _folded(WorkbenchError(f"the workbench failed: {error!r}"))
+            stopped = self._stop.is_set()
+            self._say("stopped" if stopped else "failed", "stopped" if stopped else "failed")
+            if not stopped:
+                self._failed(error)
         finally:
-            self._busy(False)
+            if not self._live.active:
+                self._busy(False)
+
+    def _work(self, asked: Asked, state: dict[str, Any]) -> None:
+        begun = time.monotonic()
+        run = query.run(
+            asked.join, asked.left, asked.right, asked.finish, policy=asked.policy,
+            progress=self._progress, stop=self._stop,
+        )  # fmt: skip
+        seconds = time.monotonic() - begun
+        self._say("busy", "drawing …")
+        self._keep(run, asked, state, seconds)
 
     def _keep(self, run: Run, asked: Asked, state: dict[str, Any], seconds: float) -> None:
         before = self._runs.past[-1] if self._runs.past else None
@@ -259,32 +263,18 @@ class App:
 
     def go_live(self) -> None:
         """Let the generators write while the query runs."""
-        if self.busy or self._settings.form.value("source") != "scenario":
+        if self.busy or self._live.go.disabled or self._go.disabled:
             return
-        self._worker.settle()
-        if self._asked is None or self._go.disabled:
-            return
-        self._stop.clear()
-        self._busy(True)
         show(self._recorded, False)
-        self._say("busy", "starting Spark …")
-        self._thread = threading.Thread(
-            target=self._begin_live, args=(self._asked,), name="stream-join-workbench", daemon=True
-        )
-        self._thread.start()
+        self._begin(self._begin_live)
 
-    def _begin_live(self, asked: Asked) -> None:
-        try:
-            self._live.start(asked, self._settings.form.value("scenario"), self._settings.generated())
-            self._settings.enable_live()
-            self._bar.layout.visibility = "hidden"
-            self._words.value = self._live.words()
-            if self._stop.is_set():
-                self._live.stop()
-        except Exception as error:  # noqa: BLE001 - nothing may leave the page without a way back
-            self._busy(False)
-            self._say("failed", "failed")
-            self._failed(error)
+    def _begin_live(self, asked: Asked, _: dict[str, Any]) -> None:
+        self._live.start(asked, self._settings.form.value("scenario"), self._settings.generated())
+        self._settings.enable_live()
+        self._bar.layout.visibility = "hidden"
+        self._words.value = self._live.words()
+        if self._stop.is_set():
+            self._live.stop()
 
     def _change_live(self) -> None:
         try:
@@ -337,6 +327,7 @@ class App:
         self._say("busy", f"micro-batch {done} of {expected}")
 
     def _busy(self, busy: bool) -> None:
+        self._occupied = busy
         self._go.disabled = self._live.go.disabled = self._live.speed.disabled = busy
         self._halt.disabled = not busy
         self._undo.disabled = busy or not self._history.can_undo
@@ -374,10 +365,17 @@ def _named(given: tuple[Any, ...], namespace: dict[str, Any]) -> tuple[dict[str,
     return namespace, tuple(names)
 
 
+def _told(error: Exception) -> WorkbenchError:
+    """What to tell of an error: its own words, or that the workbench is at fault."""
+    if isinstance(error, WorkbenchError):
+        return error
+    return WorkbenchError(f"the workbench failed: {error!r}", "".join(traceback.format_exception(error)))
+
+
 def _folded(error: WorkbenchError) -> str:
     if not error.details:
         return escape(str(error))
-    trace = f"<details><summary>Spark's own words</summary><pre>{escape(error.details)}</pre></details>"
+    trace = f"<details><summary>details</summary><pre>{escape(error.details)}</pre></details>"
     return f"{escape(str(error))}{trace}"
 
 

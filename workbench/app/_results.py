@@ -16,7 +16,7 @@ from workbench.app._chart import ChartBox
 from workbench.app._code import CodeBox
 from workbench.app._form import show
 from workbench.app._scrubber import Scrubber
-from workbench.charts import MOMENT, PICKED, Drawing
+from workbench.charts import MOMENT, PICKED, PICKED_CAME, PICKED_WENT, Drawing
 from workbench.errors import ArgumentError
 from workbench.joins import CoGroup
 from workbench.results import Run
@@ -140,15 +140,13 @@ class ResultsPanel:
         """Show a run, or a preview of one; from the thread that draws."""
         before = self.run
         self.run = run
+        if before is None or not _same_rows(before, run):
+            self.picked, self._between = [], None
         if run.live is not None and run.live.active:
             newest = max((int(run.side(side).event_times.max()) for side in SIDES if len(run.side(side))), default=0)
             self._between = (pd.Timestamp(newest - _LIVE_SPAN, unit="us"), pd.Timestamp(newest, unit="us"))
-        elif (
-            before is None
-            or before.live is not None
-            or any(before.side(side).table is not run.side(side).table for side in SIDES)
-        ):
-            self.picked, self._between = [], None
+        elif before is not None and before.live is not None:
+            self._between = None
         self.scrubber.fit(run)
         self._drawn = None
         self._draw()
@@ -164,9 +162,17 @@ class ResultsPanel:
         view = _VIEWS[self.view.value]
         if drawing is None or drawing.aggregated or view.parts != ("chart",) or self._drawn != self._wanted(view):
             return False
-        self.chart.params = {MOMENT: self.scrubber.moment, PICKED: self.picked}
+        self.chart.params = self._params()
         self._submit(self._tell)
         return True
+
+    def _params(self) -> dict[str, Any]:
+        """The moment and what is picked, as charts take them."""
+        came = went = -1
+        if len(self.picked) == 1 and self.run is not None:
+            side, row = self.picked[0].split("-")
+            came, went = int(self.run.side(side).arrival[int(row)]), int(self.run.fates[side]["leaves"].iloc[int(row)])
+        return {MOMENT: self.scrubber.moment, PICKED: self.picked, PICKED_CAME: came, PICKED_WENT: went}
 
     def _wanted(self, view: View) -> Any:
         """What a drawing depends on, but the moment and what is picked, which it takes as parameters."""
@@ -188,7 +194,7 @@ class ResultsPanel:
             self._fill(run, view)
             self._drawn = wanted
         else:
-            self.chart.params = {MOMENT: self.scrubber.moment, PICKED: self.picked}
+            self.chart.params = self._params()
         self._tell()
 
     def _fill(self, run: Run, view: View) -> None:
@@ -219,7 +225,7 @@ class ResultsPanel:
             show(self._parts["chart"], False)
             return
         show(self._whole, self._between is not None)
-        self.chart.show(drawing, **{PICKED: self.picked})
+        self.chart.show(drawing, **self._params())
         if drawing.aggregated:
             self.remark.value = "Too many rows to draw one by one: drag over a stretch of time to see single rows."
 
@@ -262,7 +268,7 @@ class ResultsPanel:
     def pick(self, row_ids: list[str]) -> None:
         """Pick rows in all views."""
         self.picked = row_ids
-        self.chart.params = {MOMENT: self.scrubber.moment, PICKED: row_ids}
+        self.chart.params = self._params()
         self._submit(self._draw)
 
     def _zoom(self, brushed: list[float] | None) -> None:
@@ -303,6 +309,13 @@ class ResultsPanel:
             words = "Close every window" if value is True else f"Set {setting} to {_short(str(value))}"
             self._fix.description = words
             show(self._fix, True)
+
+
+def _same_rows(one: Run, other: Run) -> bool:
+    """Whether the numbers of the rows mean the same rows in both runs."""
+    if one.live is not None and one.live is other.live:
+        return True
+    return all(one.side(side).table is other.side(side).table for side in SIDES)
 
 
 def _short(span: str) -> str:

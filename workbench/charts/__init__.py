@@ -6,7 +6,7 @@ All take frames with documented columns and give a `Drawing`, whose ``chart()`` 
 from __future__ import annotations
 
 from workbench.charts._arrival import arrival, arrival_counts
-from workbench.charts._drawing import LATEST, MOMENT, PICKED, Drawing
+from workbench.charts._drawing import LATEST, MOMENT, PICKED, PICKED_CAME, PICKED_WENT, Drawing
 from workbench.charts._late import late
 from workbench.charts._misses import misses
 from workbench.charts._rates import rates
@@ -22,6 +22,8 @@ __all__ = [
     "MOST_ROWS",
     "MOST_WINDOWS",
     "PICKED",
+    "PICKED_CAME",
+    "PICKED_WENT",
     "STEPS",
     "Drawing",
     "arrival",

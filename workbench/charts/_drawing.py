@@ -15,6 +15,8 @@ MOMENT = "moment"
 """The parameter of all charts over micro-batches: the one up to which they show the run."""
 PICKED = "picked"
 """The parameter of all charts of rows: the ``row_id`` of those to mark."""
+PICKED_CAME, PICKED_WENT = "picked_came", "picked_went"
+"""The parameters of charts over micro-batches: in which the picked row came, and left the state; -1 for none."""
 LATEST = 10**9
 """The value of `MOMENT` that shows the whole run."""
 

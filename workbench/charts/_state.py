@@ -10,7 +10,7 @@ import altair as alt
 import pandas as pd
 
 from workbench.charts._drawing import LATEST, Drawing
-from workbench.charts._style import MOMENTS, WIDTH, looks, moment_rule, params, side_scale, thin
+from workbench.charts._style import MOMENTS, WIDTH, looks, moment_rule, params, picked_rules, side_scale, thin
 
 _MOST_BATCHES = 1_000
 
@@ -52,9 +52,8 @@ def _layout(names: tuple[str, str], measured: bool) -> Any:
         )
         if table != "size":
             bars = bars.encode(color=side_scale(names))
-        return alt.layer(bars, moment_rule().transform_calculate(until="moment + 0.98")).properties(
-            width=WIDTH, height=height
-        )
+        rule = moment_rule().transform_calculate(until="moment + 0.98")
+        return alt.layer(bars, rule, picked_rules(" + 0.5")).properties(width=WIDTH, height=height)
 
     batch, stream = alt.Tooltip("batch:Q", title="micro-batch"), alt.Tooltip("stream:N")
     rows = alt.Tooltip("rows:Q", format=",")
@@ -66,5 +65,5 @@ def _layout(names: tuple[str, str], measured: bool) -> Any:
     parts = [panel("held", 150, "rows in state", False), panel("moved", 110, "added, evicted", not measured)]
     if measured:
         parts.append(panel("size", 80, "bytes", True))
-    chart: Any = alt.vconcat(*parts).add_params(*params(moment=LATEST))
+    chart: Any = alt.vconcat(*parts).add_params(*params(moment=LATEST, picked_came=-1, picked_went=-1))
     return looks(chart)

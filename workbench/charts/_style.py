@@ -175,6 +175,28 @@ def moment_rule() -> alt.Chart:
     )
 
 
+def picked_rules(shift: str = "") -> alt.Chart:
+    """Where the row that is picked came and left the state, over an axis of micro-batches.
+
+    Parameters
+    ----------
+    shift
+        What is added to the number of a micro-batch to have its place on the axis.
+    """
+    words = {"came": "came", "went": "left the state"}
+    rules = (
+        alt.Chart(alt.NamedData("moments"))
+        .transform_calculate(came="picked_came", went="picked_went")
+        .transform_fold(["came", "went"], ["what", "batch"])
+        .transform_filter("datum.batch >= 0 && datum.batch < 1e9")
+        .transform_calculate(
+            place=f"datum.batch{shift}",
+            words=" : ".join(f"datum.what == '{name}' ? '{text}'" for name, text in words.items()) + " : ''",
+        )
+    )
+    return rules.mark_rule(color="#111111", strokeWidth=1.5, clip=True).encode(x="place:Q", tooltip="words:N")
+
+
 MOMENTS = pd.DataFrame({"one": [1]})
 """The table of `moment_rule`: one row."""
 

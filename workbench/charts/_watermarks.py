@@ -20,6 +20,7 @@ from workbench.charts._style import (
     moment_rule,
     moment_text,
     params,
+    picked_rules,
     side_scale,
     span_params,
     thin,
@@ -74,6 +75,7 @@ def _layout(names: tuple[str, str]) -> Any:
         lines.encode(color=side_scale(names), tooltip=[alt.Tooltip("stream:N"), *tooltip]),
         dots.encode(color=alt.Color("holder:N"), tooltip=[alt.Tooltip("holder:N", title="set by"), *tooltip]),
         moment_rule(),
+        picked_rules(),
     )
-    chart = chart.add_params(*params(**TIMES, moment=LATEST))
+    chart = chart.add_params(*params(**TIMES, moment=LATEST, picked_came=-1, picked_went=-1))
     return looks(chart.properties(width=WIDTH, height=260))
