@@ -138,6 +138,30 @@ def test_views_of_many_rows_stay_small(spark, join):
             assert len(json.dumps(getattr(run.charts, view)().to_dict())) < 2_000_000
 
 
+@pytest.mark.parametrize("join", JOINS, ids=repr)
+def test_two_thousand_rows_a_side_are_drawn_in_less_than_two_megabytes(join):
+    run = wb.preview(join, *generators.generate("orders_payments", events=2_000, rate=10, late=0.1, seed=3))
+    for view in VIEWS:
+        if view != "windows" or not isinstance(join, wb.IntervalJoin):
+            drawing = run.charts.drawing(view)
+            assert len(json.dumps(drawing.chart().to_dict(validate=False))) < 2_000_000
+            assert not drawing.aggregated or view == "windows"
+
+
+def test_a_million_rows_a_side_are_counted():
+    sides = generators.generate("orders_payments", events=1_000_000, rate=200, late=0.01, batches=20, seed=3)
+    run = wb.preview(JOINS[0], *sides)
+    for view in VIEWS:
+        if view != "windows":
+            drawing = run.charts.drawing(view)
+            assert len(json.dumps(drawing.columns)) < 300_000
+            if view in ("timeline", "arrival"):
+                assert "rows, counted in steps of" in drawing.subtitle
+    near = run.charts.drawing("timeline", between=("2026-01-01 09:20:00", "2026-01-01 09:20:05"))
+    assert 500 < len(near.tables["rows"]) < 4_000
+    assert run.why(1_500_000).text
+
+
 def test_the_delay_that_keeps_all_rows_keeps_all(spark):
     left, right = generators.generate("orders_payments", events=150, rate=5, late=0.1, seed=3)
     run = wb.run(JOINS[0], left, right)

@@ -52,6 +52,7 @@ def test_the_wheel_holds_both_packages(tmp_path):
 
     (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
     names = zipfile.ZipFile(wheel).namelist()
+    assert {"workbench/app/app.css", "workbench/app/chart.js", "workbench/app/code.js"} <= set(names)
     assert {"workbench/__init__.py", "generators/__init__.py", "workbench/py.typed", "generators/py.typed"} <= set(
         names
     )

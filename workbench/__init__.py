@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from workbench.query import preview, run
     from workbench.results import Run
     from workbench.session import spark
+    from workbench.sweep import Tuning, tune
 
 __all__ = [
     "ArgumentError",
@@ -35,6 +36,7 @@ __all__ = [
     "Sliding",
     "Stream",
     "Tumbling",
+    "Tuning",
     "WindowJoin",
     "WorkbenchError",
     "export",
@@ -42,16 +44,19 @@ __all__ = [
     "preview",
     "run",
     "spark",
+    "tune",
 ]
 
 _LATER = {
     "Live": "_live",
     "Run": "results",
+    "Tuning": "sweep",
     "export": "_export",
     "live": "_live",
     "preview": "query",
     "run": "query",
     "spark": "session",
+    "tune": "sweep",
 }
 
 

@@ -7,15 +7,18 @@ each row of the output appears. `matches` and `windows` are the definition alone
 from __future__ import annotations
 
 from workbench.model._definition import Micros, copies, key_codes, matches, windows
-from workbench.model._outcome import Outcome, first_matches, work_out
+from workbench.model._outcome import PADDED, Outcome, Shared, complete, first_matches, work_out
 from workbench.model._watermarks import DATA, NOTHING, Watermarks, watermarks
 
 __all__ = [
     "DATA",
     "NOTHING",
+    "PADDED",
     "Micros",
     "Outcome",
+    "Shared",
     "Watermarks",
+    "complete",
     "copies",
     "first_matches",
     "key_codes",

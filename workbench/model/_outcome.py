@@ -18,7 +18,13 @@ from workbench import times
 from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
 from workbench.model._definition import Micros, copies, key_codes, matches
 from workbench.model._sessions import close_sessions
-from workbench.model._watermarks import Watermarks, dropped_null_keys, eviction_thresholds, watermarks
+from workbench.model._watermarks import (
+    Watermarks,
+    dropped_null_keys,
+    eviction_thresholds,
+    nothing_late,
+    watermarks,
+)
 from workbench.streams import SIDES, Stream
 from workbench.windows import Session
 
@@ -97,13 +103,62 @@ class Outcome:
         return np.bincount(batches, minlength=count + 1)[:count]
 
 
+class Shared:
+    """What runs of the same rows under several settings have in common, worked out once.
+
+    Parameters
+    ----------
+    left, right
+        The streams; their watermark delays do not matter here.
+
+    Attributes
+    ----------
+    keys
+        As `key_codes` gives them.
+    """
+
+    def __init__(self, left: Stream, right: Stream) -> None:
+        self._streams = dict(zip(SIDES, (left, right), strict=True))
+        self.keys = key_codes(left, right)
+        self._copies: dict[tuple[object, str], pd.DataFrame] = {}
+        self._matches: dict[object, tuple[Micros, Micros]] = {}
+
+    def copies(self, join: Join, side: str) -> pd.DataFrame:
+        """The copies of a side in the join's windows, with ``batch`` and ``key``."""
+        what = None if isinstance(join, IntervalJoin) else join.window
+        if (what, side) not in self._copies:
+            stream = self._streams[side]
+            mine = copies(join, stream.event_times)
+            row = mine["row"].to_numpy()
+            key = self.keys[SIDES.index(side)]
+            self._copies[what, side] = mine.assign(batch=stream.arrival[row], key=key[row])
+        return self._copies[what, side]
+
+    def matches(self, join: WindowJoin | IntervalJoin) -> tuple[Micros, Micros]:
+        """The pairs by definition, as places in the copies."""
+        what: object
+        if isinstance(join, IntervalJoin):
+            what = (join.lower, join.upper, join.lower_exclusive, join.upper_exclusive)
+        else:
+            what = join.window
+        if what not in self._matches:
+            self._matches[what] = matches(join, *(self.copies(join, side) for side in SIDES))
+        return self._matches[what]
+
+
 def first_matches(outcome: Outcome) -> pd.DataFrame:
     """For each left copy with a partner its first pair: what a semi join gives."""
     return outcome.pairs.sort_values("batch", kind="stable").drop_duplicates("left_copy")
 
 
 def work_out(
-    join: Join, left: Stream, right: Stream, finish: bool = True, policy: str = "min", alone: bool = True
+    join: Join,
+    left: Stream,
+    right: Stream,
+    finish: bool = True,
+    policy: str = "min",
+    alone: bool = True,
+    shared: Shared | None = None,
 ) -> Outcome:
     """What a run of these recorded streams must give.
 
@@ -113,25 +168,46 @@ def work_out(
         As in `workbench.run`.
     alone
         As in `watermarks`.
+    shared
+        What runs of these rows under other settings have found out already.
     """
-    keys = key_codes(left, right)
-    marks = watermarks(join, left, right, keys, finish, policy, alone)
+    shared = Shared(left, right) if shared is None else shared
+    return _played(join, watermarks(join, left, right, shared.keys, finish, policy, alone), shared)
+
+
+def complete(join: Join, left: Stream, right: Stream, shared: Shared | None = None) -> Outcome:
+    """What comes out of these streams with nothing dropped as late, not even what lies before 1970.
+
+    Parameters
+    ----------
+    join, left, right, shared
+        As in `work_out`.
+    """
+    shared = Shared(left, right) if shared is None else shared
+    return _played(join, nothing_late(max(left.batch_count, right.batch_count)), shared)
+
+
+def _played(join: Join, marks: Watermarks, shared: Shared) -> Outcome:
+    """What comes out under these watermarks."""
+    keys = shared.keys
     sides = {}
-    for side, stream, key, filtered in zip(SIDES, (left, right), keys, dropped_null_keys(join), strict=True):
-        mine = copies(join, stream.event_times)
-        mine["batch"] = stream.arrival[mine["row"]]
-        mine["key"] = key[mine["row"]]
+    for side, filtered in zip(SIDES, dropped_null_keys(join), strict=True):
+        mine = shared.copies(join, side).copy(deep=False)
         mine["filtered"] = (mine["key"] < 0) if filtered else False
         mine["watermark"] = marks.late[mine["batch"]]
         mine["late"] = (mine["end"] <= mine["watermark"]) & ~mine["filtered"]
         sides[side] = mine
     if isinstance(join, CoGroup) or (isinstance(join, WindowJoin) and isinstance(join.window, Session)):
         return _grouped(join, keys, marks, sides)
-    return _joined(join, keys, marks, sides)
+    return _joined(join, keys, marks, sides, shared.matches(join))
 
 
 def _joined(
-    join: WindowJoin | IntervalJoin, keys: tuple[Micros, Micros], marks: Watermarks, sides: dict[str, pd.DataFrame]
+    join: WindowJoin | IntervalJoin,
+    keys: tuple[Micros, Micros],
+    marks: Watermarks,
+    sides: dict[str, pd.DataFrame],
+    partners: tuple[Micros, Micros],
 ) -> Outcome:
     """A stream-stream join."""
     count = len(marks)
@@ -144,7 +220,7 @@ def _joined(
         for side in SIDES
     }
     alive = {side: ~(sides[side]["late"] | sides[side]["filtered"]).to_numpy() for side in SIDES}
-    one, other = matches(join, sides["left"], sides["right"])
+    one, other = partners
     came = at["left"]["batch"][one], at["right"]["batch"][other]
     met = alive["left"][one] & alive["right"][other]
     met &= (came[0] >= came[1]) | (at["left"]["leaves"][one] >= came[1])

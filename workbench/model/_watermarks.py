@@ -108,6 +108,20 @@ def watermarks(
     )
 
 
+def nothing_late(count: int) -> Watermarks:
+    """The watermarks of a run in which nothing is late, and nothing is closed before the end of the input.
+
+    Parameters
+    ----------
+    count
+        How many micro-batches there are with data.
+    """
+    never = np.full(count + 2, -(2**61))
+    eviction = np.append(never[:-1], _END)
+    sides = dict.fromkeys(SIDES, never)
+    return Watermarks([*[DATA] * count, FINISH, NO_DATA], eviction, never, sides, sides)
+
+
 def eviction_thresholds(join: Join, marks: Watermarks) -> tuple[Micros, Micros]:
     """Per side and micro-batch: what is at or before this time, by event time or window end, leaves the state.
 

@@ -1,0 +1,247 @@
+"""Tuning: every figure of the table against plain loops, and what is recommended."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+import strategies
+from helpers import expected
+from hypothesis import HealthCheck, given, settings
+
+import generators
+import workbench as wb
+from workbench import model, times
+from workbench.streams import SIDES
+
+INTERVAL = wb.IntervalJoin("0 seconds", "15 seconds", how="left")
+
+
+def sessions(join):
+    return not isinstance(join, wb.IntervalJoin) and isinstance(join.window, wb.Session)
+
+
+def out(join, outcome):
+    """The rows that come out, as the reference gives them; in sessions without their windows."""
+    if isinstance(join, wb.CoGroup):
+        found = []
+        for number, group in enumerate(outcome.groups.itertuples()):
+            members = [sorted(mine.loc[mine["group"] == number, "row"]) for mine in outcome.copies.values()]
+            found.append((group.start, group.end, *map(tuple, members)))
+        return found
+    found = []
+    spans = ["start", "end"] if not isinstance(join, wb.IntervalJoin) and not sessions(join) else []
+    if join.how == "semi":
+        mine = outcome.copies["left"]
+        return [(row, None, *span) for row, *span in mine.loc[mine["matched"], ["row", *spans]].itertuples(index=False)]
+    if join.how != "anti":
+        found += [tuple(each) for each in outcome.pairs[["left", "right", *spans]].itertuples(index=False)]
+    for each in outcome.padded.itertuples():
+        pair = (each.row, None) if each.side == "left" else (None, each.row)
+        found.append(pair + tuple(getattr(each, name) for name in spans))
+    return found
+
+
+def whole(join, left, right):
+    rows = expected(join, left, right)
+    if isinstance(join, wb.CoGroup):
+        return [(start, end, tuple(mine), tuple(other)) for _, start, end, mine, other in rows]
+    return [row[:2] for row in rows] if sessions(join) else rows
+
+
+def quantile(values, share):
+    return sorted(values)[max(0, int(np.ceil(share * len(values))) - 1)] if values else 0
+
+
+def waits(join, outcome, left, right):
+    """What is waited for pairs and, from the end of a window, for rows without partner and groups."""
+    data = outcome.marks.kinds.count(model.DATA)
+    newest, clock = None, []
+    for batch in range(data):
+        for stream in (left, right):
+            moments = stream.event_times[(stream.arrival == batch) & counts_for_the_watermark(join, stream)]
+            newest = max([*([] if newest is None else [newest]), *(moments // 1000 * 1000)], default=None)
+        clock.append(newest or 0)
+    pairs, ends, at_the_end = [], [], 0
+    if not isinstance(join, wb.CoGroup):
+        for pair in outcome.pairs.itertuples():
+            came = max(left.arrival[pair.left], right.arrival[pair.right])
+            if pair.batch >= data:
+                at_the_end += 1
+            else:
+                pairs.append((clock[pair.batch] - clock[came], pair.batch - came))
+        told = []
+        for each in outcome.padded.itertuples():
+            end = each.end
+            if isinstance(join, wb.IntervalJoin):
+                stream, bound = (left, join.upper) if each.side == "left" else (right, join.lower)
+                end = stream.event_times[each.row] + times.micros(bound) * (1 if each.side == "left" else -1)
+            told.append((end, each.batch))
+    else:
+        told = [(each.end, each.batch) for each in outcome.groups.itertuples()]
+    for end, batch in told:
+        if batch >= data:
+            at_the_end += 1
+            continue
+        due = next((place for place in range(batch) if clock[place] >= end), batch)
+        ends.append((max(0, clock[batch] - end), batch - due))
+    return pairs, ends, at_the_end
+
+
+def counts_for_the_watermark(join, stream):
+    side = 0 if stream.name == "orders" else 1
+    from workbench.model._watermarks import dropped_null_keys
+
+    keyless = np.array([None in row.values() for row in stream.table.select(list(stream.key)).to_pylist()], dtype=bool)
+    return ~keyless if dropped_null_keys(join)[side] else np.ones(len(stream), dtype=bool)
+
+
+def held(join, outcome):
+    counts = []
+    for batch in range(outcome.marks.kinds.count(model.DATA)):
+        if isinstance(join, wb.CoGroup) or sessions(join):
+            opened = [
+                min(
+                    mine.loc[mine["group"] == number, "batch"].min() if (mine["group"] == number).any() else 10**9
+                    for mine in outcome.copies.values()
+                )
+                for number in range(len(outcome.groups))
+            ]
+            if sessions(join):
+                return None
+            counts.append(
+                sum(first <= batch < last for first, last in zip(opened, outcome.groups["batch"], strict=True))
+            )
+        else:
+            counts.append(sum(len(outcome.held_after(batch, side)) for side in SIDES))
+    return counts
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=strategies.cases())
+def test_every_figure_is_that_of_plain_loops(case):
+    left, right = case.streams()
+    over = {"left.watermark": ["0 s", "4 s"], "policy": ["min", "max"]}
+    tuning = wb.tune(case.join, left, right, over=over, policy=case.policy)
+    complete = Counter(whole(case.join, left, right))
+    assert len(tuning.table) == len({(row["left.watermark"], row["policy"]) for _, row in tuning.table.iterrows()})
+    assert tuning.table["now"].sum() == 1
+    for _, row in tuning.table.iterrows():
+        mine = left.with_watermark(row["left.watermark"])
+        outcome = model.work_out(case.join, mine, right, True, row["policy"])
+        found = Counter(out(case.join, outcome))
+        assert row["kept"] == (found & complete).total() / max(1, complete.total()) if complete else row["kept"] == 1
+        for side in SIDES:
+            copies = outcome.copies[side]
+            assert row[f"late_{side}"] == len(set(copies.loc[copies["late"], "row"]))
+        pairs, ends, at_the_end = waits(case.join, outcome, mine, right)
+        assert row["at_the_end"] == at_the_end
+        for name, told in (("wait", pairs), ("end_wait", ends)):
+            for word, share in (("median", 0.5), ("99", 0.99)):
+                assert row[f"{name}_{word}"] == pd.Timedelta(quantile([each[0] for each in told], share), unit="us")
+                assert row[f"{name}_batches_{word}"] == quantile([each[1] for each in told], share)
+        state = held(case.join, outcome)
+        if state is not None:
+            assert row["state_peak"] == max(state)
+            assert row["state_mean"] == pytest.approx(sum(state) / len(state))
+        if not isinstance(case.join, wb.CoGroup) and case.join.how in ("inner", "left", "right", "full"):
+            met = sum(None not in each[:2] for each in complete.elements())
+            assert row["pairs_lost"] == met - len(outcome.pairs)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=strategies.cases())
+def test_with_nothing_late_all_comes_out(case):
+    left, right = case.streams()
+    outcome = model.complete(case.join, left, right)
+    assert Counter(out(case.join, outcome)) == Counter(whole(case.join, left, right))
+    assert not any(mine["late"].any() for mine in outcome.copies.values())
+
+
+def recorded(**settings):
+    return generators.generate("orders_payments", events=400, rate=5, late=0.1, seed=3, **settings)
+
+
+def test_no_other_setting_beats_one_on_the_front():
+    table = wb.tune(INTERVAL, *recorded()).table
+    cost = [(-row["kept"], row["state_peak"], row["wait_99"] + row["end_wait_99"]) for _, row in table.iterrows()]
+    for mine, front in zip(cost, table["front"], strict=True):
+        beaten = any(all(a <= b for a, b in zip(each, mine, strict=True)) and each != mine for each in cost)
+        assert front == (not beaten)
+
+
+def test_auto_tries_delays_that_keep_none_to_all_late_rows():
+    tuning = wb.tune(INTERVAL, *recorded())
+    assert tuning.settings == ["left.watermark", "right.watermark"]
+    longest = tuning.table.iloc[-1]
+    assert longest["kept"] == 1
+    assert longest["late_left"] == longest["late_right"] == longest["pairs_lost"] == 0
+    assert tuning.table["kept"].min() < 0.95
+
+
+def test_the_best_is_the_cheapest_that_keeps_enough():
+    tuning = wb.tune(INTERVAL, *recorded())
+    for keep in (0, 0.9, 0.97, 1):
+        best = tuning.best(keep)
+        good = tuning.table[tuning.table["kept"] >= keep]
+        assert best.row["state_peak"] == good["state_peak"].min()
+        assert best.row["kept"] >= keep
+        if best.cheaper is not None:
+            assert best.cheaper["kept"] < keep
+            assert best.cheaper["state_peak"] < best.row["state_peak"]
+        assert f"keeps {best.row['kept']:.3%} and holds at most" in repr(best)
+        run = wb.preview(
+            INTERVAL,
+            *(s.with_watermark(best.settings[f"{side}.watermark"]) for side, s in zip(SIDES, recorded(), strict=True)),
+        )
+        assert run.outcome.state_counts()[: run.micro_batches].max() == best.row["state_peak"]
+    assert tuning.best(0.9).warning == ""
+    assert "the recording is too short to tell 99.900%" in tuning.best(0.999).warning
+    with pytest.raises(wb.ArgumentError, match="keep: got 99; use a share from 0 to 1"):
+        tuning.best(99)
+    with pytest.raises(wb.WorkbenchError, match=r"no setting keeps 100\.00%; the best of these keeps 9"):
+        wb.tune(INTERVAL, *recorded(), over={"left.watermark": ["0 s"]}).best(1.0)
+
+
+def test_fields_of_the_join_are_varied_and_each_has_its_own_complete_result():
+    tuning = wb.tune(INTERVAL, *recorded(), over={"upper": ["1 s", "5 s", "1 minute"], "right.watermark": ["1 minute"]})
+    assert tuning.settings == ["upper", "right.watermark"]
+    assert len(tuning.table) == 4
+    assert tuning.table["now"].tolist() == [True, False, False, False]
+    assert (
+        tuning.table["state_peak"].is_monotonic_increasing
+        or tuning.table["state_peak"].iloc[1:].is_monotonic_increasing
+    )
+    for join, over in (
+        (wb.WindowJoin(wb.Sliding("10 s", "5 s")), {"size": ["5 s"], "slide": ["2 s"], "offset": ["1 s"]}),
+        (wb.CoGroup(wb.Session("5 s")), {"gap": ["1 s", "9 s"]}),
+    ):
+        assert wb.tune(join, *recorded(), over=over).table["kept"].between(0.5, 1).all()
+
+
+@pytest.mark.parametrize(
+    ("over", "words"),
+    [
+        ("all", "over: got 'all'; use \"auto\", or values by setting"),
+        ({}, "over: got {}"),
+        (
+            {"gap": ["1 s"]},
+            "over: got 'gap'; this join has no such setting; it has left.watermark, right.watermark, lower, upper, policy",
+        ),
+        ({"upper": "5 s"}, "over.'upper'.: got '5 s'; give a list of values"),
+        ({"upper": []}, "give at least one value"),
+        ({"upper": ["soon"]}, "over.'upper'.: got 'soon'"),
+        ({"policy": ["avg"]}, "use 'min' or 'max'"),
+        ({"left.watermark": ["-1 s"]}, "-1"),
+        ({"upper": ["-1 s"]}, "upper"),
+        (
+            {"upper": [f"{n} s" for n in range(100)], "left.watermark": [f"{n} s" for n in range(100)]},
+            "use at most 5,000",
+        ),
+    ],
+)
+def test_wrong_settings_are_told(over, words):
+    with pytest.raises(wb.ArgumentError, match=words):
+        wb.tune(INTERVAL, *recorded(), over=over)

@@ -1,0 +1,368 @@
+"""`tune`: the same recording under many settings: what each keeps, loses, delays and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from workbench import fixes, model, times
+from workbench.errors import WorkbenchError, wrong
+from workbench.joins import CoGroup, IntervalJoin, Join
+from workbench.model import DATA, NOTHING, Micros, Outcome, Shared
+from workbench.query import POLICIES, check
+from workbench.streams import SIDES, Stream
+
+MOST_SETTINGS = 5_000
+_SHARES = (0.5, 0.9, 0.95, 0.99, 0.995, 0.999, 1.0)
+"""The shares of a side's rows that ``over="auto"`` tries a delay for, beside no delay at all."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuning:
+    """What many settings do to one recording. Made by `workbench.tune`.
+
+    Attributes
+    ----------
+    join, left, right, policy
+        What was tuned, as it is set now.
+    table
+        One row a setting. First the settings that were varied, as text; then:
+
+        ``kept`` (share of the complete result that comes out: of the same join with nothing dropped as late; a coGroup
+        is kept if all its rows are in it); ``late_left``, ``late_right`` (rows that were late for at least one window);
+        ``pairs_lost``; ``wait_median``, ``wait_99`` (event time, as the newest row tells it, from the arrival of a
+        pair's second row to the pair's coming out) and the same in micro-batches, ``wait_batches_median``,
+        ``wait_batches_99``; ``end_wait_median``, ``end_wait_99`` and ``end_wait_batches_median``,
+        ``end_wait_batches_99`` (for rows without partner and groups, from the end of their window or interval); what
+        comes out only because the input ends is not in the waits, but counted in ``at_the_end``; ``state_peak``,
+        ``state_mean`` (rows in state after a micro-batch, as Spark counts them); ``front`` (no other setting keeps at
+        least as much, holds no more state and makes wait no longer); ``now`` (the present setting).
+    """
+
+    join: Join
+    left: Stream
+    right: Stream
+    policy: str
+    table: pd.DataFrame
+
+    def __repr__(self) -> str:
+        front = int(self.table["front"].sum())
+        return f"<Tuning of {self.join}: {len(self.table):,} settings, {front:,} of them on the front>"
+
+    @property
+    def settings(self) -> list[str]:
+        """The names of the settings that were varied."""
+        return list(self.table.columns[: self.table.columns.get_loc("kept")])
+
+    def best(self, keep: float = 0.999) -> Best:
+        """The cheapest setting that keeps a share of the complete result.
+
+        Parameters
+        ----------
+        keep
+            The share, from 0 to 1.
+
+        Returns
+        -------
+        Best
+            Prints as a sentence or two.
+
+        Raises
+        ------
+        ArgumentError
+            If `keep` is no share.
+        WorkbenchError
+            If no setting keeps as much; it says how much the best keeps.
+        """
+        if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 <= keep <= 1:
+            raise wrong("keep", keep, "use a share from 0 to 1, such as 0.999")
+        ranked = self.table.sort_values(
+            ["state_peak", "end_wait_99", "wait_99", "kept"], ascending=[True] * 3 + [False]
+        )
+        good = ranked[ranked["kept"] >= keep]
+        if good.empty:
+            most = self.table["kept"].max()
+            raise WorkbenchError(f"no setting keeps {keep:.2%}; the best of these keeps {most:.2%}: try longer delays")
+        cheaper = ranked[(ranked["kept"] < keep) & (ranked["state_peak"] < good.iloc[0]["state_peak"])]
+        return Best(
+            {name: str(good.iloc[0][name]) for name in self.settings},
+            good.iloc[0],
+            cheaper.sort_values("kept").iloc[-1] if len(cheaper) else None,
+            self._unseen(keep),
+        )
+
+    def _unseen(self, keep: float) -> str:
+        """What the recording is too short to tell."""
+        rows = min(len(self.left), len(self.right))
+        share = min(1.0, 3 / max(rows, 1))
+        if 1 - keep >= share:
+            return ""
+        return (
+            f"the recording is too short to tell {keep:.3%} from {1 - share:.3%}: with {rows:,} rows a side, lateness "
+            f"that befalls fewer than one row in {max(1, int(1 / share)):,} may not have been seen (at 95 % confidence)"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Best:
+    """A recommended setting.
+
+    Attributes
+    ----------
+    settings
+        The settings by name, as text.
+    row
+        Its row of `Tuning.table`.
+    cheaper
+        The row of the setting that keeps most of those that cost less and keep too little; None: there is none.
+    warning
+        What the recording is too short to tell; empty if it is long enough.
+    """
+
+    settings: dict[str, str]
+    row: pd.Series[Any]
+    cheaper: pd.Series[Any] | None
+    warning: str
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{name} = {value}" for name, value in self.settings.items())
+        text = f"{words}: keeps {self.row['kept']:.3%} and holds at most {self.row['state_peak']:,} rows in state"
+        if self.cheaper is not None:
+            other = ", ".join(f"{name} = {self.cheaper[name]}" for name in self.settings)
+            peak = self.cheaper["state_peak"]
+            text += f"; the next cheaper, {other}, holds {peak:,} and keeps {self.cheaper['kept']:.3%}"
+        return f"{text}. {self.warning[:1].upper()}{self.warning[1:]}".strip(" .") + "."
+
+
+def tune(
+    join: Join,
+    left: Stream,
+    right: Stream,
+    over: Mapping[str, Iterable[Any]] | Literal["auto"] = "auto",
+    policy: str = "min",
+) -> Tuning:
+    """What each of many settings keeps, loses, delays and costs, worked out by the model from one recorded arrival.
+
+    Parameters
+    ----------
+    join, left, right, policy
+        As in `workbench.run`: the present setting, which is in the table too.
+    over
+        The values to try of each setting, every one with every other: ``left.watermark``, ``right.watermark``,
+        ``policy``, and the fields of the join: ``lower``, ``upper``, ``size``, ``slide``, ``offset``, ``gap``.
+        ``"auto"``: for each side the delays that keep certain shares of its rows.
+
+    Returns
+    -------
+    Tuning
+        Its ``table`` has one row a setting.
+
+    Raises
+    ------
+    ArgumentError
+        If a setting or a value is wrong.
+    """
+    check(join, left, right, True, policy)
+    shared = Shared(left, right)
+    present = _present(join, left, right, policy)
+    grid = (
+        _auto(join, left, right, policy, shared)
+        if isinstance(over, str) and over == "auto"
+        else _checked(over, present)
+    )
+    names = list(grid)
+    chosen = list(dict.fromkeys([tuple(present[name] for name in names), *product(*grid.values())]))
+    if len(chosen) > MOST_SETTINGS:
+        raise wrong("over", f"{len(chosen):,} settings", f"use at most {MOST_SETTINGS:,}: fewer values of each")
+    complete: dict[Join, _Complete] = {}
+    rows = []
+    for values in chosen:
+        setting = dict(zip(names, values, strict=True))
+        changed, one, other, chosen_policy = _applied(setting, join, left, right, policy)
+        if changed not in complete:
+            complete[changed] = _Complete(changed, left, right, shared)
+        outcome = model.work_out(changed, one, other, True, chosen_policy, shared=shared)
+        rows.append(setting | _figures(changed, outcome, complete[changed]) | {"now": values == chosen[0]})
+    table = pd.DataFrame(rows)
+    return Tuning(join, left, right, policy, table.assign(front=_front(table)))
+
+
+def _present(join: Join, left: Stream, right: Stream, policy: str) -> dict[str, str]:
+    """All settings as they are."""
+    fields: dict[str, Any] = {"left.watermark": left.watermark, "right.watermark": right.watermark}
+    described: Any = join if isinstance(join, IntervalJoin) else join.window
+    fields |= {
+        name: getattr(described, name)
+        for name in ("lower", "upper", "size", "slide", "offset", "gap")
+        if hasattr(described, name)
+    }
+    return {name: times.text(value) if not isinstance(value, str) else value for name, value in fields.items()} | {
+        "policy": policy
+    }
+
+
+def _checked(over: object, present: dict[str, str]) -> dict[str, list[str]]:
+    if not isinstance(over, Mapping) or not over:
+        raise wrong("over", over, 'use "auto", or values by setting such as {"left.watermark": ["0 s", "5 s"]}')
+    grid = {}
+    for name, values in over.items():
+        if name not in present:
+            raise wrong("over", name, f"this join has no such setting; it has {', '.join(present)}")
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise wrong(f"over[{name!r}]", values, "give a list of values")
+        grid[name] = [_value(name, value) for value in values]
+        if not grid[name]:
+            raise wrong(f"over[{name!r}]", values, "give at least one value")
+    return grid
+
+
+def _value(name: str, value: Any) -> str:
+    if name == "policy":
+        if value not in POLICIES:
+            raise wrong("over['policy']", value, "use 'min' or 'max'")
+        return str(value)
+    return times.text(times.parse(value, f"over[{name!r}]"))
+
+
+def _applied(
+    setting: dict[str, str], join: Join, left: Stream, right: Stream, policy: str
+) -> tuple[Join, Stream, Stream, str]:
+    """A run's arguments under a setting."""
+    finish = True
+    for name, value in setting.items():
+        if name == "policy":
+            policy = value
+        else:
+            join, left, right, finish = fixes.apply(name, value, join, left, right, finish)
+    return join, left, right, policy
+
+
+def _auto(join: Join, left: Stream, right: Stream, policy: str, shared: Shared) -> dict[str, list[str]]:
+    """For each side the delays with which certain shares of its rows are not late."""
+    outcome = model.work_out(join, left, right, True, policy, shared=shared)
+    grid = {}
+    for side in SIDES:
+        copies = outcome.copies[side].drop_duplicates("row", keep="last")
+        index, end = copies["batch"].to_numpy() - 1, copies["end"].to_numpy()
+        newest = np.where(index >= 0, outcome.marks.newest[side][np.maximum(index, 0)], NOTHING)
+        need = np.where(newest > NOTHING, newest, end) - (end - 1) // 1000 * 1000
+        values = np.quantile(np.maximum(need, 0), _SHARES, method="inverted_cdf") if len(need) else []
+        texts = [times.text(pd.Timedelta(int(each), unit="us").to_pytimedelta()) for each in (0, *values)]
+        grid[f"{side}.watermark"] = list(dict.fromkeys(texts))
+    return grid
+
+
+class _Complete:
+    """What comes out of a join with nothing dropped as late."""
+
+    def __init__(self, join: Join, left: Stream, right: Stream, shared: Shared) -> None:
+        self.outcome = model.complete(join, left, right, shared)
+        self.pairs = _pairs(join, self.outcome)
+        self.rows = _out(join, self.outcome, self)
+
+
+def _pairs(join: Join, outcome: Outcome) -> int:
+    """How many pairs meet; in a coGroup each row with each of the other side."""
+    if isinstance(join, CoGroup):
+        groups = outcome.groups[outcome.groups["key"] >= 0]
+        return int((groups["left"] * groups["right"]).sum())
+    return len(outcome.pairs)
+
+
+def _out(join: Join, outcome: Outcome, complete: _Complete) -> int:
+    """How many rows come out that come out of the complete join, too."""
+    whole = complete.outcome
+    if isinstance(join, CoGroup):
+        first = {side: mine[mine["group"] >= 0].drop_duplicates("group") for side, mine in outcome.copies.items()}
+        kept = np.zeros(len(outcome.groups), dtype=bool)
+        for side, mine in first.items():
+            then = whole.groups.iloc[whole.copies[side]["group"].to_numpy()[mine.index]]
+            now = outcome.groups.iloc[mine["group"]]
+            kept[mine["group"]] = (now[list(SIDES)].to_numpy() == then[list(SIDES)].to_numpy()).all(axis=1)
+        return int(kept.sum())
+    count = 0 if join.how in ("semi", "anti") else len(outcome.pairs)
+    if join.how == "semi":
+        count = int(outcome.copies["left"]["matched"].sum())
+    for side in model.PADDED.get(join.how, ()):
+        now, then = outcome.copies[side], whole.copies[side]
+        alone = ~(now["late"] | now["filtered"] | now["matched"]).to_numpy()
+        count += int((alone & ~then["matched"].to_numpy()).sum())
+    return count
+
+
+def _figures(join: Join, outcome: Outcome, complete: _Complete) -> dict[str, Any]:
+    late = {side: mine.loc[mine["late"], "row"].nunique() for side, mine in outcome.copies.items()}
+    waits, ends, at_the_end = _waits(join, outcome)
+    held = outcome.state_counts()[: outcome.marks.kinds.count(DATA)]
+    return {
+        "kept": _out(join, outcome, complete) / complete.rows if complete.rows else 1.0,
+        "late_left": late["left"],
+        "late_right": late["right"],
+        "pairs_lost": complete.pairs - _pairs(join, outcome),
+        **_quantiles("wait", *waits),
+        **_quantiles("end_wait", *ends),
+        "at_the_end": at_the_end,
+        "state_peak": int(held.max()) if len(held) else 0,
+        "state_mean": float(held.mean()) if len(held) else 0.0,
+    }
+
+
+def _quantiles(name: str, spans: Micros, batches: Micros) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for word, share in (("median", 0.5), ("99", 0.99)):
+        some = len(spans) > 0
+        span = int(np.quantile(spans, share, method="inverted_cdf")) if some else 0
+        told[f"{name}_{word}"] = pd.Timedelta(span, unit="us")
+        told[f"{name}_batches_{word}"] = int(np.quantile(batches, share, method="inverted_cdf")) if some else 0
+    return told
+
+
+def _waits(join: Join, outcome: Outcome) -> tuple[tuple[Micros, Micros], tuple[Micros, Micros], int]:
+    """Waits of pairs, waits of padded rows and groups, in event time and micro-batches; what the end brought out."""
+    data = outcome.marks.kinds.count(DATA)
+    clock = np.maximum(*(outcome.marks.newest[side][1 : data + 1] for side in SIDES))
+    clock = np.where(clock == NOTHING, clock[clock > NOTHING].min(initial=0), clock)
+    late_on = 0
+    pairs = np.zeros((2, 0), dtype=np.int64)
+    if not isinstance(join, CoGroup):
+        came = np.maximum(*(outcome.copies[side]["batch"].to_numpy()[outcome.pairs[f"{side}_copy"]] for side in SIDES))
+        out = outcome.pairs["batch"].to_numpy()
+        seen = out < data
+        late_on += int((~seen).sum())
+        pairs = np.array([clock[out[seen]] - clock[came[seen]], out[seen] - came[seen]])
+    end, out = _ends(join, outcome)
+    seen = out < data
+    late_on += int((~seen).sum())
+    end, out = end[seen], out[seen]
+    due = np.minimum(np.searchsorted(clock, end), out)
+    ends = np.maximum(clock[out] - end, 0), out - due
+    return (pairs[0], pairs[1]), ends, late_on
+
+
+def _ends(join: Join, outcome: Outcome) -> tuple[Micros, Micros]:
+    """Of each padded row or group the end of its window or interval, and the micro-batch in which it comes out."""
+    if isinstance(join, CoGroup):
+        return outcome.groups["end"].to_numpy(), outcome.groups["batch"].to_numpy()
+    padded = outcome.padded
+    end = padded["end"].to_numpy(dtype=np.int64)
+    if isinstance(join, IntervalJoin):
+        patience = np.where(padded["side"] == "left", times.micros(join.upper), -times.micros(join.lower))
+        moments = np.zeros(len(padded), dtype=np.int64)
+        for side in SIDES:
+            mine = (padded["side"] == side).to_numpy()
+            moments[mine] = outcome.copies[side]["end"].to_numpy()[padded.loc[mine, "row"].to_numpy(dtype=np.int64)]
+        end = moments + patience
+    return end, padded["batch"].to_numpy(dtype=np.int64)
+
+
+def _front(table: pd.DataFrame) -> Micros:
+    """Which settings no other beats: in what they keep, hold in state, and make wait."""
+    wait = table["end_wait_99"].dt.total_seconds() + table["wait_99"].dt.total_seconds()
+    cost = np.stack([-table["kept"], table["state_peak"], wait]).T
+    beaten = [bool(((cost <= each).all(axis=1) & (cost < each).any(axis=1)).any()) for each in cost]
+    return ~np.array(beaten)
