@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import strategies
+import vl_convert
 from helpers import expected
 from hypothesis import HealthCheck, given, settings
 
@@ -203,6 +204,55 @@ def test_the_best_is_the_cheapest_that_keeps_enough():
         tuning.best(99)
     with pytest.raises(wb.WorkbenchError, match=r"no setting keeps 100\.00%; the best of these keeps 9"):
         wb.tune(INTERVAL, *recorded(), over={"left.watermark": ["0 s"]}).best(1.0)
+
+
+def test_differences_and_bounds_are_those_of_plain_loops():
+    left, right = generators.generate("orders_payments", events=60, keys=12, rate=5, seed=3)
+    tuning = wb.tune(INTERVAL, left, right, over={"policy": ["min"]})
+    one, other = left.to_pandas(), right.to_pandas()
+    found = Counter(
+        (place, r, round((b - a).total_seconds(), 6))
+        for place, (key, a) in enumerate(zip(one["order_id"], one["ordered_at"], strict=True))
+        for r, (mine, b) in enumerate(zip(other["order_id"], other["paid_at"], strict=True))
+        if key == mine
+    )
+    assert Counter(tuning.differences.round(6).itertuples(index=False, name=None)) == found
+    for row in tuning.bounds.itertuples():
+        low, high = (times.parse(each, "bound").total_seconds() for each in (row.lower, row.upper))
+        within = [pair for pair in found if low <= pair[2] <= high]
+        partners = Counter(pair[0] for pair in within)
+        assert row.pairs == pytest.approx(len(within) / len(found))
+        assert row.one_to_many == pytest.approx(sum(n > 1 for n in partners.values()) / len(partners))
+    assert tuning.bounds["pairs"].iloc[-1] == 1
+
+
+def test_of_very_many_pairs_whole_keys_are_drawn(monkeypatch):
+    monkeypatch.setattr("workbench.sweep._MOST_PAIRS", 300)
+    left, right = generators.generate("orders_payments", events=200, keys=20, rate=5, seed=3)
+    found = wb.tune(INTERVAL, left, right, over={"policy": ["min"]}).differences
+    keys = left.to_pandas()["order_id"]
+    taken = set(keys[found["left"]])
+    assert 0 < len(taken) < 20
+    assert set(found["left"]) == set(keys.index[keys.isin(taken)])
+
+
+def test_every_chart_can_be_drawn():
+    tuning = wb.tune(INTERVAL, *recorded())
+    for view in ("front", "delays", "waits", "heat", "differences"):
+        chart = getattr(tuning.charts, view)()
+        assert vl_convert.vegalite_to_svg(chart.to_dict()).startswith("<svg")
+    points = tuning.charts.drawing("front").tables["settings"]
+    assert len(points) == len(tuning.table)
+    assert points["now"].sum() == 1
+    delays = tuning.charts.drawing("delays").tables["delays"]
+    assert set(delays["stream"]) == {"orders", "payments"}
+    assert delays["kept"].max() == 1
+    cells = tuning.charts.drawing("heat").tables["cells"]
+    assert len(cells) == len(tuning.table)
+    with pytest.raises(wb.ArgumentError, match=r"name two of the settings that were varied: left\.watermark"):
+        tuning.charts.heat("left.watermark", "gap")
+    with pytest.raises(wb.ArgumentError, match=r"vary left\.watermark or right\.watermark"):
+        wb.tune(INTERVAL, *recorded(), over={"upper": ["3 s"]}).charts.delays()
 
 
 def test_fields_of_the_join_are_varied_and_each_has_its_own_complete_result():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
 from itertools import product
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,9 +19,15 @@ from workbench.model import DATA, NOTHING, Micros, Outcome, Shared
 from workbench.query import POLICIES, check
 from workbench.streams import SIDES, Stream
 
+if TYPE_CHECKING:
+    from workbench._views._tuning import TuningCharts
+
 MOST_SETTINGS = 5_000
+_MOST_PAIRS = 5_000_000
 _SHARES = (0.5, 0.9, 0.95, 0.99, 0.995, 0.999, 1.0)
 """The shares of a side's rows that ``over="auto"`` tries a delay for, beside no delay at all."""
+_STEP = 100_000
+"""Those delays are rounded up to tenths of a second; in microseconds."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +57,32 @@ class Tuning:
     right: Stream
     policy: str
     table: pd.DataFrame
+
+    @property
+    def charts(self) -> TuningCharts:
+        """The tuning's charts: ``.front()``, ``.delays()``, ``.waits()``, ``.heat()``, ``.differences()``."""
+        from workbench._views._tuning import TuningCharts
+
+        return TuningCharts(self)
+
+    @cached_property
+    def differences(self) -> pd.DataFrame:
+        """Time differences of the rows of one key: what bounds of an interval join could be chosen on.
+
+        Columns: ``left``, ``right`` (rows), ``seconds`` (right time less left time). Of more than five million pairs,
+        those of some keys, drawn at random, whole keys at a time.
+        """
+        return _differences(self.left, self.right)
+
+    @cached_property
+    def bounds(self) -> pd.DataFrame:
+        """What bounds of an interval join would bring.
+
+        Columns: ``share`` (of all pairs of one key); ``lower``, ``upper`` (the closest bounds with that share of the
+        pairs before, and after, the left row's time); ``pairs`` (share of all pairs of one key that lie within);
+        ``one_to_many`` (share of the left rows with a partner that have more than one).
+        """
+        return _bounds(self.differences)
 
     def __repr__(self) -> str:
         front = int(self.table["front"].sum())
@@ -155,7 +189,7 @@ def tune(
     over
         The values to try of each setting, every one with every other: ``left.watermark``, ``right.watermark``,
         ``policy``, and the fields of the join: ``lower``, ``upper``, ``size``, ``slide``, ``offset``, ``gap``.
-        ``"auto"``: for each side the delays that keep certain shares of its rows.
+        ``"auto"``: for each side the present delay, none, and those that keep certain shares of its rows.
 
     Returns
     -------
@@ -170,11 +204,8 @@ def tune(
     check(join, left, right, True, policy)
     shared = Shared(left, right)
     present = _present(join, left, right, policy)
-    grid = (
-        _auto(join, left, right, policy, shared)
-        if isinstance(over, str) and over == "auto"
-        else _checked(over, present)
-    )
+    automatic = isinstance(over, str) and over == "auto"
+    grid = _auto(join, left, right, policy, shared) if automatic else _checked(over, present)
     names = list(grid)
     chosen = list(dict.fromkeys([tuple(present[name] for name in names), *product(*grid.values())]))
     if len(chosen) > MOST_SETTINGS:
@@ -243,17 +274,18 @@ def _applied(
 
 
 def _auto(join: Join, left: Stream, right: Stream, policy: str, shared: Shared) -> dict[str, list[str]]:
-    """For each side the delays with which certain shares of its rows are not late."""
+    """For each side the present delay, and those with which certain shares of its rows are not late."""
     outcome = model.work_out(join, left, right, True, policy, shared=shared)
     grid = {}
-    for side in SIDES:
+    for side, stream in zip(SIDES, (left, right), strict=True):
         copies = outcome.copies[side].drop_duplicates("row", keep="last")
         index, end = copies["batch"].to_numpy() - 1, copies["end"].to_numpy()
         newest = np.where(index >= 0, outcome.marks.newest[side][np.maximum(index, 0)], NOTHING)
         need = np.where(newest > NOTHING, newest, end) - (end - 1) // 1000 * 1000
         values = np.quantile(np.maximum(need, 0), _SHARES, method="inverted_cdf") if len(need) else []
-        texts = [times.text(pd.Timedelta(int(each), unit="us").to_pytimedelta()) for each in (0, *values)]
-        grid[f"{side}.watermark"] = list(dict.fromkeys(texts))
+        steps = sorted({0, times.micros(stream.watermark), *(-(-int(each) // _STEP) * _STEP for each in values)})
+        texts = [times.text(timedelta(microseconds=each)) for each in steps]
+        grid[f"{side}.watermark"] = texts
     return grid
 
 
@@ -358,6 +390,48 @@ def _ends(join: Join, outcome: Outcome) -> tuple[Micros, Micros]:
             moments[mine] = outcome.copies[side]["end"].to_numpy()[padded.loc[mine, "row"].to_numpy(dtype=np.int64)]
         end = moments + patience
     return end, padded["batch"].to_numpy(dtype=np.int64)
+
+
+def _differences(left: Stream, right: Stream) -> pd.DataFrame:
+    keys = model.key_codes(left, right)
+    count = 1 + max((int(each.max()) for each in keys if len(each)), default=0)
+    sizes = [np.bincount(each[each >= 0], minlength=count) for each in keys]
+    pairs = sizes[0] * sizes[1]
+    if pairs.sum() > _MOST_PAIRS:
+        order = np.random.default_rng(0).permutation(count)
+        taken = np.zeros(count, dtype=bool)
+        taken[order[: max(1, int(np.searchsorted(np.cumsum(pairs[order]), _MOST_PAIRS)))]] = True
+        keys = tuple(np.where((each >= 0) & taken[each], each, -1) for each in keys)  # type: ignore[assignment]
+    ever = IntervalJoin("-36500 days", "36500 days")
+    sides = [
+        pd.DataFrame({"key": key, "start": stream.event_times})[key >= 0].reset_index(names="row")
+        for key, stream in zip(keys, (left, right), strict=True)
+    ]
+    one, other = model.matches(ever, *sides)
+    seconds = (sides[1]["start"].to_numpy()[other] - sides[0]["start"].to_numpy()[one]) / 1e6
+    rows = {side: each["row"].to_numpy()[place] for side, each, place in zip(SIDES, sides, (one, other), strict=True)}
+    return pd.DataFrame({**rows, "seconds": seconds})
+
+
+def _bounds(found: pd.DataFrame) -> pd.DataFrame:
+    seconds = found["seconds"].to_numpy()
+    before, after = np.sort(-seconds[seconds < 0]), np.sort(seconds[seconds >= 0])
+    rows = []
+    for share in (0.5, 0.9, 0.95, 0.99, 0.999, 1.0):
+        reach = [each[int(np.ceil(share * len(each))) - 1] if len(each) else 0.0 for each in (before, after)]
+        within = (seconds >= -reach[0]) & (seconds <= reach[1])
+        partners = np.bincount(found["left"].to_numpy()[within]) if within.any() else np.array([0])
+        texts = [times.text(timedelta(seconds=float(each))) for each in (-reach[0], reach[1])]
+        rows.append(
+            {
+                "share": share,
+                "lower": texts[0],
+                "upper": texts[1],
+                "pairs": float(within.mean()) if len(seconds) else 0.0,
+                "one_to_many": float((partners > 1).sum() / max(1, (partners > 0).sum())),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def _front(table: pd.DataFrame) -> Micros:

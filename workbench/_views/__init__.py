@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import _arrow, charts
+from workbench._renderer import show_without_network
 from workbench._views import _batches
 from workbench._views._batches import Moment, moment
 from workbench._views._late import late
@@ -38,7 +39,7 @@ class RunCharts:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        _show_without_network()
+        show_without_network()
 
     def timeline(self, between: Between | None = None, batch: int | None = None) -> alt.LayerChart:
         """Both sides as lanes on event time: windows or intervals behind, matched pairs joined, fate by colour."""
@@ -183,14 +184,6 @@ def _near(spans: pd.DataFrame, cut: Cut) -> pd.DataFrame:
         return spans
     low, high = (pd.Timestamp(each, unit="us") for each in (cut.low, cut.high))
     return spans[(spans["end"] > low) & (spans["start"] <= high)]
-
-
-def _show_without_network() -> None:
-    """Where nobody chose how charts are shown: as widgets, which need no network, unlike Altair's own default."""
-    import altair as alt
-
-    if alt.renderers.active == "default":
-        alt.renderers.enable("jupyter", offline=True)
 
 
 def _utc(moments: pd.Series) -> pd.Series:

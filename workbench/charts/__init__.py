@@ -13,6 +13,7 @@ from workbench.charts._rates import rates
 from workbench.charts._state import state
 from workbench.charts._style import MOST_ROWS, STEPS
 from workbench.charts._timeline import counts, timeline
+from workbench.charts._tuning import by_delay, differences, front, heat
 from workbench.charts._watermarks import watermarks
 from workbench.charts._windows import MOST_WINDOWS, window_counts, windows
 
@@ -28,7 +29,11 @@ __all__ = [
     "Drawing",
     "arrival",
     "arrival_counts",
+    "by_delay",
     "counts",
+    "differences",
+    "front",
+    "heat",
     "late",
     "misses",
     "rates",
