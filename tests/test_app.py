@@ -155,7 +155,7 @@ def test_every_view_is_drawn_when_it_is_chosen(app):
             assert results.remark.value == ""
             if each.chart:
                 titles.add(results.chart.shown.title)
-    assert len(titles) == 6
+    assert len(titles) == 7
     view(app, "Windows")
     put(app, kind="sliding")
     assert results.remark.value == ""
@@ -285,6 +285,33 @@ def test_the_fix_of_a_picked_row_is_applied_by_a_click(app):
     again = app._results.run
     assert again.join.upper == wb.IntervalJoin("0 s", rows["fix_value"][row]).upper
     assert again.rows["fate"][row] == "matched"
+
+
+def test_a_point_of_the_tuning_sets_the_page_to_it(app):
+    put(app, scenario="orders_payments", events=100, late=0.2)
+    view(app, "Tune")
+    results = app._results
+    assert results.chart.shown.title == "What is kept, and what it costs"
+    assert "To keep 99.9 %" in results.tune.words.value
+    tuning = wb.tune(results.run.join, results.run.left, results.run.right)
+    points = results.chart.shown.tables["settings"]
+    assert points["kept"].tolist() == tuning.table["kept"].tolist()
+    place = int(points["kept"].argmax())
+    results.chart.clicked = {"row_id": None, "window": None, "place": place, "click": 1}
+    app.wait()
+    assert app._settings.form.value("left.watermark") == tuning.table["left.watermark"][place]
+    assert app._settings.form.value("right.watermark") == tuning.table["right.watermark"][place]
+    assert results.tune._tuning.table["now"].sum() == 1
+    assert (
+        results.tune._tuning.table.loc[results.tune._tuning.table["now"], "kept"].iloc[0] == tuning.table["kept"][place]
+    )
+    for name in results.tune._views.options:
+        results.tune._views.value = name
+        app.wait()
+        assert results.chart.shown is not None
+    app._undo.click()
+    app.wait()
+    assert app._settings.form.value("left.watermark") == "10 seconds"
 
 
 def test_the_scrubber_steps_through_the_run(app):

@@ -284,7 +284,28 @@ def test_an_error_in_spark_is_one_sentence_and_the_page_recovers(opened):
     assert opened.locator(".sjw-trouble").inner_text().strip() == ""
 
 
-@pytest.mark.parametrize("name", ["Timeline", "Unmatched", "Script", "Runs"])
+def test_a_click_on_a_point_of_the_tuning_takes_its_setting(opened):
+    view(opened, "Tune")
+    title(opened, "What is kept, and what it costs")
+    opened.wait_for_selector(".sjw-tuned:has-text('To keep 99.9 %'):visible", timeout=20_000)
+    place = opened.evaluate(
+        """() => {
+            const box = [...document.querySelectorAll('.sjw-chart div')].find(each => each.view);
+            const rows = box.view.data('settings');
+            const best = rows.reduce((one, other) => (other.kept > one.kept ? other : one));
+            const canvas = box.querySelector('canvas').getBoundingClientRect();
+            return {
+                x: canvas.x + box.view.padding().left + box.view.origin()[0] + box.view.scale('x')(best.state_peak),
+                y: canvas.y + box.view.padding().top + box.view.origin()[1] + box.view.scale('y')(best.kept),
+            };
+        }"""
+    )
+    opened.mouse.click(place["x"], place["y"])
+    opened.wait_for_selector(".sjw-since:has-text('delay of')", timeout=20_000)
+    badge(opened, "a preview")
+
+
+@pytest.mark.parametrize("name", ["Timeline", "Unmatched", "Script", "Tune", "Runs"])
 def test_nothing_is_clipped(opened, name):
     view(opened, name)
     opened.wait_for_timeout(500)

@@ -165,8 +165,9 @@ class App:
             self._settings.state = self._history.step(by)
             self._changed()
 
-    def _apply(self, setting: str, value: str | bool) -> None:
-        self._settings.apply(setting, value)
+    def _apply(self, settings: dict[str, Any]) -> None:
+        if not self.busy:
+            self._settings.form.set(settings)
 
     def _cell(self) -> str:
         return cell(self._asked, self._settings.code()) if self._asked is not None else ""

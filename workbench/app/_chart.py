@@ -21,7 +21,7 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
     Attributes
     ----------
     clicked
-        What was clicked last: ``row_id`` and ``window`` of the mark, None where it has none.
+        What was clicked last: ``row_id``, ``window`` and ``place`` of the mark, None where it has none.
     brushed
         The stretch of event time that was marked last, in milliseconds since 1970-01-01 UTC.
     views

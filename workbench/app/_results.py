@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
 import pandas as pd
 from itables.widget import ITable
 
@@ -16,6 +17,7 @@ from workbench.app._chart import ChartBox
 from workbench.app._code import CodeBox
 from workbench.app._form import show
 from workbench.app._scrubber import Scrubber
+from workbench.app._tune import TunePanel
 from workbench.charts import MOMENT, PICKED, PICKED_CAME, PICKED_WENT, Drawing
 from workbench.errors import ArgumentError
 from workbench.joins import CoGroup
@@ -49,6 +51,12 @@ VIEWS = (
     View("Output", "What came out of the join.", "", ("table",)),
     View("Script", "The PySpark script of this join, and the cell that does what this page does.", "", ("code",)),
     View("Live", "How a live query keeps up: rates, duration of micro-batches, rows that wait, backpressure.", "rates"),
+    View(
+        "Tune",
+        "What each watermark delay keeps and costs; click a point to take its setting.",
+        "tune",
+        ("tune", "chart"),
+    ),
     View("Runs", "Past runs: go back to one, compare two side by side.", "", ("runs",)),
 )
 _VIEWS = {view.name: view for view in VIEWS}
@@ -68,7 +76,7 @@ class ResultsPanel:
     rates
         Gives the chart of the live query; None where there is none.
     apply
-        Called with a setting and its value when a row's fix is to be applied.
+        Called with settings and their values that are to be applied: a row's fix, or a setting of a tuning.
 
     Attributes
     ----------
@@ -84,7 +92,7 @@ class ResultsPanel:
         cell: Callable[[], str],
         runs: widgets.Widget,
         rates: Callable[[], Drawing | None],
-        apply: Callable[[str, str | bool], None],
+        apply: Callable[[dict[str, Any]], None],
     ) -> None:
         self._submit, self._cell, self._rates, self._apply = submit, cell, rates, apply
         self.run: Run | None = None
@@ -111,13 +119,15 @@ class ResultsPanel:
         self.story = widgets.HTML()
         self.story.add_class("sjw-story")
         self._fix = widgets.Button(icon="check", layout=widgets.Layout(width="auto"))
-        self._fix.on_click(lambda _: self._apply(*self._fixes))
-        self._fixes: tuple[str, str | bool] = ("", "")
+        self._fix.on_click(lambda _: self._apply(self._fixes))
+        self._fixes: dict[str, Any] = {}
+        self.tune = TunePanel(self.draw)
         self.scrubber = Scrubber(self.draw)
         table = widgets.VBox([self._note, self.table])
         table.add_class("sjw-table")
         story = widgets.VBox([self.story, self._fix])
         self._parts = {
+            "tune": self.tune.widget,
             "chart": widgets.VBox([self.chart, self._whole, self.scrubber.widget]),
             "story": story,
             "table": table,
@@ -177,16 +187,16 @@ class ResultsPanel:
     def _wanted(self, view: View) -> Any:
         """What a drawing depends on, but the moment and what is picked, which it takes as parameters."""
         moment = self.scrubber.moment if "table" in view.parts else None
-        return id(self.run), view.name, self._between, moment, self._text.value
+        return id(self.run), view.name, self._between, moment, self._text.value, self.tune.view
 
     def _draw(self) -> None:
         run = self.run
         if run is None:
             return
         view = _VIEWS[self.view.value]
-        for name in ("chart", "table", "code", "runs"):
+        for name in ("tune", "chart", "table", "code", "runs"):
             show(self._parts[name], name in view.parts)
-        show(self.scrubber.widget, view.chart != "rates")
+        show(self.scrubber.widget, view.chart not in ("rates", "tune"))
         self.remark.value = ""
         wanted = self._wanted(view)
         aggregated = self.chart.shown is not None and self.chart.shown.aggregated
@@ -216,6 +226,13 @@ class ResultsPanel:
                 self.remark.value = "No live query yet: Go live, and the generators write while the query runs."
             else:
                 self.chart.show(rates)
+            return
+        if chart == "tune":
+            drawing = self.tune.drawing(run)
+            show(self._parts["chart"], drawing is not None)
+            show(self._whole, False)
+            if drawing is not None:
+                self.chart.show(drawing)
             return
         try:
             given: dict[str, Any] = {"between": self._between} if chart not in ("watermarks", "misses", "state") else {}
@@ -250,7 +267,9 @@ class ResultsPanel:
 
     def _clicked(self, change: Any) -> None:
         clicked = change["new"]
-        if clicked.get("row_id"):
+        if clicked.get("place") is not None:
+            self._apply(self.tune.settings(clicked["place"]))
+        elif clicked.get("row_id"):
             self.pick([clicked["row_id"]])
         elif clicked.get("window") is not None and self.chart.shown is not None:
             rows = self.chart.shown.tables["rows"]
@@ -285,7 +304,7 @@ class ResultsPanel:
         if run is None:
             return
         self.scrubber.tell(run)
-        show(self._story_box, bool(self.picked) and not {"code", "runs"} & set(_VIEWS[self.view.value].parts))
+        show(self._story_box, bool(self.picked) and not {"code", "runs", "tune"} & set(_VIEWS[self.view.value].parts))
         show(self._fix, False)
         if "table" in _VIEWS[self.view.value].parts and self.table.selected_rows != self._chosen():
             self._selecting = True
@@ -304,8 +323,8 @@ class ResultsPanel:
         self.story.value = f"<pre>{escape(run.why(index).text)}</pre>"
         told = run.tell([index]).iloc[0]
         if told["fix_setting"] is not None:
-            self._fixes = told["fix_setting"], told["fix_value"]
-            setting, value = self._fixes
+            setting, value = told["fix_setting"], told["fix_value"]
+            self._fixes = {setting: value}
             words = "Close every window" if value is True else f"Set {setting} to {_short(str(value))}"
             self._fix.description = words
             show(self._fix, True)
@@ -328,8 +347,8 @@ def _table(run: Run, view: str, batch: int | None) -> tuple[pd.DataFrame, list[l
         if not run.ran:
             return pd.DataFrame(), []
         frame = run.output
-        known = frame["batch"] <= batch if batch is not None else pd.Series(True, index=frame.index)
-        return frame[known], [ids for ids, shown in zip(_output_ids(run), known, strict=True) if shown]
+        known = np.flatnonzero(frame["batch"] <= batch) if batch is not None else np.arange(len(frame))
+        return frame.iloc[known], _output_ids(run, known[:MOST_TABLE_ROWS])
     parts = []
     for side in SIDES:
         fates = run.fates[side]
@@ -345,8 +364,9 @@ def _table(run: Run, view: str, batch: int | None) -> tuple[pd.DataFrame, list[l
     return rows[[*_COLUMNS, *(name for name in rows if name not in _COLUMNS)]], ids
 
 
-def _output_ids(run: Run) -> list[list[str]]:
-    raw = run.raw_output
+def _output_ids(run: Run, places: np.ndarray) -> list[list[str]]:
+    """The ``row_id`` of the rows in some rows of the output."""
+    raw = run.raw_output.take(places)
     if isinstance(run.join, CoGroup):
         lists = {side: raw.column(side).to_pylist() for side in SIDES}
         return [

@@ -171,10 +171,6 @@ class SettingsPanel:
             self.form.mark(name, str(error).split(":", 1)[-1].strip())
             raise
 
-    def apply(self, setting: str, value: str | bool) -> None:
-        """Change one setting, as ``fix_setting`` and ``fix_value`` of `Run.rows` name it."""
-        self.form.set({setting: value})
-
     @property
     def state(self) -> State:
         """What all inputs hold."""

@@ -48,8 +48,8 @@ async function render({ model, el }) {
 
   function watch(spec) {
     api.view.addEventListener("click", (_, item) => {
-      const { row_id = null, window = null } = item?.datum ?? {};
-      model.set("clicked", { row_id, window, click: ++clicks });
+      const { row_id = null, window = null, place = null } = item?.datum ?? {};
+      model.set("clicked", { row_id, window, place, click: ++clicks });
       model.save_changes();
     });
     if (!spec.params?.some((each) => each.name === "brush")) return;
