@@ -317,6 +317,7 @@ def test_a_point_of_the_tuning_sets_the_page_to_it(app):
 def test_the_scrubber_steps_through_the_run(app):
     scrubber, chart = app._results.scrubber, app._results.chart
     assert scrubber.batch is None
+    assert scrubber.play.value == scrubber.slider.value == scrubber.play.max
     count = len(app._results.run.outcome.marks)
     sent = chart.sent
     scrubber.step(-count)

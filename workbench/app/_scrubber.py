@@ -57,6 +57,8 @@ class Scrubber:
             self.slider.max = count
         self.slider.value = count if at_end else min(self.slider.value, count)
         self.slider.max = count
+        # a page that is opened later takes the player's place for the slider's
+        self.play.max, self.play.value = count, self.slider.value
 
     @property
     def batch(self) -> int | None:
