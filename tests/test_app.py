@@ -314,6 +314,17 @@ def test_a_point_of_the_tuning_sets_the_page_to_it(app):
     assert app._settings.form.value("left.watermark") == "10 seconds"
 
 
+def test_advice_is_taken_by_a_click(app):
+    put(app, scenario="orders_payments", kind="sliding", size="2 minutes", slide="5 seconds")
+    view(app, "Tune")
+    words = {line.children[0].value: line for line in app._results.tune.advice.children}
+    (line,) = [line for text, line in words.items() if "each row is in 24 windows" in text]
+    line.children[1].click()
+    app.wait()
+    assert asked(app).join.window == wb.Sliding("2 minutes", "30 seconds")
+    assert not any("each row is in" in line.children[0].value for line in app._results.tune.advice.children)
+
+
 def test_the_scrubber_steps_through_the_run(app):
     scrubber, chart = app._results.scrubber, app._results.chart
     assert scrubber.batch is None

@@ -18,12 +18,14 @@ from workbench.windows import Session, Sliding, Tumbling
 if TYPE_CHECKING:
     from workbench._export import export
     from workbench._live import Live, live
+    from workbench.advice import Advice, advise
     from workbench.query import preview, run
     from workbench.results import Run
     from workbench.session import spark
     from workbench.sweep import Tuning, tune
 
 __all__ = [
+    "Advice",
     "ArgumentError",
     "CoGroup",
     "DataError",
@@ -39,6 +41,7 @@ __all__ = [
     "Tuning",
     "WindowJoin",
     "WorkbenchError",
+    "advise",
     "export",
     "live",
     "preview",
@@ -48,9 +51,11 @@ __all__ = [
 ]
 
 _LATER = {
+    "Advice": "advice",
     "Live": "_live",
     "Run": "results",
     "Tuning": "sweep",
+    "advise": "advice",
     "export": "_export",
     "live": "_live",
     "preview": "query",

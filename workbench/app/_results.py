@@ -121,7 +121,7 @@ class ResultsPanel:
         self._fix = widgets.Button(icon="check", layout=widgets.Layout(width="auto"))
         self._fix.on_click(lambda _: self._apply(self._fixes))
         self._fixes: dict[str, Any] = {}
-        self.tune = TunePanel(self.draw)
+        self.tune = TunePanel(self.draw, self._apply)
         self.scrubber = Scrubber(self.draw)
         table = widgets.VBox([self._note, self.table])
         table.add_class("sjw-table")

@@ -7,7 +7,7 @@ from html import escape
 
 import ipywidgets as widgets
 
-from workbench import sweep
+from workbench import advice, sweep
 from workbench.charts import Drawing
 from workbench.errors import WorkbenchError
 from workbench.results import Run
@@ -30,6 +30,8 @@ class TunePanel:
     ----------
     changed
         Called when another chart is chosen.
+    apply
+        Called with the settings that an advice is to set.
 
     Attributes
     ----------
@@ -37,7 +39,8 @@ class TunePanel:
         The panel.
     """
 
-    def __init__(self, changed: Callable[[], None]) -> None:
+    def __init__(self, changed: Callable[[], None], apply: Callable[[dict[str, str]], None]) -> None:
+        self._apply = apply
         self._of: Run | None = None
         self._tuning: sweep.Tuning | None = None
         self._views = widgets.ToggleButtons(
@@ -46,7 +49,8 @@ class TunePanel:
         self.words = widgets.HTML()
         self.words.add_class("sjw-tuned")
         self._views.observe(lambda _: changed(), "value")
-        self.widget = widgets.VBox([self._views, self.words])
+        self.advice = widgets.VBox()
+        self.widget = widgets.VBox([self.advice, self._views, self.words])
 
     @property
     def view(self) -> str:
@@ -62,8 +66,22 @@ class TunePanel:
         if self._tuning is None or self._of is not run:
             self.words.value = "trying other watermark delays …"
             self._of, self._tuning = run, sweep.tune(run.join, run.left, run.right, policy=run.policy)
-        self.words.value = _advice(self._tuning)
+            found = advice.advise(run.join, run.left, run.right, run.policy)
+            self.advice.children = [self._line(each) for each in found]
+        self.words.value = _best(self._tuning)
         return self._tuning.charts.drawing(self.view)
+
+    def _line(self, one: advice.Advice) -> widgets.HBox:
+        """An advice, with a button that takes it."""
+        words = widgets.HTML(escape(str(one)))
+        words.add_class("sjw-advice")
+        if one.setting is None or one.value is None:
+            return widgets.HBox([words])
+        settings = {one.setting: one.value}
+        take = widgets.Button(description="Take it", icon="check", tooltip=f"Set {one.setting} to {one.value}.")
+        take.layout = widgets.Layout(width="auto", flex="0 0 auto")
+        take.on_click(lambda _: self._apply(settings))
+        return widgets.HBox([words, take])
 
     def settings(self, place: int) -> dict[str, str]:
         """The settings of a row of the tuning's table."""
@@ -73,7 +91,7 @@ class TunePanel:
         return {name: str(row[name]) for name in self._tuning.settings}
 
 
-def _advice(tuning: sweep.Tuning) -> str:
+def _best(tuning: sweep.Tuning) -> str:
     try:
         return f"<b>To keep 99.9 %</b>: {escape(repr(tuning.best(0.999)))}"
     except WorkbenchError as error:
