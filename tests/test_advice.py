@@ -7,7 +7,6 @@ from helpers import stream
 
 import generators
 import workbench as wb
-from workbench import fixes
 
 INTERVAL = wb.IntervalJoin("0 seconds", "15 seconds", how="inner")
 START = 1_767_225_600
@@ -33,6 +32,7 @@ def test_events_before_1970():
     advice = found(wb.advise(INTERVAL, left, stream([("a", START)], "right")), "1970")
     assert advice.problem.startswith("2 rows of left have event times at or before 1970-01-01")
     assert advice.setting is None
+    assert advice.apply(INTERVAL, left, left, "max") == (INTERVAL, left, left, "max")
 
 
 def test_a_delay_shorter_than_the_disorder():
@@ -40,8 +40,9 @@ def test_a_delay_shorter_than_the_disorder():
     advice = found(wb.advise(INTERVAL, left, right), "rows of orders are late")
     assert "it has no watermark delay for the disorder of this recording" in advice.problem
     assert advice.setting == "left.watermark"
-    changed = fixes.apply(advice.setting, advice.value, INTERVAL, left, right, True)
-    run = wb.preview(*changed)
+    changed = advice.apply(INTERVAL, left, right)
+    assert changed[3] == "min"
+    run = wb.preview(*changed[:3])
     assert sum(fates["fate"].eq("late").sum() for fates in run.fates.values()) <= 0.001 * len(run.rows) + 1
     left, right = calm(late=0.1, watermark="5 seconds")
     assert "its delay of 5 seconds is short" in found(wb.advise(INTERVAL, left, right), "rows of orders").problem
@@ -53,6 +54,7 @@ def test_an_idle_side():
     assert "payments sends nothing for" in advice.problem
     assert "orders goes on" in advice.problem
     assert (advice.setting, advice.value) == ("policy", "max")
+    assert advice.apply(INTERVAL, *sides) == (INTERVAL, *sides, "max")
     assert not [each for each in wb.advise(INTERVAL, *sides, policy="max") if "sends nothing" in each.problem]
     slow, fast = (wb.preview(INTERVAL, *sides, policy=policy).batches["state_rows"].max() for policy in ("min", "max"))
     assert fast < slow
@@ -83,7 +85,7 @@ def test_sliding_windows_with_many_copies():
     sliding = wb.WindowJoin(wb.Sliding("10 minutes", "10 seconds"))
     advice = found(wb.advise(sliding, *calm()), "copy")
     assert "each row is in 60 windows" in advice.problem
-    changed, *_ = fixes.apply(advice.setting, advice.value, sliding, *calm(), True)
+    changed, *_ = advice.apply(sliding, *calm())
     assert changed.window.slide == wb.Sliding("10 minutes", "150 seconds").slide
     assert not wb.advise(changed, *calm())
 

@@ -236,6 +236,45 @@ def test_of_very_many_pairs_whole_keys_are_drawn(monkeypatch):
     assert set(found["left"]) == set(keys.index[keys.isin(taken)])
 
 
+@pytest.mark.parametrize(
+    "join", [INTERVAL, wb.WindowJoin(wb.Session("6 s")), wb.CoGroup(wb.Tumbling("10 s"))], ids=repr
+)
+def test_of_many_rows_whole_keys_are_sampled_and_the_error_is_told(join, monkeypatch):
+    sides = generators.generate("orders_payments", events=20_000, rate=200, late=0.1, batches=40, seed=3)
+    over = {"left.watermark": ["0 s", "10 s", "40 s"], "right.watermark": ["0 s", "20 s"]}
+    every = wb.tune(join, *sides, over=over)
+    assert every.sampled == 1
+    assert not every.table["kept_error"].any()
+    monkeypatch.setattr("workbench.sweep._MOST_WORK", 60_000 if join is INTERVAL else 240_000)
+    some = wb.tune(join, *sides, over=over)
+    assert 0.04 < some.sampled < 0.5
+    assert "from the keys of" in repr(some)
+    for part, whole in zip(some.table.itertuples(), every.table.itertuples(), strict=True):
+        assert abs(part.kept - whole.kept) <= 1.5 * part.kept_error + 1e-9
+        assert part.state_peak == pytest.approx(whole.state_peak, rel=0.15)
+        assert part.late_left + part.late_right == pytest.approx(whole.late_left + whole.late_right, rel=0.25, abs=40)
+        assert part.end_wait_batches_median == whole.end_wait_batches_median
+
+
+@pytest.mark.parametrize(
+    "join", [INTERVAL, wb.WindowJoin(wb.Session("6 s"), how="full"), wb.CoGroup(wb.Sliding("10 s", "6 s"))], ids=repr
+)
+def test_spark_confirms_what_was_predicted(spark, join):
+    sides = generators.generate("orders_payments", events=60, rate=3, late=0.15, batches=6, seed=3)
+    tuning = wb.tune(join, *sides)
+    told = tuning.confirm(3)
+    assert 2 <= len(told) <= 3
+    assert told["agrees"].all()
+    for name in ("rows", "state_peak"):
+        assert told[name].tolist() == told[f"spark_{name}"].tolist()
+    assert (told["spark_bytes_peak"] > 0).all()
+    predicted = tuning.table.loc[tuning.table["now"], "state_peak"].iloc[0]
+    assert told["state_peak"].iloc[0] == predicted
+    assert told["left.watermark"].iloc[0] == "10 seconds"
+    with pytest.raises(wb.ArgumentError, match="n: got 0"):
+        tuning.confirm(0)
+
+
 def test_every_chart_can_be_drawn():
     tuning = wb.tune(INTERVAL, *recorded())
     for view in ("front", "delays", "waits", "heat", "differences"):

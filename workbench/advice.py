@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import numpy as np
 
-from workbench import model, times
+from workbench import fixes, model, times
 from workbench.joins import CoGroup, IntervalJoin, Join
 from workbench.model import NOTHING, PADDED, Micros, Outcome, Shared
 from workbench.query import check
@@ -47,6 +47,15 @@ class Advice:
 
     def __str__(self) -> str:
         return f"{self.problem}: {self.remedy}"
+
+    def apply(self, join: Join, left: Stream, right: Stream, policy: str = "min") -> tuple[Join, Stream, Stream, str]:
+        """The join, streams and policy with the setting changed; as they were where no setting would help."""
+        if self.setting is None or self.value is None:
+            return join, left, right, policy
+        if self.setting == "policy":
+            return join, left, right, self.value
+        join, left, right, _ = fixes.apply(self.setting, self.value, join, left, right, True)
+        return join, left, right, policy
 
 
 def advise(join: Join, left: Stream, right: Stream, policy: str = "min") -> list[Advice]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from itertools import product
@@ -16,14 +16,18 @@ from workbench import fixes, model, times
 from workbench.errors import WorkbenchError, wrong
 from workbench.joins import CoGroup, IntervalJoin, Join
 from workbench.model import DATA, NOTHING, Micros, Outcome, Shared
-from workbench.query import POLICIES, check
+from workbench.query import POLICIES, check, run
 from workbench.streams import SIDES, Stream
+from workbench.windows import Session
 
 if TYPE_CHECKING:
     from workbench._views._tuning import TuningCharts
 
 MOST_SETTINGS = 5_000
 _MOST_PAIRS = 5_000_000
+_MOST_WORK = 50_000_000
+"""Rows times settings that are worked through; a quarter of it in sessions and coGroups, which take longer."""
+_LEAST_KEYS = 1_000
 _SHARES = (0.5, 0.9, 0.95, 0.99, 0.995, 0.999, 1.0)
 """The shares of a side's rows that ``over="auto"`` tries a delay for, beside no delay at all."""
 _STEP = 100_000
@@ -42,14 +46,18 @@ class Tuning:
         One row a setting. First the settings that were varied, as text; then:
 
         ``kept`` (share of the complete result that comes out: of the same join with nothing dropped as late; a coGroup
-        is kept if all its rows are in it); ``late_left``, ``late_right`` (rows that were late for at least one window);
-        ``pairs_lost``; ``wait_median``, ``wait_99`` (event time, as the newest row tells it, from the arrival of a
-        pair's second row to the pair's coming out) and the same in micro-batches, ``wait_batches_median``,
+        is kept if all its rows are in it); ``kept_error`` (0, but where keys were sampled: at most so far from what all
+        rows would give, at 95 % confidence); ``late_left``, ``late_right`` (rows that were late for at least one
+        window); ``pairs_lost``; ``wait_median``, ``wait_99`` (event time, as the newest row tells it, from the arrival
+        of a pair's second row to the pair's coming out) and the same in micro-batches, ``wait_batches_median``,
         ``wait_batches_99``; ``end_wait_median``, ``end_wait_99`` and ``end_wait_batches_median``,
         ``end_wait_batches_99`` (for rows without partner and groups, from the end of their window or interval); what
         comes out only because the input ends is not in the waits, but counted in ``at_the_end``; ``state_peak``,
         ``state_mean`` (rows in state after a micro-batch, as Spark counts them); ``front`` (no other setting keeps at
         least as much, holds no more state and makes wait no longer); ``now`` (the present setting).
+    sampled
+        The share of the rows that were looked at: 1, or whole keys drawn at random where there are too many rows. The
+        watermarks are those of all rows, and counts are scaled to all rows.
     """
 
     join: Join
@@ -57,6 +65,7 @@ class Tuning:
     right: Stream
     policy: str
     table: pd.DataFrame
+    sampled: float = 1.0
 
     @property
     def charts(self) -> TuningCharts:
@@ -86,7 +95,55 @@ class Tuning:
 
     def __repr__(self) -> str:
         front = int(self.table["front"].sum())
-        return f"<Tuning of {self.join}: {len(self.table):,} settings, {front:,} of them on the front>"
+        part = f", from the keys of {self.sampled:.1%} of the rows" if self.sampled < 1 else ""
+        return f"<Tuning of {self.join}: {len(self.table):,} settings, {front:,} of them on the front{part}>"
+
+    def confirm(self, n: int = 5) -> pd.DataFrame:
+        """Run some of the settings on Spark, and put what it did beside what was predicted.
+
+        Parameters
+        ----------
+        n
+            How many: the present one, and the others from the front, evenly spread over what they keep.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: the settings; ``rows``, ``state_peak`` as predicted, and ``spark_rows``, ``spark_state_peak``,
+            ``spark_bytes_peak`` as Spark had them (rows out; most rows, and bytes, in state after a micro-batch with
+            data); ``agrees`` (whether every row that came out, the late rows of every micro-batch and every state count
+            were as predicted).
+
+        Raises
+        ------
+        ArgumentError
+            If `n` is not 1 or more.
+        """
+        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+            raise wrong("n", n, "use a whole number of settings, 1 or more")
+        return pd.DataFrame([self._confirmed(place) for place in self._spread(n)])
+
+    def _spread(self, n: int) -> list[int]:
+        """The rows of the present setting and of others on the front, evenly spread over what they keep."""
+        now = int(np.flatnonzero(self.table["now"])[0])
+        front = self.table[self.table["front"] & ~self.table["now"]].sort_values("kept", kind="stable").index
+        if n == 1 or not len(front):
+            return [now]
+        return [now, *front[np.unique(np.linspace(0, len(front) - 1, n - 1).astype(int))]]
+
+    def _confirmed(self, place: int) -> dict[str, Any]:
+        setting = {name: str(self.table[name].iloc[place]) for name in self.settings}
+        join, left, right, policy = _applied(setting, self.join, self.left, self.right, self.policy)
+        done = run(join, left, right, policy=policy)
+        outcome, data = done.outcome, done.batches[done.batches["kind"] == "data"]
+        return setting | {
+            "rows": int(outcome.output_rows(join).sum()),
+            "spark_rows": len(done.output),
+            "state_peak": int(outcome.state_counts()[: len(data)].max()),
+            "spark_state_peak": int(data["state_rows"].max()),
+            "spark_bytes_peak": int(data["state_bytes"].max()),
+            "agrees": done.fault == "",
+        }
 
     @property
     def settings(self) -> list[str]:
@@ -210,17 +267,20 @@ def tune(
     chosen = list(dict.fromkeys([tuple(present[name] for name in names), *product(*grid.values())]))
     if len(chosen) > MOST_SETTINGS:
         raise wrong("over", f"{len(chosen):,} settings", f"use at most {MOST_SETTINGS:,}: fewer values of each")
+    sample = _sample(join, left, right, shared.keys, len(chosen))
     complete: dict[Join, _Complete] = {}
     rows = []
     for values in chosen:
         setting = dict(zip(names, values, strict=True))
         changed, one, other, chosen_policy = _applied(setting, join, left, right, policy)
         if changed not in complete:
-            complete[changed] = _Complete(changed, left, right, shared)
-        outcome = model.work_out(changed, one, other, True, chosen_policy, shared=shared)
-        rows.append(setting | _figures(changed, outcome, complete[changed]) | {"now": values == chosen[0]})
+            complete[changed] = _Complete(changed, sample)
+        # the watermark follows all rows, whichever are looked at
+        marks = model.watermarks(changed, one, other, shared.keys, True, chosen_policy)
+        outcome = model.play(changed, marks, sample.shared)
+        rows.append(setting | _figures(changed, outcome, complete[changed], sample) | {"now": values == chosen[0]})
     table = pd.DataFrame(rows)
-    return Tuning(join, left, right, policy, table.assign(front=_front(table)))
+    return Tuning(join, left, right, policy, table.assign(front=_front(table)), sample.share)
 
 
 def _present(join: Join, left: Stream, right: Stream, policy: str) -> dict[str, str]:
@@ -289,11 +349,50 @@ def _auto(join: Join, left: Stream, right: Stream, policy: str, shared: Shared) 
     return grid
 
 
+@dataclass(frozen=True)
+class _Sample:
+    """The rows that are looked at: all, or those of some keys.
+
+    Attributes
+    ----------
+    left, right, shared
+        The rows.
+    share
+        How large a part of all rows they are.
+    keys
+        How many keys they have.
+    """
+
+    left: Stream
+    right: Stream
+    shared: Shared
+    share: float
+    keys: int
+
+
+def _sample(join: Join, left: Stream, right: Stream, keys: tuple[Micros, Micros], settings: int) -> _Sample:
+    """Whole keys, drawn at random, where all rows under all settings would take too long."""
+    both = np.concatenate(keys)
+    count = 1 + int(both.max(initial=-1))
+    grouped = isinstance(join, CoGroup) or (not isinstance(join, IntervalJoin) and isinstance(join.window, Session))
+    wanted = (_MOST_WORK // (4 if grouped else 1)) / max(1, len(both) * settings)
+    if wanted >= 1 or count < _LEAST_KEYS:
+        return _Sample(left, right, Shared(left, right), 1.0, count)
+    taken = np.zeros(count, dtype=bool)
+    taken[np.random.default_rng(0).permutation(count)[: max(_LEAST_KEYS, round(wanted * count))]] = True
+    sides = []
+    for stream, key in zip((left, right), keys, strict=True):
+        mine = np.flatnonzero((key >= 0) & taken[key])
+        sides.append(replace(stream, table=stream.table.take(mine), arrival=stream.arrival[mine]))
+    share = sum(len(each) for each in sides) / len(both)
+    return _Sample(sides[0], sides[1], Shared(*sides), share, int(taken.sum()))
+
+
 class _Complete:
     """What comes out of a join with nothing dropped as late."""
 
-    def __init__(self, join: Join, left: Stream, right: Stream, shared: Shared) -> None:
-        self.outcome = model.complete(join, left, right, shared)
+    def __init__(self, join: Join, sample: _Sample) -> None:
+        self.outcome = model.complete(join, sample.left, sample.right, sample.shared)
         self.pairs = _pairs(join, self.outcome)
         self.rows = _out(join, self.outcome, self)
 
@@ -327,20 +426,28 @@ def _out(join: Join, outcome: Outcome, complete: _Complete) -> int:
     return count
 
 
-def _figures(join: Join, outcome: Outcome, complete: _Complete) -> dict[str, Any]:
+def _figures(join: Join, outcome: Outcome, complete: _Complete, sample: _Sample) -> dict[str, Any]:
     late = {side: mine.loc[mine["late"], "row"].nunique() for side, mine in outcome.copies.items()}
     waits, ends, at_the_end = _waits(join, outcome)
     held = outcome.state_counts()[: outcome.marks.kinds.count(DATA)]
+    kept = _out(join, outcome, complete) / complete.rows if complete.rows else 1.0
+
+    def all_of(count: float) -> int:
+        return round(count / sample.share)
+
+    # at most: if all rows of a key shared their fate
+    error = 1.96 * float(np.sqrt(kept * (1 - kept) / max(1, sample.keys))) if sample.share < 1 else 0.0
     return {
-        "kept": _out(join, outcome, complete) / complete.rows if complete.rows else 1.0,
-        "late_left": late["left"],
-        "late_right": late["right"],
-        "pairs_lost": complete.pairs - _pairs(join, outcome),
+        "kept": kept,
+        "kept_error": error,
+        "late_left": all_of(late["left"]),
+        "late_right": all_of(late["right"]),
+        "pairs_lost": all_of(complete.pairs - _pairs(join, outcome)),
         **_quantiles("wait", *waits),
         **_quantiles("end_wait", *ends),
-        "at_the_end": at_the_end,
-        "state_peak": int(held.max()) if len(held) else 0,
-        "state_mean": float(held.mean()) if len(held) else 0.0,
+        "at_the_end": all_of(at_the_end),
+        "state_peak": all_of(held.max()) if len(held) else 0,
+        "state_mean": float(held.mean()) / sample.share if len(held) else 0.0,
     }
 
 

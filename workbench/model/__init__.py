@@ -7,7 +7,7 @@ each row of the output appears. `matches` and `windows` are the definition alone
 from __future__ import annotations
 
 from workbench.model._definition import Micros, copies, key_codes, matches, windows
-from workbench.model._outcome import PADDED, Outcome, Shared, complete, first_matches, work_out
+from workbench.model._outcome import PADDED, Outcome, Shared, complete, first_matches, play, work_out
 from workbench.model._watermarks import DATA, NOTHING, Watermarks, watermarks
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "first_matches",
     "key_codes",
     "matches",
+    "play",
     "watermarks",
     "windows",
     "work_out",

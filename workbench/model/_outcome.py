@@ -172,7 +172,7 @@ def work_out(
         What runs of these rows under other settings have found out already.
     """
     shared = Shared(left, right) if shared is None else shared
-    return _played(join, watermarks(join, left, right, shared.keys, finish, policy, alone), shared)
+    return play(join, watermarks(join, left, right, shared.keys, finish, policy, alone), shared)
 
 
 def complete(join: Join, left: Stream, right: Stream, shared: Shared | None = None) -> Outcome:
@@ -184,11 +184,11 @@ def complete(join: Join, left: Stream, right: Stream, shared: Shared | None = No
         As in `work_out`.
     """
     shared = Shared(left, right) if shared is None else shared
-    return _played(join, nothing_late(max(left.batch_count, right.batch_count)), shared)
+    return play(join, nothing_late(max(left.batch_count, right.batch_count)), shared)
 
 
-def _played(join: Join, marks: Watermarks, shared: Shared) -> Outcome:
-    """What comes out under these watermarks."""
+def play(join: Join, marks: Watermarks, shared: Shared) -> Outcome:
+    """What comes out of the rows in `shared` under these watermarks, whatever rows they come from."""
     keys = shared.keys
     sides = {}
     for side, filtered in zip(SIDES, dropped_null_keys(join), strict=True):
