@@ -117,8 +117,8 @@ class Tuning:
         pandas.DataFrame
             Columns: the settings; ``rows``, ``state_peak``, ``bytes_peak`` as predicted, and ``spark_rows``,
             ``spark_state_peak``, ``spark_bytes_peak`` as Spark had them (rows out; most rows, and bytes, in state after
-            a micro-batch with data); ``agrees`` (whether every row that came out, the late rows of every micro-batch and every state count
-            were as predicted).
+            a micro-batch with data); ``agrees`` (whether every row that came out, the late rows of every micro-batch
+            and every state count were as predicted).
 
         Raises
         ------
