@@ -55,13 +55,16 @@ def test_pause_resume_and_stop_work_within_two_seconds(spark):
     wait_for(lambda: len(live.rates) >= 3)
     live.pause()
     assert "paused" in repr(live)
-    time.sleep(2)
+    time.sleep(0.6)  # more than a tick: what was being written is written
+    wait_for(lambda: live.rates["input_rows"].sum() == sum(live._written), 20)
+    assert live.rates["backlog"].iloc[-1] == 0
     rows = live.rates["input_rows"].sum()
     time.sleep(1.5)
     assert live.rates["input_rows"].sum() == rows
-    assert live.rates["backlog"].iloc[-1] == 0
+    written = sum(live._written)
     live.resume()
-    wait_for(lambda: live.rates["input_rows"].sum() > rows, 2)
+    wait_for(lambda: sum(live._written) > written, 2)
+    wait_for(lambda: live.rates["input_rows"].sum() > rows, 10)
     begun = time.monotonic()
     live.stop()
     assert time.monotonic() - begun < 2
