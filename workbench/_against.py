@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from workbench.errors import wrong
@@ -19,9 +20,8 @@ def against(run: Run, other: Run) -> pd.DataFrame:
         one, two = run.side(side), other.side(side)
         if one.table is not two.table and not one.table.equals(two.table):
             raise wrong("other", other, f"its {side} rows are not those of this run; compare runs of the same streams")
-    mine, theirs = run.rows, other.rows
-    moved = (mine["fate"] != theirs["fate"]).to_numpy()
-    told = mine.loc[moved, [name for name in mine if name not in ("fix_setting", "fix_value")]].copy()
-    told["other_fate"] = theirs.loc[moved, "fate"]
-    told["other_reason"] = theirs.loc[moved, "reason"]
-    return told
+    differs = [run.fates[side]["fate"].to_numpy() != other.fates[side]["fate"].to_numpy() for side in SIDES]
+    moved = np.flatnonzero(np.concatenate(differs))
+    mine, theirs = run.tell(moved.tolist()), other.tell(moved.tolist())
+    mine = mine.drop(columns=["fix_setting", "fix_value"])
+    return mine.assign(other_fate=theirs["fate"], other_reason=theirs["reason"])

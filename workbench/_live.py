@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     from pyspark.sql import SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
 
 _TICK = 0.25  # seconds between two looks at the query, and two files of each side
+_KEPT = 1_000  # Spark's reports of micro-batches that are kept until they are looked at
 _RECENT = 10  # micro-batches over which backpressure is measured
 PRESSURES = ((0.10, "OK"), (0.50, "LOW"), (float("inf"), "HIGH"))
 """Up to which share of time behind which word holds; the bounds are those of Apache Flink's backpressure monitor."""
@@ -84,12 +84,11 @@ class Live:
         self._output = _sink.Reader(self._folder / "output")
         for side in SIDES:
             (self._folder / side).mkdir()
-        own = spark.newSession()
-        for name, value in session.QUERY_SETTINGS.items():
-            own.conf.set(name, value)
-        own.conf.set("spark.sql.streaming.multipleWatermarkPolicy", policy)
-        self._empty.spark = own
-        self._query = self._start(own)
+        own = self._empty.spark = session.for_query(spark, policy)
+        # looked at four times a second: what is kept for it need not grow with the query
+        own.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(_KEPT))
+        interval = f"{round(trigger * 1000)} milliseconds"
+        self._query = query.start(self._empty, own, files=None, processingTime=interval)
         self._thread = threading.Thread(target=self._work, name="stream-join-workbench-live", daemon=True)
         self._thread.start()
         _running.add(self)
@@ -97,22 +96,17 @@ class Live:
     def __repr__(self) -> str:
         state = "stopped" if not self.active else ("paused" if self.paused else "running")
         names = f"{self._empty.left.name} and {self._empty.right.name}"
-        return f"<Live {self._empty.join} on {names}: {state}, {len(self._progress)} micro-batches>"
-
-    def _start(self, own: SparkSession) -> StreamingQuery:
-        sides = []
-        for side in SIDES:
-            reader = own.readStream.schema(_spark_schema(self._empty.numbered(side).schema))
-            sides.append(reader.parquet(str(self._folder / side)))
-        writer = query.compiled(self._empty.code)(*sides).writeStream.format("parquet").outputMode("append")
-        writer = writer.option("path", str(self._folder / "output"))
-        writer = writer.option("checkpointLocation", str(self._folder / "checkpoint"))
-        return writer.trigger(processingTime=f"{round(self._trigger * 1000)} milliseconds").start()
+        return f"<Live {self._empty.join} on {names}: {state}, {self.done} micro-batches>"
 
     @property
     def active(self) -> bool:
         """Whether the query runs, paused or not."""
         return not self._stopped.is_set()
+
+    @property
+    def done(self) -> int:
+        """How many micro-batches are done."""
+        return len(self._progress)
 
     @property
     def paused(self) -> bool:
@@ -197,6 +191,9 @@ class Live:
     def _follow(self) -> None:
         """Take in what Spark reports of its micro-batches."""
         known = len(self._progress)
+        last = self._query.lastProgress
+        if last is None or int(last["batchId"]) < known + ("addBatch" not in last["durationMs"]):
+            return  # nothing new: a known micro-batch, or a trigger that found no rows
         for each in self._query.recentProgress:
             told = each if isinstance(each, dict) else each.jsonValue
             if "addBatch" not in told["durationMs"] or int(told["batchId"]) != len(self._progress):
@@ -223,7 +220,7 @@ class Live:
             If there is none yet.
         """
         with self._lock:
-            done = len(self._progress)
+            done = self.done
             if not done:
                 raise self.error or QueryError("the live query has not ended its first micro-batch yet; wait a second")
             if self._snapshot is None or self._snapshot[0] != done:
@@ -390,9 +387,3 @@ def _side_of(description: str) -> str:
 def _log_offset(offset: Any) -> int:
     told = json.loads(offset) if isinstance(offset, str) else offset
     return -1 if told is None else int(told["logOffset"])
-
-
-def _spark_schema(schema: pa.Schema) -> Any:
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(schema)

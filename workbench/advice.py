@@ -52,10 +52,7 @@ class Advice:
         """The join, streams and policy with the setting changed; as they were where no setting would help."""
         if self.setting is None or self.value is None:
             return join, left, right, policy
-        if self.setting == "policy":
-            return join, left, right, self.value
-        join, left, right, _ = fixes.apply(self.setting, self.value, join, left, right, True)
-        return join, left, right, policy
+        return fixes.apply_all({self.setting: self.value}, join, left, right, policy)
 
 
 def advise(join: Join, left: Stream, right: Stream, policy: str = "min") -> list[Advice]:

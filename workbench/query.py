@@ -74,11 +74,7 @@ def run(
     done = Run(join, left, right, finish, policy)
     done.folder = _scratch.folder(done)
     record(done)
-    own = base.newSession()
-    for name, value in session.QUERY_SETTINGS.items():
-        own.conf.set(name, value)
-    own.conf.set("spark.sql.streaming.multipleWatermarkPolicy", policy)
-    done.spark = own
+    own = done.spark = session.for_query(base, policy)
     expected = done.micro_batches + 2 if finish else done.micro_batches
     try:
         query = start(done, own)
@@ -180,25 +176,39 @@ def ending(left: Stream, right: Stream) -> tuple[pa.Table, pa.Table]:
     return tables[0], tables[1]
 
 
-def start(done: Run, spark: SparkSession) -> StreamingQuery:
-    """Start the query over what `record` wrote."""
-    sides = [read(spark, done.folder / side, done.numbered(side).schema) for side in ("left", "right")]
+def start(done: Run, spark: SparkSession, files: int | None = 1, **trigger: Any) -> StreamingQuery:
+    """Start the query over the files in a run's folder.
+
+    Parameters
+    ----------
+    done
+        The run; its folder gets the output and the checkpoint.
+    spark
+        The session to run it in.
+    files
+        How many files a side a micro-batch takes in; None: all there are.
+    **trigger
+        Spark's trigger; none: what is there now, and the end.
+    """
+    sides = [read(spark, done.folder / side, done.numbered(side).schema, files) for side in ("left", "right")]
     joined = compiled(done.code)(*sides)
     return (
         joined.writeStream.format("parquet")
         .option("path", str(done.folder / "output"))
         .option("checkpointLocation", str(done.folder / "checkpoint"))
         .outputMode("append")
-        .trigger(availableNow=True)
+        .trigger(**(trigger or {"availableNow": True}))
         .start()
     )
 
 
-def read(spark: SparkSession, folder: Path, schema: pa.Schema) -> DataFrame:
-    """A folder of recorded micro-batches as a stream, one file a micro-batch."""
+def read(spark: SparkSession, folder: Path, schema: pa.Schema, files: int | None = 1) -> DataFrame:
+    """A folder of recorded micro-batches as a stream, so many files a micro-batch; None: all there are."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    reader = spark.readStream.schema(from_arrow_schema(schema)).option("maxFilesPerTrigger", 1)
+    reader = spark.readStream.schema(from_arrow_schema(schema))
+    if files is not None:
+        reader = reader.option("maxFilesPerTrigger", files)
     return reader.parquet(str(folder))
 
 

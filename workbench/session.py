@@ -137,6 +137,15 @@ def _launched() -> SparkSession:
     return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
+def for_query(base: SparkSession, policy: str) -> SparkSession:
+    """A new session of the same Spark application, set up for one query; `base` stays as it is."""
+    own = base.newSession()
+    for name, value in QUERY_SETTINGS.items():
+        own.conf.set(name, value)
+    own.conf.set("spark.sql.streaming.multipleWatermarkPolicy", policy)
+    return own
+
+
 if __name__ == "__main__":  # python -m workbench.session: one line if Java is missing or wrong
     try:
         check_java()

@@ -139,7 +139,7 @@ class Tuning:
 
     def _confirmed(self, place: int) -> dict[str, Any]:
         setting = {name: str(self.table[name].iloc[place]) for name in self.settings}
-        join, left, right, policy = _applied(setting, self.join, self.left, self.right, self.policy)
+        join, left, right, policy = fixes.apply_all(setting, self.join, self.left, self.right, self.policy)
         done = run(join, left, right, policy=policy)
         outcome, data = done.outcome, done.batches[done.batches["kind"] == "data"]
         return setting | {
@@ -279,7 +279,7 @@ def tune(
     rows = []
     for values in chosen:
         setting = dict(zip(names, values, strict=True))
-        changed, one, other, chosen_policy = _applied(setting, join, left, right, policy)
+        changed, one, other, chosen_policy = fixes.apply_all(setting, join, left, right, policy)
         if changed not in complete:
             complete[changed] = _Complete(changed, sample)
         # the watermark follows all rows, whichever are looked at
@@ -325,19 +325,6 @@ def _value(name: str, value: Any) -> str:
             raise wrong("over['policy']", value, "use 'min' or 'max'")
         return str(value)
     return times.text(times.parse(value, f"over[{name!r}]"))
-
-
-def _applied(
-    setting: dict[str, str], join: Join, left: Stream, right: Stream, policy: str
-) -> tuple[Join, Stream, Stream, str]:
-    """A run's arguments under a setting."""
-    finish = True
-    for name, value in setting.items():
-        if name == "policy":
-            policy = value
-        else:
-            join, left, right, finish = fixes.apply(name, value, join, left, right, finish)
-    return join, left, right, policy
 
 
 def _auto(join: Join, left: Stream, right: Stream, policy: str, shared: Shared) -> dict[str, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,11 +119,10 @@ class RunCharts:
             table, step = counts(run, cut, at)
             return charts.counts(table, self._names, title, step)
         shown = rows(run, cut.rows(run), reasons)
-        reach = (exact(run.join.lower), exact(run.join.upper)) if isinstance(run.join, IntervalJoin) else None
         eviction = run.outcome.marks.eviction
         marks = pd.DataFrame({"batch": np.arange(len(eviction)), "watermark": eviction.astype("datetime64[us]")})
         behind = _near(spans(run), cut)
-        return charts.timeline(shown, pairs(run, shown), behind, self._names, title, reach, marks)
+        return charts.timeline(shown, pairs(run, shown), behind, self._names, title, self._reach, marks)
 
     def _arrival(self, cut: Cut, at: int, reasons: bool) -> charts.Drawing:
         run = self._run
@@ -142,10 +142,14 @@ class RunCharts:
         behind = spans(run)
         behind = behind[(behind["key"].isna() | (behind["key"] == key)) & (behind["start"] <= shown["time"].max())]
         behind = behind[behind["end"] >= shown["time"].min()]
-        reach = (exact(run.join.lower), exact(run.join.upper)) if isinstance(run.join, IntervalJoin) else None
-        drawing = charts.timeline(shown, pairs(run, shown), behind, self._names, f"Key {key}", reach)
+        drawing = charts.timeline(shown, pairs(run, shown), behind, self._names, f"Key {key}", self._reach)
         drawing.params[charts.PICKED] = [f"{side}-{row}"]
         return drawing.chart().properties(height=180)
+
+    @property
+    def _reach(self) -> tuple[timedelta, timedelta] | None:
+        join = self._run.join
+        return (exact(join.lower), exact(join.upper)) if isinstance(join, IntervalJoin) else None
 
     @property
     def _names(self) -> tuple[str, str]:

@@ -110,11 +110,9 @@ class Moment:
 def moment(run: Run, batch: int) -> Moment:
     """What a run looked like at the end of a micro-batch."""
     told = run.batches[run.batches["batch"] == batch].iloc[0]
-    added = evicted = held = 0
-    for side in SIDES:
-        came, went = moves(run, side)
-        added, evicted = added + int(came[batch]), evicted + int(went[batch])
-        held += int(run.outcome.state_rows()[side][batch])
+    came, went = zip(*(moves(run, side) for side in SIDES), strict=True)
+    added, evicted = (int(sum(rows[batch] for rows in each)) for each in (came, went))
+    held = int(sum(rows[batch] for rows in run.outcome.state_rows().values()))
     windows = None
     if run.windowed:
         every = spans(run)

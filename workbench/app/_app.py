@@ -138,7 +138,7 @@ class App:
             return
         self._history.note(state)
         self._asked = asked
-        self._show(run, asked)
+        self._show(run, asked, self._last)
         self._trouble.value = ""
         self._say("preview", "a preview, worked out without Spark")
         self._go.disabled = self.busy
@@ -146,10 +146,13 @@ class App:
         self._live.go.disabled = self._live.speed.disabled = not generated
         self._undo.disabled, self._redo.disabled = not self._history.can_undo, not self._history.can_redo
 
-    def _show(self, run: Run, asked: Asked, before: Past | None = None) -> None:
-        past = self._runs.past
-        last = before if before is not None else (past[-1] if past else None)
-        self._figures.value = head(figures(run), figures(last.run) if last else None)
+    @property
+    def _last(self) -> Past | None:
+        return self._runs.past[-1] if self._runs.past else None
+
+    def _show(self, run: Run, asked: Asked, last: Past | None) -> None:
+        """Show a run or preview, and what changed since another run."""
+        self._figures.value = head(figures(run), last.figures if last else None)
         words = changed(describe(asked), describe(last.asked)) if last else ""
         self._since.value = f"since run {last.number}: {words}" if last else ""
         self._results.show(run)
@@ -181,7 +184,7 @@ class App:
         def draw() -> None:
             self._history.note(past.state)
             self._asked, self.run = past.asked, past.run
-            self._show(past.run, past.asked)
+            self._show(past.run, past.asked, self._last)
             self._trouble.value = ""
             self._say("ran", f"run {past.number}, on Spark in {past.seconds:.1f} s")
 
@@ -226,23 +229,16 @@ class App:
         self._keep(run, asked, state, seconds)
 
     def _keep(self, run: Run, asked: Asked, state: dict[str, Any], seconds: float) -> None:
-        before = self._runs.past[-1] if self._runs.past else None
-        drawn = threading.Event()
-
         def draw() -> None:
-            try:
-                past = self._runs.add(run, asked, state, seconds)
-                self.run, self._asked = run, asked
-                self._show(run, asked, before or past)
-                if before is None:
-                    self._since.value = ""
-                self._trouble.value = escape(run.fault)
-                self._say("ran", f"run {past.number}, on Spark in {seconds:.1f} s")
-            finally:
-                drawn.set()
+            before = self._last
+            past = self._runs.add(run, asked, state, seconds)
+            self.run, self._asked = run, asked
+            self._show(run, asked, before)
+            self._trouble.value = escape(run.fault)
+            self._say("ran", f"run {past.number}, on Spark in {seconds:.1f} s")
 
         self._worker.insist(draw)
-        drawn.wait(60)
+        self._worker.settle()
 
     def stop(self) -> None:
         """Stop the run or the live query that is under way."""
@@ -297,7 +293,7 @@ class App:
         def finish() -> None:
             self._busy(False)
             live = self._live.live
-            if live is not None and len(live.rates):
+            if live is not None and live.done:
                 self._show_live(live.run())
                 show(self._recorded, True)
             self._say("stopped" if error is None else "failed", "live, stopped" if error is None else "failed")

@@ -26,7 +26,7 @@ class LivePanel:
     worker
         The thread that draws.
     shown
-        Called in that thread with the run so far and the drawing of the rates, after each micro-batch.
+        Called in that thread with the run so far, after each micro-batch.
     ended
         Called when the query has ended, with what ended it, if it did not end because it was stopped.
 
@@ -112,7 +112,7 @@ class LivePanel:
         if not told.active:
             self._buttons(False)
             self._ended(told.error)
-        elif told.rates["batch"].size:
+        elif told.done:
             self._worker.submit(lambda: self._shown(told.run()))
 
     def drawing(self) -> charts.Drawing | None:

@@ -59,6 +59,8 @@ VIEWS = (
     ),
     View("Runs", "Past runs: go back to one, compare two side by side.", "", ("runs",)),
 )
+_OF_NO_TIME = ("rates", "tune")
+"""The charts that show neither a moment of the run nor a stretch of its event time."""
 _VIEWS = {view.name: view for view in VIEWS}
 
 
@@ -196,7 +198,7 @@ class ResultsPanel:
         view = _VIEWS[self.view.value]
         for name in ("tune", "chart", "table", "code", "runs"):
             show(self._parts[name], name in view.parts)
-        show(self.scrubber.widget, view.chart not in ("rates", "tune"))
+        show(self.scrubber.widget, view.chart not in _OF_NO_TIME)
         self.remark.value = ""
         wanted = self._wanted(view)
         aggregated = self.chart.shown is not None and self.chart.shown.aggregated
@@ -217,34 +219,30 @@ class ResultsPanel:
             self.code.show(run.script if script else self._cell(), "join.py" if script else "cell.py")
 
     def _fill_chart(self, run: Run, chart: str) -> None:
-        batch = self.scrubber.batch
-        if chart == "rates":
-            rates = self._rates()
-            show(self._parts["chart"], rates is not None)
-            show(self._whole, False)
-            if rates is None:
-                self.remark.value = "No live query yet: Go live, and the generators write while the query runs."
-            else:
-                self.chart.show(rates)
+        drawing = self._drawing(run, chart)
+        show(self._parts["chart"], drawing is not None)
+        show(self._whole, self._between is not None and chart not in _OF_NO_TIME)
+        if drawing is None:
             return
-        if chart == "tune":
-            drawing = self.tune.drawing(run)
-            show(self._parts["chart"], drawing is not None)
-            show(self._whole, False)
-            if drawing is not None:
-                self.chart.show(drawing)
-            return
-        try:
-            given: dict[str, Any] = {"between": self._between} if chart not in ("watermarks", "misses", "state") else {}
-            drawing = run.charts.drawing(chart, **given, batch=batch)
-        except ArgumentError as error:
-            self.remark.value = escape(error.remedy)
-            show(self._parts["chart"], False)
-            return
-        show(self._whole, self._between is not None)
         self.chart.show(drawing, **self._params())
         if drawing.aggregated:
             self.remark.value = "Too many rows to draw one by one: drag over a stretch of time to see single rows."
+
+    def _drawing(self, run: Run, chart: str) -> Drawing | None:
+        """The chart of a view; None, with the reason in the remark, where there is none."""
+        if chart == "tune":
+            return self.tune.drawing(run)
+        if chart == "rates":
+            rates = self._rates()
+            if rates is None:
+                self.remark.value = "No live query yet: Go live, and the generators write while the query runs."
+            return rates
+        given: dict[str, Any] = {"between": self._between} if chart not in ("watermarks", "misses", "state") else {}
+        try:
+            return run.charts.drawing(chart, **given, batch=self.scrubber.batch)
+        except ArgumentError as error:
+            self.remark.value = escape(error.remedy)
+            return None
 
     def _fill_table(self, run: Run, view: str) -> None:
         frame, self._ids = _table(run, view, self.scrubber.batch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 
 import ipywidgets as widgets
@@ -30,11 +31,15 @@ class Past:
     state: State
     seconds: float
 
+    @cached_property
+    def figures(self) -> dict[str, int]:
+        """What it gave, in figures."""
+        return figures(self.run)
+
     @property
     def title(self) -> str:
         """Its line in the list."""
-        told = figures(self.run)
-        words = ", ".join(f"{count:,} {name}" for name, count in told.items() if name != "rows out")
+        words = ", ".join(f"{count:,} {name}" for name, count in self.figures.items() if name != "rows out")
         return f"{self.number} · {self.asked.join!r} · {words} · {self.seconds:.1f} s"
 
 
@@ -108,7 +113,7 @@ class RunsPanel:
             self.words.value = "No run yet: Run on Spark, and it is listed here with its settings and figures."
             return
         titles = [f"run {each.number}" for each in (one, other)]
-        told: list[dict[str, object]] = [{**describe(each.asked), **figures(each.run)} for each in (one, other)]
+        told: list[dict[str, object]] = [{**describe(each.asked), **each.figures} for each in (one, other)]
         if one is other:
             self.words.value = side_by_side(titles[:1], told[0])
             return

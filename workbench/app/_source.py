@@ -223,14 +223,19 @@ class SourcePanel:
         return self._marking(side, ("key", "time"), lambda: frames.stream(value, name, key, time))
 
     def _folder(self, side: str) -> Stream:
-        path, key = self._form.value(f"{side}.path"), _names(self._form.value(f"{side}.file_key"))
-        time, kind = self._form.value(f"{side}.file_time"), self._form.value(f"{side}.format")
+        path, name, key, time, kind = self._named_folder(side)
         if not path:
             self._form.mark(f"{side}.path", "name a folder of files")
             raise ArgumentError(f"{side} folder: name a folder of files")
-        name = path.rstrip("/").rsplit("/", 1)[-1].split(".")[0] or side
         make = lambda: Stream.from_files(path, name, key, time, format=kind)  # noqa: E731
         return self._marking(side, ("path", "format", "file_key", "file_time"), make)
+
+    def _named_folder(self, side: str) -> tuple[str, str, list[str], str, str]:
+        """Path, name, key, time and format of a side's folder, as they are typed."""
+        value = self._form.value
+        path = value(f"{side}.path")
+        name = path.rstrip("/").rsplit("/", 1)[-1].split(".")[0] or side
+        return path, name, _names(value(f"{side}.file_key")), value(f"{side}.file_time"), value(f"{side}.format")
 
     def _marking(self, side: str, inputs: tuple[str, ...], make: Callable[[], Stream]) -> Stream:
         """Make a stream; what is wrong is marked where it was typed."""
@@ -254,9 +259,7 @@ class SourcePanel:
         lines, value = [], self._form.value
         for side in SIDES:
             if source == "files":
-                path, kind = value(f"{side}.path"), value(f"{side}.format")
-                name = path.rstrip("/").rsplit("/", 1)[-1].split(".")[0] or side
-                key, time = _names(value(f"{side}.file_key")), value(f"{side}.file_time")
+                path, name, key, time, kind = self._named_folder(side)
                 lines.append(f"{side} = wb.Stream.from_files({path!r}, {name!r}, {key!r}, {time!r}, format={kind!r})")
                 continue
             name = value(f"{side}.variable")

@@ -6,6 +6,7 @@ without such a partner asks for other bounds, windows or gaps, so that its neare
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from workbench.model import Micros, Outcome
 from workbench.streams import Stream
 from workbench.windows import Session
 
-__all__ = ["NEVER", "apply", "fixes", "needed_delay"]
+__all__ = ["NEVER", "apply", "apply_all", "fixes", "needed_delay"]
 
 
 def fixes(
@@ -83,3 +84,23 @@ def apply(
         return replace(join, **changed), left, right, finish
     window: Any = join.window
     return replace(join, window=replace(window, **changed)), left, right, finish
+
+
+def apply_all(
+    settings: Mapping[str, str], join: Join, left: Stream, right: Stream, policy: str
+) -> tuple[Join, Stream, Stream, str]:
+    """A run's arguments with several settings changed, the ``policy`` perhaps among them.
+
+    Parameters
+    ----------
+    settings
+        Values by setting, as in `apply`.
+    join, left, right, policy
+        As in `workbench.run`.
+    """
+    for setting, value in settings.items():
+        if setting == "policy":
+            policy = value
+        else:
+            join, left, right, _ = apply(setting, value, join, left, right, True)
+    return join, left, right, policy
