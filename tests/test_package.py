@@ -47,6 +47,11 @@ def test_every_public_name_is_there():
         _ = wb.nope
 
 
+def test_frames_is_there_without_being_imported():
+    told = python("import workbench as wb; print(wb.frames.stream.__name__)")
+    assert told.stdout.strip() == "stream", told.stderr
+
+
 def test_the_wheel_holds_both_packages(tmp_path):
     from hatchling.builders.wheel import WheelBuilder
 

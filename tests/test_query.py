@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from pathlib import Path
 
@@ -153,7 +154,9 @@ def test_a_failure_is_one_sentence_and_leaves_nothing(spark, monkeypatch):
     assert folders() == before
 
 
-def test_folders_go_with_their_run_and_those_of_dead_processes(spark):
+def test_folders_go_with_their_run_and_those_of_dead_processes(spark, request):
+    request.addfinalizer(gc.enable)
+    gc.disable()
     run = wb.run(JOINS[1], stream([("a", 100)]), stream([("a", 101)]))
     folder = run.folder
     assert folder.exists()

@@ -16,6 +16,7 @@ from workbench.streams import Stream
 from workbench.windows import Session, Sliding, Tumbling
 
 if TYPE_CHECKING:
+    from workbench import frames
     from workbench._export import export
     from workbench._live import Live, live
     from workbench.advice import Advice, advise
@@ -43,6 +44,7 @@ __all__ = [
     "WorkbenchError",
     "advise",
     "export",
+    "frames",
     "live",
     "preview",
     "run",
@@ -67,10 +69,12 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     """What needs Spark's or pandas' import is loaded when it is first used."""
-    if name not in _LATER:
-        raise AttributeError(f"module 'workbench' has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "frames":
+        return import_module("workbench.frames")
+    if name not in _LATER:
+        raise AttributeError(f"module 'workbench' has no attribute {name!r}")
     value = getattr(import_module(f"workbench.{_LATER[name]}"), name)
     globals()[name] = value
     return value

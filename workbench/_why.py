@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _CANDIDATES = 5
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Why:
     """Why a row became what it became.
 
@@ -30,12 +31,16 @@ class Why:
     ----------
     text
         The story, a line a step.
-    chart
-        The row and all rows of its key on event time.
     """
 
     text: str
-    chart: alt.LayerChart
+    _run: Run
+    _row: tuple[str, int]
+
+    @cached_property
+    def chart(self) -> alt.LayerChart:
+        """The row and all rows of its key on event time."""
+        return self._run.charts.of_key(*self._row)
 
     def __repr__(self) -> str:
         return self.text
@@ -53,7 +58,7 @@ def why(run: Run, row: int) -> Why:
     if isinstance(row, bool) or not isinstance(row, int | np.integer) or not 0 <= row < count:
         raise wrong("row", row, f"use an index of run.rows, 0 to {count - 1}")
     side, number = ("left", int(row)) if row < len(run.left) else ("right", int(row) - len(run.left))
-    return Why("\n".join(_lines(run, side, number)), run.charts.of_key(side, number))
+    return Why("\n".join(_lines(run, side, number)), run, (side, number))
 
 
 def _lines(run: Run, side: str, row: int) -> list[str]:
