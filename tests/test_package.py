@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
+import psutil
 import pytest
 
 import workbench as wb
@@ -32,11 +34,27 @@ def test_import_loads_nothing_heavy():
     assert told.stdout.strip() == "[]", told.stderr
 
 
-def test_load_ext_is_quick(tmp_path):
-    code = "import sys\nfrom IPython.core.interactiveshell import InteractiveShell as I\nshell = I.instance()\n"
-    code += "shell.run_line_magic('load_ext', 'workbench')\n"
-    code += "print([n for n in ('pyspark', 'altair', 'ipywidgets') if n in sys.modules], 'workbench' in shell.magics_manager.magics['line'])"
-    assert python(code, IPYTHONDIR=str(tmp_path)).stdout.strip() == "[] True"
+def test_load_ext_is_quick_and_begins_with_spark(tmp_path):
+    code = "import sys, time\nfrom IPython.core.interactiveshell import InteractiveShell as I\nshell = I.instance()\n"
+    code += "begun = time.perf_counter()\nshell.run_line_magic('load_ext', 'workbench')\n"
+    code += "took = time.perf_counter() - begun\n"
+    code += "import threading\n[each.join(60) for each in threading.enumerate() if each.name.startswith('workbench')]\n"
+    code += "from pyspark.sql import SparkSession\nSparkSession.active()\n"
+    code += "print(took < 1, 'workbench.app' in sys.modules, 'workbench' in shell.magics_manager.magics['line'])"
+    told = python(code, IPYTHONDIR=str(tmp_path))
+    assert told.stdout.strip() == "True True True", told.stderr
+
+
+def test_load_ext_leaves_no_java_behind_where_the_kernel_dies_at_once(tmp_path):
+    code = "import os, time, psutil\nfrom IPython.core.interactiveshell import InteractiveShell as I\nshell = I.instance()\n"
+    code += "shell.run_line_magic('load_ext', 'workbench')\ntime.sleep(1)\n"
+    code += "print(*[each.pid for each in psutil.Process().children(recursive=True)], flush=True)\nos._exit(1)"
+    children = [int(each) for each in python(code, IPYTHONDIR=str(tmp_path)).stdout.split()]
+    assert children
+    until = time.monotonic() + 30
+    while any(psutil.pid_exists(each) for each in children) and time.monotonic() < until:
+        time.sleep(0.2)
+    assert not [each for each in children if psutil.pid_exists(each)]
 
 
 def test_every_public_name_is_there():
@@ -57,7 +75,12 @@ def test_the_wheel_holds_both_packages(tmp_path):
 
     (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"workbench/app/app.css", "workbench/app/chart.js", "workbench/app/code.js"} <= set(names)
+    assert {
+        "workbench/app/app.css",
+        "workbench/app/chart.js",
+        "workbench/app/code.js",
+        "workbench/LocalFiles.java",
+    } <= set(names)
     assert {"workbench/__init__.py", "generators/__init__.py", "workbench/py.typed", "generators/py.typed"} <= set(
         names
     )

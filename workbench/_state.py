@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -14,6 +16,8 @@ from workbench.windows import Session
 
 if TYPE_CHECKING:
     from workbench.results import Run
+
+_TOGETHER = 16  # micro-batches in one query: Spark takes its time to plan a long one
 
 
 def read(run: Run, batch: int) -> pd.DataFrame:
@@ -33,7 +37,16 @@ def read(run: Run, batch: int) -> pd.DataFrame:
 
 def held(run: Run, batch: int) -> pd.DataFrame:
     """Columns ``side``, ``row``, and ``start`` and ``end`` of the window (microseconds; 0 without windows)."""
-    return _groups(run, batch) if grouped(run) else _sides(run, batch)
+    return held_after(run, [batch]).drop(columns="batch")
+
+
+def held_after(run: Run, batches: Sequence[int]) -> pd.DataFrame:
+    """As `held`, after several micro-batches, with column ``batch`` in front; read together, which is quicker."""
+    parts = []
+    for place in range(0, len(batches), _TOGETHER):
+        some = batches[place : place + _TOGETHER]
+        parts += [_groups(run, some)] if grouped(run) else [_side(run, some, side) for side in SIDES]
+    return pd.concat(parts).sort_values(["batch", "side", "row", "start"], ignore_index=True)
 
 
 def sessions(run: Run) -> bool:
@@ -46,34 +59,34 @@ def grouped(run: Run) -> bool:
     return isinstance(run.join, CoGroup) or sessions(run)
 
 
-def _reader(run: Run, batch: int) -> Any:
-    assert run.spark is not None  # noqa: S101 - a run that ended has a session
-    return run.spark.read.format("statestore").option("batchId", batch)
-
-
-def _sides(run: Run, batch: int) -> pd.DataFrame:
-    found = pd.concat([_side(run, batch, side) for side in SIDES], ignore_index=True)
-    return found.sort_values(["side", "row", "start"], ignore_index=True)
-
-
-def _side(run: Run, batch: int, side: str) -> pd.DataFrame:
+def _states(run: Run, batches: Sequence[int], **options: str) -> Any:
+    """What was in state after each of some micro-batches, with column ``batch``."""
     from pyspark.sql import functions as F
 
-    state = _reader(run, batch).option("joinSide", side).load(str(run.folder / "checkpoint"))
+    assert run.spark is not None  # noqa: S101 - a run that ended has a session
+    reader = run.spark.read.format("statestore").options(**options)
+    folder = str(run.folder / "checkpoint")
+    states = [reader.option("batchId", batch).load(folder).withColumn("batch", F.lit(batch)) for batch in batches]
+    return reduce(lambda one, other: one.union(other), states)
+
+
+def _side(run: Run, batches: Sequence[int], side: str) -> pd.DataFrame:
+    from pyspark.sql import functions as F
+
+    state = _states(run, batches, joinSide=side)
     kept = state.select("value.*").columns
     window = next((name for name in ("window", "other_window") if name in kept), None)
     columns = [F.unix_micros(f"value.{window}.{edge}").alias(edge) for edge in ("start", "end")] if window else []
     if f"{side}_{ROW}" in kept:
-        found = state.select(F.col(f"value.{side}_{ROW}").alias("row"), *columns).toPandas()
+        found = state.select("batch", F.col(f"value.{side}_{ROW}").alias("row"), *columns).toPandas()
     else:
-        found = _guess(run, batch, side, state, kept, columns)
+        found = _guess(run, side, state, kept, columns)
     if not window:
         found["start"] = found["end"] = 0
-    found.insert(0, "side", side)
-    return found
+    return found.assign(side=side)[["batch", "side", "row", "start", "end"]]
 
 
-def _guess(run: Run, batch: int, side: str, state: Any, kept: list[str], columns: list[Any]) -> pd.DataFrame:
+def _guess(run: Run, side: str, state: Any, kept: list[str], columns: list[Any]) -> pd.DataFrame:
     """Rows of a side whose numbers Spark left out, as semi joins do: they are told by key and time, or window.
 
     Rows that agree in these enter and leave state together, so which of them arrived on time settles which are held.
@@ -82,40 +95,45 @@ def _guess(run: Run, batch: int, side: str, state: Any, kept: list[str], columns
 
     stream = run.side(side)
     names = [name for name in (*stream.key, stream.time) if f"{side}_{name}" in kept]
-    arrow = state.select(
-        *[F.col(f"value.`{side}_{name.replace('`', '``')}`").alias(name) for name in names], *columns
-    ).toArrow()
-    held = arrow.to_pandas().drop_duplicates()
+    values = [F.col(f"value.`{side}_{name.replace('`', '``')}`").alias(f"at_{n}") for n, name in enumerate(names)]
+    on = [f"at_{n}" for n in range(len(names))] + (["start", "end"] if columns else [])
+    held = state.select(F.col("batch").alias("held"), *values, *columns).toArrow().to_pandas().drop_duplicates()
     copies = run.outcome.copies[side]
-    copies = copies[~copies["late"] & ~copies["filtered"] & (copies["batch"] <= batch)]
-    rows = stream.table.select(names).to_pandas().iloc[copies["row"]].reset_index(drop=True)
-    on = [*names, *(["start", "end"] if columns else [])]
-    rows["row"] = copies["row"].to_numpy()
-    if columns:
-        rows["start"], rows["end"] = copies["start"].to_numpy(), copies["end"].to_numpy()
-    return rows.merge(held, on=on)[["row", *(["start", "end"] if columns else [])]]
+    copies = copies[~copies["late"] & ~copies["filtered"]]
+    rows = (
+        stream.table.select(names)
+        .to_pandas()
+        .iloc[copies["row"]]
+        .reset_index(drop=True)
+        .set_axis(on[: len(names)], axis=1)
+    )
+    for name in ("row", "batch", "start", "end"):
+        rows[name] = copies[name].to_numpy()
+    found = rows.merge(held, on=on)
+    found = found[found["batch"] <= found["held"]].drop(columns="batch").rename(columns={"held": "batch"})
+    return found[["batch", "row", "start", "end"]]
 
 
-def _groups(run: Run, batch: int) -> pd.DataFrame:
+def _groups(run: Run, batches: Sequence[int]) -> pd.DataFrame:
     """State of groups holds each side's rows as one binary value: Spark's unsafe rows."""
     from pyspark.sql import functions as F
 
-    state = _numbered(_reader(run, batch).load(str(run.folder / "checkpoint")))
+    state = _numbered(_states(run, batches))
     kinds = dict(state.dtypes)
     window = next(name for name, kind in kinds.items() if kind == "struct<start:timestamp,end:timestamp>")
     lists = [name for name, kind in kinds.items() if kind == "binary" and name.startswith("value")]
     table = state.select(
+        "batch",
         *[F.unix_micros(f"{window}.{edge}").alias(edge) for edge in ("start", "end")],
         *[F.col(name).alias(side) for side, name in zip(SIDES, lists, strict=True)],
     ).toPandas()
-    found: dict[str, list[Any]] = {"side": [], "row": [], "start": [], "end": []}
-    for start, end, *values in table.itertuples(index=False):
+    found: dict[str, list[Any]] = {"batch": [], "side": [], "row": [], "start": [], "end": []}
+    for batch, start, end, *values in table.itertuples(index=False):
         for side, value in zip(SIDES, values, strict=True):
             for row in _row_numbers(bytes(value), len(run.side(side).columns)):
-                for name, cell in zip(found, (side, row, start, end), strict=True):
+                for name, cell in zip(found, (batch, side, row, start, end), strict=True):
                     found[name].append(cell)
-    frame = pd.DataFrame(found).astype({"row": "int64", "start": "int64", "end": "int64"})
-    return frame.sort_values(["side", "row", "start"], ignore_index=True)
+    return pd.DataFrame(found).astype({"batch": "int64", "row": "int64", "start": "int64", "end": "int64"})
 
 
 def _numbered(state: Any) -> Any:
@@ -128,7 +146,7 @@ def _numbered(state: Any) -> Any:
         names = [f"{part}_{place}" for place in range(len(fields))]
         kinds = ", ".join(f"{name}: {each.dataType.simpleString()}" for name, each in zip(names, fields, strict=True))
         columns.append(F.col(part).cast(f"struct<{kinds}>").alias(part))
-    return state.select(*columns).select("key.*", "value.*")
+    return state.select("batch", *columns).select("batch", "key.*", "value.*")
 
 
 def _row_numbers(buffer: bytes, place: int) -> list[int]:

@@ -51,7 +51,9 @@ def batches(run: Run) -> pd.DataFrame:
     count = int(table["batch"].max()) + 1
     for side in SIDES:
         table[f"{side}_rows"] = np.bincount(run.side(side).arrival, minlength=count)[table["batch"]]
-    late = [each[each["late"]].drop_duplicates("row")["batch"] for each in run.outcome.copies.values()]
+    late = [
+        each[["row", "batch"]][each["late"]].drop_duplicates("row")["batch"] for each in run.outcome.copies.values()
+    ]
     table["late_rows"] = np.bincount(np.concatenate(late).astype(np.int64), minlength=count)[table["batch"]]
     table["kind"] = np.select(
         [table["batch"] < run.micro_batches, (table["batch"] == run.micro_batches) & run.finish],

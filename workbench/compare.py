@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _SPELLED_OUT = 5
 _MOST_STATE_ROWS = 50_000
+_MOST_ROWS = 200_000  # reading state back replays all that was ever put into it
 
 
 def compare(run: Run, every_state: bool = True) -> pd.DataFrame:
@@ -39,7 +40,8 @@ def compare(run: Run, every_state: bool = True) -> pd.DataFrame:
         The run.
     every_state
         Read the state after every micro-batch with Spark's state data source; else after three of them: the one with
-        the most rows, the one half-way, the last. (How many rows are held is compared after all of them.)
+        the most rows, the one half-way, the last; and after none where more than 200,000 rows arrived. (How many rows
+        are held is compared after all of them.)
 
     Returns
     -------
@@ -67,6 +69,8 @@ def compare(run: Run, every_state: bool = True) -> pd.DataFrame:
 def _with_state(run: Run, every: bool) -> list[int]:
     rows = run.batches.set_index("batch")["state_rows"]
     small = rows[rows <= _MOST_STATE_ROWS]
+    if not every and len(run.left) + len(run.right) > _MOST_ROWS:
+        return []
     if every or len(small) <= 3:
         return list(small.index)
     return sorted({int(small.idxmax()), int(small.index[len(small) // 2]), int(small.index[-1])})
@@ -179,8 +183,9 @@ def _dropped_words(run: Run) -> str:
 
 
 def _model_dropped(run: Run, outcome: Outcome) -> Micros:
-    late = pd.concat([outcome.copies[side].assign(side=side) for side in SIDES], ignore_index=True)
-    late = late[late["late"]]
+    columns = ["batch", "key", "start"]
+    parts = [outcome.copies[side][columns][outcome.copies[side]["late"]].assign(side=side) for side in SIDES]
+    late = pd.concat(parts, ignore_index=True)
     if _state.sessions(run):  # counted before the sides are merged
         late = late.drop_duplicates(["batch", "side", "key", "start"])
     elif isinstance(run.join, CoGroup):  # counted after
@@ -211,11 +216,10 @@ def _model_state(outcome: Outcome, batches: list[int]) -> Micros:
 
 
 def _spark_state(run: Run, batches: list[int]) -> Micros:
-    parts = [np.empty((0, 3), dtype=np.int64)]
-    for batch in batches:
-        held = _state.held(run, batch)
-        parts.append(_columns(np.full(len(held), batch), held["side"] == "right", held["row"]))
-    return np.concatenate(parts)
+    if not batches:
+        return np.empty((0, 3), dtype=np.int64)
+    held = _state.held_after(run, batches)
+    return _columns(held["batch"], held["side"] == "right", held["row"])
 
 
 def save_report(run: Run, path: Path) -> Path:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from threading import Thread
 from typing import Any
 
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
-from workbench import frames
+from workbench import frames, session
 from workbench.errors import wrong
 
 
@@ -43,8 +45,13 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
 
 
 def register(ipython: Any) -> None:
-    """Make ``%workbench`` known."""
+    """Make ``%workbench`` known, and begin with what takes time: Spark's start and the imports of the app.
+
+    A session that is there already stays the one that is used.
+    """
     ipython.register_magics(WorkbenchMagics)
+    session.begin()
+    Thread(target=import_module, args=("workbench.app",), name="workbench imports", daemon=True).start()
 
 
 def unregister(ipython: Any) -> None:

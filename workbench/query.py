@@ -6,8 +6,9 @@ import json
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from workbench import _scratch, session
@@ -74,17 +75,27 @@ def run(
     done = Run(join, left, right, finish, policy)
     done.folder = _scratch.folder(done)
     record(done)
-    own = done.spark = session.for_query(base, policy)
+    rows = max(len(left), len(right)) // max(done.micro_batches, 1)
+    own = done.spark = session.for_query(base, policy, rows)
     expected = done.micro_batches + 2 if finish else done.micro_batches
+    # what it will be held to is worked out while Spark works
+    model = Thread(target=_foresee, args=(done,), name="workbench model")
     try:
         query = start(done, own)
+        model.start()
         done.progress = follow(query, expected, progress, stop)
     except QueryError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise one_sentence(error) from None
+    model.join()
     hold(done)
     return done
+
+
+def _foresee(done: Run) -> None:
+    with suppress(Exception):  # `hold` meets it again, and tells
+        _ = done.outcome
 
 
 def hold(done: Run) -> None:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 import threading
+from contextlib import suppress
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.errors import JavaError
+from workbench import _hadoop
+from workbench._kept import kept
+from workbench.errors import JavaError, WorkbenchError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SETTINGS = {
-    # one line of a laptop's work: two task threads, no cluster
-    "spark.master": "local[2]",
+    # this machine, all of it, and no cluster
+    "spark.master": "local[*]",
     "spark.app.name": "stream-join workbench",
     # no web server and no port left open in somebody's notebook
     "spark.ui.enabled": "false",
@@ -33,11 +39,11 @@ SETTINGS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # no trace in the notebook beside an error that is told in one sentence
     "spark.sql.dataFrameQueryContext.enabled": "false",
-    # Hadoop's checksumming file system forks a chmod for every file it makes
-    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.log.level": "OFF",
     # a small heap that grows; a recording of a million rows fits
     "spark.driver.memory": "2g",
+    # joins of a million rows a side took 0.8 of the time they took with Java's own choice, G1
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
 }
 
 QUERY_SETTINGS = {
@@ -58,6 +64,14 @@ QUERY_SETTINGS = {
     "spark.sql.streaming.fileSource.log.compactInterval": "1000000",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "false",
+    # state, not rows in hand, takes a join's time: compiling a stage takes longer than it saves
+    "spark.sql.codegen.wholeStage": "false",
+    # texts and checks of plans that nobody reads
+    "spark.sql.lightweightPlanChangeValidation": "false",
+    "spark.sql.maxPlanStringLength": "100",
+    "spark.sql.debug.maxToStringFields": "1",
+    # one file of a recording is one task, however large and however many cores
+    "spark.sql.files.openCostInBytes": "128MB",
     "spark.sql.streaming.stopTimeout": "10s",
 }
 
@@ -65,12 +79,14 @@ _JAVA_REMEDY = (
     "Spark 4.3 needs Java 17 or 21: on Debian or Ubuntu `sudo apt-get install openjdk-17-jre-headless`, "
     "on macOS `brew install openjdk@17`, on Windows `winget install EclipseAdoptium.Temurin.17.JRE`"
 )
+_MANY_ROWS, _MOST_PARTITIONS, _PARTITIONS = 5_000, 8, "spark.sql.shuffle.partitions"
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _GOOD_JAVA = range(17, 22)
 _lock = threading.Lock()
 
 
-def check_java() -> int:
-    """The major version of the Java that Spark would start.
+def check_java() -> str:
+    """What ``java -version`` says of the Java that Spark would start.
 
     Raises
     ------
@@ -86,13 +102,13 @@ def check_java() -> int:
         told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise JavaError(f"{java} does not run ({error}). {_JAVA_REMEDY}") from None
-    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    words = told.stderr + told.stdout
+    found = re.search(r'version "(?:1\.)?(\d+)', words)
     if found is None:
         raise JavaError(f"{java} is no Java that works. {_JAVA_REMEDY}")
-    major = int(found.group(1))
-    if major not in _GOOD_JAVA:
-        raise JavaError(f"{java} is Java {major}. {_JAVA_REMEDY}, and point JAVA_HOME at it")
-    return major
+    if int(found.group(1)) not in _GOOD_JAVA:
+        raise JavaError(f"{java} is Java {found.group(1)}. {_JAVA_REMEDY}, and point JAVA_HOME at it")
+    return words
 
 
 def spark() -> SparkSession:
@@ -104,7 +120,30 @@ def spark() -> SparkSession:
         If there is no Java that Spark can run on.
     """
     with _lock:
-        return _known() or _launched()
+        return _known() or launch(*_archived())
+
+
+def begin() -> None:
+    """Start the session in the background. What goes wrong is told where the session is first needed."""
+
+    def start() -> None:
+        with suppress(WorkbenchError):
+            spark()
+
+    threading.Thread(target=start, name="workbench session", daemon=True).start()
+
+
+def archive() -> Path:
+    """Where `workbench.prepare` keeps the archive of Spark's classes, for this Java and this PySpark."""
+    found = find_spec("pyspark")
+    place = found.origin if found else None
+    named = hashlib.sha256(f"{check_java()}\n{version('pyspark')}\n{place}".encode()).hexdigest()[:16]
+    return kept(f"spark-{named}.jsa")
+
+
+def _archived() -> list[str]:
+    made = archive()
+    return [f"-XX:SharedArchiveFile={made}"] if made.exists() else []
 
 
 def _known() -> SparkSession | None:
@@ -118,8 +157,14 @@ def _known() -> SparkSession | None:
         return None
 
 
-def _launched() -> SparkSession:
-    """A local session whose JVM says nothing: its errors come as exceptions, its chatter helps nobody."""
+def launch(*java_options: str) -> SparkSession:
+    """A local session whose JVM says nothing: its errors come as exceptions, its chatter helps nobody.
+
+    Parameters
+    ----------
+    *java_options
+        More options of Java's, beside those of `SETTINGS`.
+    """
     check_java()
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
@@ -127,23 +172,47 @@ def _launched() -> SparkSession:
     from pyspark.sql import SparkSession
 
     conf = SparkConf(loadDefaults=False).setAll(list(SETTINGS.items()))
+    options = [SETTINGS[_JAVA_OPTIONS], *(f'"{option}"' for option in java_options)]
+    conf.set(_JAVA_OPTIONS, " ".join(options))
     if SparkContext._gateway is None:
         silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         try:
             gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
         except PySparkException as error:
             raise JavaError(f"Java did not start Spark ({error}). {_JAVA_REMEDY}") from None
-        SparkContext(conf=conf, gateway=gateway)
+        _hadoop.use_local_files(gateway.jvm)
+        context = SparkContext(conf=conf, gateway=gateway)
+        _hadoop.trim(gateway.jvm, context._jsc.hadoopConfiguration())
     return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
-def for_query(base: SparkSession, policy: str) -> SparkSession:
-    """A new session of the same Spark application, set up for one query; `base` stays as it is."""
+def for_query(base: SparkSession, policy: str, rows: int = 0) -> SparkSession:
+    """A new session of the same Spark application, set up for one query; `base` stays as it is.
+
+    Parameters
+    ----------
+    base
+        The session to start from.
+    policy
+        Spark's policy for several watermarks.
+    rows
+        How many rows a side a micro-batch brings: with many, the work is shared out.
+    """
     own = base.newSession()
-    for name, value in QUERY_SETTINGS.items():
+    many = {_PARTITIONS: str(min(_cores(base), _MOST_PARTITIONS))} if rows >= _MANY_ROWS else {}
+    for name, value in (QUERY_SETTINGS | many | {"spark.sql.streaming.multipleWatermarkPolicy": policy}).items():
         own.conf.set(name, value)
-    own.conf.set("spark.sql.streaming.multipleWatermarkPolicy", policy)
     return own
+
+
+def _cores(spark: SparkSession) -> int:
+    """How many tasks run at once; two where a Connect session does not tell."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return spark.sparkContext.defaultParallelism
+    except PySparkException:
+        return 2
 
 
 if __name__ == "__main__":  # python -m workbench.session: one line if Java is missing or wrong

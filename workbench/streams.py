@@ -300,7 +300,7 @@ def write_batch(rows: pa.Table, folder: Path, number: int) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"batch-{number:05d}.parquet"
-    pq.write_table(rows, file, compression="snappy")
+    pq.write_table(rows, file, compression="snappy", use_dictionary=False)  # a third of the time
     os.utime(file, (_FIRST_FILE_TIME + number, _FIRST_FILE_TIME + number))
 
 

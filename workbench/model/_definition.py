@@ -93,11 +93,16 @@ def _within(
     instants, rank = np.unique(right, return_inverse=True)
     # one sorted axis: the right side's instants, once for each key
     width = len(instants) + 1
-    order = np.lexsort((rank, right_key))
-    axis = right_key[order] * width + rank[order]
-    begin = np.searchsorted(axis, left_key * width + np.searchsorted(instants, left + low, side="left"))
-    end = np.searchsorted(axis, left_key * width + np.searchsorted(instants, left + high, side="right"))
+    right_order = np.lexsort((rank, right_key))
+    axis = right_key[right_order] * width + rank[right_order]
+    first = left_key * width + np.searchsorted(instants, left + low, side="left")
+    last = left_key * width + np.searchsorted(instants, left + high, side="right")
+    # looked up in the axis' own order: several times as fast, because memory is read from end to end
+    order = np.argsort(first)
+    begin, end = np.empty((2, len(left)), dtype=np.int64)
+    begin[order] = np.searchsorted(axis, first[order])
+    end[order] = np.searchsorted(axis, last[order])
     count = np.where(left_key >= 0, np.maximum(end - begin, 0), 0)
     one = np.repeat(np.arange(len(count)), count)
     offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    return one, order[np.repeat(begin, count) + offset]
+    return one, right_order[np.repeat(begin, count) + offset]

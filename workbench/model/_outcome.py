@@ -81,9 +81,9 @@ class Outcome:
         count = len(self.marks)
         rows = {}
         for side in SIDES:
-            mine = self.copies[side][self.copies[side]["held"]]
-            come = np.bincount(mine["batch"], minlength=count)[:count]
-            gone = np.bincount(mine["leaves"], minlength=count + 1)[:count]
+            batch, leaves, held = (self.copies[side][name].to_numpy() for name in ("batch", "leaves", "held"))
+            come = np.bincount(batch[held], minlength=count)[:count]
+            gone = np.bincount(leaves[held], minlength=count + 1)[:count]
             rows[side] = np.cumsum(come - gone)
         return rows
 

@@ -1,0 +1,69 @@
+"""The same joins as somebody would write them in PySpark, without the workbench.
+
+``python tests/benchmarks/by_hand.py <folder> <kind> <times>`` runs one over recorded files with PySpark's defaults, on
+two cores, and prints its seconds, one run a line.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+END = "9999-01-01"  # the rows that end the input come after everything
+
+
+def join(kind: str, left: DataFrame, right: DataFrame) -> DataFrame:
+    sides = []
+    for name, side in (("left", left), ("right", right)):
+        renamed = side.withColumnsRenamed({column: f"{name}_{column}" for column in side.columns})
+        marked = renamed.withWatermark(f"{name}_t", "5 seconds").where(F.col(f"{name}_t") < END)
+        if kind == "tumbling":
+            marked = marked.withColumn(f"{name}_window", F.window(f"{name}_t", "10 seconds"))
+        sides.append(marked)
+    same = F.col("left_key") == F.col("right_key")
+    if kind == "tumbling":
+        return sides[0].join(sides[1], same & (F.col("left_window") == F.col("right_window")))
+    near = F.expr("right_t >= left_t - INTERVAL 5 SECONDS AND right_t <= left_t + INTERVAL 5 SECONDS")
+    return sides[0].join(sides[1], same & near)
+
+
+def run(spark: SparkSession, recording: Path, kind: str, home: Path) -> tuple[float, int]:
+    """Seconds that the query took, and rows out."""
+    schema = StructType.fromDDL("key bigint, t timestamp, value double, __row bigint")
+    begun = time.perf_counter()
+    sides = [
+        spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(recording / side))
+        for side in ("left", "right")
+    ]
+    writer = (
+        join(kind, *sides)
+        .writeStream.format("parquet")
+        .option("path", str(home / "output"))
+        .option("checkpointLocation", str(home / "checkpoint"))
+        .trigger(availableNow=True)
+    )
+    writer.start().awaitTermination()
+    took = time.perf_counter() - begun
+    return took, spark.read.parquet(str(home / "output")).count()
+
+
+def main() -> None:
+    recording, kind, times = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    spark = SparkSession.builder.master("local[2]").config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    for _ in range(times):
+        home = Path(tempfile.mkdtemp(dir=recording.parent))
+        print(*run(spark, recording, kind, home), flush=True)
+        shutil.rmtree(home)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
