@@ -1,4 +1,4 @@
-"""The project's commands: ``python3 dev.py lab`` opens the workbench, ``python3 dev.py test`` passes all tests."""
+"""The project's commands: ``python3 dev.py lab`` opens the workbench, ``… test`` passes all tests, ``… bench`` measures."""
 
 from __future__ import annotations
 
@@ -22,15 +22,19 @@ def run(*command: str | Path) -> None:
 
 
 def environment() -> None:
-    """Make the virtual environment, once for each state of pyproject.toml."""
+    """Make the virtual environment, once for each state of pyproject.toml; see to Java."""
     if sys.version_info < (3, 11):  # noqa: UP036 - run by whatever python3 is
         sys.exit(f"Python 3.11 or later is needed; this is {sys.version.split()[0]}")
     wanted = (ROOT / "pyproject.toml").read_text()
     if STAMP.exists() and STAMP.read_text() == wanted:
+        java()
         return
     print("making the environment in .venv …", flush=True)
     venv.create(HOME, with_pip=True, clear=True)
     run(BIN / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", ".[dev]")
+    java()
+    print("keeping Spark's classes for quick starts …", flush=True)
+    run(BIN / "python", "-m", "workbench.prepare")
     STAMP.write_text(wanted)
 
 
@@ -53,11 +57,15 @@ def test() -> None:
     run(BIN / "python", "-m", "pytest", *sys.argv[2:])
 
 
-COMMANDS = {"lab": lab, "test": test}
+def bench() -> None:
+    """All benchmarks; their table goes into the README."""
+    run(BIN / "python", "tests/benchmarks", *sys.argv[2:])
+
+
+COMMANDS = {"lab": lab, "test": test, "bench": bench}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         sys.exit(f"usage: python3 dev.py {'|'.join(COMMANDS)}")
     environment()
-    java()
     COMMANDS[sys.argv[1]]()

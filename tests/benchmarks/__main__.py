@@ -1,0 +1,55 @@
+"""All benchmarks, one after the other: ``python tests/benchmarks``. Writes their table into the README.
+
+With names of benchmarks it runs these only, and leaves the README alone.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import psutil
+
+HERE = Path(__file__).parent
+README = HERE.parents[1] / "README.md"
+ALL = ("start", "work", "growth", "against_defaults")
+
+
+def lines(name: str) -> list[dict[str, object]]:
+    """What one benchmark tells, in a process of its own."""
+    done = subprocess.run([sys.executable, HERE / f"{name}.py"], stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def row(told: dict[str, object]) -> str:
+    return f"| {told['what']} | {told['target']} | {told['measured']}{'' if told['reached'] else ' (not reached)'} |"
+
+
+def main() -> None:
+    begun = time.monotonic()
+    rows = []
+    for name in sys.argv[1:] or ALL:
+        for told in lines(name):
+            rows.append(row(told))
+            print(rows[-1], flush=True)
+    minutes = (time.monotonic() - begun) / 60
+    java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr.split('"')[1]
+    where = (
+        f"{psutil.cpu_count()} cores of a shared machine, PySpark {version('pyspark')}, Java {java}, "
+        f"Python {platform.python_version()}; all of it in {minutes:.0f} minutes."
+    )
+    print(where)
+    if not sys.argv[1:]:
+        table = "\n".join(["<!-- benchmarks -->", where, "", "| | target | measured |", "|---|---|---|", *rows])
+        text = re.sub(r"<!-- benchmarks -->.*?(?=\n<!-- end -->)", lambda _: table, README.read_text(), flags=re.DOTALL)
+        README.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

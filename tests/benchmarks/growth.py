@@ -1,0 +1,60 @@
+"""Time and memory of runs of 10,000 to 3,000,000 rows a side, in micro-batches of 100,000 rows at most."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import psutil
+import streams
+from _told import tell
+
+import workbench as wb
+
+ROWS = (10_000, 100_000, 1_000_000, 3_000_000)
+
+
+class Peak(threading.Thread):
+    """The most memory that a process held, in GB."""
+
+    def __init__(self, process: psutil.Process) -> None:
+        super().__init__(daemon=True)
+        self.process, self.gigabytes, self.done = process, 0.0, threading.Event()
+
+    def run(self) -> None:
+        while not self.done.wait(0.2):
+            self.gigabytes = max(self.gigabytes, self.process.memory_info().rss / 2**30)
+
+
+def main() -> None:
+    wb.run(streams.JOINS["interval"], *streams.small())
+    me = psutil.Process()
+    (java,) = (each for each in me.children(recursive=True) if each.name() == "java")
+    peaks = [Peak(each) for each in (me, java)]
+    for each in peaks:
+        each.start()
+    found = {}
+    for rows in ROWS:
+        sides = streams.large(rows, max(1, rows // 100_000))
+        begun = time.perf_counter()
+        run = wb.run(streams.JOINS["interval"], *sides)
+        found[rows] = time.perf_counter() - begun
+        assert not len(run.faults)
+        del run, sides
+    for each in peaks:
+        each.done.set()
+    words = ", ".join(f"{rows:,}: {took:.1f} s" for rows, took in found.items())
+    ratio = (found[3_000_000] / 3) / found[1_000_000]
+    tell(
+        "growth: an interval join run on Spark, rows a side",
+        "linear: a row of 3,000,000 costs at most 1.2 times one of 1,000,000",
+        f"{words}; {ratio:.2f} times",
+        ratio < 1.2,
+    )
+    most = max(each.gigabytes for each in peaks)
+    words = f"Python {peaks[0].gigabytes:.1f} GB, Java {peaks[1].gigabytes:.1f} GB"
+    tell("growth: memory at 3,000,000 rows a side", "the driver below 2 GB", words, most < 2)
+
+
+if __name__ == "__main__":
+    main()
