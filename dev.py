@@ -1,4 +1,4 @@
-"""The project's commands: ``python3 dev.py lab`` opens the workbench, ``… test`` passes all tests, ``… bench`` measures."""
+"""The project's commands: ``python3 dev.py lab`` opens the workbench, ``test`` passes all tests, ``bench`` measures."""
 
 from __future__ import annotations
 

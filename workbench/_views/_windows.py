@@ -33,39 +33,39 @@ def windows(run: Run, join: WindowJoin | CoGroup, cut: Cut, title: str, reasons:
         table, step = _counted(spans)
         return charts.window_counts(table, title, len(spans), step)
     shown = spans.sort_values("start", kind="stable").head(charts.MOST_WINDOWS).copy()
-    inside = every[every["window"].isin(shown.index)]
-    ids = inside["side"] + "-" + inside["row"].astype(str)
-    chosen = {side: np.unique(inside.loc[inside["side"] == side, "row"]) for side in SIDES}
-    told = rows(run, chosen, reasons)
-    told = told.set_index("row_id").loc[ids].reset_index().assign(window=inside["window"].to_numpy())
+    inside = every.iloc[np.flatnonzero(every["window"].isin(shown.index))]
     if sessions:
         shown = shown.assign(key=_keys(run, inside))
+    drawn = charts.thin(inside)
+    sides = np.where(drawn["left"], *SIDES)
+    told = rows(run, {side: np.unique(drawn.loc[sides == side, "row"]) for side in SIDES}, reasons)
+    ids = [f"{side}-{row}" for side, row in zip(sides, drawn["row"], strict=True)]
+    told = told.set_index("row_id").loc[ids].reset_index().assign(window=drawn["window"].to_numpy())
     for name in ("start", "end"):
         shown[name] = shown[name].to_numpy(dtype=np.int64).astype("datetime64[us]")
     return charts.windows(shown.reset_index(), told, names, title, len(spans))
 
 
 def _members(run: Run, sessions: bool) -> pd.DataFrame:
-    """Every copy of a row that is in a window: ``side``, ``row``, ``window``, ``start``, ``end``, ``batch``."""
-    parts = [run.outcome.copies[side].assign(side=side) for side in SIDES]
+    """Every copy of a row that is in a window: ``left`` (its side), ``row``, ``window`` and its times, ``batch``."""
+    parts = []
+    for side in SIDES:
+        copies = run.outcome.copies[side]
+        kept = np.flatnonzero((copies["key"].to_numpy() >= 0) & ~copies["late"].to_numpy())
+        columns = {name: copies[name].to_numpy()[kept] for name in ("row", "start", "end", "batch", "group")}
+        parts.append(pd.DataFrame({"left": side == "left", **columns}, index=range(len(kept))))
     every = pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
-    every = every[(every["key"] >= 0) & ~every["late"]]
-    if sessions:
-        return every.assign(window=every["group"])
-    return every.assign(window=np.unique(every["start"], return_inverse=True)[1])
+    every["window"] = every["group"] if sessions else pd.factorize(every["start"], sort=True)[0]
+    return every
 
 
 def _spans(run: Run, every: pd.DataFrame, sessions: bool) -> pd.DataFrame:
     """The windows: ``start``, ``end`` (microseconds), ``left``, ``right`` (rows), ``opened``, ``closed``, ``key``."""
-    left = every["side"] == "left"
-    together = every.assign(left=left, right=~left).groupby("window")
-    spans = together.agg(
-        start=("start", "first"),
-        end=("end", "first"),
-        left=("left", "sum"),
-        right=("right", "sum"),
-        opened=("batch", "min"),
-    )
+    together = every.groupby("window")
+    spans = together[["start", "end"]].first()
+    spans["left"] = together["left"].sum()
+    spans["right"] = together.size() - spans["left"]
+    spans["opened"] = together["batch"].min()
     if sessions:
         groups = run.outcome.groups
         spans[["start", "end"]] = groups[["start", "end"]].loc[spans.index]
@@ -78,9 +78,8 @@ def _spans(run: Run, every: pd.DataFrame, sessions: bool) -> pd.DataFrame:
 
 def _keys(run: Run, inside: pd.DataFrame) -> pd.Series:
     first = inside.drop_duplicates("window")
-    words = [
-        key_words(run.side(side), np.array([row]))[0] for side, row in zip(first["side"], first["row"], strict=True)
-    ]
+    sides = np.where(first["left"], *SIDES)
+    words = [key_words(run.side(side), np.array([row]))[0] for side, row in zip(sides, first["row"], strict=True)]
     return pd.Series(words, index=first["window"].to_numpy(), dtype=object)
 
 

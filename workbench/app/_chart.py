@@ -79,7 +79,7 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
         self.shown = drawing
         name = id(drawing.layout)
         if name not in self._layouts:
-            self._layouts[name] = drawing.layout, drawing.layout.to_dict()
+            self._layouts[name] = drawing.layout, drawing.layout.to_dict(validate=False)
         with self.hold_sync():
             self.spec = self._layouts[name][1]
             self.drawing = json.dumps(

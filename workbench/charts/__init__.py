@@ -5,13 +5,16 @@ All take frames with documented columns and give a `Drawing`, whose ``chart()`` 
 
 from __future__ import annotations
 
+from workbench.charts import _altair as _altair  # before all that import Altair
+
+# isort: split
 from workbench.charts._arrival import arrival, arrival_counts
 from workbench.charts._drawing import LATEST, MOMENT, PICKED, PICKED_CAME, PICKED_WENT, Drawing
 from workbench.charts._late import late
 from workbench.charts._misses import misses
 from workbench.charts._rates import rates
 from workbench.charts._state import state
-from workbench.charts._style import MOST_ROWS, STEPS
+from workbench.charts._style import MOST_ROWS, STEPS, thin
 from workbench.charts._timeline import counts, timeline
 from workbench.charts._tuning import by_delay, differences, front, heat
 from workbench.charts._watermarks import watermarks
@@ -38,6 +41,7 @@ __all__ = [
     "misses",
     "rates",
     "state",
+    "thin",
     "timeline",
     "watermarks",
     "window_counts",

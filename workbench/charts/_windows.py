@@ -22,7 +22,6 @@ from workbench.charts._style import (
     picked_points,
     row_points,
     span_params,
-    thin,
     time_axis,
     time_scale,
 )
@@ -43,7 +42,7 @@ def windows(spans: pd.DataFrame, rows: pd.DataFrame, names: Sequence[str], title
         (rows), ``opened``, ``closed`` (micro-batches; the last is `LATEST` for what is still open), ``key`` (of a
         session; empty for windows of all keys).
     rows
-        As in `timeline`, one row for each window that a row is in, and ``window``.
+        As in `timeline`, one row for each window that a row is in, and ``window``; at most `MOST_ROWS`.
     names, title
         As in `timeline`.
     total
@@ -52,7 +51,7 @@ def windows(spans: pd.DataFrame, rows: pd.DataFrame, names: Sequence[str], title
     note = f"the first {len(spans)} of {total:,} windows" if len(spans) < total else f"{total:,} windows"
     step = max(7, min(22, 420 // max(1, len(spans))))
     keyed = bool(spans["key"].notna().any())
-    tables = {"spans": spans, "rows": thin(rows)}
+    tables = {"spans": spans, "rows": rows}
     subtitle = f"{note} · point at one to see when it opened and closed"
     values = span_params(*ends(spans["start"], spans["end"]))
     return Drawing(_layout(tuple(names), keyed, step), tables, title, subtitle, values)
