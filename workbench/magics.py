@@ -9,7 +9,7 @@ from typing import Any
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
-from workbench import frames, session
+from workbench import _renderer, frames, session
 from workbench.errors import wrong
 
 
@@ -51,7 +51,12 @@ def register(ipython: Any) -> None:
     """
     ipython.register_magics(WorkbenchMagics)
     session.begin()
-    Thread(target=import_module, args=("workbench.app",), name="workbench imports", daemon=True).start()
+    Thread(target=_import, name="workbench imports", daemon=True).start()
+
+
+def _import() -> None:
+    import_module("workbench.app")
+    _renderer.bundle()
 
 
 def unregister(ipython: Any) -> None:

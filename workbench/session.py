@@ -1,4 +1,13 @@
-"""The local Spark session, and why each setting is there."""
+"""The local Spark session, and why each setting is there.
+
+What a setting brought is said beside it. "Small" is a run of five micro-batches of 200 rows a side in a warm session,
+"large" an interval join of a million rows a side and 100,000 keys, both on two cores; single measurements differ by a
+tenth. What Hadoop's part brought is told in `workbench._hadoop`, the archive of classes in `workbench.prepare`, and
+what was tried and brought nothing in ``docs/speed.md``.
+
+None of this is written into an exported script: a recording can be run again, a production stream cannot, and its state
+belongs on storage that outlives the machine.
+"""
 
 from __future__ import annotations
 
@@ -42,18 +51,23 @@ SETTINGS = {
     "spark.log.level": "OFF",
     # a small heap that grows; a recording of a million rows fits
     "spark.driver.memory": "2g",
-    # joins of a million rows a side took 0.8 of the time they took with Java's own choice, G1
+    # large: 0.8 of the time with Java's own choice, G1, whose barriers cost at every change of state; Serial: 1.5 times
+    # the time; huge pages: no difference. Java's second compiler stays: without it a first run takes 0.85 of the time,
+    # but a large one 1.6 times as long
     "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
 }
 
 QUERY_SETTINGS = {
-    # one partition: each one costs a task, a state store and its files in every micro-batch
+    # one partition: each one costs a task, four state stores and their files in every micro-batch, so that the default
+    # of 200 makes a small run 80 times as long. `for_query` takes one a core from 5,000 rows a micro-batch and side on:
+    # two made the large run 0.6 of its time, below 5,000 rows they made no difference
     "spark.sql.shuffle.partitions": "1",
-    # halves a tiny run: the checkpoint's files are renamed, not copied through the checksumming file system
+    # small: half the time; the checkpoint's files are written by the file system above, without checksum files
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
-    # in memory; what is said of state was measured on it
+    # in memory; what is said of state was measured on it. RocksDB, with any of its join state formats (2, 3, 4): four
+    # to five times the time, large. Format 1, of old, no longer runs; 2 is the other that this store knows
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
     ),
@@ -64,13 +78,13 @@ QUERY_SETTINGS = {
     "spark.sql.streaming.fileSource.log.compactInterval": "1000000",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "false",
-    # state, not rows in hand, takes a join's time: compiling a stage takes longer than it saves
+    # small: 0.93 of the time, and half a second off the first run; large: no difference, state takes its time
     "spark.sql.codegen.wholeStage": "false",
-    # texts and checks of plans that nobody reads
+    # texts and checks of plans that nobody reads; small: 0.95 of the time
     "spark.sql.lightweightPlanChangeValidation": "false",
     "spark.sql.maxPlanStringLength": "100",
     "spark.sql.debug.maxToStringFields": "1",
-    # one file of a recording is one task, however large and however many cores
+    # one file of a recording is one task, however large and however many cores: Spark counts late groups by task
     "spark.sql.files.openCostInBytes": "128MB",
     "spark.sql.streaming.stopTimeout": "10s",
 }

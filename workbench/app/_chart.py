@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
-import vl_convert
 
-from workbench._kept import kept
+from workbench._kept import bundled
 from workbench.charts import Drawing
 
 _SOURCE = Path(__file__).with_name("chart.js")
-
-
-def _bundled(source: str) -> str:
-    """The script and Vega in one. Making it takes over a second, so it is kept."""
-    name = hashlib.sha256(f"{version('vl-convert-python')}\n{source}".encode()).hexdigest()[:16]
-    file = kept(f"chart-{name}.js")
-    with suppress(OSError):
-        return file.read_text()
-    bundle: str = vl_convert.javascript_bundle(source)
-    with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(f".{os.getpid()}")
-        part.write_text(bundle)
-        part.replace(file)
-    return bundle
 
 
 class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
@@ -50,7 +30,7 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
         The number of the drawing that the browser has painted last; `sent` is the last it was sent.
     """
 
-    _esm = _bundled(_SOURCE.read_text())
+    _esm = bundled(_SOURCE.read_text())
     spec = traitlets.Dict().tag(sync=True)
     drawing = traitlets.Unicode("").tag(sync=True)  # JSON: ipywidgets would look into every value for buffers
     params = traitlets.Dict().tag(sync=True)

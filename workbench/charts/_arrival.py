@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -18,6 +17,7 @@ from workbench.charts._style import (
     counted,
     ends,
     fate_colour,
+    layout,
     looks,
     moment_rule,
     moment_text,
@@ -90,7 +90,7 @@ def _stairs(marks: pd.DataFrame, times: pd.Series[Any]) -> pd.DataFrame:
     )
 
 
-@lru_cache
+@layout
 def _layout(names: tuple[str, str], many: bool) -> Any:
     y = alt.Y("time:T", title="event time (UTC)", scale=time_scale(), axis=time_axis())
     axis = alt.Axis(tickMinStep=1)

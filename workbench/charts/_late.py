@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.charts._drawing import LATEST, Drawing
-from workbench.charts._style import MOMENTS, WIDTH, looks, moment_rule, params, picked_points, side_scale, thin
+from workbench.charts._style import MOMENTS, WIDTH, layout, looks, moment_rule, params, picked_points, side_scale, thin
 
 _HEIGHT = 150
 _MOST = 2_000
@@ -59,7 +58,7 @@ def _counted(rows: pd.DataFrame) -> pd.DataFrame:
     return counted.assign(behind=middle[counted["step"]], arrived=counted["batch"] + 0.5)
 
 
-@lru_cache
+@layout
 def _layout(names: tuple[str, str], many: bool) -> Any:
     colour = side_scale(names)
     axis = alt.Axis(tickMinStep=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.charts._drawing import Drawing
-from workbench.charts._style import INK, QUIET, WIDTH, looks, side_scale
+from workbench.charts._style import INK, QUIET, WIDTH, layout, looks, side_scale
 
 _BINS = 60
 
@@ -44,7 +43,7 @@ def _counted(distances: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts).query("rows > 0")
 
 
-@lru_cache
+@layout
 def _layout(names: tuple[str, str]) -> Any:
     bars = (
         alt.Chart(alt.NamedData("rows"))

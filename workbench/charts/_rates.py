@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from workbench.charts._drawing import LATEST, Drawing
-from workbench.charts._style import INK, SIDE_COLOURS, WIDTH, looks, params
+from workbench.charts._style import INK, SIDE_COLOURS, WIDTH, layout, looks, params
 
 _KINDS = ("input", "processed")
 _SHOWN = 120
@@ -38,7 +37,7 @@ def rates(table: pd.DataFrame, trigger: float) -> Drawing:
     return Drawing(_layout(), {"lines": lines, "bars": bars}, "Live", subtitle, {"trigger": trigger * 1000})
 
 
-@lru_cache
+@layout
 def _layout() -> Any:
     x = alt.X("batch:Q", title=None, axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False, zero=False))
     colour = alt.Scale(domain=list(_KINDS), range=list(SIDE_COLOURS))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from workbench.charts._drawing import LATEST, Drawing
-from workbench.charts._style import MOMENTS, WIDTH, looks, moment_rule, params, picked_rules, side_scale, thin
+from workbench.charts._style import MOMENTS, WIDTH, layout, looks, moment_rule, params, picked_rules, side_scale, thin
 
 _MOST_BATCHES = 1_000
 
@@ -37,7 +36,7 @@ def state(held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Se
     return Drawing(layout, tables, "State", f"at most {most:,} rows")
 
 
-@lru_cache
+@layout
 def _layout(names: tuple[str, str], measured: bool) -> Any:
     def panel(table: str, height: int, y: str, last: bool) -> Any:
         axis = alt.Axis(tickMinStep=1)

@@ -6,12 +6,14 @@ Colours are told apart by colour-blind people, and every fate has a shape of its
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache, wraps
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
+from altair.utils import schemapi
 
 FATES = ("matched", "unmatched", "late", "pending", "null_key")
 COLOURS = ("#2a78b5", "#e69f00", "#c8321e", "#56b4c9", "#8c8c8c")
@@ -55,6 +57,18 @@ def thin(rows: pd.DataFrame, most: int = MOST_ROWS) -> pd.DataFrame:
     if len(rows) <= most:
         return rows
     return rows.iloc[np.linspace(0, len(rows) - 1, most).astype(int)]
+
+
+def layout(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a layout made once for each set of arguments; Altair checks it as a whole, and not part by part as well."""
+
+    @lru_cache
+    @wraps(make)
+    def made(*arguments: Any) -> Any:
+        with schemapi.debug_mode(False):
+            return make(*arguments)
+
+    return made
 
 
 def params(**values: Any) -> list[alt.Parameter]:

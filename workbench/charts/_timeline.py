@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -23,6 +22,7 @@ from workbench.charts._style import (
     counted,
     ends,
     fate_colour,
+    layout,
     looks,
     moment_text,
     params,
@@ -137,7 +137,7 @@ def counts(table: pd.DataFrame, names: Sequence[str], title: str, step: pd.Timed
     )
 
 
-@lru_cache
+@layout
 def _counts_layout(names: tuple[str, str]) -> Any:
     lanes = dict(zip(_LANES, names, strict=True))
     tooltip = [
@@ -164,7 +164,7 @@ def _counts_layout(names: tuple[str, str]) -> Any:
     return looks(chart.properties(width=WIDTH, height=300))
 
 
-@lru_cache
+@layout
 def _layout(names: tuple[str, str], behind: str, few: bool, interval: bool) -> Any:
     crossing = behind == "strip"
     lanes = dict(zip(_LANES, names, strict=True)) | ({_FOOT / 2: "windows"} if crossing else {})

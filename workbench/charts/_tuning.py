@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.charts._drawing import Drawing
-from workbench.charts._style import INK, QUIET, SIDE_COLOURS, WIDTH, looks, params
+from workbench.charts._style import INK, QUIET, SIDE_COLOURS, WIDTH, layout, looks, params
 
 _HEIGHT = 260
 _BINS = 80
@@ -98,7 +97,7 @@ def _told(table: pd.DataFrame) -> pd.DataFrame:
     return table[columns].assign(wait=wait)
 
 
-@lru_cache
+@layout
 def _front_layout() -> Any:
     x = alt.X("state_peak:Q", title="most rows in state", scale=alt.Scale(zero=False, nice=True))
     y = alt.Y("kept:Q", title="kept", axis=_KEPT, scale=alt.Scale(zero=False, nice=True))
@@ -117,7 +116,7 @@ def _front_layout() -> Any:
     return looks(chart.properties(width=WIDTH, height=_HEIGHT))
 
 
-@lru_cache
+@layout
 def _delay_layout(what: str, names: tuple[str, ...]) -> Any:
     title = {"kept": "kept", "wait": "wait (s)"}[what]
     axis = _KEPT if what == "kept" else alt.Axis(format="~g")
@@ -135,7 +134,7 @@ def _delay_layout(what: str, names: tuple[str, ...]) -> Any:
     return looks(lines.properties(width=WIDTH, height=_HEIGHT))
 
 
-@lru_cache
+@layout
 def _heat_layout(names: tuple[str, str], across: tuple[str, ...], down: tuple[str, ...]) -> Any:
     x, y = alt.X("x:N", title=names[0], sort=list(across)), alt.Y("y:N", title=names[1], sort=list(down))
     cells = alt.Chart(alt.NamedData("cells")).encode(x=x, y=y)
@@ -152,7 +151,7 @@ def _heat_layout(names: tuple[str, str], across: tuple[str, ...], down: tuple[st
     return looks(chart.properties(width=WIDTH - 120, height=alt.Step(26)))
 
 
-@lru_cache
+@layout
 def _difference_layout(names: tuple[str, str]) -> Any:
     bars = (
         alt.Chart(alt.NamedData("pairs"))

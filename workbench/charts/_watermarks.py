@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -16,6 +15,7 @@ from workbench.charts._style import (
     TIMES,
     WIDTH,
     ends,
+    layout,
     looks,
     moment_rule,
     moment_text,
@@ -55,7 +55,7 @@ def watermarks(marks: pd.DataFrame, held: pd.DataFrame, names: Sequence[str]) ->
     return Drawing(_layout(tuple(names)), tables, "Watermarks", subtitle, span_params(low, high))
 
 
-@lru_cache
+@layout
 def _layout(names: tuple[str, str]) -> Any:
     y = alt.Y("watermark:T", title="event time (UTC)", scale=time_scale(), axis=time_axis())
     x = alt.X("batch:Q", title="micro-batch", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -16,6 +15,7 @@ from workbench.charts._style import (
     WIDTH,
     counted,
     ends,
+    layout,
     looks,
     moment_text,
     params,
@@ -81,7 +81,7 @@ def _kinds(field: str) -> alt.Color:
     return alt.Color(field, scale=scale, legend=alt.Legend(title="window holds", orient="top"))
 
 
-@lru_cache
+@layout
 def _layout(names: tuple[str, str], keyed: bool, step: int) -> Any:
     y = alt.Y("window:O", axis=None, sort=None)
     edges = {"from": moment_text("start"), "to": moment_text("end")}
@@ -114,7 +114,7 @@ def _layout(names: tuple[str, str], keyed: bool, step: int) -> Any:
     return looks(chart.properties(width=WIDTH, height=alt.Step(step)))
 
 
-@lru_cache
+@layout
 def _counts_layout() -> Any:
     bars = (
         alt.Chart(alt.NamedData("counts"))

@@ -1,0 +1,130 @@
+"""The workbench's own session: quick, and no different in what it gives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from helpers import stream
+
+import generators
+import workbench as wb
+from workbench import compare, session
+
+MANY = generators.generate("orders_payments", events=22_000, rate=200, late=0.05, batches=4, seed=5)
+
+
+@pytest.mark.parametrize(
+    "join",
+    [
+        wb.IntervalJoin("0 seconds", "5 seconds", how="full"),
+        wb.WindowJoin(wb.Session("2 seconds")),
+        wb.CoGroup(wb.Tumbling("10 seconds")),
+    ],
+    ids=repr,
+)
+def test_many_rows_are_shared_out_and_give_the_same(spark, join):
+    run = wb.run(join, *MANY)
+    (operator, *_) = run.progress[0]["stateOperators"]
+    assert operator["numShufflePartitions"] == min(spark.sparkContext.defaultParallelism, 8)
+    assert not len(run.faults)
+
+
+def test_few_rows_are_not_shared_out(spark):
+    run = wb.run(wb.IntervalJoin("0 s", "1 s"), stream([("a", 100)]), stream([("a", 100)]))
+    assert run.progress[0]["stateOperators"][0]["numShufflePartitions"] == 1
+
+
+def test_state_is_not_read_back_after_very_many_rows_unless_asked_for(spark, monkeypatch):
+    monkeypatch.setattr(compare, "_MOST_ROWS", 3)
+    few = [("a", 100), ("b", 101)]
+    run = wb.run(wb.IntervalJoin("0 s", "1 s"), stream(few), stream(few), finish=False)
+    assert list(run.comparison["spark"])[-1] == 0
+    asked = compare.compare(run)
+    assert list(asked["spark"])[-1] > 0
+    assert not asked["differences"].any()
+
+
+def test_hadoops_defaults_are_gone_but_not_what_serves_which_file_system(spark):
+    configuration = spark.sparkContext._jsc.hadoopConfiguration()
+    assert configuration.size() < 100
+    assert configuration.get("fs.s3a.impl") == "org.apache.hadoop.fs.s3a.S3AFileSystem"
+    assert configuration.get("yarn.resourcemanager.address") is None
+    wb.run(wb.IntervalJoin("0 s", "1 s"), stream([("a", 100)]), stream([("a", 100)]))
+    assert configuration.size() < 100
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_files_have_the_permissions_that_hadoop_gives_them_and_no_checksums_beside_them(spark, tmp_path):
+    spark.range(1).write.parquet(str(tmp_path / "table"))
+    written = list((tmp_path / "table").iterdir())
+    assert {path.suffix for path in written} == {"", ".parquet"}
+    assert {path.stat().st_mode & 0o777 for path in written} == {0o644}
+    assert (tmp_path / "table").stat().st_mode & 0o777 == 0o755
+    path = spark._jvm.org.apache.hadoop.fs.Path(str(tmp_path / "table"))
+    files = path.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+    files.setPermission(path, spark._jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
+    assert (tmp_path / "table").stat().st_mode & 0o777 == 0o700
+
+
+def test_what_makes_recorded_runs_quick_is_in_no_exported_script(spark):
+    run = wb.run(wb.IntervalJoin("0 s", "1 s"), stream([("a", 100)]), stream([("a", 100)]))
+    meant = {"spark.sql.shuffle.partitions", "spark.sql.session.timeZone"}
+    for name in (session.SETTINGS.keys() | session.QUERY_SETTINGS.keys()) - meant:
+        assert name not in run.script
+
+
+def test_the_model_is_done_when_the_run_is(spark):
+    run = wb.run(wb.IntervalJoin("0 s", "1 s"), stream([("a", 100)]), stream([("a", 100)]))
+    assert "outcome" in vars(run)
+    assert "workbench model" not in {each.name for each in threading.enumerate()}
+
+
+def test_java_starts_from_the_archive_of_its_classes(tmp_path):
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    made = subprocess.run(
+        [sys.executable, "-m", "workbench.prepare"], env=environment, capture_output=True, text=True, check=False
+    )
+    archive = Path(made.stdout.strip())
+    assert archive.is_relative_to(tmp_path), made.stderr
+    assert [path.name for path in archive.parent.iterdir()] == [archive.name]
+    code = "import psutil, workbench as wb\nwb.spark()\n"
+    code += "print(*[word for each in psutil.Process().children(recursive=True) for word in each.cmdline()], sep='\\n')"
+    told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert f"-XX:SharedArchiveFile={archive}" in told.stdout.splitlines(), told.stderr
+
+
+def test_another_java_has_another_archive(monkeypatch):
+    here = session.archive()
+    monkeypatch.setattr(session, "check_java", lambda: 'openjdk version "21.0.1"')
+    assert session.archive() != here
+    assert session.archive().parent == here.parent
+
+
+def test_scripts_of_charts_are_bundled_once(tmp_path):
+    code = "import altair, vl_convert\nfrom workbench import _renderer\nfrom workbench.app._chart import ChartBox\n"
+    code += "_renderer.bundle()\nprint(len(ChartBox._esm), len(altair.JupyterChart._esm), vl_convert.javascript_bundle)"
+    told = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        told.append(done.stdout)
+    kept = {len(file.read_text()) for file in (tmp_path / "stream-join-workbench").iterdir()}
+    assert told[0] == told[1]
+    assert {int(each) for each in told[0].split()[:2]} == kept, done.stderr
+    assert "built-in" in told[0]
+
+
+def test_altair_is_imported_without_the_grammar_it_has_no_use_for():
+    code = "import sys, workbench.charts; print('altair' in sys.modules, 'rfc3987_syntax' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert told.stdout.split() == ["True", "False"], told.stderr
