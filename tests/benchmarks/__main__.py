@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,10 +22,14 @@ README = HERE.parents[1] / "README.md"
 ALL = ("start", "work", "growth", "against_defaults")
 
 
-def lines(name: str) -> list[dict[str, object]]:
+def lines(name: str) -> Iterator[dict[str, object]]:
     """What one benchmark tells, in a process of its own."""
-    done = subprocess.run([sys.executable, HERE / f"{name}.py"], stdout=subprocess.PIPE, text=True, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    with subprocess.Popen([sys.executable, HERE / f"{name}.py"], stdout=subprocess.PIPE, text=True) as running:
+        for line in running.stdout or ():
+            if line.startswith("{"):
+                yield json.loads(line)
+    if running.returncode:
+        sys.exit(f"{name} failed")
 
 
 def row(told: dict[str, object]) -> str:

@@ -20,18 +20,25 @@ END = "9999-01-01"  # the rows that end the input come after everything
 
 
 def join(kind: str, left: DataFrame, right: DataFrame) -> DataFrame:
-    sides = []
-    for name, side in (("left", left), ("right", right)):
-        renamed = side.withColumnsRenamed({column: f"{name}_{column}" for column in side.columns})
-        marked = renamed.withWatermark(f"{name}_t", "5 seconds").where(F.col(f"{name}_t") < END)
-        if kind == "tumbling":
-            marked = marked.withColumn(f"{name}_window", F.window(f"{name}_t", "10 seconds"))
-        sides.append(marked)
+    sides = [prepared(kind, name, side) for name, side in (("left", left), ("right", right))]
     same = F.col("left_key") == F.col("right_key")
     if kind == "tumbling":
-        return sides[0].join(sides[1], same & (F.col("left_window") == F.col("right_window")))
+        return sides[0].join(sides[1], same & (F.col("left_window") == F.col("right_window"))).drop("right_window")
     near = F.expr("right_t >= left_t - INTERVAL 5 SECONDS AND right_t <= left_t + INTERVAL 5 SECONDS")
     return sides[0].join(sides[1], same & near)
+
+
+def prepared(kind: str, name: str, side: DataFrame) -> DataFrame:
+    renamed = side.withColumnsRenamed({column: f"{name}_{column}" for column in side.columns})
+    if kind != "tumbling":
+        return renamed.withWatermark(f"{name}_t", "5 seconds").where(F.col(f"{name}_t") < END)
+    return (
+        renamed.withColumn("event_time", F.col(f"{name}_t"))
+        .withWatermark("event_time", "5 seconds")
+        .where(F.col("event_time") < END)
+        .withColumn(f"{name}_window", F.window("event_time", "10 seconds"))
+        .drop("event_time")  # a sink takes one column with a watermark
+    )
 
 
 def run(spark: SparkSession, recording: Path, kind: str, home: Path) -> tuple[float, int]:
