@@ -118,7 +118,7 @@ def test_a_stop_ends_the_query_and_leaves_nothing(spark):
     with pytest.raises(wb.QueryError, match="the run was stopped"):
         wb.run(JOINS[0], *sides, stop=stop, progress=lambda done, expected: stop.set())
     assert not spark.streams.active
-    assert folders() == before
+    assert folders() <= before  # an earlier one may have gone
 
 
 def test_a_stop_before_the_start(spark):
@@ -151,7 +151,7 @@ def test_a_failure_is_one_sentence_and_leaves_nothing(spark, monkeypatch):
     assert told.value._render_traceback_() == [f"QueryError: {told.value}"]
     del told
     assert not spark.streams.active
-    assert folders() == before
+    assert folders() <= before  # an earlier one may have gone
 
 
 def test_folders_go_with_their_run_and_those_of_dead_processes(spark, request):

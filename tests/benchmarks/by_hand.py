@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-END = "9999-01-01"  # the rows that end the input come after everything
+END = "2261-01-01"  # of the rows that end a recording: after everything
 
 
 def join(kind: str, left: DataFrame, right: DataFrame) -> DataFrame:
