@@ -174,12 +174,13 @@ def _known() -> SparkSession | None:
 def launch(*java_options: str) -> SparkSession:
     """A local session whose JVM says nothing: its errors come as exceptions, its chatter helps nobody.
 
+    Whether there is a Java that Spark runs on is for `archive` to see, which every caller asks first.
+
     Parameters
     ----------
     *java_options
         More options of Java's, beside those of `SETTINGS`.
     """
-    check_java()
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway

@@ -15,7 +15,7 @@ import streams
 from _told import tell
 
 import workbench as wb
-from workbench import _scratch, query, session
+from workbench import query, session
 from workbench.results import Run
 
 ROOM = Path(tempfile.mkdtemp(dir="/dev/shm"))
@@ -31,17 +31,13 @@ def recorded(name: str, sides: tuple[wb.Stream, wb.Stream]) -> Path:
 
 
 def defaults(recording: Path, kind: str) -> float:
-    command = [sys.executable, by_hand.__file__, str(recording), kind, "1"]
+    command = [sys.executable, by_hand.__file__, str(recording), kind]
     told = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
-    return float(told.split()[0])
+    return float(told)
 
 
 def hand(recording: Path, kind: str, rows: int) -> float:
-    own = session.for_query(session.spark(), "min", rows)
-    home = Path(tempfile.mkdtemp(dir=ROOM))
-    took, _ = by_hand.run(own, recording, kind, home)
-    shutil.rmtree(home)
-    return took
+    return by_hand.run(session.for_query(session.spark(), "min", rows), recording, kind)
 
 
 def bench(kind: str, sides: tuple[wb.Stream, wb.Stream]) -> float:
@@ -51,7 +47,6 @@ def bench(kind: str, sides: tuple[wb.Stream, wb.Stream]) -> float:
 
 
 def main() -> None:
-    _scratch._sweep(ROOM.parent)
     small = streams.small()
     for _ in range(8):
         bench("interval", small)
