@@ -53,8 +53,12 @@ SETTINGS = {
     "spark.driver.memory": "2g",
     # large: 0.8 of the time with Java's own choice, G1, whose barriers cost at every change of state; Serial: 1.5 times
     # the time; huge pages: no difference. Java's second compiler stays: without it a first run takes 0.85 of the time,
-    # but a large one 1.6 times as long
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+    # but a large one 1.6 times as long; it begins later than it would, which a fresh kernel's first chart is half a
+    # second sooner for, and a large run does not notice
+    "spark.driver.extraJavaOptions": (
+        "-XX:+UseParallelGC -XX:Tier4InvocationThreshold=30000 -XX:Tier4MinInvocationThreshold=10000 "
+        "-XX:Tier4CompileThreshold=60000"
+    ),
 }
 
 QUERY_SETTINGS = {

@@ -32,17 +32,18 @@ class Form:
         self._marks: dict[str, widgets.HTML] = {}
         self._changed = changed
         self._quiet = 0
+        self._plain = {"layout": widgets.Layout(), "style": widgets.HTML().style}  # all marks share: each is a message
 
     def add(self, name: str, widget: Any, label: str, tooltip: str) -> Any:
         """An input with its label and what the term means."""
         widget.description = label
         widget.tooltip = tooltip
-        widget.layout = widgets.Layout(width="auto")
+        widget.layout.width = "auto"
         if isinstance(widget, widgets.Checkbox):
             widget.indent = False
         else:
             widget.style.description_width = "92px"
-        mark = widgets.HTML(layout=widgets.Layout(display="none"))
+        mark = widgets.HTML(**self._plain)
         mark.add_class("sjw-mark")
         self.inputs[name], self._marks[name] = widget, mark
         widget.observe(lambda _: self._tell(), "value")
@@ -54,8 +55,9 @@ class Form:
 
     def mark(self, name: str, words: str) -> None:
         """Say beside an input what is wrong with it; nothing where it is right."""
-        self._marks[name].value = escape(words)
-        self._marks[name].layout.display = None if words else "none"
+        mark = self._marks[name]
+        mark.value = escape(words)
+        (mark.add_class if words else mark.remove_class)("sjw-said")
 
     def marked(self, name: str) -> str:
         """What is said beside an input."""
