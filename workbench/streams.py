@@ -23,6 +23,12 @@ MOST_BATCHES = 100_000
 SIDES = ("left", "right")
 ROW = "__row"
 """The column of row numbers that a run adds to each side, to know its rows again."""
+KAFKA_COLUMNS = {
+    "kafka_key": 'F.col("key").cast("string")',
+    "kafka_timestamp": 'F.col("timestamp")',
+    "kafka_headers": 'F.to_json(F.map_from_entries(F.transform("headers", lambda each: F.struct(each["key"], each["value"].cast("string")))))',
+}
+"""Columns of a stream that come from a Kafka message beside its value, and how Spark makes them of it."""
 _FIRST_FILE_TIME = 1_000_000_000  # seconds; any fixed instant: only the order of the files matters
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from workbench.model._definition import Micros, copies, key_codes, matches, windows
 from workbench.model._outcome import PADDED, Outcome, Shared, complete, first_matches, play, work_out
-from workbench.model._watermarks import DATA, NOTHING, Watermarks, watermarks
+from workbench.model._watermarks import DATA, NOTHING, Watermarks, dropped_null_keys, watermarks
 
 __all__ = [
     "DATA",
@@ -20,6 +20,7 @@ __all__ = [
     "Watermarks",
     "complete",
     "copies",
+    "dropped_null_keys",
     "first_matches",
     "key_codes",
     "matches",

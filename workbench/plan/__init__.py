@@ -10,11 +10,11 @@ from typing import Any
 
 from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
 from workbench.plan import _cogroup, _interval, _session, _window
-from workbench.plan._names import Names
+from workbench.plan._names import Names, column
 from workbench.streams import Stream
 from workbench.windows import Session
 
-__all__ = ["Names", "render"]
+__all__ = ["Names", "column", "render"]
 
 _RENDERERS: dict[type, Callable[[Any, Names, bool], str]] = {
     IntervalJoin: _interval.render,

@@ -1,0 +1,128 @@
+"""The exported PySpark script: the run's plan, with sources, sinks and what a long life asks for around it.
+
+It needs PySpark and, for some sinks, the packages that its docstring names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import black
+import jinja2
+
+from workbench import _arrow, plan, times
+from workbench.errors import ArgumentError, one_of
+from workbench.joins import CoGroup, IntervalJoin, Join
+from workbench.plan import Names
+from workbench.plan._names import ENVIRONMENT, literal
+from workbench.script import _imports, _late, _sides
+from workbench.script._places import LATE, SINKS, SOURCES, Places
+from workbench.streams import Stream
+
+__all__ = ["LATE", "SINKS", "SOURCES", "Places", "render"]
+
+_TEMPLATES = ENVIRONMENT.overlay(loader=jinja2.PackageLoader("workbench", "script"))
+
+
+def render(
+    join: Join,
+    left: Stream,
+    right: Stream,
+    finish: bool = True,
+    policy: str = "min",
+    file: str = "join.py",
+    source: str = "files",
+    sink: str = "parquet",
+    late: str | None = None,
+) -> str:
+    """The script as text.
+
+    Parameters
+    ----------
+    join, left, right, finish, policy
+        As in `workbench.run`.
+    file
+        The script's own name, for its help.
+    source, sink, late
+        As in `workbench.export`.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such source or sink, or if they do not go together.
+    """
+    places = check(left, right, source, sink, late)
+    finish = finish and places.source == "files"
+    names = Names.of(left, right)
+    sides = [_sides.side(*each, places) for each in ((names.left, left), (names.right, right))]
+    for side, words in zip(sides, _late.bodies(join, left, right, names), strict=True):
+        side["late"] = words
+    given = dict(
+        left=names.left,
+        right=names.right,
+        sides=sides,
+        description=_description(join, policy, names),
+        join_words=repr(join),
+        title=f"{names.left.var} with {names.right.var}",
+        file=file,
+        data=places.source == "files" and any(stream.path is None for stream in (left, right)),
+        code=plan.render(join, left, right, finish),
+        finish=finish,
+        policy=policy,
+        end=_arrow.END_OF_INPUT.tz_localize("UTC").isoformat(),
+        windowed=not isinstance(join, IntervalJoin),
+        grouped=isinstance(join, CoGroup),
+        nanos=places.source == "files" and any(stream.nanos for stream in (left, right)),
+        output_keys=_output_keys(join, names),
+        meta=_sides.meta(left, right),
+        inputs=_inputs(names, finish),
+        **places.words(names, file),
+    )
+    body = _TEMPLATES.get_template("body.py.jinja").render(given)
+    head = {"body": body, "constants": _imports.constants(body), "imports": _imports.imports(body)}
+    text = _TEMPLATES.get_template("join.py.jinja").render(given | head)
+    return black.format_str(text, mode=black.Mode(line_length=100))
+
+
+def check(left: Stream, right: Stream, source: object, sink: object, late: object) -> Places:
+    """Check where rows come from and go to.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such place, or if they do not go together.
+    """
+    one_of("source", source, tuple(SOURCES))
+    one_of("sink", sink, tuple(SINKS))
+    if late is not None:
+        one_of("late", late, tuple(LATE))
+    places = Places(str(source), str(sink), None if late is None else str(late), (left.format, right.format))
+    if late is not None and places.source == "files" and "delta" in places.formats:
+        raise ArgumentError(
+            f"late: got {late!r}; which rows of a Delta table a micro-batch took in cannot be told afterwards: "
+            "use a source of files or Kafka, or late=None"
+        )
+    return places
+
+
+def _inputs(names: Names, finish: bool) -> str:
+    """For each side the place of its source among Spark's, its description, and what finds its late rows."""
+    step = 2 if finish else 1  # beside each source there is one for the end of its input
+    sides = enumerate((names.left, names.right))
+    return "[" + ", ".join(f"({n * step}, {side.var.upper()}, late_{side.var})" for n, side in sides) + "]"
+
+
+def _output_keys(join: Join, names: Names) -> str:
+    """The key of an output row, as Python source of columns."""
+    if isinstance(join, CoGroup):
+        return ", ".join(f"F.col({plan.column(key)})" for key in names.left.keys)
+    pairs = zip(names.left.prefixed_keys, names.right.prefixed_keys, names.left.keys, strict=True)
+    if join.how in ("semi", "anti"):
+        return ", ".join(f"F.col({mine}).alias({literal(key)})" for mine, _, key in pairs)
+    return ", ".join(f"F.coalesce({mine}, {theirs}).alias({literal(key)})" for mine, theirs, key in pairs)
+
+
+def _description(join: Join, policy: str, names: Names) -> str:
+    """The settings in words; no user text but the identifiers made of the streams' names."""
+    delays = " and ".join(f"{times.text(side.delay)} ({side.var})" for side in (names.left, names.right))
+    return f"{join!r}\nWatermark delays: {delays}; the query's watermark is the {policy}imum of the two."
