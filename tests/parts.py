@@ -1,0 +1,155 @@
+"""Real parts for the tests: a Kafka broker, a PostgreSQL server, connectors' jars. All on this machine, none left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import platformdirs
+
+POMS = Path(__file__).parent / "jars"
+CACHE = Path(platformdirs.user_cache_dir("stream-join-workbench-tests"))
+PASSWORD = "not-a-secret-of-anyone"
+
+
+class Missing(Exception):
+    """A part that is not to be had on this machine; its text says which."""
+
+
+def jars(name: str) -> Path:
+    """The folder with the jars of ``tests/jars/<name>.xml``, fetched once by Maven."""
+    pom = POMS / f"{name}.xml"
+    folder = CACHE / f"{name}-{hashlib.sha256(pom.read_bytes()).hexdigest()[:12]}"
+    if not folder.exists():
+        if shutil.which("mvn") is None:
+            raise Missing("no Maven to fetch the jars of Kafka, its connector and Delta")
+        new = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=_made(CACHE)))
+        command = ["mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={new}"]
+        done = subprocess.run([*command, "-DincludeScope=runtime"], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Missing(f"Maven did not fetch {pom.name}: {done.stdout[-300:]}")
+        new.rename(folder)
+    return folder
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Broker:
+    """Apache Kafka in KRaft mode, one process, which can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._jars, self._folder = jars("kafka"), folder
+        self._running: subprocess.Popen[bytes] | None = None
+        port, controller = free_port(), free_port()
+        self.brokers = f"127.0.0.1:{port}"
+        (folder / "server.properties").write_text(
+            f"""
+            process.roles=broker,controller
+            node.id=1
+            controller.quorum.voters=1@127.0.0.1:{controller}
+            listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+            advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+            controller.listener.names=CONTROLLER
+            log.dirs={folder / "logs"}
+            offsets.topic.replication.factor=1
+            num.partitions=1
+            group.initial.rebalance.delay.ms=0
+            """
+        )
+        self._java("kafka.tools.StorageTool", "format", "-t", "AAAAAAAAQACAAAAAAAAAAA", "-c", self._settings).wait(60)
+        self.start()
+
+    @property
+    def _settings(self) -> str:
+        return str(self._folder / "server.properties")
+
+    def _java(self, *words: str) -> subprocess.Popen[bytes]:
+        command = ["java", "-Xmx300m", "-XX:+UseSerialGC", "-cp", f"{self._jars}/*", *words]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+        return subprocess.Popen(command, cwd=self._folder, **quiet)
+
+    def start(self) -> None:
+        self._running = self._java("kafka.Kafka", self._settings)
+        host, port = self.brokers.split(":")
+        _wait(lambda: socket.create_connection((host, int(port)), 1).close())
+
+    def kill(self) -> None:
+        self._running.kill()
+        self._running.wait()
+
+
+def _wait(attempt, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return attempt()
+        except Exception:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def broker():
+    folder = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="kafka-"))
+    made = None
+    try:
+        made = Broker(folder)
+        yield made
+    finally:
+        if made is not None:
+            made.kill()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def database():
+    """A PostgreSQL server that asks for a password; gives its address without it."""
+    import psycopg
+
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not found:
+        raise Missing("no PostgreSQL server (Debian's package postgresql)")
+    bin_, port = found[-1].parent, free_port()
+    folder = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="postgres-"))
+    secret = folder / "password"
+    secret.write_text(PASSWORD)
+    become = []
+    if os.getuid() == 0:  # the server does not run as root
+        become = ["runuser", "-u", "postgres", "--"]
+        shutil.chown(folder, "postgres")
+        shutil.chown(secret, "postgres")
+    initdb = [bin_ / "initdb", "-D", folder / "data", "-U", "joiner", "--auth=scram-sha-256", f"--pwfile={secret}"]
+    subprocess.run([*become, *initdb], check=True, capture_output=True, cwd="/")
+    options = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-k", folder, "-c", "fsync=off"]
+    server = subprocess.Popen(
+        [*become, bin_ / "postgres", "-D", folder / "data", *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+    )
+    address = f"postgresql://joiner@127.0.0.1:{port}/postgres"
+    try:
+        _wait(lambda: psycopg.connect(address, password=PASSWORD).close())
+        yield address
+    finally:
+        pid = int((folder / "data" / "postmaster.pid").read_text().split()[0])
+        os.kill(pid, 3)  # SIGQUIT: at once
+        server.wait(30)
+        shutil.rmtree(folder, ignore_errors=True)

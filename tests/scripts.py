@@ -1,0 +1,112 @@
+"""Running exported scripts: in a process of their own as users do, or their functions in the tests' own session."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from workbench import session
+
+JSON_TIMES = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+def environment(folder, jars=(), **settings):
+    """An environment whose Spark has these jars, starts quickly and is quiet."""
+    found = [str(jar) for each in jars for jar in sorted(Path(each).glob("*.jar"))]
+    archive = session.archive()
+    java = "-XX:+UseParallelGC -XX:TieredStopAtLevel=1" + (f" -XX:SharedArchiveFile={archive}" * archive.exists())
+    lines = {
+        "spark.master": "local[2]",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": java,
+        "spark.log.level": "ERROR",
+        **({"spark.jars": ",".join(found)} if found else {}),
+        **settings,
+    }
+    conf = Path(folder) / "conf"
+    conf.mkdir(exist_ok=True)
+    (conf / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in lines.items()))
+    return os.environ | {"SPARK_CONF_DIR": str(conf), "PYSPARK_PYTHON": sys.executable}
+
+
+def start(file, *arguments, env=None, launcher=(sys.executable,)):
+    """Start a script; its output goes to files beside it."""
+    outs = {"stdout": Path(f"{file}.out").open("a"), "stderr": Path(f"{file}.err").open("a")}
+    with outs["stdout"], outs["stderr"]:
+        return subprocess.Popen(
+            [*launcher, str(file), *map(str, arguments)],
+            cwd=Path(file).parent,
+            env=env or environment(Path(file).parent),
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            **outs,
+        )
+
+
+def kill(running):
+    """Kill a script and its JVM, at once."""
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+
+
+def run(file, *arguments, seconds=240, **more):
+    """Run a script to its end; gives its log lines."""
+    running = start(file, *arguments, **more)
+    try:
+        code = running.wait(seconds)
+    except subprocess.TimeoutExpired:
+        kill(running)
+        code = "too long"
+    assert code == 0, Path(f"{file}.err").read_text()[-3000:]
+    return lines(file)
+
+
+def lines(file):
+    return [json.loads(line) for line in Path(f"{file}.out").read_text().splitlines() if line.startswith("{")]
+
+
+def module(file):
+    """A script as a module."""
+    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+    made = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = made
+    spec.loader.exec_module(made)
+    return made
+
+
+def arguments(made, **given):
+    """A script's arguments, with its defaults."""
+    before, sys.argv = sys.argv, ["join.py"]
+    try:
+        return argparse.Namespace(**vars(made.parse_args()) | given)
+    finally:
+        sys.argv = before
+
+
+def own_session(spark, **settings):
+    """A session for a script's functions."""
+    own = spark.newSession()
+    for name, value in {"spark.sql.shuffle.partitions": "1", "spark.sql.session.timeZone": "UTC", **settings}.items():
+        own.conf.set(name, value)
+    return own
+
+
+def wait_for(found, seconds=60):
+    """Wait until something is there, looking often."""
+    end = time.monotonic() + seconds
+    while not (it := found()):
+        if time.monotonic() > end:
+            raise TimeoutError(found)
+        time.sleep(0.001)
+    return it
