@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+import parts
 import pytest
 from hypothesis import settings
 
@@ -17,3 +20,39 @@ def spark():
     session = wb.spark()
     yield session
     session.stop()
+
+
+def _real(part):
+    """A real part, or the reason why there is none; on CI there has to be one."""
+    try:
+        return part()
+    except parts.Missing as missing:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def connectors():
+    """The folder of Spark's connectors: Kafka, Avro, PostgreSQL."""
+    return _real(lambda: parts.jars("spark"))
+
+
+@pytest.fixture(scope="session")
+def broker(connectors):
+    _real(lambda: parts.jars("kafka"))
+    with parts.broker() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def database():
+    _real(parts.check_database)
+    with parts.database() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def delta():
+    """A Python with the PySpark that Delta is built for, and the folder of Delta's jars."""
+    return _real(lambda: (parts.pyspark_of_delta(), parts.jars("delta")))

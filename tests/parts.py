@@ -10,6 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import venv
 from pathlib import Path
 
 import platformdirs
@@ -118,15 +119,33 @@ def broker():
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def check_database() -> Path:
+    """The folder of PostgreSQL's programs."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not found:
+        raise Missing("no PostgreSQL server (Debian's package postgresql)")
+    return found[-1].parent
+
+
+def pyspark_of_delta() -> str:
+    """A Python of its own with PySpark 4.2, the newest that Delta Lake is built for."""
+    home = CACHE / "pyspark-4.2"
+    python, done = home / "bin" / "python", home / "done"
+    if not done.exists():
+        venv.create(_made(home), with_pip=True, clear=True)
+        got = subprocess.run([python, "-m", "pip", "install", "-q", "pyspark>=4.2,<4.3"], check=False)
+        if got.returncode:
+            raise Missing("no PySpark 4.2, which Delta Lake is built for")
+        done.touch()
+    return str(python)
+
+
 @contextlib.contextmanager
 def database():
     """A PostgreSQL server that asks for a password; gives its address without it."""
     import psycopg
 
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if not found:
-        raise Missing("no PostgreSQL server (Debian's package postgresql)")
-    bin_, port = found[-1].parent, free_port()
+    bin_, port = check_database(), free_port()
     folder = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="postgres-"))
     secret = folder / "password"
     secret.write_text(PASSWORD)

@@ -37,7 +37,7 @@ def environment(folder, jars=(), **settings):
     conf = Path(folder) / "conf"
     conf.mkdir(exist_ok=True)
     (conf / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in lines.items()))
-    return os.environ | {"SPARK_CONF_DIR": str(conf), "PYSPARK_PYTHON": sys.executable}
+    return os.environ | {"SPARK_CONF_DIR": str(conf), "PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
 
 
 def start(file, *arguments, env=None, launcher=(sys.executable,)):

@@ -1,0 +1,166 @@
+"""Exported scripts with a real Kafka broker, a real PostgreSQL server and Delta Lake give the rows of the run."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import fastavro
+import pandas as pd
+import parts
+import psycopg
+import pytest
+import scripts
+from confluent_kafka import Consumer, Producer, TopicPartition
+from test_dead_letters import late_of, told_of
+
+import generators
+import workbench as wb
+from workbench.script import _sides
+
+LEFT, RIGHT, BATCHES = 40, 41, 6  # rows of a micro-batch; the left topic has a message that is no row in each
+
+
+def streams():
+    """Micro-batches of the same size each, as a topic gives them with a most for each trigger."""
+    sides = generators.generate("orders_payments", events=300, seed=9, late=0.2, disorder=0.3)
+    made = []
+    for side, size in zip(sides, (LEFT, RIGHT), strict=True):
+        frame = side.to_pandas().iloc[: BATCHES * size].assign(batch=lambda rows, size=size: range(len(rows)))
+        frame["batch"] //= size
+        made.append(wb.Stream.from_pandas(frame, side.name, key="order_id", time=side.time, watermark="1 s", batch="batch"))
+    return made
+
+
+def pour(broker, topic, stream, size, values="json", poison=False):
+    """Send a stream's rows to a topic; with poison, a message that is no row after each micro-batch."""
+    producer = Producer({"bootstrap.servers": broker.brokers})
+    schema = _sides.avro(stream, "row")
+    for number, row in enumerate(stream.table.to_pylist()):
+        if values == "avro":
+            out = io.BytesIO()
+            fastavro.schemaless_writer(out, schema, row)
+            value = out.getvalue()
+        else:
+            value = json.dumps({name: _json(each) for name, each in row.items()}).encode()
+        producer.produce(topic, key=row["order_id"], value=value)
+        if poison and number % size == size - 1:
+            producer.produce(topic, value=b"\xff no row")
+    assert producer.flush(30) == 0
+
+
+def _json(value):
+    return value.strftime(scripts.JSON_TIMES) if hasattr(value, "year") else value
+
+
+def drain(broker, topic):
+    """All messages of a topic."""
+    reader = Consumer({"bootstrap.servers": broker.brokers, "group.id": "tests", "enable.auto.commit": False})
+    _, end = reader.get_watermark_offsets(TopicPartition(topic, 0), 10)
+    reader.assign([TopicPartition(topic, 0, 0)])
+    found = []
+    while reader.position([TopicPartition(topic, 0)])[0].offset < end:
+        found += [each for each in reader.consume(1000, 1) if each.error() is None]
+    reader.close()
+    return found
+
+
+def as_json(run):
+    """A run's rows as a sink of JSON has them."""
+    wanted = [name for name in run.raw_output.column_names if name != "batch" and not name.endswith("__row")]
+    rows = run.raw_output.select(wanted).to_pylist()
+    return sorted(({name: _json(each) for name, each in row.items() if each is not None} for row in rows), key=repr)
+
+
+def plain(rows):
+    return sorted(({name: _json(each) for name, each in row.items() if each is not None} for row in rows), key=repr)
+
+
+@pytest.fixture(scope="module")
+def interval(spark):
+    run = wb.run(wb.IntervalJoin("-1 second", "15 seconds", how="left"), *streams(), finish=False)
+    assert len(run.late) > 5
+    assert len(run.output) > 20
+    return run
+
+
+def test_kafka_to_kafka(interval, broker, connectors, tmp_path):
+    topics = {"--orders": "orders-json", "--payments": "payments-json", "--output": "joined", "--late": "late"}
+    pour(broker, "orders-json", interval.left, LEFT, poison=True)
+    pour(broker, "payments-json", interval.right, RIGHT)
+    file = wb.export(interval, tmp_path / "join.py", source="kafka", sink="kafka", late="kafka")
+    words = [word for pair in topics.items() for word in pair]
+    log = scripts.run(
+        file, *words, "--brokers", broker.brokers, "--trigger", "available-now", "--max-offsets-per-trigger", LEFT + 1,
+        env=scripts.environment(tmp_path, [connectors]),
+    )  # fmt: skip
+    messages = drain(broker, "joined")
+    assert plain(json.loads(each.value()) for each in messages) == as_json(interval)
+    ids = [dict(each.headers())["id"] for each in messages]
+    assert len(set(ids)) == len(ids)
+    assert {json.loads(each.key())["order_id"] for each in messages} <= set(interval.left.table["order_id"].to_pylist())
+    letters = pd.DataFrame([json.loads(each.value()) for each in drain(broker, "late")])
+    letters["window"] = None
+    assert told_of(letters) == late_of(interval)
+    poison = letters[letters["why"] == "poison"]
+    assert len(poison) == BATCHES
+    assert json.loads(poison["row"].iloc[0])["__corrupt"].endswith("no row")
+    assert sum(each["inputs"]["orders"]["poison"] for each in log if each["event"] == "micro-batch") == BATCHES
+    assert sum(each["rows_dropped"] for each in log if each["event"] == "micro-batch") == len(interval.late)
+
+
+def test_avro_to_postgresql(interval, broker, database, connectors, tmp_path):
+    pour(broker, "orders", interval.left, LEFT, "avro", poison=True)
+    pour(broker, "payments", interval.right, RIGHT, "avro")
+    file = wb.export(interval, tmp_path / "join.py", source="kafka-avro", sink="postgresql", late="parquet")
+    env = scripts.environment(tmp_path, [connectors]) | {"PGPASSWORD": parts.PASSWORD}
+    words = ["--brokers", broker.brokers, "--trigger", "available-now", "--max-offsets-per-trigger", LEFT + 1]
+    scripts.run(file, *words, "--database", database, "--output", "by id", env=env)
+    with psycopg.connect(database, password=parts.PASSWORD, row_factory=psycopg.rows.dict_row) as connection:
+        rows = connection.execute('SELECT * FROM "by id"').fetchall()
+    assert len({row.pop("id") for row in rows}) == len(rows)
+    assert plain(rows) == as_json(interval)
+    letters = pd.read_parquet(tmp_path / "late")
+    assert told_of(letters) == late_of(interval)
+    assert sum(letters["why"] == "poison") == BATCHES
+    everything = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert parts.PASSWORD.encode() not in everything
+
+
+def test_groups_to_postgresql_in_transactions(spark, database, connectors, tmp_path):
+    run = wb.run(wb.CoGroup(wb.Tumbling("10 seconds")), *streams())
+    file = wb.export(run, tmp_path / "join.py", sink="postgresql-transaction")
+    env = scripts.environment(tmp_path, [connectors]) | {"PGPASSWORD": parts.PASSWORD}
+    scripts.run(file, "--database", database, "--output", "groups", "--state-store", "memory", env=env)
+    with psycopg.connect(database, password=parts.PASSWORD, row_factory=psycopg.rows.dict_row) as connection:
+        rows = connection.execute("SELECT * FROM groups").fetchall()
+        noted = connection.execute("SELECT count(*), count(DISTINCT query) AS queries FROM groups_batches").fetchone()
+    assert noted["queries"] == 1
+    assert noted["count"] > BATCHES
+    assert len(rows) == len(run.output) > 20
+    for row in rows:
+        row |= {side: sorted(json.loads(row[side]), key=repr) for side in ("left", "right")}
+    expected = run.raw_output.drop(["batch"]).to_pylist()
+    for row in expected:
+        for side in ("left", "right"):
+            row[side] = plain({k: v for k, v in each.items() if k != "__row"} for each in row[side])
+    assert plain(rows) == plain(expected)
+
+
+def test_a_password_among_the_arguments_is_refused(interval, connectors, tmp_path):
+    file = wb.export(interval, tmp_path / "join.py", sink="postgresql")
+    running = scripts.start(file, "--database", "postgresql://joiner:secret@localhost/x")
+    assert running.wait(120) == 1
+    told = (tmp_path / "join.py.err").read_text()
+    assert "--database: it holds a password; take it out and set PGPASSWORD in the environment" in told
+    assert "secret" not in told
+
+
+def test_delta(interval, delta, tmp_path):
+    python, jars = delta
+    file = wb.export(interval, tmp_path / "join.py", sink="delta")
+    env = scripts.environment(tmp_path, [jars]) | {"PYSPARK_PYTHON": python}
+    scripts.run(file, "--trigger", "available-now", env=env, launcher=(python,))
+    deltalake = pytest.importorskip("deltalake")
+    rows = deltalake.DeltaTable(str(tmp_path / "output")).to_pyarrow_table().to_pylist()
+    assert plain(rows) == as_json(interval)
