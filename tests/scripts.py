@@ -31,6 +31,8 @@ def environment(folder, jars=(), **settings):
         "spark.driver.memory": "1g",
         "spark.driver.extraJavaOptions": java,
         "spark.log.level": "ERROR",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.adaptive.enabled": "false",
         **({"spark.jars": ",".join(found)} if found else {}),
         **settings,
     }

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 import scripts
 from confluent_kafka import Consumer, Producer, TopicPartition
+from fault_lab import plain, rows_of, text
 from test_dead_letters import late_of, told_of
 
 import generators
@@ -42,15 +43,11 @@ def pour(broker, topic, stream, size, values="json", poison=False):
             fastavro.schemaless_writer(out, schema, row)
             value = out.getvalue()
         else:
-            value = json.dumps({name: _json(each) for name, each in row.items()}).encode()
+            value = json.dumps({name: text(each) for name, each in row.items()}).encode()
         producer.produce(topic, key=row["order_id"], value=value)
         if poison and number % size == size - 1:
             producer.produce(topic, value=b"\xff no row")
     assert producer.flush(30) == 0
-
-
-def _json(value):
-    return value.strftime(scripts.JSON_TIMES) if hasattr(value, "year") else value
 
 
 def drain(broker, topic):
@@ -63,17 +60,6 @@ def drain(broker, topic):
         found += [each for each in reader.consume(1000, 1) if each.error() is None]
     reader.close()
     return found
-
-
-def as_json(run):
-    """A run's rows as a sink of JSON has them."""
-    wanted = [name for name in run.raw_output.column_names if name != "batch" and not name.endswith("__row")]
-    rows = run.raw_output.select(wanted).to_pylist()
-    return sorted(({name: _json(each) for name, each in row.items() if each is not None} for row in rows), key=repr)
-
-
-def plain(rows):
-    return sorted(({name: _json(each) for name, each in row.items() if each is not None} for row in rows), key=repr)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +81,7 @@ def test_kafka_to_kafka(interval, broker, connectors, tmp_path):
         env=scripts.environment(tmp_path, [connectors]),
     )  # fmt: skip
     messages = drain(broker, "joined")
-    assert plain(json.loads(each.value()) for each in messages) == as_json(interval)
+    assert plain(json.loads(each.value()) for each in messages) == rows_of(interval)
     ids = [dict(each.headers())["id"] for each in messages]
     assert len(set(ids)) == len(ids)
     assert {json.loads(each.key())["order_id"] for each in messages} <= set(interval.left.table["order_id"].to_pylist())
@@ -119,7 +105,7 @@ def test_avro_to_postgresql(interval, broker, database, connectors, tmp_path):
     with psycopg.connect(database, password=parts.PASSWORD, row_factory=psycopg.rows.dict_row) as connection:
         rows = connection.execute('SELECT * FROM "by id"').fetchall()
     assert len({row.pop("id") for row in rows}) == len(rows)
-    assert plain(rows) == as_json(interval)
+    assert plain(rows) == rows_of(interval)
     letters = pd.read_parquet(tmp_path / "late")
     assert told_of(letters) == late_of(interval)
     assert sum(letters["why"] == "poison") == BATCHES
@@ -163,4 +149,4 @@ def test_delta(interval, delta, tmp_path):
     scripts.run(file, "--trigger", "available-now", env=env, launcher=(python,))
     deltalake = pytest.importorskip("deltalake")
     rows = deltalake.DeltaTable(str(tmp_path / "output")).to_pyarrow_table().to_pylist()
-    assert plain(rows) == as_json(interval)
+    assert plain(rows) == rows_of(interval)

@@ -1,0 +1,134 @@
+"""The fault lab: an exported script is killed at the steps of the micro-batch protocol, and started again.
+
+``python tests/fault_lab.py --kills 20 --seed 1`` kills one that writes Parquet files, twenty times, and says what its
+sink holds in the end. The tests use it for every sink.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import scripts
+
+import workbench as wb
+
+STEPS = ("offsets written", "state written", "sink written", "committed", "some time")
+
+
+def streams(batches: int, rows: int = 6, seed: int = 1) -> tuple[wb.Stream, wb.Stream]:
+    """Small micro-batches, so many."""
+    import pandas as pd
+
+    draw = random.Random(seed)
+    sides = []
+    for name in ("orders", "payments"):
+        count = batches * rows
+        frame = pd.DataFrame(
+            {
+                "id": [draw.randrange(4 * rows) for _ in range(count)],
+                "at": pd.Timestamp("2026-01-01") + pd.to_timedelta([n + draw.random() * 9 for n in range(count)], unit="s"),
+                "batch": [n // rows for n in range(count)],
+            }
+        )
+        sides.append(wb.Stream.from_pandas(frame, name, key="id", time="at", watermark="3 s", batch="batch"))
+    return sides[0], sides[1]
+
+
+def numbers(folder: Path) -> set[int]:
+    return {int(file.name) for file in folder.glob("*") if file.name.isdigit()}
+
+
+def until(step: str, folder: Path, written: Callable[[], int], running, draw: random.Random) -> str:
+    """Wait until a script reaches a step of a micro-batch that is new; what it really was killed at."""
+    checkpoint = folder / "checkpoint"
+    begun = numbers(checkpoint / "offsets")
+    before = written()
+
+    def reached() -> str:
+        if running.poll() is not None:
+            return "ended"
+        new = numbers(checkpoint / "offsets") - begun
+        if not new:
+            return ""
+        last = max(new)
+        done = last in numbers(checkpoint / "commits")
+        if step == "state written":
+            files = checkpoint.glob(f"state/0/*/**/{last + 1}[._]*")
+            return step if not done and any(files) else ""
+        if step == "sink written":
+            return step if not done and written() > before + (len(new) - 1) else ""
+        if step == "committed":
+            return step if done else ""
+        return step if not done else ""
+
+    found = scripts.wait_for(reached, 120)
+    if step == "some time" and found == step:
+        scripts.wait_for(lambda: scripts.time.sleep(draw.random()) or True)
+    return found
+
+
+def torment(
+    file: Path, kills: int, seed: int, written: Callable[[], int], start: Callable[[], object]
+) -> dict[str, int]:
+    """Kill a script so many times, by seed, and let it end at last; how often at which step."""
+    draw = random.Random(seed)
+    tally: dict[str, int] = {}
+    for step in itertools.islice(itertools.cycle(STEPS), kills):
+        running = start()
+        found = until(step, file.parent, written, running, draw)
+        scripts.kill(running)
+        tally[found] = tally.get(found, 0) + 1
+    last = start()
+    assert last.wait(240) == 0, Path(f"{file}.err").read_text()[-3000:]
+    return tally
+
+
+def files_written(folder: Path) -> Callable[[], int]:
+    """How many micro-batches Spark's file sink has noted in its log."""
+    return lambda: len(numbers(folder / "output" / "_spark_metadata"))
+
+
+def rows_of(run: wb.Run) -> list[dict[str, object]]:
+    """What a sink must hold: a run's rows, without the workbench's own columns."""
+    wanted = [name for name in run.raw_output.column_names if name != "batch" and not name.endswith("__row")]
+    return plain(run.raw_output.select(wanted).to_pylist())
+
+
+def plain(rows: Iterable[dict[str, object]]) -> list[dict[str, object]]:
+    """Rows to compare: times as JSON has them, nulls left out, in an order of their own."""
+    return sorted(({k: text(v) for k, v in each.items() if v is not None} for each in rows), key=repr)
+
+
+def text(value: object) -> object:
+    return value.strftime(scripts.JSON_TIMES) if hasattr(value, "strftime") else value
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    run = wb.run(wb.IntervalJoin("-5 s", "5 s", how="left"), *streams(args.kills + 6), finish=False)
+    expected = rows_of(run)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        file = wb.export(run, Path(folder) / "join.py")
+        tally = torment(file, args.kills, args.seed, files_written(file.parent), lambda: started(file))
+        rows = plain(wb.spark().read.parquet(f"{folder}/output").toArrow().to_pylist())
+    print(f"seed {args.seed}, killed at: {tally}; rows: {len(rows)} of {len(expected)}, the same: {rows == expected}")
+    sys.exit(rows != expected)
+
+
+def started(file: Path, *words: object, **more: object):
+    """An exported script with one small state store."""
+    small = ("--trigger", "available-now", "--state-store", "memory", "--shuffle-partitions", 1)
+    return scripts.start(file, *small, *words, **more)
+
+
+if __name__ == "__main__":
+    main()
