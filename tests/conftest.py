@@ -26,7 +26,7 @@ def _real(part):
     """A real part, or the reason why there is none; on CI there has to be one."""
     try:
         return part()
-    except parts.Missing as missing:
+    except parts.MissingError as missing:
         if os.environ.get("CI"):
             raise
         pytest.skip(str(missing))

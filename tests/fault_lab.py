@@ -32,7 +32,8 @@ def streams(batches: int, rows: int = 6, seed: int = 1) -> tuple[wb.Stream, wb.S
         frame = pd.DataFrame(
             {
                 "id": [draw.randrange(4 * rows) for _ in range(count)],
-                "at": pd.Timestamp("2026-01-01") + pd.to_timedelta([n + draw.random() * 9 for n in range(count)], unit="s"),
+                "at": pd.Timestamp("2026-01-01")
+                + pd.to_timedelta([n + draw.random() * 9 for n in range(count)], unit="s"),
                 "batch": [n // rows for n in range(count)],
             }
         )

@@ -17,10 +17,10 @@ import platformdirs
 
 POMS = Path(__file__).parent / "jars"
 CACHE = Path(platformdirs.user_cache_dir("stream-join-workbench-tests"))
-PASSWORD = "not-a-secret-of-anyone"
+PASSWORD = "nobody knows it"  # noqa: S105 - of a server that lives as long as a test
 
 
-class Missing(Exception):
+class MissingError(Exception):
     """A part that is not to be had on this machine; its text says which."""
 
 
@@ -30,12 +30,12 @@ def jars(name: str) -> Path:
     folder = CACHE / f"{name}-{hashlib.sha256(pom.read_bytes()).hexdigest()[:12]}"
     if not folder.exists():
         if shutil.which("mvn") is None:
-            raise Missing("no Maven to fetch the jars of Kafka, its connector and Delta")
+            raise MissingError("no Maven to fetch the jars of Kafka, its connector and Delta")
         new = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=_made(CACHE)))
         command = ["mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={new}"]
         done = subprocess.run([*command, "-DincludeScope=runtime"], capture_output=True, text=True, check=False)
         if done.returncode:
-            raise Missing(f"Maven did not fetch {pom.name}: {done.stdout[-300:]}")
+            raise MissingError(f"Maven did not fetch {pom.name}: {done.stdout[-300:]}")
         new.rename(folder)
     return folder
 
@@ -123,7 +123,7 @@ def check_database() -> Path:
     """The folder of PostgreSQL's programs."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not found:
-        raise Missing("no PostgreSQL server (Debian's package postgresql)")
+        raise MissingError("no PostgreSQL server (Debian's package postgresql)")
     return found[-1].parent
 
 
@@ -135,7 +135,7 @@ def pyspark_of_delta() -> str:
         venv.create(_made(home), with_pip=True, clear=True)
         got = subprocess.run([python, "-m", "pip", "install", "-q", "pyspark>=4.2,<4.3"], check=False)
         if got.returncode:
-            raise Missing("no PySpark 4.2, which Delta Lake is built for")
+            raise MissingError("no PySpark 4.2, which Delta Lake is built for")
         done.touch()
     return str(python)
 

@@ -44,15 +44,15 @@ def environment(folder, jars=(), **settings):
 
 def start(file, *arguments, env=None, launcher=(sys.executable,)):
     """Start a script; its output goes to files beside it."""
-    outs = {"stdout": Path(f"{file}.out").open("a"), "stderr": Path(f"{file}.err").open("a")}
-    with outs["stdout"], outs["stderr"]:
+    with Path(f"{file}.out").open("a") as out, Path(f"{file}.err").open("a") as err:
         return subprocess.Popen(
             [*launcher, str(file), *map(str, arguments)],
             cwd=Path(file).parent,
             env=env or environment(Path(file).parent),
             stdin=subprocess.DEVNULL,
             start_new_session=True,
-            **outs,
+            stdout=out,
+            stderr=err,
         )
 
 

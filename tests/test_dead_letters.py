@@ -28,7 +28,9 @@ def streams(finish):
     left, right = generators.generate("orders_payments", events=120, seed=5, late=0.2, batches=6)
     keyless = left.to_pandas()
     keyless.loc[::9, "order_id"] = None
-    again = wb.Stream.from_pandas(keyless, "orders", key="order_id", time="ordered_at", watermark="1 second", batch="batch")
+    again = wb.Stream.from_pandas(
+        keyless, "orders", key="order_id", time="ordered_at", watermark="1 second", batch="batch"
+    )
     return again, right.with_watermark("1 second")
 
 
@@ -60,7 +62,13 @@ def late_of(run):
 def told_of(found):
     return sorted(
         (
-            (each["stream"], each["batch"], _text(each["window"] and each["window"]["end"]), _text(each["watermark"]), json.loads(each["row"]))
+            (
+                each["stream"],
+                each["batch"],
+                _text(each["window"] and each["window"]["end"]),
+                _text(each["watermark"]),
+                json.loads(each["row"]),
+            )
             for each in found[found["why"] == "late"].to_dict("records")
         ),
         key=repr,
@@ -132,7 +140,11 @@ def test_broken_records_and_files_do_not_stop_the_query(spark, tmp_path, capfd):
     assert json.loads(unreadable["row"])["path"].endswith("/payments/2.parquet")
     assert unreadable["stream"] == "payments"
     told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith('{"at"')]
-    counted = [each["inputs"]["orders"] for each in told if each["event"] == "micro-batch" and "orders" in (each["inputs"] or {})]
+    counted = [
+        each["inputs"]["orders"]
+        for each in told
+        if each["event"] == "micro-batch" and "orders" in (each["inputs"] or {})
+    ]
     assert sum(each["poison"] for each in counted) == 3
     assert sum(each["rows"] for each in counted) == 6
     assert own.read.parquet(str(tmp_path / "output")).count() == len(run.output)

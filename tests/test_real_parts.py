@@ -29,7 +29,9 @@ def streams():
     for side, size in zip(sides, (LEFT, RIGHT), strict=True):
         frame = side.to_pandas().iloc[: BATCHES * size].assign(batch=lambda rows, size=size: range(len(rows)))
         frame["batch"] //= size
-        made.append(wb.Stream.from_pandas(frame, side.name, key="order_id", time=side.time, watermark="1 s", batch="batch"))
+        made.append(
+            wb.Stream.from_pandas(frame, side.name, key="order_id", time=side.time, watermark="1 s", batch="batch")
+        )
     return made
 
 

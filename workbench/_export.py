@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from workbench import script
+from workbench import _project, script
 from workbench.errors import wrong
 from workbench.plan import Names
 from workbench.results import Run
@@ -58,6 +58,10 @@ def export(
     if not isinstance(run, Run):
         raise wrong("run", type(run).__name__, "give what workbench.run returned")
     target = Path(path)
+    if not run.ran and target.suffix != ".py":
+        raise wrong(
+            "run", run, "a folder's test holds the script to the rows of a run; run it on Spark with workbench.run"
+        )
     places = script.check(run.left, run.right, source or "files", sink or "parquet", late)
     if target.suffix and target.suffix != ".py":
         raise wrong("path", str(path), 'give a file that ends in .py, such as "join.py", or a folder')
@@ -68,6 +72,7 @@ def export(
     else:
         target.mkdir(exist_ok=True)
         file = target / "join.py"
+        _project.write(run, target, places)
     text = script.render(
         run.join, run.left, run.right, run.finish, run.policy, file.name, source or "files", sink or "parquet", late
     )

@@ -26,7 +26,7 @@ ROW = "__row"
 KAFKA_COLUMNS = {
     "kafka_key": 'F.col("key").cast("string")',
     "kafka_timestamp": 'F.col("timestamp")',
-    "kafka_headers": 'F.to_json(F.map_from_entries(F.transform("headers", lambda each: F.struct(each["key"], each["value"].cast("string")))))',
+    "kafka_headers": 'F.to_json(F.expr("map_from_entries(transform(headers, h -> (h.key, cast(h.value as string))))"))',
 }
 """Columns of a stream that come from a Kafka message beside its value, and how Spark makes them of it."""
 _FIRST_FILE_TIME = 1_000_000_000  # seconds; any fixed instant: only the order of the files matters

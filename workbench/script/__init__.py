@@ -5,8 +5,6 @@ It needs PySpark and, for some sinks, the packages that its docstring names.
 
 from __future__ import annotations
 
-from typing import Any
-
 import black
 import jinja2
 
@@ -19,7 +17,7 @@ from workbench.script import _imports, _late, _sides
 from workbench.script._places import LATE, SINKS, SOURCES, Places
 from workbench.streams import Stream
 
-__all__ = ["LATE", "SINKS", "SOURCES", "Places", "render"]
+__all__ = ["LATE", "SINKS", "SOURCES", "Names", "Places", "render"]
 
 _TEMPLATES = ENVIRONMENT.overlay(loader=jinja2.PackageLoader("workbench", "script"))
 
@@ -82,6 +80,32 @@ def render(
     head = {"body": body, "constants": _imports.constants(body), "imports": _imports.imports(body)}
     text = _TEMPLATES.get_template("join.py.jinja").render(given | head)
     return black.format_str(text, mode=black.Mode(line_length=100))
+
+
+def project(join: Join, left: Stream, right: Stream, policy: str, places: Places) -> dict[str, str]:
+    """The files around a script, by name: its test, its README, its ``pyproject.toml``.
+
+    Parameters
+    ----------
+    join, left, right, policy
+        As in `workbench.run`.
+    places
+        Where the script reads and writes.
+    """
+    names = Names.of(left, right)
+    title = f"{names.left.var} with {names.right.var}"
+    given = {
+        "left": names.left,
+        "right": names.right,
+        "title": title,
+        "name": title.replace(" ", "-").replace("_", "-"),
+        "description": _description(join, policy, names),
+        "grouped": isinstance(join, CoGroup),
+        "packages": f"--packages {places.coordinates} " if places.needs else "",
+        **places.words(names, "join.py"),
+    }
+    files = ("test_join.py", "README.md", "pyproject.toml")
+    return {name: _TEMPLATES.get_template(f"project/{name}.jinja").render(given) + "\n" for name in files}
 
 
 def check(left: Stream, right: Stream, source: object, sink: object, late: object) -> Places:

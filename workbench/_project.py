@@ -1,0 +1,60 @@
+"""A folder around an exported script: a test with its fixture, the commands that start it, what it depends on."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench import script
+from workbench.results import Run
+from workbench.streams import ROW
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def write(run: Run, folder: Path, places: script.Places) -> None:
+    """Write all but the script itself.
+
+    Parameters
+    ----------
+    run
+        The run whose recording and rows to take.
+    folder
+        Where to.
+    places
+        Where the script reads and writes.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    for name, text in script.project(run.join, run.left, run.right, run.policy, places).items():
+        (folder / name).write_text(text)
+    fixture = folder / "fixture"
+    shutil.rmtree(fixture, ignore_errors=True)
+    names = script.Names.of(run.left, run.right)
+    for side, stream in ((names.left, run.left), (names.right, run.right)):
+        stream.write(fixture / side.var, run.micro_batches)
+    # what comes out without an end of input: Spark's last micro-batch is then one without data
+    raw = run.raw_output
+    rows = raw.filter(pc.less_equal(raw["batch"], run.micro_batches)).drop_columns(["batch"])
+    for place, column in enumerate(rows.column_names):
+        if column in ("left", "right") and pa.types.is_list(rows.schema.field(column).type):
+            rows = rows.set_column(place, column, _without_numbers(rows.column(column)))
+    pq.write_table(
+        rows.select([name for name in rows.column_names if not name.endswith(ROW)]), fixture / "expected.parquet"
+    )
+
+
+def _without_numbers(lists: pa.ChunkedArray) -> pa.ListArray:
+    """A column of lists of rows, without the workbench's row numbers."""
+    import pyarrow as pa
+
+    whole = lists.combine_chunks()
+    whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
+    rows = whole.values
+    kept = [field.name for field in rows.type if field.name != ROW]
+    flat = pa.StructArray.from_arrays([rows.field(name) for name in kept], names=kept)
+    return pa.ListArray.from_arrays(whole.offsets, flat, mask=whole.is_null() if whole.null_count else None)
