@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import warnings
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from workbench import _scratch, session
+from workbench import _savepoint, _scratch, session
 from workbench.errors import QueryError, one_of, wrong
 from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
 from workbench.results import Run
@@ -35,6 +36,7 @@ def run(
     policy: str = "min",
     progress: Callable[[int, int], None] | None = None,
     stop: Event | None = None,
+    savepoint: str | os.PathLike[str] | None = None,
 ) -> Run:
     """Run a join of two recorded streams on Spark, micro-batch by micro-batch.
 
@@ -55,6 +57,9 @@ def run(
         Called with (micro-batches done, micro-batches expected) after every micro-batch.
     stop
         Set it from another thread to stop the query.
+    savepoint
+        Where `Run.savepoint` left one of the same join, and of streams that begin with the same micro-batches: the
+        query goes on from there.
 
     Returns
     -------
@@ -75,6 +80,8 @@ def run(
     done = Run(join, left, right, finish, policy)
     done.folder = _scratch.folder(done)
     record(done)
+    if savepoint is not None:
+        _savepoint.restore(done, savepoint)
     rows = max(len(left), len(right)) // max(done.micro_batches, 1)
     own = done.spark = session.for_query(base, policy, rows)
     expected = done.micro_batches + 2 if finish else done.micro_batches
@@ -83,7 +90,7 @@ def run(
     try:
         query = start(done, own)
         model.start()
-        done.progress = follow(query, expected, progress, stop)
+        done.progress += follow(query, expected, progress, stop)
     except QueryError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence

@@ -228,6 +228,30 @@ class Run:
 
         return explain.rows(self)
 
+    def savepoint(self, path: str | os.PathLike[str], batch: int) -> Path:
+        """Copy the checkpoint as it was after a micro-batch, for ``workbench.run(..., savepoint=path)`` to go on from.
+
+        Parameters
+        ----------
+        path
+            A new folder.
+        batch
+            The micro-batch after which to go on.
+
+        Returns
+        -------
+        pathlib.Path
+            The folder: checkpoint, output up to then, and a note of what it is of.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such micro-batch, or the folder is not empty.
+        """
+        from workbench import _savepoint
+
+        return _savepoint.take(self, path, batch)
+
     def tell(self, rows: Sequence[int]) -> pd.DataFrame:
         """Some of the rows of `rows`: quicker, where they are a few of many.
 
