@@ -25,7 +25,7 @@ def read(path: Path, kind: str, schema: Any, max_files: int) -> tuple[pa.Table, 
         raise wrong("path", str(path), "there is no such folder; give the folder that holds the files")
     if not path.is_dir():
         raise wrong("path", str(path), "that is a file; give the folder that holds it")
-    wanted = _schema(schema)
+    wanted = schema_of(schema)
     if kind == "delta":
         table = _delta(path)
         return _select(table, wanted), np.zeros(table.num_rows, dtype=np.int64), 1
@@ -42,7 +42,7 @@ def read(path: Path, kind: str, schema: Any, max_files: int) -> tuple[pa.Table, 
     return table, np.repeat(batch, [each.num_rows for each in tables]), int(batch[-1]) + 1
 
 
-def _schema(schema: Any) -> pa.Schema | None:
+def schema_of(schema: Any) -> pa.Schema | None:
     if schema is None or isinstance(schema, pa.Schema):
         return schema
     remedy = 'give a pyarrow.Schema or a dict such as {"order_id": "string", "ordered_at": "timestamp[us]"}'
@@ -101,7 +101,16 @@ def _delta(path: Path) -> pa.Table:
         raise wrong("path", str(path), "that is no Delta table; give its real format") from None
 
 
+def cast(table: pa.Table, schema: pa.Schema, more: tuple[str, ...]) -> pa.Table:
+    """The columns that a schema names, in its types, and more as they are."""
+    chosen = _select(table, schema)
+    for name in more:
+        chosen = chosen.append_column(name, table.column(name))
+    return chosen
+
+
 def _select(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
+    """The columns that a schema names, in its types."""
     if schema is None:
         return table
     try:

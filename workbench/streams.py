@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     import pyarrow as pa
+    from pyspark.sql import DataFrame
 
 FORMATS = ("parquet", "json", "csv", "delta")
 MOST_BATCHES = 100_000
@@ -178,6 +179,98 @@ class Stream:
         table = _files.parse_times(table, time)
         stream = cls._checked(table, arrival, count, name, key, time, watermark)
         return replace(stream, path=str(path), format=format, max_files=max_files, nanos=nanos)
+
+    @classmethod
+    def from_kafka(
+        cls,
+        brokers: str,
+        topic: str,
+        key: str | Sequence[str],
+        time: str,
+        watermark: Span = ZERO,
+        values: str = "json",
+        schema: Any = None,
+        messages: int = 10_000,
+        max_offsets: int = 1_000,
+        include: Sequence[str] = (),
+        name: str | None = None,
+    ) -> Stream:
+        """Record the newest messages of a Kafka topic as a stream, to tune a join on.
+
+        What the environment says of security is used: ``KAFKA_SECURITY_PROTOCOL``, ``KAFKA_SASL_…``, ``KAFKA_SSL_…``.
+
+        Parameters
+        ----------
+        brokers
+            Kafka's bootstrap servers, such as ``"localhost:9092"``.
+        topic
+            The topic.
+        key, time, watermark
+            As in `from_pandas`.
+        values
+            What the values are: ``json`` (objects) or ``avro`` (records without a registry's header).
+        schema
+            For JSON as in `from_files`, None: as the values say. For Avro the schema of the values, as a dict.
+        messages
+            How many to record, the newest ones.
+        max_offsets
+            Messages a micro-batch, as Spark's ``maxOffsetsPerTrigger`` would take them.
+        include
+            What is known of a message beside its value, as columns: ``kafka_key`` (text), ``kafka_timestamp``,
+            ``kafka_headers`` (JSON).
+        name
+            What to call the stream; None: as the topic.
+
+        Raises
+        ------
+        ArgumentError, DataError
+            If no broker answers, there is no such topic, or no message is a row.
+        """
+        import numpy as np
+
+        from workbench import _kafka
+
+        for argument, count in (("messages", messages), ("max_offsets", max_offsets)):
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                raise wrong(argument, count, "use a whole number, 1 or more")
+        table = _kafka.rows(brokers, topic, time, values, schema, messages, tuple(include))
+        arrival = np.arange(table.num_rows) // max_offsets
+        return cls.from_arrow(table, name or topic, key, time, watermark, arrival)
+
+    @classmethod
+    def from_streaming(
+        cls,
+        frame: DataFrame,
+        name: str,
+        key: str | Sequence[str],
+        time: str,
+        watermark: Span = ZERO,
+        seconds: float = 10.0,
+    ) -> Stream:
+        """Record what a streaming DataFrame brings in a while, with the micro-batches it came in.
+
+        Parameters
+        ----------
+        frame
+            A streaming DataFrame, such as ``spark.readStream.format("rate").load()``.
+        name, key, time, watermark
+            As in `from_pandas`.
+        seconds
+            How long to record.
+
+        Raises
+        ------
+        ArgumentError, DataError
+            If the frame does not stream, or brought nothing.
+        """
+        from workbench import _streaming
+
+        if not getattr(frame, "isStreaming", False):
+            raise wrong("frame", type(frame).__name__, "give a DataFrame of spark.readStream")
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 3_600:
+            raise wrong("seconds", seconds, "use a number of seconds above 0, at most 3600")
+        table, arrival = _streaming.record(frame, float(seconds))
+        return cls.from_arrow(table, name, key, time, watermark, arrival)
 
     @classmethod
     def from_arrow(
