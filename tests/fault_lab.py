@@ -18,7 +18,7 @@ import scripts
 
 import workbench as wb
 
-STEPS = ("offsets written", "state written", "sink written", "committed", "some time")
+STEPS = ("offsets written", "in the sink", "state written", "sink written", "committed", "some time")
 
 
 def streams(batches: int, rows: int = 6, seed: int = 1) -> tuple[wb.Stream, wb.Stream]:
@@ -50,6 +50,7 @@ def until(step: str, folder: Path, written: Callable[[], int], running, draw: ra
     checkpoint = folder / "checkpoint"
     begun = numbers(checkpoint / "offsets")
     before = written()
+    parts = set((folder / "output").glob("part-*"))
 
     def reached() -> str:
         if running.poll() is not None:
@@ -62,6 +63,8 @@ def until(step: str, folder: Path, written: Callable[[], int], running, draw: ra
         if step == "state written":
             files = checkpoint.glob(f"state/0/*/**/{last + 1}[._]*")
             return step if not done and any(files) else ""
+        if step == "in the sink":
+            return step if not done and set((folder / "output").glob("part-*")) - parts else ""
         if step == "sink written":
             return step if not done and written() > before + (len(new) - 1) else ""
         if step == "committed":
@@ -75,12 +78,17 @@ def until(step: str, folder: Path, written: Callable[[], int], running, draw: ra
 
 
 def torment(
-    file: Path, kills: int, seed: int, written: Callable[[], int], start: Callable[[], object]
+    file: Path,
+    kills: int,
+    seed: int,
+    written: Callable[[], int],
+    start: Callable[[], object],
+    steps: tuple[str, ...] = ("state written", "sink written", "some time"),
 ) -> dict[str, int]:
     """Kill a script so many times, by seed, and let it end at last; how often at which step."""
     draw = random.Random(seed)
     tally: dict[str, int] = {}
-    for step in itertools.islice(itertools.cycle(STEPS), kills):
+    for step in itertools.islice(itertools.cycle(steps), kills):
         running = start()
         found = until(step, file.parent, written, running, draw)
         scripts.kill(running)
@@ -119,7 +127,7 @@ def main() -> None:
     expected = rows_of(run)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         file = wb.export(run, Path(folder) / "join.py")
-        tally = torment(file, args.kills, args.seed, files_written(file.parent), lambda: started(file))
+        tally = torment(file, args.kills, args.seed, files_written(file.parent), lambda: started(file), STEPS)
         rows = plain(wb.spark().read.parquet(f"{folder}/output").toArrow().to_pylist())
     print(f"seed {args.seed}, killed at: {tally}; rows: {len(rows)} of {len(expected)}, the same: {rows == expected}")
     sys.exit(rows != expected)

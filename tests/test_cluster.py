@@ -40,7 +40,18 @@ def cluster(tmp_path):
     log = start("Master", "--host", "127.0.0.1", "--port", port, "--webui-port", 0)
     scripts.wait_for(lambda: "New state: ALIVE" in log.read_text(), 60)
     for _ in range(2):
-        start("Worker", "--cores", 1, "--memory", "700m", "--webui-port", 0, "--host", "127.0.0.1", f"spark://127.0.0.1:{port}")
+        start(
+            "Worker",
+            "--cores",
+            1,
+            "--memory",
+            "700m",
+            "--webui-port",
+            0,
+            "--host",
+            "127.0.0.1",
+            f"spark://127.0.0.1:{port}",
+        )
     scripts.wait_for(lambda: log.read_text().count("Registering worker") == 2, 60)
     yield f"spark://127.0.0.1:{port}", log
     for each in running:

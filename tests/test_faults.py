@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import time
+from pathlib import Path
 
 import fault_lab
 import parts
@@ -11,7 +14,7 @@ import pytest
 import scripts
 from confluent_kafka import KafkaException
 from fault_lab import plain, rows_of
-from test_real_parts import drain
+from test_real_parts import drain, pour
 
 import workbench as wb
 
@@ -30,7 +33,7 @@ def test_files_after_twenty_kills(undisturbed, spark, tmp_path):
     run = undisturbed[MANY]
     file = wb.export(run, tmp_path / "join.py")
     written = fault_lab.files_written(tmp_path)
-    tally = fault_lab.torment(file, MANY, 7, written, lambda: fault_lab.started(file))
+    tally = fault_lab.torment(file, MANY, 7, written, lambda: fault_lab.started(file), fault_lab.STEPS)
     assert sum(tally.values()) == MANY
     assert set(tally) == set(fault_lab.STEPS), "seed 7"
     found = spark.read.parquet(str(tmp_path / "output")).toArrow().to_pylist()
@@ -64,11 +67,11 @@ def test_a_table_after_kills(undisturbed, database, connectors, tmp_path, sink):
     assert plain(rows) == rows_of(run), "seed 8"
 
 
-def test_a_topic_after_kills_of_script_and_broker(undisturbed, broker, connectors, tmp_path):
+def test_a_topic_after_kills(undisturbed, broker, connectors, tmp_path):
     run = undisturbed[FEW]
     file = wb.export(run, tmp_path / "join.py", sink="kafka")
     env = scripts.environment(tmp_path, [connectors])
-    words = ("--brokers", broker.brokers, "--output", "tormented", "--restart", "fixed-delay", "--delay", 1)
+    words = ("--brokers", broker.brokers, "--output", "tormented")
 
     def written():
         try:
@@ -94,3 +97,39 @@ def test_a_delta_table_after_kills(undisturbed, delta, tmp_path):
     fault_lab.torment(file, FEW, 10, written, lambda: fault_lab.started(file, env=env, launcher=(python,)))
     rows = deltalake.DeltaTable(str(tmp_path / "output")).to_pyarrow_table().to_pylist()
     assert plain(rows) == rows_of(run), "seed 10"
+
+
+def test_a_broker_is_killed_and_comes_back(undisturbed, connectors, tmp_path, spark):
+    run = undisturbed[FEW]
+    with parts.broker() as own:
+        for side in (run.left, run.right):
+            pour(own, side.name, side, 6)
+        file = wb.export(run, tmp_path / "join.py", source="kafka")
+        words = ("--brokers", own.brokers, "--max-offsets-per-trigger", 6, "--restart", "failure-rate", "--delay", 1)
+        running = fault_lab.started(file, *words, env=scripts.environment(tmp_path, [connectors]))
+        scripts.wait_for(lambda: fault_lab.numbers(tmp_path / "checkpoint" / "commits"), 90)
+        own.kill()
+        time.sleep(3)
+        own.start()
+        assert running.wait(180) == 0, Path(f"{file}.err").read_text()[-3000:]
+    assert plain(spark.read.parquet(str(tmp_path / "output")).toArrow().to_pylist()) == rows_of(run)
+
+
+def test_a_full_disk_under_the_checkpoint(undisturbed, tmp_path, spark):
+    run = undisturbed[FEW]
+    file = wb.export(run, tmp_path / "join.py")
+    checkpoint = tmp_path / "checkpoint"
+    checkpoint.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", checkpoint]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no right to mount a small disk here")
+    try:
+        running = fault_lab.started(file)
+        assert running.wait(120) == 1
+        failed = [each for each in scripts.lines(file) if each["event"] == "failed"]
+        assert "No space left on device" in json.dumps(failed) + Path(f"{file}.err").read_text()
+        subprocess.run(["mount", "-o", "remount,size=64m", checkpoint], check=True)
+        assert fault_lab.started(file).wait(120) == 0
+    finally:
+        subprocess.run(["umount", checkpoint], check=False)
+    assert plain(spark.read.parquet(str(tmp_path / "output")).toArrow().to_pylist()) == rows_of(run)

@@ -46,7 +46,7 @@ def pour(broker, topic, stream, size, values="json", poison=False):
             value = out.getvalue()
         else:
             value = json.dumps({name: text(each) for name, each in row.items()}).encode()
-        producer.produce(topic, key=row["order_id"], value=value)
+        producer.produce(topic, key=str(row[stream.key[0]]), value=value)
         if poison and number % size == size - 1:
             producer.produce(topic, value=b"\xff no row")
     assert producer.flush(30) == 0

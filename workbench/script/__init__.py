@@ -5,6 +5,8 @@ It needs PySpark and, for some sinks, the packages that its docstring names.
 
 from __future__ import annotations
 
+import re
+
 import black
 import jinja2
 
@@ -77,7 +79,8 @@ def render(
         **places.words(names, file),
     )
     body = _TEMPLATES.get_template("body.py.jinja").render(given)
-    head = {"body": body, "constants": _imports.constants(body), "imports": _imports.imports(body)}
+    used = _imports.names(body)
+    head = {"body": body, "constants": _imports.constants(used), "imports": _imports.imports(used)}
     text = _TEMPLATES.get_template("join.py.jinja").render(given | head)
     return black.format_str(text, mode=black.Mode(line_length=100))
 
@@ -126,6 +129,14 @@ def check(left: Stream, right: Stream, source: object, sink: object, late: objec
             f"late: got {late!r}; which rows of a Delta table a micro-batch took in cannot be told afterwards: "
             "use a source of files or Kafka, or late=None"
         )
+    if places.source == "kafka-avro":
+        for stream in (left, right):
+            for name in stream.columns:
+                if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
+                    raise ArgumentError(
+                        f"source: got {source!r}; Avro has no field named {name!r}, as a column of {stream.name} is: "
+                        "rename it, or use 'kafka'"
+                    )
     return places
 
 

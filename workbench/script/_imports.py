@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import ast
 
 _IMPORTS = """
 import argparse
@@ -35,24 +35,22 @@ _CONSTANTS = {
 }
 
 
-def imports(body: str) -> str:
-    """The import statements for a text, each with the names that the text uses."""
+def names(body: str) -> set[str]:
+    """The names that a text uses; what stands in its literals is none."""
+    return {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
+
+
+def imports(used: set[str]) -> str:
+    """The import statements for these names."""
     lines = []
     for line in _IMPORTS.strip().splitlines():
-        if not line:
-            lines.append("")
-            continue
-        start, _, names = line.rpartition("import ")
-        used = [name for name in names.split(", ") if _names(body, name.split(" as ")[-1])]
-        if used:
-            lines.append(f"{start}import {', '.join(used)}")
+        start, _, known = line.rpartition("import ")
+        wanted = [name for name in known.split(", ") if name.split(" as ")[-1] in used]
+        if wanted or not line:
+            lines.append(f"{start}import {', '.join(wanted)}" if line else "")
     return "\n".join(lines)
 
 
-def constants(body: str) -> str:
-    """The constants that a text uses."""
-    return "\n".join(f"{name} = {value}" for name, value in _CONSTANTS.items() if _names(body, name))
-
-
-def _names(body: str, name: str) -> bool:
-    return re.search(rf"(?<![\w.\"']){name}(?![\w\"'])", body) is not None
+def constants(used: set[str]) -> str:
+    """The constants of these names."""
+    return "\n".join(f"{name} = {value}" for name, value in _CONSTANTS.items() if name in used)

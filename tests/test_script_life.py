@@ -1,0 +1,162 @@
+"""The life of an exported script: its log, its metrics, its end; what it does after failures; which checkpoint it takes."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import signal
+import urllib.request
+
+import fault_lab
+import parts
+import pytest
+import scripts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyspark.errors import StreamingQueryException
+from test_dead_letters import run_here
+
+import workbench as wb
+from workbench import script
+
+JOIN = wb.IntervalJoin("-5 s", "5 s", how="left")
+
+
+@pytest.fixture(scope="module")
+def run(spark):
+    return wb.run(JOIN, *fault_lab.streams(4), finish=False)
+
+
+def test_it_runs_until_it_is_told_to_end(run, tmp_path):
+    file = wb.export(run, tmp_path / "join.py", late="parquet")
+    port = parts.free_port()
+    env = scripts.environment(tmp_path, **{"spark.ui.enabled": "true", "spark.ui.port": str(port)})
+    running = scripts.start(
+        file, "--trigger", "1 second", "--state-store", "memory", "--shuffle-partitions", 1, env=env
+    )
+
+    def metrics():
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics/prometheus/", timeout=5) as page:
+                return page.read().decode()
+        except OSError:
+            return ""
+
+    scripts.wait_for(lambda: len([each for each in scripts.lines(file) if each["event"] == "dropped"]) >= 4, 90)
+    names = ("inputRate_total", "processingRate_total", "latency", "eventTime_watermark", "states_rowsTotal")
+    told = scripts.wait_for(
+        lambda: text if all(name in (text := metrics()).replace("-", "_") for name in names) else "", 30
+    )
+    assert "spark_streaming" in told.replace("-", "_")
+    more = tmp_path / "data" / "orders" / "batch-00099.parquet"
+    more.write_bytes((tmp_path / "data" / "orders" / "batch-00003.parquet").read_bytes())
+    scripts.wait_for(
+        lambda: any(each.get("batch", 0) > 3 and each.get("rows_in") == 6 for each in scripts.lines(file)), 30
+    )
+    os.kill(running.pid, signal.SIGTERM)
+    running.wait(30)
+    micro_batches = [each for each in scripts.lines(file) if each["event"] == "micro-batch"]
+    assert {"rows_in_per_second", "watermark", "state_rows", "state_bytes", "rows_dropped", "inputs"} <= set(
+        micro_batches[0]
+    )
+
+
+def failing(times, calls):
+    def work():
+        calls.append(1)
+        if len(calls) <= times:
+            raise StreamingQueryException("broken\nand a trace")
+
+    return work
+
+
+@pytest.mark.parametrize(
+    ("restart", "attempts", "times", "lives", "within"),
+    [
+        ("none", 3, 1, False, 600),
+        ("fixed-delay", 3, 3, True, 600),
+        ("fixed-delay", 3, 4, False, 600),
+        ("failure-rate", 2, 2, True, 600),
+        ("failure-rate", 2, 3, False, 600),
+        ("failure-rate", 2, 9, True, 0.01),  # never two in so short a time
+    ],
+)
+def test_restart_strategies(run, tmp_path, capsys, restart, attempts, times, lives, within):
+    made = scripts.module(wb.export(run, tmp_path / "join.py"))
+    args = argparse.Namespace(restart=restart, attempts=attempts, delay=0.02, within=within)
+    calls = []
+    if lives:
+        made.keep_running(failing(times, calls), args)
+        assert len(calls) == times + 1
+    else:
+        with pytest.raises(StreamingQueryException):
+            made.keep_running(failing(times, calls), args)
+        assert len(calls) == (attempts if restart != "none" else 0) + 1
+    assert capsys.readouterr().out.count('"why": "broken"') == min(times, len(calls))
+
+
+def test_a_checkpoint_is_for_one_join(run, spark, tmp_path):
+    made = scripts.module(wb.export(run, tmp_path / "join.py"))
+    args = scripts.arguments(made, checkpoint=str(tmp_path / "checkpoint"))
+    mine = made.MADE_FOR | {"state store": "rocksdb", "shuffle partitions": "2"}
+    made.check_checkpoint(spark, args, mine)
+    made.check_checkpoint(spark, args, mine)
+    others = {
+        "join": script.render(wb.IntervalJoin("-6 s", "5 s", how="left"), run.left, run.right, False),
+        "policy": script.render(JOIN, run.left, run.right, False, "max"),
+        "source": script.render(JOIN, run.left, run.right, False, source="kafka"),
+    }
+    changes = {name: _made_for(text, tmp_path)[name] for name, text in others.items()}
+    changes |= {"orders": "other columns", "state store": "memory", "shuffle partitions": "3"}
+    for name, value in changes.items():
+        assert value != mine[name]
+        with pytest.raises(SystemExit) as told:
+            made.check_checkpoint(spark, args, mine | {name: value})
+        assert f"was made for {name} {mine[name]!r}, this script has {value!r}" in str(told.value)
+        assert "start with a new --checkpoint" in str(told.value)
+
+
+def _made_for(text, folder):
+    file = folder / "other.py"
+    file.write_text(text)
+    return scripts.module(file).MADE_FOR
+
+
+def test_what_may_change_with_a_checkpoint(run, spark, tmp_path):
+    run_here(spark, run, tmp_path)
+    longer = [each.with_watermark("4 s") for each in fault_lab.streams(6)]
+    other = wb.run(JOIN, *longer, finish=False)
+    before = spark.read.parquet(str(tmp_path / "output")).count()
+    run_here(spark, other, tmp_path)  # a longer delay; it goes on with the two new micro-batches
+    assert spark.read.parquet(str(tmp_path / "output")).count() > before
+    made = [scripts.module(wb.export(each, tmp_path / "join.py")).MADE_FOR for each in (run, other)]
+    assert made[0] == made[1]
+
+
+PIECES = [*"ab\"'\\\n;#(){}$%`é\x00\u2028", '"); import os; #', "'''", '"""']
+NASTY = st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join)
+
+
+@settings(deadline=None, max_examples=40)  # each writes and formats two scripts
+@given(names=st.lists(NASTY, min_size=6, max_size=6, unique_by=str.lower), source=st.sampled_from(sorted(script.SOURCES)),
+       sink=st.sampled_from(sorted(script.SINKS)), late=st.sampled_from([None, *script.LATE]))  # fmt: skip
+def test_names_reach_a_script_as_literals_only(names, source, sink, late):
+    def structure(stream_names, columns):
+        import pandas as pd
+
+        sides = []
+        for place, name in enumerate(stream_names):
+            frame = pd.DataFrame({columns[place]: ["x"], columns[place + 2]: [pd.Timestamp("2026-01-01")]})
+            sides.append(wb.Stream.from_pandas(frame, name, key=columns[place], time=columns[place + 2]))
+        tree = ast.parse(script.render(JOIN, *sides, source=source, sink=sink, late=late))
+        return [type(node).__name__ for node in ast.walk(tree)]
+
+    if not all(name.strip() for name in names[:2]):
+        return
+    try:
+        found = structure(names[:2], names[2:])
+    except (wb.ArgumentError, wb.DataError) as refused:
+        assert str(refused)
+        return
+    assert found == structure(["left", "right"], ["a", "b", "c", "d"])
