@@ -7,6 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import deltalake
 import fault_lab
 import parts
 import psycopg
@@ -85,7 +86,6 @@ def test_a_topic_after_kills(undisturbed, broker, connectors, tmp_path):
 
 
 def test_a_delta_table_after_kills(undisturbed, delta, tmp_path):
-    deltalake = pytest.importorskip("deltalake")
     python, jars = delta
     run = undisturbed[FEW]
     file = wb.export(run, tmp_path / "join.py", sink="delta")

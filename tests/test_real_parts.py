@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 
+import deltalake
 import fastavro
 import pandas as pd
 import parts
@@ -146,9 +147,23 @@ def test_a_password_among_the_arguments_is_refused(interval, connectors, tmp_pat
 
 def test_delta(interval, delta, tmp_path):
     python, jars = delta
-    file = wb.export(interval, tmp_path / "join.py", sink="delta")
     env = scripts.environment(tmp_path, [jars]) | {"PYSPARK_PYTHON": python}
+    file = wb.export(interval, tmp_path / "join.py", sink="delta")
     scripts.run(file, "--trigger", "available-now", env=env, launcher=(python,))
-    deltalake = pytest.importorskip("deltalake")
-    rows = deltalake.DeltaTable(str(tmp_path / "output")).to_pyarrow_table().to_pylist()
-    assert plain(rows) == rows_of(interval)
+    table = str(tmp_path / "output")
+    assert plain(deltalake.DeltaTable(table).to_pyarrow_table().to_pylist()) == rows_of(interval)
+
+    # and from Delta tables: each one a micro-batch
+    sides = []
+    for side in (interval.left, interval.right):
+        deltalake.write_deltalake(tmp_path / side.name, side.table)
+        given = {"key": "order_id", "time": side.time, "format": "delta", "watermark": "1 s"}
+        sides.append(wb.Stream.from_files(tmp_path / side.name, name=side.name, **given))
+    again = wb.run(interval.join, *sides, finish=False)
+    with pytest.raises(wb.ArgumentError, match="late: got 'parquet'; which rows of a Delta table"):
+        wb.export(again, tmp_path / "again.py", late="parquet")
+    file = wb.export(again, tmp_path / "again.py", sink="delta")
+    words = ("--checkpoint", "other", "--output", "other-output", "--trigger", "available-now")
+    scripts.run(file, *words, env=env, launcher=(python,))
+    found = deltalake.DeltaTable(str(tmp_path / "other-output")).to_pyarrow_table().to_pylist()
+    assert plain(found) == rows_of(again)

@@ -25,7 +25,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as empty:
         _, without = first_chart(os.environ | {"XDG_CACHE_HOME": empty})
     subprocess.run([sys.executable, "-m", "workbench.prepare"], check=True, stdout=subprocess.DEVNULL)
-    preview, chart = first_chart(os.environ)
+    preview, chart = (
+        statistics.median(each) for each in zip(*(first_chart(os.environ) for _ in range(3)), strict=True)
+    )
     tell("`%workbench` to the preview, fresh kernel", "1 s", f"{preview:.1f} s", preview < 1)
     tell(
         "`%load_ext workbench` to the first chart of a run on Spark, fresh kernel",

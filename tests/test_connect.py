@@ -1,0 +1,56 @@
+"""A Spark Connect session given to `wb.run`: it runs there, and what cannot be had is said clearly."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+WORK = """
+import json
+import sys
+
+from pyspark.sql import SparkSession
+
+import generators
+import workbench as wb
+
+spark = SparkSession.builder.remote("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+sides = generators.generate("orders_payments", events=40, batches=3, seed=2)
+run = wb.run(wb.IntervalJoin("0 s", "15 s", how="left"), *sides, spark=spark)
+told = {
+    "session": type(run.spark).__module__,
+    "rows": run.output.drop(columns="batch").astype(str).values.tolist(),
+    "fates": run.rows.fate.value_counts().to_dict(),
+    "fault": run.fault,
+    "state": len(run.state(1)),
+    "batches": len(run.batches),
+}
+print(json.dumps(told))
+spark.stop()
+"""
+
+
+def test_a_run_on_spark_connect_is_the_run_here(spark):
+    import generators
+    import workbench as wb
+
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", WORK],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        env=os.environ,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert "connect" in told["session"]
+    sides = generators.generate("orders_payments", events=40, batches=3, seed=2)
+    run = wb.run(wb.IntervalJoin("0 s", "15 s", how="left"), *sides)
+    assert told["rows"] == run.output.drop(columns="batch").astype(str).values.tolist()
+    assert told["fates"] == run.rows.fate.value_counts().to_dict()
+    assert told["fault"] == ""
+    assert told["state"] == len(run.state(1))
+    assert told["batches"] == len(run.batches)
