@@ -40,7 +40,7 @@ def run_here(spark, run, folder, **given):
     places = {name: str(folder / name) for name in ("output", "checkpoint", "late")}
     extra = {} if run.finish else {"trigger": "available-now"}
     own = scripts.own_session(spark, **{"spark.sql.files.ignoreCorruptFiles": "true"})
-    made.run(own, scripts.arguments(made, **places, **extra, **given))
+    made.run(own, scripts.arguments(made, **places | extra | given))
     return own
 
 

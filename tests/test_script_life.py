@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import urllib.request
 
 import fault_lab
@@ -128,7 +131,10 @@ def test_what_may_change_with_a_checkpoint(run, spark, tmp_path):
     longer = [each.with_watermark("4 s") for each in fault_lab.streams(6)]
     other = wb.run(JOIN, *longer, finish=False)
     before = spark.read.parquet(str(tmp_path / "output")).count()
-    run_here(spark, other, tmp_path)  # a longer delay; it goes on with the two new micro-batches
+    savepoint = tmp_path / "savepoint"
+    shutil.copytree(tmp_path / "checkpoint", savepoint)
+    # a longer delay; from a copy of the checkpoint it goes on with the two new micro-batches
+    run_here(spark, other, tmp_path, checkpoint=str(savepoint))
     assert spark.read.parquet(str(tmp_path / "output")).count() > before
     made = [scripts.module(wb.export(each, tmp_path / "join.py")).MADE_FOR for each in (run, other)]
     assert made[0] == made[1]
@@ -160,3 +166,30 @@ def test_names_reach_a_script_as_literals_only(names, source, sink, late):
         assert str(refused)
         return
     assert found == structure(["left", "right"], ["a", "b", "c", "d"])
+
+
+def test_scripts_are_typed_and_lint_clean(run, tmp_path):
+    places = [("files", "parquet", None), ("kafka", "kafka", "kafka"), ("kafka-avro", "postgresql", "parquet"),
+              ("files", "postgresql-transaction", "parquet"), ("files", "delta", None), ("kafka", "console", None)]  # fmt: skip
+    files = []
+    for number, (source, sink, late) in enumerate(places):
+        finish = number == 3
+        for join in (JOIN, wb.CoGroup(wb.Session("3 s"))):
+            files.append(tmp_path / f"join_{len(files)}.py")
+            text = script.render(join, run.left, run.right, finish, source=source, sink=sink, late=late)
+            files[-1].write_text(text)
+    wb.export(run, tmp_path / "job")
+    lint = [
+        "ruff",
+        "check",
+        "--isolated",
+        "--select",
+        "F,E4,E7,E9,W,I,B,UP,SIM,C4,PIE,RET,ANN",
+        "--ignore",
+        "ANN401,B023",
+    ]
+    for tool in ([*lint, tmp_path], ["mypy", "--strict", "--no-incremental", *files]):
+        done = subprocess.run(
+            [sys.executable, "-m", *map(str, tool)], capture_output=True, text=True, check=False, cwd=tmp_path
+        )
+        assert done.returncode == 0, done.stdout

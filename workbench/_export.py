@@ -63,7 +63,7 @@ def export(
             "run", run, "a folder's test holds the script to the rows of a run; run it on Spark with workbench.run"
         )
     places = script.check(run.left, run.right, source or "files", sink or "parquet", late)
-    if target.suffix and target.suffix != ".py":
+    if target.suffix not in ("", ".py") and not target.is_dir():
         raise wrong("path", str(path), 'give a file that ends in .py, such as "join.py", or a folder')
     if not target.parent.is_dir():
         raise wrong("path", str(path), f"there is no folder {str(target.parent)!r}; make it first")

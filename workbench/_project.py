@@ -31,6 +31,7 @@ def write(run: Run, folder: Path, places: script.Places) -> None:
     import pyarrow.parquet as pq
 
     for name, text in script.project(run.join, run.left, run.right, run.policy, places).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     fixture = folder / "fixture"
     shutil.rmtree(fixture, ignore_errors=True)

@@ -104,11 +104,34 @@ def project(join: Join, left: Stream, right: Stream, policy: str, places: Places
         "name": title.replace(" ", "-").replace("_", "-"),
         "description": _description(join, policy, names),
         "grouped": isinstance(join, CoGroup),
+        "pipeline": _as_pipeline(join, left, right, places),
         "packages": f"--packages {places.coordinates} " if places.needs else "",
         **places.words(names, "join.py"),
     }
-    files = ("test_join.py", "README.md", "pyproject.toml")
-    return {name: _TEMPLATES.get_template(f"project/{name}.jinja").render(given) + "\n" for name in files}
+    made = {
+        name: _TEMPLATES.get_template(f"project/{name}.jinja").render(given) + "\n"
+        for name in ("test_join.py", "README.md", "pyproject.toml")
+    }
+    if given["pipeline"]:
+        given["sides"] = [_sides.side(*each, places) for each in ((names.left, left), (names.right, right))]
+        code = plan.render(join, left, right)
+        for side in (names.left, names.right):  # a pipeline's functions must not ask Spark for columns
+            code = code.replace(f"in {side.var}.columns", f"in {side.var.upper()}_COLUMNS")
+        given |= {"code": code, "policy": policy}
+        text = _TEMPLATES.get_template("project/pipeline.py.jinja").render(given)
+        made["pipeline/transformations/join.py"] = black.format_str(text, mode=black.Mode(line_length=100))
+        made["pipeline/spark-pipeline.yml"] = (
+            _TEMPLATES.get_template("project/spark-pipeline.yml.jinja").render(given) + "\n"
+        )
+    return made
+
+
+def _as_pipeline(join: Join, left: Stream, right: Stream, places: Places) -> bool:
+    """Whether the join can be written as a declarative pipeline: of plain files, or topics of JSON."""
+    if not isinstance(join, CoGroup) and join.how == "anti":
+        return False  # its plan asks for columns
+    plain = "delta" not in places.formats and not (left.nanos or right.nanos)
+    return not _sides.meta(left, right) and (plain if places.source == "files" else places.source == "kafka")
 
 
 def check(left: Stream, right: Stream, source: object, sink: object, late: object) -> Places:

@@ -16,7 +16,10 @@ SOURCES = {
 
 SINKS = {
     "parquet": "Parquet files, each row exactly once for readers that go by the log in the folder, as Spark does.",
-    "delta": "a Delta table, each row exactly once: a commit notes the query and the micro-batch it is of.",
+    "delta": (
+        "a Delta table, each row exactly once: a commit notes the query and the micro-batch it is of. Delta Lake 4.4.0 "
+        "needs Spark 4.2."
+    ),
     "kafka": "a Kafka topic, each row at least once; a repeated row has the same id, by which `read_once` drops it.",
     "console": "the standard output; a micro-batch that is done again is printed again.",
     "postgresql": "a PostgreSQL table, each row exactly once: a row's id is its primary key, inserted if it is new.",
@@ -33,12 +36,12 @@ LATE = {
 }
 """Where a script can write the rows that the join drops."""
 
-_SPARK = "4.3.0"
+_SPARK, _SPARK_OF_DELTA = "4.3.0", "4.2.1"  # Delta Lake 4.4.0 calls what Spark 4.3 changed
 _PACKAGES = {
     "kafka": "org.apache.spark:spark-sql-kafka-0-10_2.13:{spark}",
     "avro": "org.apache.spark:spark-avro_2.13:{spark}",
     "postgresql": "org.postgresql:postgresql:42.7.8",
-    "delta": "io.delta:delta-spark_2.13:4.4.0",
+    "delta": "io.delta:delta-spark_4.2_2.13:4.4.0",
 }
 
 
@@ -73,7 +76,12 @@ class Places:
     @property
     def coordinates(self) -> str:
         """The packages' coordinates, as ``--packages`` takes them; empty where none are needed."""
-        return ",".join(_PACKAGES[name].format(spark=_SPARK) for name in self.needs)
+        return ",".join(_PACKAGES[name].format(spark=self.spark) for name in self.needs)
+
+    @property
+    def spark(self) -> str:
+        """The version of Spark that the script is for."""
+        return _SPARK_OF_DELTA if "delta" in self.needs else _SPARK
 
     def words(self, names: Names, file: str) -> dict[str, Any]:
         """What the templates ask of the places."""
@@ -95,6 +103,7 @@ class Places:
             "to_words": SINKS[self.sink],
             "late_words": LATE[self.late] if self.late else "",
             "source_words": self.source,
+            "spark_version": "pyspark>=4.2,<4.3" if "delta" in needs else "pyspark>=4.3,<4.4",
             "secrets": ", ".join(secrets),
             "command": submit if needs else f"`python {file}` or `spark-submit {file}`",
             "trigger": "10 seconds" if self.source != "files" else "available-now",
