@@ -138,6 +138,8 @@ def test_what_may_change_with_a_checkpoint(run, spark, tmp_path):
     assert spark.read.parquet(str(tmp_path / "output")).count() > before
     made = [scripts.module(wb.export(each, tmp_path / "join.py")).MADE_FOR for each in (run, other)]
     assert made[0] == made[1]
+    letters = spark.read.parquet(str(tmp_path / "late"))  # told of once, though the copy told of them again
+    assert letters.count() == letters.distinct().count()
 
 
 PIECES = [*"ab\"'\\\n;#(){}$%`é\x00\u2028", '"); import os; #', "'''", '"""']

@@ -7,6 +7,7 @@ import ast
 _IMPORTS = """
 import argparse
 import getpass
+import hashlib
 import json
 import os
 import sys
