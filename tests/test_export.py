@@ -135,7 +135,7 @@ def test_a_script_reads_as_an_engineers(spark):
         for each in ast.walk(tree)
         if isinstance(each, ast.Import | ast.ImportFrom)
     }
-    assert all(name.split(".")[0] == "pyspark" or name in sys.stdlib_module_names for name in imports)
+    assert {name.split(".")[0] for name in imports} <= {"pyspark", *sys.stdlib_module_names}
     assert run.code in run.script
     assert "def join_streams(orders: DataFrame, payments: DataFrame) -> DataFrame:" in run.script
     assert '"--orders"' in run.script
