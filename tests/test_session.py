@@ -73,7 +73,13 @@ def test_files_have_the_permissions_that_hadoop_gives_them_and_no_checksums_besi
 
 def test_what_makes_recorded_runs_quick_is_in_no_exported_script(spark):
     run = wb.run(wb.IntervalJoin("0 s", "1 s"), stream([("a", 100)]), stream([("a", 100)]))
-    meant = {"spark.sql.shuffle.partitions", "spark.sql.session.timeZone"}
+    # its state store is RocksDB, unless its user says otherwise
+    meant = {
+        "spark.sql.shuffle.partitions",
+        "spark.sql.session.timeZone",
+        "spark.sql.streaming.stateStore.providerClass",
+    }
+    assert 'default="rocksdb"' in run.script
     for name in (session.SETTINGS.keys() | session.QUERY_SETTINGS.keys()) - meant:
         assert name not in run.script
 
@@ -93,7 +99,10 @@ def test_java_starts_from_the_archive_of_its_classes(tmp_path):
     assert archive.is_relative_to(tmp_path), made.stderr
     assert [path.name for path in archive.parent.iterdir()] == [archive.name]
     code = "import psutil, workbench as wb\nwb.spark()\n"
-    code += "print(*[word for each in psutil.Process().children(recursive=True) for word in each.cmdline()], sep='\\n')"
+    code += (
+        "for each in psutil.Process().children(recursive=True):\n    try:\n        print(*each.cmdline(), sep='\\n')\n"
+    )
+    code += "    except psutil.NoSuchProcess:  # it has just ended\n        pass"
     told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert f"-XX:SharedArchiveFile={archive}" in told.stdout.splitlines(), told.stderr
 
