@@ -24,7 +24,7 @@ JOINS = [
 ]
 
 
-def streams(finish):
+def streams():
     left, right = generators.generate("orders_payments", events=120, seed=5, late=0.2, batches=6)
     keyless = left.to_pandas()
     keyless.loc[::9, "order_id"] = None
@@ -87,14 +87,14 @@ def _text(value):
 
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_late_rows_are_those_of_the_run(spark, tmp_path, join):
-    run = wb.run(join, *streams(True), finish=join.how != "left" if hasattr(join, "how") else True)
+    run = wb.run(join, *streams(), finish=join.how != "left" if hasattr(join, "how") else True)
     assert len(run.late) > 5
     own = run_here(spark, run, tmp_path)
     assert told_of(letters(own, tmp_path)) == late_of(run)
 
 
 def test_a_second_start_writes_nothing_twice(spark, tmp_path):
-    run = wb.run(JOINS[0], *streams(True), finish=False)
+    run = wb.run(JOINS[0], *streams(), finish=False)
     own = run_here(spark, run, tmp_path)
     before = told_of(letters(own, tmp_path))
     run_here(spark, run, tmp_path)

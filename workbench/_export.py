@@ -62,7 +62,8 @@ def export(
         raise wrong(
             "run", run, "a folder's test holds the script to the rows of a run; run it on Spark with workbench.run"
         )
-    places = script.check(run.left, run.right, source or "files", sink or "parquet", late)
+    source, sink = source or "files", sink or "parquet"
+    places = script.check(run.left, run.right, source, sink, late)
     if target.suffix not in ("", ".py") and not target.is_dir():
         raise wrong("path", str(path), 'give a file that ends in .py, such as "join.py", or a folder')
     if not target.parent.is_dir():
@@ -73,9 +74,7 @@ def export(
         target.mkdir(exist_ok=True)
         file = target / "join.py"
         _project.write(run, target, places)
-    text = script.render(
-        run.join, run.left, run.right, run.finish, run.policy, file.name, source or "files", sink or "parquet", late
-    )
+    text = script.render(run.join, run.left, run.right, run.finish, run.policy, file.name, source, sink, late)
     file.write_text(text)
     if places.source == "files":
         _record(run, file.parent / "data", data)

@@ -13,7 +13,6 @@ from workbench import _files
 from workbench.errors import ArgumentError, DataError, one_of, wrong
 
 VALUES = ("json", "avro")
-META = ("kafka_key", "kafka_timestamp", "kafka_headers")
 _SECONDS = 30.0
 
 
@@ -23,7 +22,7 @@ def rows(brokers: str, topic: str, time: str, values: str, schema: Any, messages
 
     one_of("values", values, VALUES)
     for each in include:
-        one_of("include", each, META)
+        one_of("include", each, tuple(_META))
     decode = _decoder(values, schema)
     wanted = _files.schema_of(schema) if values == "json" else None
     found, broken = [], 0

@@ -30,9 +30,18 @@ def literal(value: str) -> str:
 
 
 def column(name: str) -> str:
-    """Python source of a column reference, as ``F.col`` and its like read it: backticks where they are needed."""
-    plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
-    return literal(name if plain else "`" + name.replace("`", "``") + "`")
+    """Python source of a column reference, as ``F.col`` and its like read it."""
+    return literal(quoted(name))
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark reads it: in backticks where they are needed."""
+    return name if is_plain(name) else "`" + name.replace("`", "``") + "`"
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is letters, digits and underscores, and begins with no digit."""
+    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
 
 
 def identifier(name: str) -> str:

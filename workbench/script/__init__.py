@@ -5,8 +5,6 @@ It needs PySpark and, for some sinks, the packages that its docstring names.
 
 from __future__ import annotations
 
-import re
-
 import black
 import jinja2
 
@@ -14,7 +12,7 @@ from workbench import _arrow, plan, times
 from workbench.errors import ArgumentError, one_of
 from workbench.joins import CoGroup, IntervalJoin, Join
 from workbench.plan import Names
-from workbench.plan._names import ENVIRONMENT, literal
+from workbench.plan._names import ENVIRONMENT, is_plain, literal
 from workbench.script import _imports, _late, _sides
 from workbench.script._places import LATE, SINKS, SOURCES, Places
 from workbench.streams import Stream
@@ -155,7 +153,7 @@ def check(left: Stream, right: Stream, source: object, sink: object, late: objec
     if places.source == "kafka-avro":
         for stream in (left, right):
             for name in stream.columns:
-                if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
+                if not is_plain(name):
                     raise ArgumentError(
                         f"source: got {source!r}; Avro has no field named {name!r}, as a column of {stream.name} is: "
                         "rename it, or use 'kafka'"

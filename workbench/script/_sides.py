@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from workbench import _arrow
-from workbench.plan._names import Side, literal
+from workbench.plan._names import Side, literal, quoted
 from workbench.script._places import Places
 from workbench.streams import KAFKA_COLUMNS, Stream
 
@@ -23,8 +22,7 @@ def side(names: Side, stream: Stream, places: Places) -> dict[str, Any]:
         "var": names.var,
         "constant": names.var.upper(),
         "option": names.var.replace("_", "-"),
-        "argument": names.var,
-        "schema": [literal(f"{_name(name)} {kind}") for name, kind in types.items()],
+        "schema": [literal(f"{quoted(name)} {kind}") for name, kind in types.items()],
         "columns": ", ".join(map(literal, types)),
         "made_for": json.dumps({"key": stream.key, "time": stream.time, "columns": types}),
         "time": stream.time,
@@ -72,10 +70,6 @@ def avro(stream: Stream, name: str) -> dict[str, Any]:
             logical = {"type": "int", "logicalType": "date"}
         fields.append({"name": column, "type": ["null", logical], "default": None})
     return {"type": "record", "name": name, "fields": fields}
-
-
-def _name(column: str) -> str:
-    return column if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", column) else "`" + column.replace("`", "``") + "`"
 
 
 def _ending(stream: Stream) -> str:
