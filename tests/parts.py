@@ -129,13 +129,31 @@ def check_database() -> Path:
 
 def pyspark_of_delta() -> str:
     """A Python of its own with PySpark 4.2, the newest that Delta Lake is built for."""
-    home = CACHE / "pyspark-4.2"
+    return _python_with("pyspark-4.2", "pyspark>=4.2,<4.3")
+
+
+def pyflink() -> str:
+    """A Python of its own with PyFlink, which wants older packages than ours."""
+    return _python_with("pyflink-2.3", "apache-flink>=2.3,<2.4", "setuptools")
+
+
+def flink_jars(python: str) -> Path:
+    """The folder of the jars that PyFlink brings."""
+    found = sorted(Path(python).parent.parent.glob("lib/python*/site-packages/pyflink/lib"))
+    if not found:
+        raise MissingError("PyFlink has brought no jars")
+    return found[0]
+
+
+def _python_with(name: str, *packages: str) -> str:
+    """A Python of its own with these packages, made once."""
+    home = CACHE / name
     python, done = home / "bin" / "python", home / "done"
     if not done.exists():
         venv.create(_made(home), with_pip=True, clear=True)
-        got = subprocess.run([python, "-m", "pip", "install", "-q", "pyspark>=4.2,<4.3"], check=False)
+        got = subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=False)
         if got.returncode:
-            raise MissingError("no PySpark 4.2, which Delta Lake is built for")
+            raise MissingError(f"pip did not find {' '.join(packages)}")
         done.touch()
     return str(python)
 

@@ -1,0 +1,164 @@
+"""A join as Apache Flink says it: in Flink SQL, and as a job of its DataStream API in Java.
+
+For people who come from there, and to lay side by side: nothing of it runs in the workbench. The rows are those of the
+run wherever none comes late; what differs beside lateness is told in the text itself.
+"""
+
+from __future__ import annotations
+
+import jinja2
+
+from workbench.flink import _words
+from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
+from workbench.plan import Names
+from workbench.plan._names import ENVIRONMENT
+from workbench.streams import Stream
+from workbench.windows import Session
+
+__all__ = ["class_name", "java", "sql"]
+
+_TEMPLATES = ENVIRONMENT.overlay(loader=jinja2.PackageLoader("workbench", "flink"))
+_TEMPLATES.filters |= {
+    "sql_name": _words.sql_name,
+    "row_type": _words.row_type,
+    "java_text": _words.java_text,
+    "java_lines": _words.java_lines,
+}
+_JOINS = {"inner": "JOIN", "left": "LEFT JOIN", "right": "RIGHT JOIN", "full": "FULL JOIN", "anti": "LEFT JOIN"}
+
+
+def sql(join: Join, left: Stream, right: Stream) -> str:
+    """The two tables and the query as Flink SQL (2.0 and later).
+
+    Parameters
+    ----------
+    join, left, right
+        As in `workbench.run`.
+
+    Returns
+    -------
+    str
+        Statements that each end in a semicolon; the last one is the query. Streams from memory are read where
+        `workbench.export` writes them.
+
+    Raises
+    ------
+    ArgumentError
+        If a time span is finer than a millisecond, which is as fine as Flink's event times are, or if Flink's SQL has
+        no such join.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> import generators
+    >>> text = sql(wb.IntervalJoin("0 s", "15 s"), *generators.generate("orders_payments", events=10))
+    >>> print(text[text.index("FROM") :])
+    FROM `orders` AS L
+    JOIN `payments` AS R
+      ON L.`order_id` = R.`order_id`
+      AND R.`paid_at` >= L.`ordered_at` + INTERVAL '0' SECOND
+      AND R.`paid_at` <= L.`ordered_at` + INTERVAL '15' SECOND;
+    <BLANKLINE>
+    """
+    return _TEMPLATES.get_template("join.sql.jinja").render(
+        **_given(join, left, right), tables=_tables(left, right, watermarks=True), query=_query(join, left, right)
+    )
+
+
+def java(join: Join, left: Stream, right: Stream) -> str:
+    """The job as one Java class of Flink's DataStream API (2.0 and later); it is named as `class_name` says.
+
+    Parameters
+    ----------
+    join, left, right
+        As in `workbench.run`.
+
+    Raises
+    ------
+    ArgumentError
+        As in `sql`.
+    """
+    by_table = isinstance(join, IntervalJoin) and join.how != "inner"
+    columns = [_words.fields(stream) for stream in (left, right)]
+    body = _TEMPLATES.get_template("Join.java.jinja").render(
+        **_given(join, left, right),
+        name=class_name(left, right),
+        tables=_tables(left, right, watermarks=by_table),
+        query=_query(join, left, right) if by_table else "",
+        fields=columns,
+        keys=_words.java_keys(left, right),
+        delays=[_words.duration(stream.watermark, "watermark") for stream in (left, right)],
+        assigner=None if isinstance(join, IntervalJoin) else _words.assigner(join.window),
+        bounds=[_words.duration(each, name) for name, each in (("lower", join.lower), ("upper", join.upper))]
+        if isinstance(join, IntervalJoin)
+        else [],
+    )
+    return f"{_words.java_imports(body)}\n\n{body}\n"
+
+
+def class_name(left: Stream, right: Stream) -> str:
+    """The name of the class that `java` writes, and of its file.
+
+    Examples
+    --------
+    >>> import generators
+    >>> class_name(*generators.generate("orders_payments", events=10))
+    'OrdersWithPayments'
+    """
+    names = Names.of(left, right)
+    return "With".join("".join(map(str.capitalize, side.var.split("_"))) for side in (names.left, names.right))
+
+
+def _given(join: Join, left: Stream, right: Stream) -> dict[str, object]:
+    names = Names.of(left, right)
+    return {
+        "join": join,
+        "how": "inner" if isinstance(join, CoGroup) else join.how,
+        "title": f"{names.left.var} with {names.right.var}",
+        "left": left,
+        "right": right,
+        "names": [names.left.var, names.right.var],
+        "grouped": isinstance(join, CoGroup),
+        "windowed": not isinstance(join, IntervalJoin),
+        "session": isinstance(join, CoGroup | WindowJoin) and isinstance(join.window, Session),
+        "regular": isinstance(join, IntervalJoin) and join.how == "semi",
+    }
+
+
+def _tables(left: Stream, right: Stream, watermarks: bool) -> list[str]:
+    """The statement that makes each side's table."""
+    names = Names.of(left, right)
+    template = _TEMPLATES.get_template("table.sql.jinja")
+    return [
+        template.render(
+            name=side.var,
+            columns=_words.fields(stream),
+            options=_words.options(stream, side.var),
+            time=stream.time,
+            delay=_words.interval(stream.watermark, "watermark") if watermarks else "",
+        )
+        for side, stream in ((names.left, left), (names.right, right))
+    ]
+
+
+def _query(join: Join, left: Stream, right: Stream) -> str:
+    """The query without its semicolon, and the view that it needs before it, if any."""
+    given = _given(join, left, right)
+    given["fields"] = [_words.fields(stream) for stream in (left, right)]
+    given["join_word"] = _JOINS.get(str(given["how"]), "")
+    given["keys"] = list(zip(left.key, right.key, strict=True))
+    given["how_many"] = len(left.key)
+    if isinstance(join, IntervalJoin):
+        given["bounds"] = [_words.bound(join.lower, "lower"), _words.bound(join.upper, "upper")]
+        return _TEMPLATES.get_template("interval.sql.jinja").render(given).strip()
+    if isinstance(join, CoGroup):
+        given["function"] = _words.window_function(join.window, "both", "event_time", left.key, grouped=True)
+        return _TEMPLATES.get_template("cogroup.sql.jinja").render(given).strip()
+    names = Names.of(left, right)
+    given["functions"] = [
+        _words.window_function(join.window, side.var, stream.time, left.key)
+        if not given["session"]
+        else _words.window_function(join.window, "both", "event_time", left.key)
+        for side, stream in ((names.left, left), (names.right, right))
+    ]
+    return _TEMPLATES.get_template("window.sql.jinja").render(given).strip()

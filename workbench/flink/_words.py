@@ -1,0 +1,260 @@
+"""Names, types, time spans and windows in Flink's words. User text enters them only as quoted names and literals."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from workbench import times
+from workbench.errors import ArgumentError, wrong
+from workbench.streams import Stream
+from workbench.times import Span
+from workbench.windows import Session, Sliding, Tumbling, Window
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MILLISECOND = timedelta(milliseconds=1)
+_FLINK, _STREAMING = "org.apache.flink", "org.apache.flink.streaming.api"
+_CLASSES = (
+    "java.time.Duration",
+    "java.time.LocalDate",
+    "java.time.LocalDateTime",
+    "java.time.ZoneOffset",
+    "java.util.ArrayList",
+    "java.util.List",
+    f"{_FLINK}.api.common.eventtime.WatermarkStrategy",
+    f"{_FLINK}.api.common.functions.CoGroupFunction",
+    f"{_FLINK}.api.common.functions.JoinFunction",
+    f"{_FLINK}.api.common.typeinfo.TypeInformation",
+    f"{_FLINK}.api.common.typeinfo.Types",
+    *(f"{_FLINK}.api.java.tuple.Tuple{count}" for count in range(2, 26)),
+    f"{_STREAMING}.datastream.DataStream",
+    f"{_STREAMING}.environment.StreamExecutionEnvironment",
+    f"{_STREAMING}.functions.co.ProcessJoinFunction",
+    f"{_STREAMING}.windowing.assigners.EventTimeSessionWindows",
+    f"{_STREAMING}.windowing.assigners.SlidingEventTimeWindows",
+    f"{_STREAMING}.windowing.assigners.TumblingEventTimeWindows",
+    f"{_FLINK}.table.api.Table",
+    f"{_FLINK}.table.api.bridge.java.StreamTableEnvironment",
+    f"{_FLINK}.types.Row",
+    f"{_FLINK}.util.Collector",
+)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column: its name, its type in SQL, its Java class and what Flink's `Types` calls it."""
+
+    name: str
+    sql: str
+    java: str
+    info: str
+
+
+def sql_name(name: str) -> str:
+    """A name as Flink SQL reads it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def sql_text(value: str) -> str:
+    """A text literal of SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def java_text(value: str) -> str:
+    """A text literal of Java; what is no ASCII, quote or backslash is escaped."""
+    return json.dumps(value)
+
+
+def java_lines(text: str) -> str:
+    """The inside of a text block of Java, whose lines keep what they end in."""
+    lines = [json.dumps(line)[1:-1] for line in text.split("\n")]
+    return "\n".join(f"{line[:-1]}\\s" if line.endswith(" ") else line for line in lines)
+
+
+def java_imports(body: str) -> str:
+    """The imports of the classes that a text names."""
+    return "\n".join(f"import {each};" for each in _CLASSES if re.search(rf"\b{each.rsplit('.', 1)[-1]}\b", body))
+
+
+def fields(stream: Stream) -> list[Field]:
+    """The columns of a stream; its event time in milliseconds, as fine as Flink's are."""
+    return [_field(each.name, each.type, each.name == stream.time) for each in stream.table.schema]
+
+
+def _field(name: str, kind: pa.DataType, event_time: bool) -> Field:
+    if event_time:
+        return Field(name, "TIMESTAMP(3)", "LocalDateTime", "LOCAL_DATE_TIME")
+    for test, *words in _kinds():
+        if test(kind):
+            return Field(name, *words)
+    return Field(name, sql_type(kind), "Object", "GENERIC(Object.class)")
+
+
+def _kinds() -> tuple[tuple[object, str, str, str], ...]:
+    from pyarrow import types
+
+    return (
+        (types.is_string, "STRING", "String", "STRING"),
+        (types.is_int64, "BIGINT", "Long", "LONG"),
+        (types.is_int32, "INT", "Integer", "INT"),
+        (types.is_int16, "SMALLINT", "Short", "SHORT"),
+        (types.is_int8, "TINYINT", "Byte", "BYTE"),
+        (types.is_float64, "DOUBLE", "Double", "DOUBLE"),
+        (types.is_float32, "FLOAT", "Float", "FLOAT"),
+        (types.is_boolean, "BOOLEAN", "Boolean", "BOOLEAN"),
+        (types.is_date, "DATE", "LocalDate", "LOCAL_DATE"),
+        (types.is_timestamp, "TIMESTAMP(6)", "LocalDateTime", "LOCAL_DATE_TIME"),
+        (types.is_binary, "BYTES", "byte[]", "PRIMITIVE_ARRAY(byte.class)"),
+    )
+
+
+def sql_type(kind: pa.DataType) -> str:
+    """A type of Arrow in Flink SQL."""
+    from pyarrow import types
+
+    if types.is_decimal(kind):
+        return f"DECIMAL({kind.precision}, {kind.scale})"
+    if types.is_list(kind) or types.is_large_list(kind):
+        return f"ARRAY<{sql_type(kind.value_type)}>"
+    if types.is_map(kind):
+        return f"MAP<{sql_type(kind.key_type)}, {sql_type(kind.item_type)}>"
+    if types.is_struct(kind):
+        return f"ROW<{', '.join(f'{sql_name(each.name)} {sql_type(each.type)}' for each in kind)}>"
+    return next((words[0] for test, *words in _kinds() if test(kind)), "STRING")  # type: ignore[operator]
+
+
+def row_type(columns: list[Field]) -> str:
+    """The type of a whole row."""
+    return f"ROW<{', '.join(f'{sql_name(each.name)} {each.sql}' for each in columns)}>"
+
+
+def options(stream: Stream, name: str) -> dict[str, str]:
+    """What stands in a table's WITH: where the rows are."""
+    if stream.format == "delta":
+        found = {"connector": "delta", "table-path": stream.path or ""}
+    else:
+        found = {
+            "connector": "filesystem",
+            "path": stream.path or f"data/{name}",
+            "format": stream.format if stream.path else "parquet",
+        }
+    if stream.format == "json":
+        found |= {"json.timestamp-format.standard": "ISO-8601"}
+    return {sql_text(option): sql_text(value) for option, value in found.items()}
+
+
+def interval(span: Span, argument: str) -> str:
+    """An interval literal of SQL, in its largest whole unit; its sign is left out."""
+    size = abs(_whole(span, argument))
+    for unit, length in (("DAY", timedelta(days=1)), ("HOUR", timedelta(hours=1)), ("MINUTE", timedelta(minutes=1))):
+        if size and not size % length:
+            count = str(size // length)
+            return f"INTERVAL '{count}' {unit}{_digits(count)}"
+    seconds, rest = divmod(size // _MILLISECOND, 1000)
+    if rest:
+        return f"INTERVAL '{seconds}.{rest:03}' SECOND({len(str(seconds))}, 3)"
+    return f"INTERVAL '{seconds}' SECOND{_digits(str(seconds))}"
+
+
+def bound(span: Span, argument: str) -> str:
+    """What is added to a time to reach a bound."""
+    sign = "-" if times.exact(span) < times.ZERO else "+"
+    return f"{sign} {interval(span, argument)}"
+
+
+def _digits(count: str) -> str:
+    """Flink reads two digits where nothing else is said."""
+    return f"({len(count)})" if len(count) > 2 else ""
+
+
+def duration(span: Span, argument: str) -> str:
+    """A `java.time.Duration` as Java source."""
+    size = _whole(span, argument)
+    units = (("Days", 86_400_000), ("Hours", 3_600_000), ("Minutes", 60_000), ("Seconds", 1000), ("Millis", 1))
+    count = size // _MILLISECOND
+    if not count:
+        return "Duration.ZERO"
+    unit, length = next((unit, length) for unit, length in units if not count % length)
+    long = "L" if abs(count // length) > 2**31 - 1 else ""
+    return f"Duration.of{unit}({count // length}{long})"
+
+
+def _whole(span: Span, argument: str) -> timedelta:
+    size = times.exact(span)
+    if size % _MILLISECOND:
+        raise wrong(argument, times.text(size), "Flink's event times have milliseconds, so use whole milliseconds")
+    return size
+
+
+def window_function(
+    window: Window, table: str, time: str, keys: tuple[str, ...], grouped: bool = False
+) -> str:
+    """The rows of a table, each with its window: Flink's windowing table-valued function.
+
+    Raises
+    ------
+    ArgumentError
+        If the rows are to be grouped and Flink has no such windows then.
+    """
+    described = f"DESCRIPTOR({sql_name(time)})"
+    if isinstance(window, Session):
+        parts = ", ".join(sql_name(f"key_{place}") for place, _ in enumerate(keys, 1))
+        return f"SESSION(TABLE {sql_name(table)} PARTITION BY ({parts}), {described}, {interval(window.gap, 'gap')})"
+    if isinstance(window, Tumbling):
+        name, slide = "TUMBLE", window.size
+        lengths = [interval(window.size, "size")]
+    else:
+        name, slide = "HOP", window.slide
+        lengths = [interval(window.slide, "slide"), interval(window.size, "size")]
+        if grouped and times.exact(window.size) % times.exact(window.slide):
+            raise ArgumentError(
+                f"slide: got {times.text(window.slide)!r}; Flink SQL groups sliding windows only where the slide "
+                f"divides the size, {times.text(window.size)!r}: the DataStream job has no such rule"
+            )
+    offset = times.exact(window.offset) % times.exact(slide)
+    if offset:
+        lengths.append(interval(offset, "offset"))
+    return f"{name}(TABLE {sql_name(table)}, {described}, {', '.join(lengths)})"
+
+
+def assigner(window: Window) -> str:
+    """Flink's window assigner as Java source."""
+    if isinstance(window, Session):
+        return f"EventTimeSessionWindows.withGap({duration(window.gap, 'gap')})"
+    lengths = [duration(window.size, "size")]
+    if isinstance(window, Sliding):
+        lengths.append(duration(window.slide, "slide"))
+    offset = times.exact(window.offset) % times.exact(window.slide if isinstance(window, Sliding) else window.size)
+    if offset:
+        lengths.append(duration(offset, "offset"))
+    return f"{type(window).__name__}EventTimeWindows.of({', '.join(lengths)})"
+
+
+def java_keys(left: Stream, right: Stream) -> dict[str, str]:
+    """The key's class, its type information and how each side's row gives it, as Java source."""
+    by_side = []
+    for stream in (left, right):
+        found = {each.name: each for each in fields(stream)}
+        by_side.append([found[name] for name in stream.key])
+    kinds = [mine.java if mine.java == theirs.java else "Object" for mine, theirs in zip(*by_side, strict=True)]
+    infos = [
+        mine.info if mine.java == theirs.java else "GENERIC(Object.class)"
+        for mine, theirs in zip(*by_side, strict=True)
+    ]
+    gets = [
+        [f"row.<{kind}>getFieldAs({java_text(each.name)})" for kind, each in zip(kinds, side, strict=True)]
+        for side in by_side
+    ]
+    if len(kinds) == 1:
+        return {"java": kinds[0], "info": f"Types.{infos[0]}", "left": gets[0][0], "right": gets[1][0]}
+    return {
+        "java": f"Tuple{len(kinds)}<{', '.join(kinds)}>",
+        "info": f"Types.TUPLE({', '.join(f'Types.{each}' for each in infos)})",
+        "left": f"Tuple{len(kinds)}.of({', '.join(gets[0])})",
+        "right": f"Tuple{len(kinds)}.of({', '.join(gets[1])})",
+    }
