@@ -406,6 +406,25 @@ def test_show_code_does_what_the_page_does(app):
     assert made.rows.equals(shown.rows)
 
 
+def test_the_join_is_shown_in_flinks_words_too(app):
+    put(app, events=20, kind="interval", lower="-2 seconds", upper="5 seconds")
+    view(app, "Script")
+    code = app._results.code
+    app._results._text.value = "Flink SQL"
+    app.wait()
+    shown = app._results.run
+    assert (code.text, code.file) == (wb.flink.sql(shown.join, shown.left, shown.right), "join.sql")
+    assert '<span class="k">SELECT</span>' in code.html
+    app._results._text.value = "Flink DataStream"
+    app.wait()
+    assert (code.text, code.file) == (wb.flink.java(shown.join, shown.left, shown.right), "ImpressionsWithClicks.java")
+    put(app, upper="5000001 us")
+    assert code.text.startswith("// upper: got '5000001 microseconds'; Flink's event times have milliseconds")
+    app._results._text.value = "Flink SQL"
+    app.wait()
+    assert code.text.startswith("-- upper: got")
+
+
 def test_stop_ends_the_run_and_the_next_one_works(app, spark):
     put(app, events=500)
     app.start()

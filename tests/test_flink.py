@@ -20,7 +20,7 @@ import workbench as wb
 from workbench import flink
 from workbench.joins import HOWS
 
-KEY = "the `key` of \"it's\" \\u0022"  # a column's name may be anything
+KEY = 'the `key` of "it\'s" \\u0022'  # a column's name may be anything
 SEED = 11
 INTERVALS = [wb.IntervalJoin("-2 seconds", "5250 ms", how) for how in HOWS]
 INTERVALS += [
@@ -35,7 +35,9 @@ WINDOWS += [
     wb.WindowJoin(wb.Sliding("4 seconds", "10 seconds"), "right"),
     *(wb.WindowJoin(wb.Session("4 seconds"), how) for how in HOWS),
 ]
-GROUPS = [wb.CoGroup(each) for each in (wb.Tumbling("10 seconds"), wb.Sliding("10 seconds", "5 seconds"), wb.Session("4 s"))]
+GROUPS = [
+    wb.CoGroup(each) for each in (wb.Tumbling("10 seconds"), wb.Sliding("10 seconds", "5 seconds"), wb.Session("4 s"))
+]
 UNEVEN = wb.CoGroup(wb.Sliding("10 seconds", "3 seconds"))
 JOINS = [*INTERVALS, *WINDOWS, *GROUPS]
 
@@ -61,7 +63,9 @@ def streams(tmp_path_factory):
         rows = [
             {
                 KEY: chance.choice("aab"),
-                time: (pd.Timestamp("2026-01-01 10:00") + pd.Timedelta(milliseconds=each)).isoformat(timespec="milliseconds"),
+                time: (pd.Timestamp("2026-01-01 10:00") + pd.Timedelta(milliseconds=each)).isoformat(
+                    timespec="milliseconds"
+                ),
                 "n": number,
                 "words": f"{name} {number}",
             }
@@ -112,7 +116,11 @@ def test_sql_gives_the_rows_of_the_definition(join, by_sql, streams):
     columns += ["window_start", "window_end"] * windowed
     rows = [dict(zip(columns, row[1:], strict=True)) for row in told]
     found = [
-        (row["left_n"], row.get("right_n"), *((micros(row["window_start"]), micros(row["window_end"])) if windowed else ()))
+        (
+            row["left_n"],
+            row.get("right_n"),
+            *((micros(row["window_start"]), micros(row["window_end"])) if windowed else ()),
+        )
         for row in rows
     ]
     assert helpers.reference.sort(found) == helpers.expected(join, *streams)
@@ -156,7 +164,9 @@ def by_java(pyflink, streams, tmp_path_factory):
     for number, join in enumerate(joins):
         home = folder / f"job{number}"
         home.mkdir()
-        (home / f"{flink.class_name(*streams)}.java").write_text(f"package job{number};\n\n{flink.java(join, *streams)}")
+        (home / f"{flink.class_name(*streams)}.java").write_text(
+            f"package job{number};\n\n{flink.java(join, *streams)}"
+        )
     shutil.copy(Path(__file__).parent / "FlinkJobs.java", folder)
     files = [str(each) for each in folder.rglob("*.java")]
     compiled = subprocess.run(
@@ -170,7 +180,7 @@ def by_java(pyflink, streams, tmp_path_factory):
         ["java", "-Xmx1g", *opened, "-cp", f"{folder / 'classes'}:{jars}", "FlinkJobs", *names],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.returncode == 0, "\n".join(re.findall("Caused by.*", done.stderr)) or done.stderr[-4000:]
     printed = re.split(r"^== job\d+\.\w+$", done.stdout, flags=re.M)[1:]
     return dict(zip(map(repr, joins), printed, strict=True))
 
@@ -182,7 +192,8 @@ def test_the_datastream_job_compiles_and_gives_the_pairs(join, by_java, streams)
     wanted = helpers.expected(join, *streams)
     if isinstance(join, wb.CoGroup):
         found = Counter(
-            tuple(tuple(sorted(map(int, number[name].findall(line)))) for name in ("orders", "payments")) for line in printed
+            tuple(tuple(sorted(map(int, number[name].findall(line)))) for name in ("orders", "payments"))
+            for line in printed
         )
         assert found == Counter((tuple(row[-2]), tuple(row[-1])) for row in wanted)
         return

@@ -169,6 +169,11 @@ def test_the_script_is_shown_copied_and_downloaded(opened):
         button(opened, "Download").click()
     assert download.value.suggested_filename == "join.py"
     assert Path(download.value.path()).read_text() == copied
+    button(opened, "Flink SQL").click()
+    opened.wait_for_selector(".sjw-code pre:has-text('CREATE TABLE'):visible", timeout=20_000)
+    with opened.expect_download() as download:
+        button(opened, "Download").click()
+    assert download.value.suggested_filename == "join.sql"
     button(opened, "Notebook cell").click()
     opened.wait_for_selector(".sjw-code pre:has-text('generators.generate'):visible", timeout=20_000)
 

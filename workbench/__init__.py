@@ -16,7 +16,7 @@ from workbench.streams import Stream
 from workbench.windows import Session, Sliding, Tumbling
 
 if TYPE_CHECKING:
-    from workbench import frames
+    from workbench import flink, frames
     from workbench._export import export
     from workbench._live import Live, live
     from workbench.advice import Advice, advise
@@ -44,6 +44,7 @@ __all__ = [
     "WorkbenchError",
     "advise",
     "export",
+    "flink",
     "frames",
     "live",
     "preview",
@@ -71,8 +72,8 @@ def __getattr__(name: str) -> Any:
     """What needs Spark's or pandas' import is loaded when it is first used."""
     from importlib import import_module
 
-    if name == "frames":
-        return import_module("workbench.frames")
+    if name in ("flink", "frames"):
+        return import_module(f"workbench.{name}")
     if name not in _LATER:
         raise AttributeError(f"module 'workbench' has no attribute {name!r}")
     value = getattr(import_module(f"workbench.{_LATER[name]}"), name)

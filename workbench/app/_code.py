@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anywidget
 import traitlets
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
+from pygments.lexers import JavaLexer, PythonLexer, SqlLexer
 
-from workbench import times
+from workbench import flink, times
 from workbench.app._settings import Asked
+from workbench.errors import ArgumentError
 from workbench.streams import SIDES
+
+if TYPE_CHECKING:
+    from workbench.results import Run
+
+_LEXERS = {".py": PythonLexer, ".sql": SqlLexer, ".java": JavaLexer}
 
 
 class CodeBox(anywidget.AnyWidget):  # type: ignore[misc]
-    """Highlighted Python with buttons to copy and download it."""
+    """Highlighted text with buttons to copy and download it."""
 
     _esm = Path(__file__).with_name("code.js")
     text = traitlets.Unicode("").tag(sync=True)
@@ -28,15 +35,17 @@ class CodeBox(anywidget.AnyWidget):  # type: ignore[misc]
         """Show a text, and the name under which it is downloaded."""
         with self.hold_sync():
             self.text, self.file = text, file
-            self.html = highlight(text, PythonLexer(), HtmlFormatter(nowrap=False, cssclass="sjw-highlight"))
+            lexer = _LEXERS[Path(file).suffix]()
+            self.html = highlight(text, lexer, HtmlFormatter(nowrap=False, cssclass="sjw-highlight"))
 
 
 def highlight_style() -> str:
     """The colours of the text, in JupyterLab's own variables, so that they follow its theme."""
     colours = {
         "k": "keyword", "kn": "keyword", "ow": "keyword", "kc": "keyword", "s": "string", "s1": "string",
-        "s2": "string", "sd": "string", "sa": "string", "sf": "string", "si": "string", "c1": "comment", "mi": "number",
-        "mf": "number", "nf": "def", "nb": "builtin", "nd": "meta", "o": "operator",
+        "s2": "string", "sd": "string", "sa": "string", "sf": "string", "si": "string", "c1": "comment",
+        "cm": "comment", "mi": "number", "mf": "number", "nf": "def", "nc": "def", "nb": "builtin", "nd": "meta",
+        "o": "operator", "kd": "keyword", "kt": "keyword", "kr": "keyword",
     }  # fmt: skip
     rules = [
         f".sjw-highlight .{name} {{ color: var(--jp-mirror-editor-{colour}-color); }}"
@@ -74,3 +83,20 @@ def cell(asked: Asked, source: list[str]) -> str:
         "run.charts.timeline()",
     ]
     return black.format_str("\n".join(lines), mode=black.Mode(line_length=100))
+
+
+def flink_sql(run: Run) -> tuple[str, str]:
+    """A run's join as Flink SQL, and a name for the file; where Flink has no such join, why."""
+    try:
+        return flink.sql(run.join, run.left, run.right), "join.sql"
+    except ArgumentError as error:
+        return f"-- {error}", "join.sql"
+
+
+def flink_java(run: Run) -> tuple[str, str]:
+    """A run's join as a job of Flink's DataStream API, and the name of its file; where there is none, why."""
+    file = f"{flink.class_name(run.left, run.right)}.java"
+    try:
+        return flink.java(run.join, run.left, run.right), file
+    except ArgumentError as error:
+        return f"// {error}", file

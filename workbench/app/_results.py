@@ -14,7 +14,7 @@ from itables.widget import ITable
 
 from workbench import times
 from workbench.app._chart import ChartBox
-from workbench.app._code import CodeBox
+from workbench.app._code import CodeBox, flink_java, flink_sql
 from workbench.app._form import show
 from workbench.app._scrubber import Scrubber
 from workbench.app._tune import TunePanel
@@ -49,7 +49,12 @@ VIEWS = (
     View("Unmatched", "Rows without partner, each with its reason, and near misses.", "misses", ("chart", "table")),
     View("State", "What is held in state after each micro-batch, added and evicted.", "state"),
     View("Output", "What came out of the join.", "", ("table",)),
-    View("Script", "The PySpark script of this join, and the cell that does what this page does.", "", ("code",)),
+    View(
+        "Script",
+        "The PySpark script of this join, the same in Flink's words, and the cell that does what this page does.",
+        "",
+        ("code",),
+    ),
     View("Live", "How a live query keeps up: rates, duration of micro-batches, rows that wait, backpressure.", "rates"),
     View(
         "Tune",
@@ -114,10 +119,21 @@ class ResultsPanel:
         self._whole.layout.width = "auto"
         self._note = widgets.HTML()
         self._text = widgets.ToggleButtons(
-            options=["PySpark script", "Notebook cell"],
-            tooltips=["Runs anywhere Spark does.", "Does in code what this page does."],
+            options=["PySpark script", "Flink SQL", "Flink DataStream", "Notebook cell"],
+            tooltips=[
+                "Runs anywhere Spark does.",
+                "The same join as Flink SQL.",
+                "The same join as a job of Flink's DataStream API, in Java.",
+                "Does in code what this page does.",
+            ],
             style={"button_width": "auto"},
         )
+        self._texts: dict[str, Callable[[Run], tuple[str, str]]] = {
+            "PySpark script": lambda run: (run.script, "join.py"),
+            "Flink SQL": flink_sql,
+            "Flink DataStream": flink_java,
+            "Notebook cell": lambda _: (self._cell(), "cell.py"),
+        }
         self.story = widgets.HTML()
         self.story.add_class("sjw-story")
         self._fix = widgets.Button(icon="check", layout=widgets.Layout(width="auto"))
@@ -215,8 +231,7 @@ class ResultsPanel:
         if "table" in view.parts:
             self._fill_table(run, view.name)
         if "code" in view.parts:
-            script = self._text.value == "PySpark script"
-            self.code.show(run.script if script else self._cell(), "join.py" if script else "cell.py")
+            self.code.show(*self._texts[self._text.value](run))
 
     def _fill_chart(self, run: Run, chart: str) -> None:
         drawing = self._drawing(run, chart)

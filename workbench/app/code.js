@@ -29,7 +29,7 @@ function render({ model, el }) {
   };
   save.onclick = () => {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([model.get("text")], { type: "text/x-python" }));
+    link.href = URL.createObjectURL(new Blob([model.get("text")], { type: "text/plain" }));
     link.download = model.get("file");
     link.click();
     URL.revokeObjectURL(link.href);

@@ -121,6 +121,7 @@ def _given(join: Join, left: Stream, right: Stream) -> dict[str, object]:
         "grouped": isinstance(join, CoGroup),
         "windowed": not isinstance(join, IntervalJoin),
         "session": isinstance(join, CoGroup | WindowJoin) and isinstance(join.window, Session),
+        "sides": (0,) if not isinstance(join, CoGroup) and join.how in ("semi", "anti") else (0, 1),
         "regular": isinstance(join, IntervalJoin) and join.how == "semi",
     }
 

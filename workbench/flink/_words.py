@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -95,7 +96,7 @@ def _field(name: str, kind: pa.DataType, event_time: bool) -> Field:
     return Field(name, sql_type(kind), "Object", "GENERIC(Object.class)")
 
 
-def _kinds() -> tuple[tuple[object, str, str, str], ...]:
+def _kinds() -> tuple[tuple[Callable[[pa.DataType], bool], str, str, str], ...]:
     from pyarrow import types
 
     return (
@@ -109,7 +110,7 @@ def _kinds() -> tuple[tuple[object, str, str, str], ...]:
         (types.is_boolean, "BOOLEAN", "Boolean", "BOOLEAN"),
         (types.is_date, "DATE", "LocalDate", "LOCAL_DATE"),
         (types.is_timestamp, "TIMESTAMP(6)", "LocalDateTime", "LOCAL_DATE_TIME"),
-        (types.is_binary, "BYTES", "byte[]", "PRIMITIVE_ARRAY(byte.class)"),
+        (types.is_binary, "BYTES", "byte[]", "PRIMITIVE_ARRAY(Types.BYTE)"),
     )
 
 
@@ -125,7 +126,7 @@ def sql_type(kind: pa.DataType) -> str:
         return f"MAP<{sql_type(kind.key_type)}, {sql_type(kind.item_type)}>"
     if types.is_struct(kind):
         return f"ROW<{', '.join(f'{sql_name(each.name)} {sql_type(each.type)}' for each in kind)}>"
-    return next((words[0] for test, *words in _kinds() if test(kind)), "STRING")  # type: ignore[operator]
+    return next((words[0] for test, *words in _kinds() if test(kind)), "STRING")
 
 
 def row_type(columns: list[Field]) -> str:
@@ -191,9 +192,7 @@ def _whole(span: Span, argument: str) -> timedelta:
     return size
 
 
-def window_function(
-    window: Window, table: str, time: str, keys: tuple[str, ...], grouped: bool = False
-) -> str:
+def window_function(window: Window, table: str, time: str, keys: tuple[str, ...], grouped: bool = False) -> str:
     """The rows of a table, each with its window: Flink's windowing table-valued function.
 
     Raises
