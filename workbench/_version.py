@@ -1,3 +1,10 @@
-"""The version, said once."""
+"""The version: that of the installed package, which is made of the last tag."""
 
-__version__ = "0.1.0"
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+try:
+    __version__ = version("stream-join-workbench")
+except PackageNotFoundError:  # run from its source, not installed
+    __version__ = "0+unknown"

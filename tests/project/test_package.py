@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import email
 import os
+import re
+import shutil
 import subprocess
 import sys
 import time
+import venv
 import zipfile
 from pathlib import Path
 
@@ -14,7 +18,7 @@ import pytest
 
 import workbench as wb
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def python(code, **environment):
@@ -70,10 +74,20 @@ def test_frames_is_there_without_being_imported():
     assert told.stdout.strip() == "stream", told.stderr
 
 
-def test_the_wheel_holds_both_packages(tmp_path):
-    from hatchling.builders.wheel import WheelBuilder
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return build(ROOT, tmp_path_factory.mktemp("wheel"))
 
-    (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+
+def build(source, folder):
+    code = "import sys; from hatchling.builders.wheel import WheelBuilder as W; "
+    code += "print(*W(sys.argv[1]).build(directory=sys.argv[2], versions=['standard']))"
+    done = subprocess.run([sys.executable, "-c", code, source, folder], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return Path(done.stdout.split()[-1])
+
+
+def test_the_wheel_holds_both_packages(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {
         "workbench/app/app.css",
@@ -81,12 +95,83 @@ def test_the_wheel_holds_both_packages(tmp_path):
         "workbench/app/code.js",
         "workbench/LocalFiles.java",
     } <= set(names)
+    templates = {str(each.relative_to(ROOT)) for each in (ROOT / "workbench").rglob("*.jinja")}
+    assert len(templates) > 20
+    assert templates <= set(names)
     assert {"workbench/__init__.py", "generators/__init__.py", "workbench/py.typed", "generators/py.typed"} <= set(
         names
     )
     assert not [
         name for name in names if name.split("/")[0] not in ("workbench", "generators") and ".dist-info" not in name
     ]
+
+
+def test_the_metadata_is_complete(wheel):
+    with zipfile.ZipFile(wheel) as opened:
+        (name,) = [each for each in opened.namelist() if each.endswith("/METADATA")]
+        told = email.message_from_bytes(opened.read(name))
+        assert [each for each in opened.namelist() if each.endswith("/licenses/LICENSE")]
+    assert told["Name"] == "stream-join-workbench"
+    assert told["License-Expression"] == "Apache-2.0"
+    assert told["Requires-Python"] == ">=3.11"
+    assert told["Author"]
+    assert told["Summary"]
+    assert {each.split(",")[0] for each in told.get_all("Project-URL")} == {
+        "Homepage", "Changelog", "Documentation", "Issues",
+    }  # fmt: skip
+    assert told["Description-Content-Type"] == "text/markdown"
+    assert "# Stream-join workbench" in told.get_payload()
+    extras = set(told.get_all("Provides-Extra"))
+    assert {"connect", "delta", "dev", "docs", "flights", "kafka", "postgresql"} == extras
+    packages = {re.split(r"[\[<>=; ]", each)[0] for each in told.get_all("Requires-Dist") if "extra ==" not in each}
+    assert {"pyspark", "ipywidgets", "jupyterlab", "altair", "faker", "pandas"} <= packages
+
+
+def test_the_version_is_that_of_the_tag(tmp_path):
+    clone = tmp_path / "clone"
+    if subprocess.run(["git", "clone", "-q", ROOT, clone], check=False).returncode:
+        pytest.skip("no git, or no history")
+    subprocess.run(["git", "-C", clone, "tag", "v9.8.7"], check=True)
+    assert build(clone, tmp_path).name == "stream_join_workbench-9.8.7-py3-none-any.whl"
+    shutil.rmtree(clone / ".git")
+    assert build(clone, tmp_path).name == "stream_join_workbench-0.1.0.dev0-py3-none-any.whl"
+
+
+def test_the_wheel_runs_a_join_in_an_empty_environment(wheel, tmp_path):
+    home = tmp_path / "venv"
+    venv.create(home, with_pip=True)
+    interpreter = home / "bin" / "python"
+    bare = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    for words in (["install", "-q", "--disable-pip-version-check", wheel], ["check"]):
+        done = subprocess.run(
+            [interpreter, "-m", "pip", *words], env=bare, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    code = (
+        "import generators, workbench as wb\n"
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        "shell.run_line_magic('load_ext', 'workbench')\n"
+        "shell.run_line_magic('workbench', '')\n"
+        "run = wb.run(wb.IntervalJoin('0 s', '15 s'), *generators.generate('orders_payments', events=50, seed=1))\n"
+        "run.charts.timeline().to_dict()\n"
+        "print(wb.__file__, wb.__version__, len(run.output), repr(run.fault), 'join_streams' in run.script)\n"
+    )
+    done = subprocess.run(
+        [interpreter, "-c", code],
+        env=bare | {"IPYTHONDIR": str(tmp_path / "ipython")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    file, version, rows, fault, script = done.stdout.splitlines()[-1].split(" ")
+    assert str(home) in file
+    assert version == wheel.name.split("-")[1]
+    assert int(rows) > 20
+    assert fault == "''"
+    assert script == "True"
 
 
 def fake_java(folder, version):

@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
-PAGE = (Path(__file__).parent.parent / "docs" / "errors.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "errors.md").read_text()
 
 
 def rate(spark, name, watermark=False):
