@@ -1,4 +1,7 @@
-"""The project's commands: ``python3 dev.py lab`` opens the workbench, ``test`` passes all tests, ``bench`` measures."""
+"""The project's commands: ``python3 dev.py lab`` opens the workbench, ``test`` passes all tests.
+
+``docs`` builds the documentation's site, ``bench`` measures.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,14 @@ def bench() -> None:
     run(BIN / "python", "tests/benchmarks", *sys.argv[2:])
 
 
-COMMANDS = {"lab": lab, "test": test, "bench": bench}
+def docs() -> None:
+    """The documentation's site, in build/docs; a warning is an error."""
+    run(BIN / "python", "docs/refresh.py")
+    run(BIN / "python", "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "docs", "build/docs")
+    print(ROOT / "build" / "docs" / "index.html")
+
+
+COMMANDS = {"lab": lab, "test": test, "docs": docs, "bench": bench}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:

@@ -49,8 +49,8 @@ def sql(join: Join, left: Stream, right: Stream) -> str:
 
     Examples
     --------
-    >>> import workbench as wb
     >>> import generators
+    >>> import workbench as wb
     >>> text = sql(wb.IntervalJoin("0 s", "15 s"), *generators.generate("orders_payments", events=10))
     >>> print(text[text.index("FROM") :])
     FROM `orders` AS L
@@ -58,7 +58,6 @@ def sql(join: Join, left: Stream, right: Stream) -> str:
       ON L.`order_id` = R.`order_id`
       AND R.`paid_at` >= L.`ordered_at` + INTERVAL '0' SECOND
       AND R.`paid_at` <= L.`ordered_at` + INTERVAL '15' SECOND;
-    <BLANKLINE>
     """
     return _TEMPLATES.get_template("join.sql.jinja").render(
         **_given(join, left, right), tables=_tables(left, right, watermarks=True), query=_query(join, left, right)

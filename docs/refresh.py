@@ -1,0 +1,62 @@
+"""Draws the picture of each join's page, and writes the join's text beside it: ``python docs/refresh.py``.
+
+A page's first block of Python makes the run. The blocks after it that begin with ``py``, ``java`` and ``sql`` are the
+plan, the DataStream job's join and the SQL query that the workbench gives for that run.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench import flink, plan
+
+if TYPE_CHECKING:
+    from workbench.results import Run
+
+PAGES = sorted((Path(__file__).parent / "joins").glob("*.md"))
+_BLOCK = r"(?<=^```{word}\n)(.*?)(?=^```$)"
+
+
+def block(page: str, word: str) -> str:
+    """The first block of a page that begins with a word."""
+    found = re.search(_BLOCK.format(word=word), page, re.M | re.S)
+    if not found:
+        raise ValueError(f"the page has no block that begins with {word}")
+    return found[0]
+
+
+def example(page: str) -> tuple[Run, Any]:
+    """The run that a page's example makes, and its chart: what its last line gives."""
+    *lines, last = block(page, "python").rstrip().splitlines()
+    space: dict[str, Any] = {}
+    exec("\n".join(lines), space)
+    return space["run"], eval(last, space)
+
+
+def texts(run: Run) -> dict[str, str]:
+    """What stands in the page's other blocks."""
+    java, sql = flink.java(run.join, run.left, run.right), flink.sql(run.join, run.left, run.right)
+    (body,) = re.findall(r"^        return timedLeft\n.*?;\n(?=    }$)", java, re.M | re.S)
+    return {
+        "py": plan.render(run.join, run.left, run.right),
+        "java": "\n".join(line.removeprefix("        ") for line in body.splitlines()) + "\n",
+        "sql": sql[sql.index("CREATE VIEW") if "CREATE VIEW" in sql else sql.rindex("SELECT\n") :].strip() + "\n",
+    }
+
+
+def refresh(file: Path) -> None:
+    """Bring a page and its picture up to date."""
+    page = file.read_text()
+    run, chart = example(page)
+    for word, text in texts(run).items():
+        page = re.sub(_BLOCK.format(word=word), lambda _, text=text: text, page, count=1, flags=re.M | re.S)
+    file.write_text(page)
+    chart.save(file.with_suffix(".png"), scale_factor=1.5)
+
+
+if __name__ == "__main__":
+    for each in PAGES:
+        print(each.name, flush=True)
+        refresh(each)
