@@ -6,12 +6,13 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
 import urllib.request
 from pathlib import Path
+
+import parts
 
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = [
@@ -26,9 +27,6 @@ ARGUMENTS = [
 @contextlib.contextmanager
 def lab(home: Path, root: Path):
     """Start JupyterLab on `root`; gives its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     folders = {
         name: str(home / name)
         for name in (
@@ -43,22 +41,29 @@ def lab(home: Path, root: Path):
     quiet = home / "JUPYTERLAB_SETTINGS_DIR" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
     quiet.parent.mkdir(parents=True)
     quiet.write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False}))
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
+    port = parts.free_port()
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}", *options(port)]
+    with serving(command, port, env=os.environ | folders) as address:
+        yield address
+
+
+def options(port: int) -> list[str]:
+    """JupyterLab's options for a test: no token, no browser, its app to be called from the page."""
+    return [
         "--no-browser",
         "--allow-root",
         f"--port={port}",
         "--ServerApp.port_retries=0",
-    ]
-    command += [
         "--IdentityProvider.token=",
         "--ServerApp.password=",
         "--LabApp.expose_app_in_browser=True",
-        f"--ServerApp.root_dir={root}",
     ]
-    process = subprocess.Popen(command, env=os.environ | folders, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@contextlib.contextmanager
+def serving(command, port: int, end=subprocess.Popen.terminate, **more):
+    """A server of JupyterLab, from its first answer to its end; gives its address."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
     address = f"http://127.0.0.1:{port}"
     try:
         deadline = time.monotonic() + 90
@@ -72,7 +77,7 @@ def lab(home: Path, root: Path):
                 time.sleep(0.3)
         yield address
     finally:
-        process.terminate()
+        end(process)
         process.wait(30)
 
 

@@ -137,6 +137,11 @@ def pyflink() -> str:
     return _python_with("pyflink-2.3", "apache-flink>=2.3,<2.4", "setuptools")
 
 
+def repo2docker() -> str:
+    """A Python of its own with repo2docker."""
+    return _python_with("repo2docker", "jupyter-repo2docker")
+
+
 def flink_jars(python: str) -> Path:
     """The folder of the jars that PyFlink brings."""
     found = sorted(Path(python).parent.parent.glob("lib/python*/site-packages/pyflink/lib"))

@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench import _hadoop
+from workbench import _hadoop, _memory
 from workbench._kept import kept
 from workbench.errors import JavaError, WorkbenchError
 
@@ -49,8 +49,8 @@ SETTINGS = {
     # no trace in the notebook beside an error that is told in one sentence
     "spark.sql.dataFrameQueryContext.enabled": "false",
     "spark.log.level": "OFF",
-    # a small heap that grows; a recording of a million rows fits
-    "spark.driver.memory": "2g",
+    # a small heap that grows, to a third of a small machine (Binder's has 2 GB); a recording of a million rows fits
+    "spark.driver.memory": _memory.heap(),
     # large: 0.8 of the time with Java's own choice, G1, whose barriers cost at every change of state; Serial: 1.5 times
     # the time; huge pages: no difference. Java's second compiler stays: without it a first run takes 0.85 of the time,
     # but a large one 1.6 times as long; it begins later than it would, which a fresh kernel's first chart is half a

@@ -8,12 +8,13 @@ import sys
 import threading
 from pathlib import Path
 
+import psutil
 import pytest
 from helpers import stream
 
 import generators
 import workbench as wb
-from workbench import compare, session
+from workbench import _memory, compare, session
 
 MANY = generators.generate("orders_payments", events=22_000, rate=200, late=0.05, batches=4, seed=5)
 
@@ -137,3 +138,32 @@ def test_altair_is_imported_without_the_grammar_it_has_no_use_for():
     code = "import sys, workbench.charts; print('altair' in sys.modules, 'rfc3987_syntax' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert told.stdout.split() == ["True", "False"], told.stderr
+
+
+@pytest.mark.parametrize(
+    ("told", "files", "limit"),
+    [
+        ("0::/app\n", {"app/memory.max": "2147483648"}, 2 * 1024**3),
+        ("0::/app/part\n", {"app/memory.max": "1073741824", "app/part/memory.max": "max"}, 1024**3),
+        ("0::/outside/of/the/container\n", {"memory.max": "2147483648"}, 2 * 1024**3),
+        ("5:cpu:/\n4:memory:/app\n0::/\n", {"memory/app/memory.limit_in_bytes": "2147483648"}, 2 * 1024**3),
+        ("4:memory:/app\n", {"memory/app/memory.limit_in_bytes": "9223372036854771712"}, None),
+        ("0::/app\n", {"app/memory.max": "max"}, None),
+        ("", {}, None),
+    ],
+)
+def test_memory_is_what_the_container_allows(tmp_path, told, files, limit):
+    for name, text in files.items():
+        file = tmp_path / "groups" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    (tmp_path / "mine").write_text(told)
+    total = psutil.virtual_memory().total
+    assert _memory.available(tmp_path / "groups", tmp_path / "mine") == (min(total, limit) if limit else total)
+    assert _memory.available(tmp_path / "groups", tmp_path / "nothing") == total
+
+
+@pytest.mark.parametrize(("gigabytes", "heap"), [(0.5, "512m"), (2, "682m"), (6, "2048m"), (24, "2048m")])
+def test_the_heap_is_a_third_of_a_small_machine(monkeypatch, gigabytes, heap):
+    monkeypatch.setattr(_memory, "available", lambda: int(gigabytes * 1024**3))
+    assert _memory.heap() == heap

@@ -1,0 +1,172 @@
+"""Binder's image without Docker: a fresh Debian root, the folder's steps in it, and a limit of memory around it.
+
+What repo2docker does and this cannot: its base is Ubuntu, with a Python of conda's that ``runtime.txt`` names. Neither is
+to be had from Debian's packages, so here the base is Debian and its own Python 3. All else is done as in the Dockerfile
+that repo2docker makes: packages of ``apt.txt``, requirements, postBuild and start, by a user without rights.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import parts
+
+ROOT = Path(__file__).parents[1]
+BASE = ("python3", "python3-venv", "ca-certificates")
+HOME = "/home/jovyan"
+PYTHON = "/srv/conda/envs/notebook"
+_MACHINE = ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", "etc/apt/apt.conf.d", "etc/ssl/certs/ca-certificates.crt")
+"""How this machine reaches its package registries."""
+
+
+class Image:
+    """A root folder; `run` does something in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def build(cls, folder: Path) -> Image:
+        """All steps up to postBuild."""
+        image = cls(folder)
+        _checked(["debootstrap", "--variant=minbase", f"--include={','.join(BASE)}", "bookworm", folder])
+        for each in _MACHINE:
+            if (Path("/") / each).exists():
+                _copy(Path("/") / each, folder / each)
+        image.run("useradd --create-home --uid 1000 --shell /bin/bash jovyan", user="root")
+        kept = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        )
+        for name in filter(None, kept.stdout.decode().split("\0")):
+            _copy(ROOT / name, folder / HOME[1:] / name)
+        packages = " ".join((ROOT / "binder" / "apt.txt").read_text().split())
+        image.run(f"apt-get -qq update && apt-get -qq install --yes --no-install-recommends {packages}", user="root")
+        image.run(f"mkdir -p {PYTHON} && chown -R jovyan {PYTHON} {HOME}", user="root")
+        image.run(f"python3 -m venv {PYTHON} && pip install -q --no-cache-dir -r binder/requirements.txt")
+        image.run("chmod +x binder/postBuild binder/start && ./binder/postBuild")
+        return image
+
+    def command(self, words: str, user: str = "jovyan") -> list[str | Path]:
+        """A command in this root: processes, devices and mounts of its own, which end with it."""
+        root = self.folder
+        mounts = [
+            f"mount --rbind /dev {root}/dev",
+            f"mount --make-rslave {root}/dev",
+            f"mount -t tmpfs -o size=64m,mode=1777 tmpfs {root}/dev/shm",  # as large as a container's
+            f"mount --rbind /sys {root}/sys",
+        ]
+        settings = {
+            "HOME": HOME if user == "jovyan" else "/root",
+            "PATH": f"{PYTHON}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+            "LANG": "C.UTF-8",
+            "DEBIAN_FRONTEND": "noninteractive",
+        }
+        settings |= {name: value for name, value in os.environ.items() if name.startswith("PIP_") or "SSL_CERT" in name}
+        settings |= {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
+        inner = ["chroot", f"--userspec={user}", root, "env", "-i", *(f"{k}={v}" for k, v in settings.items())]
+        inner += ["bash", "-c", f"cd {HOME if user == 'jovyan' else '/'} && {words}"]
+        script = " && ".join([*mounts, '"$@"'])  # the first process stays, and reaps what others leave
+        unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={root}/proc"]
+        return [*unshare, "bash", "-c", script, "bash", *inner]
+
+    def run(self, words: str, user: str = "jovyan") -> str:
+        """Do something; its output. An error shows what it said."""
+        return _checked(self.command(words, user))
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True, ignore_dangling_symlinks=True)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+
+
+def _checked(command) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{command[-1]}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+@contextlib.contextmanager
+def image():
+    """A built image, removed afterwards."""
+    if os.getuid() != 0:
+        raise parts.MissingError("a root of its own can be made by root only")
+    for program in ("debootstrap", "unshare", "git"):
+        if shutil.which(program) is None:
+            raise parts.MissingError(f"no {program}")
+    folder = Path(tempfile.mkdtemp(prefix="binder-image-"))
+    folder.chmod(0o755)
+    try:
+        yield Image.build(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Limit:
+    """A cgroup with so much memory; `peak` is the most that its processes had, files that can be dropped left out."""
+
+    def __init__(self, size: int) -> None:
+        name = f"workbench-test-{os.getpid()}"
+        one = Path("/sys/fs/cgroup/memory")
+        self.old = one.is_dir()
+        self.folder = (one if self.old else Path("/sys/fs/cgroup")) / name
+        try:
+            self.folder.mkdir()
+            (self.folder / ("memory.limit_in_bytes" if self.old else "memory.max")).write_text(str(size))
+            swap = self.folder / ("memory.memsw.limit_in_bytes" if self.old else "memory.swap.max")
+            if swap.exists():
+                swap.write_text(str(size if self.old else 0))
+        except OSError as error:
+            raise parts.MissingError(f"no cgroup of its own ({error})") from None
+        self.peak = 0
+        self._done = threading.Event()
+        self._watch = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> Limit:
+        self._watch.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._watch.join()
+        self.kill()
+        self.folder.rmdir()
+
+    def kill(self, *_: object) -> None:
+        """End all processes in it."""
+        until = time.monotonic() + 30
+        while (found := (self.folder / "cgroup.procs").read_text().split()) and time.monotonic() < until:
+            for each in found:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(each), signal.SIGKILL)
+            time.sleep(0.1)
+
+    def join(self) -> None:
+        """Put the calling process in."""
+        (self.folder / "cgroup.procs").write_text(str(os.getpid()))
+
+    def killed(self) -> int:
+        """How often the kernel had to kill a process."""
+        file = self.folder / ("memory.oom_control" if self.old else "memory.events")
+        told = dict(line.split() for line in file.read_text().splitlines())
+        return int(told.get("oom_kill", 0))
+
+    def _look(self) -> None:
+        names = ("total_rss", "total_shmem") if self.old else ("anon", "shmem")
+        while not self._done.wait(0.25):
+            told = dict(line.split() for line in (self.folder / "memory.stat").read_text().splitlines())
+            self.peak = max(self.peak, sum(int(told.get(name, 0)) for name in names))
