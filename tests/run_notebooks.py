@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+import parts
 from nbclient import NotebookClient
 
 FOLDER = Path(__file__).parent.parent / "notebooks"
@@ -62,7 +63,18 @@ def save(path):
     nbformat.write(notebook, path)
 
 
+@contextlib.contextmanager
+def kafka():
+    """A broker for the notebook of your own data, where there can be one."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(parts.MissingError):
+            os.environ["KAFKA_BROKERS"] = stack.enter_context(parts.broker()).brokers
+        yield
+        os.environ.pop("KAFKA_BROKERS", None)
+
+
 if __name__ == "__main__":
-    for each in NOTEBOOKS:
-        print(each.name, flush=True)
-        save(each)
+    with kafka():
+        for each in NOTEBOOKS:
+            print(each.name, flush=True)
+            save(each)
