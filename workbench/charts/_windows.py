@@ -52,7 +52,7 @@ def windows(spans: pd.DataFrame, rows: pd.DataFrame, names: Sequence[str], title
     step = max(7, min(22, 420 // max(1, len(spans))))
     keyed = bool(spans["key"].notna().any())
     tables = {"spans": spans, "rows": rows}
-    subtitle = f"{note} · point at one to see when it opened and closed"
+    subtitle = f"{note} · {names[0]} above {names[1]} in each · point at one to see when it opened and closed"
     values = span_params(*ends(spans["start"], spans["end"]))
     return Drawing(_layout(tuple(names), keyed, step), tables, title, subtitle, values)
 
@@ -108,10 +108,15 @@ def _layout(names: tuple[str, str], keyed: bool, step: int) -> Any:
         )
     )
     x = alt.X("time:T", scale=time_scale())
-    points, rings = row_points(names).encode(x=x, y=y), picked_points().encode(x=x, y=y)
+    place: dict[str, Any] = {
+        "x": x,
+        "y": y,
+        "yOffset": alt.YOffset("side:N", scale=alt.Scale(domain=["left", "right"])),
+    }
+    points, rings = row_points(names).encode(**place), picked_points().encode(**place)
     chart: Any = alt.layer(bars, points, rings).resolve_scale(color="independent")
     chart = chart.add_params(*params(**TIMES, size=34, moment=LATEST, picked=[]))
-    return looks(chart.properties(width=WIDTH, height=alt.Step(step)))
+    return looks(chart.properties(width=WIDTH, height={"step": step, "for": "position"}))
 
 
 @layout
