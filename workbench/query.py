@@ -74,6 +74,17 @@ def run(
         If there is no Java that Spark runs on.
     QueryError
         If the query fails, or was stopped.
+
+    Examples
+    --------
+    >>> import generators
+    >>> import workbench as wb
+    >>> orders, payments = generators.generate("orders_payments", events=50, late=0.0, seed=7)
+    >>> done = wb.run(wb.IntervalJoin("0 seconds", "15 seconds", how="left"), orders, payments)
+    >>> done.rows.groupby(["side", "fate"]).size().to_dict()
+    {('left', 'matched'): 45, ('left', 'unmatched'): 5, ('right', 'matched'): 45}
+    >>> done.faults.empty  # the model agrees with what Spark did
+    True
     """
     check(join, left, right, finish, policy)
     base = session.spark() if spark is None else spark
@@ -132,6 +143,16 @@ def preview(join: Join, left: Stream, right: Stream, finish: bool = True, policy
     ------
     ArgumentError
         If an argument is wrong.
+
+    Examples
+    --------
+    >>> import generators
+    >>> import workbench as wb
+    >>> orders, payments = generators.generate("orders_payments", events=50, late=0.0, seed=7)
+    >>> seen = wb.preview(wb.IntervalJoin("0 seconds", "2 seconds"), orders, payments)
+    >>> row = seen.rows[seen.rows.fix_setting == "upper"].iloc[0]
+    >>> row.fate, row.fix_value
+    ('unmatched', '5917 milliseconds')
     """
     check(join, left, right, finish, policy)
     return Run(join, left, right, finish, policy)

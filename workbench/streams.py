@@ -107,6 +107,14 @@ class Stream:
         ------
         ArgumentError, DataError
             If a column is missing or of the wrong type, or an event time is missing.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> times = pd.to_datetime(["2026-01-01 10:00:01", "2026-01-01 10:00:09", "2026-01-01 10:00:04"])
+        >>> frame = pd.DataFrame({"user": ["ada", "bob", "ada"], "at": times, "batch": [0, 0, 1]})
+        >>> Stream.from_pandas(frame, "clicks", key="user", time="at", watermark="5 seconds", batch="batch")
+        <Stream clicks: 3 rows in 2 micro-batches, key 'user', time 'at', watermark '5 seconds'>
         """
         import numpy as np
         import pandas as pd

@@ -264,6 +264,18 @@ def tune(
     ------
     ArgumentError
         If a setting or a value is wrong.
+
+    Examples
+    --------
+    >>> import generators
+    >>> import workbench as wb
+    >>> streams = generators.generate("orders_payments", events=200, late=0.05, seed=7)
+    >>> tuning = wb.tune(wb.IntervalJoin("0 s", "15 s"), *streams, over={"left.watermark": ["0 s", "30 s"]})
+    >>> tuning.table[["left.watermark", "kept", "late_left", "late_right"]]
+      left.watermark      kept  late_left  late_right
+    0     10 seconds  0.955556          5           3
+    1      0 seconds  0.927778          9           4
+    2     30 seconds  1.000000          0           0
     """
     check(join, left, right, True, policy)
     shared = Shared(left, right)
