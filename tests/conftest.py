@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import parts
 import pytest
 from hypothesis import settings
@@ -22,32 +20,22 @@ def spark():
     session.stop()
 
 
-def _real(part):
-    """A real part, or the reason why there is none; on CI there has to be one."""
-    try:
-        return part()
-    except parts.MissingError as missing:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(missing))
-
-
 @pytest.fixture(scope="session")
 def connectors():
     """The folder of Spark's connectors: Kafka, Avro, PostgreSQL."""
-    return _real(lambda: parts.jars("spark"))
+    return parts.real(lambda: parts.jars("spark"))
 
 
 @pytest.fixture(scope="session")
 def broker(connectors):
-    _real(lambda: parts.jars("kafka"))
+    parts.real(lambda: parts.jars("kafka"))
     with parts.broker() as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def database():
-    _real(parts.check_database)
+    parts.real(parts.check_database)
     with parts.database() as address:
         yield address
 
@@ -55,4 +43,15 @@ def database():
 @pytest.fixture(scope="session")
 def delta():
     """A Python with the PySpark that Delta is built for, and the folder of Delta's jars."""
-    return _real(lambda: (parts.pyspark_of_delta(), parts.jars("delta")))
+    return parts.real(lambda: (parts.pyspark_of_delta(), parts.jars("delta")))
+
+
+@pytest.fixture(scope="session")
+def pyflink():
+    """A Python of its own with PyFlink."""
+    return parts.real(parts.pyflink)
+
+
+@pytest.fixture(scope="session")
+def javac():
+    return parts.real(lambda: parts.program("javac"))

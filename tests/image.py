@@ -106,8 +106,7 @@ def image():
     if os.getuid() != 0:
         raise parts.MissingError("a root of its own can be made by root only")
     for program in ("debootstrap", "unshare", "git"):
-        if shutil.which(program) is None:
-            raise parts.MissingError(f"no {program}")
+        parts.program(program)
     folder = Path(tempfile.mkdtemp(prefix="binder-image-"))
     folder.chmod(0o755)
     try:

@@ -14,6 +14,7 @@ import venv
 from pathlib import Path
 
 import platformdirs
+import pytest
 
 POMS = Path(__file__).parent / "jars"
 CACHE = Path(platformdirs.user_cache_dir("stream-join-workbench-tests"))
@@ -22,6 +23,24 @@ PASSWORD = "nobody knows it"  # noqa: S105 - of a server that lives as long as a
 
 class MissingError(Exception):
     """A part that is not to be had on this machine; its text says which."""
+
+
+def real(part):
+    """A real part; where there is none, the test is skipped with the reason, but on CI there has to be one."""
+    try:
+        return part()
+    except MissingError as missing:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(str(missing))
+
+
+def program(name: str) -> str:
+    """Where a program is."""
+    found = shutil.which(name)
+    if found is None:
+        raise MissingError(f"no {name} on this machine")
+    return found
 
 
 def jars(name: str) -> Path:

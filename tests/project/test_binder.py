@@ -6,7 +6,6 @@ conda-forge). Its Dockerfile is looked at instead, and Debian's Python 3 stands 
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -21,18 +20,9 @@ ROOT = Path(__file__).parents[2]
 GIGABYTE = 1024**3
 
 
-def real(part):
-    try:
-        return part()
-    except parts.MissingError as missing:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(missing))
-
-
 @pytest.fixture(scope="module")
 def dockerfile():
-    python = real(parts.repo2docker)
+    python = parts.real(parts.repo2docker)
     command = [python, "-m", "repo2docker", "--no-build", "--debug", "."]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     told = done.stdout + done.stderr
@@ -73,7 +63,7 @@ def test_the_badge_opens_the_first_notebook_in_jupyterlab():
 def binder():
     """The image, made by the folder's steps."""
     context = image.image()
-    made = real(context.__enter__)
+    made = parts.real(context.__enter__)
     yield made
     context.__exit__(None, None, None)
 
@@ -81,7 +71,7 @@ def binder():
 @pytest.mark.timeout(1500)
 def test_java_knows_how_little_memory_there_is(binder):
     code = "import workbench as wb; print(wb.spark()._jvm.java.lang.Runtime.getRuntime().maxMemory())"
-    with real(lambda: image.Limit(2 * GIGABYTE)) as limit:
+    with parts.real(lambda: image.Limit(2 * GIGABYTE)) as limit:
         command = binder.command(f'./binder/start python -c "{code}"')
         done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=limit.join)
     assert done.returncode == 0, done.stderr
@@ -95,7 +85,7 @@ def test_five_notebooks_run_in_the_image_with_two_gigabytes(binder, capsys):
     assert (binder.folder / image.HOME[1:] / ".cache" / "stream-join-workbench").is_dir()  # what postBuild kept
     port = parts.free_port()
     words = f"./binder/start jupyter lab {' '.join(options(port))}"
-    limit = real(lambda: image.Limit(2 * GIGABYTE))
+    limit = parts.real(lambda: image.Limit(2 * GIGABYTE))
     with limit, serving(binder.command(words), port, limit.kill, preexec_fn=limit.join) as address:
         peaks = []
         for path in sorted((ROOT / "notebooks").glob("[1-5]_*.ipynb")):

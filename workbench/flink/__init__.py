@@ -78,14 +78,13 @@ def java(join: Join, left: Stream, right: Stream) -> str:
         As in `sql`.
     """
     by_table = isinstance(join, IntervalJoin) and join.how != "inner"
-    columns = [_words.fields(stream) for stream in (left, right)]
     body = _TEMPLATES.get_template("Join.java.jinja").render(
         **_given(join, left, right),
         name=class_name(left, right),
         tables=_tables(left, right, watermarks=by_table),
         query=_query(join, left, right) if by_table else "",
-        fields=columns,
         keys=_words.java_keys(left, right),
+        times=[_words.java_time(stream) for stream in (left, right)],
         delays=[_words.duration(stream.watermark, "watermark") for stream in (left, right)],
         assigner=None if isinstance(join, IntervalJoin) else _words.assigner(join.window),
         bounds=[_words.duration(each, name) for name, each in (("lower", join.lower), ("upper", join.upper))]
@@ -117,6 +116,7 @@ def _given(join: Join, left: Stream, right: Stream) -> dict[str, object]:
         "left": left,
         "right": right,
         "names": [names.left.var, names.right.var],
+        "fields": [_words.fields(stream) for stream in (left, right)],
         "grouped": isinstance(join, CoGroup),
         "windowed": not isinstance(join, IntervalJoin),
         "session": isinstance(join, CoGroup | WindowJoin) and isinstance(join.window, Session),
@@ -144,21 +144,19 @@ def _tables(left: Stream, right: Stream, watermarks: bool) -> list[str]:
 def _query(join: Join, left: Stream, right: Stream) -> str:
     """The query without its semicolon, and the view that it needs before it, if any."""
     given = _given(join, left, right)
-    given["fields"] = [_words.fields(stream) for stream in (left, right)]
     given["join_word"] = _JOINS.get(str(given["how"]), "")
     given["keys"] = list(zip(left.key, right.key, strict=True))
-    given["how_many"] = len(left.key)
     if isinstance(join, IntervalJoin):
         given["bounds"] = [_words.bound(join.lower, "lower"), _words.bound(join.upper, "upper")]
         return _TEMPLATES.get_template("interval.sql.jinja").render(given).strip()
     if isinstance(join, CoGroup):
-        given["function"] = _words.window_function(join.window, "both", "event_time", left.key, grouped=True)
+        given["function"] = _words.window_function(join.window, _words.BOTH, "event_time", left.key, grouped=True)
         return _TEMPLATES.get_template("cogroup.sql.jinja").render(given).strip()
     names = Names.of(left, right)
     given["functions"] = [
         _words.window_function(join.window, side.var, stream.time, left.key)
         if not given["session"]
-        else _words.window_function(join.window, "both", "event_time", left.key)
+        else _words.window_function(join.window, _words.BOTH, "event_time", left.key)
         for side, stream in ((names.left, left), (names.right, right))
     ]
     return _TEMPLATES.get_template("window.sql.jinja").render(given).strip()

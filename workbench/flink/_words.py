@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from workbench import times
 from workbench.errors import ArgumentError, wrong
@@ -18,10 +20,13 @@ from workbench.windows import Session, Sliding, Tumbling, Window
 if TYPE_CHECKING:
     import pyarrow as pa
 
+BOTH = "bothSides"
+"""The view of both sides; no table has a capital in its name."""
 _MILLISECOND = timedelta(milliseconds=1)
 _FLINK, _STREAMING = "org.apache.flink", "org.apache.flink.streaming.api"
 _CLASSES = (
     "java.time.Duration",
+    "java.time.Instant",
     "java.time.LocalDate",
     "java.time.LocalDateTime",
     "java.time.ZoneOffset",
@@ -43,6 +48,7 @@ _CLASSES = (
     f"{_FLINK}.table.api.bridge.java.StreamTableEnvironment",
     f"{_FLINK}.types.Row",
     f"{_FLINK}.util.Collector",
+    f"{_FLINK}.util.function.SerializableFunction",
 )
 
 
@@ -84,12 +90,39 @@ def java_imports(body: str) -> str:
 
 def fields(stream: Stream) -> list[Field]:
     """The columns of a stream; its event time in milliseconds, as fine as Flink's are."""
-    return [_field(each.name, each.type, each.name == stream.time) for each in stream.table.schema]
+    first = _first_line(stream)
+    zoned = {name for name, value in first.items() if re.search(r"\d(Z|[+-]\d\d:?\d\d)$", str(value))}
+    return [
+        _time(each.name, each.name == stream.time, each.name in zoned)
+        if _is_timestamp(each.type)
+        else _field(each.name, each.type)
+        for each in stream.table.schema
+    ]
 
 
-def _field(name: str, kind: pa.DataType, event_time: bool) -> Field:
-    if event_time:
-        return Field(name, "TIMESTAMP(3)", "LocalDateTime", "LOCAL_DATE_TIME")
+def _first_line(stream: Stream) -> dict[str, Any]:
+    """The first row as JSON files have it: Flink reads times that end in a zone as another type."""
+    if stream.format == "json" and stream.path:
+        for file in sorted(Path(stream.path).glob("[!_.]*")):
+            with suppress(OSError, ValueError), file.open() as lines:
+                return dict(json.loads(next(lines, "{}")))
+    return {}
+
+
+def _is_timestamp(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_timestamp(kind))
+
+
+def _time(name: str, event_time: bool, zoned: bool) -> Field:
+    digits = 3 if event_time else 6
+    if zoned:
+        return Field(name, f"TIMESTAMP_LTZ({digits})", "Instant", "INSTANT")
+    return Field(name, f"TIMESTAMP({digits})", "LocalDateTime", "LOCAL_DATE_TIME")
+
+
+def _field(name: str, kind: pa.DataType) -> Field:
     for test, *words in _kinds():
         if test(kind):
             return Field(name, *words)
@@ -234,26 +267,43 @@ def assigner(window: Window) -> str:
     return f"{type(window).__name__}EventTimeWindows.of({', '.join(lengths)})"
 
 
+def java_time(stream: Stream) -> str:
+    """How a row gives its event time, as Java source."""
+    (time,) = [each for each in fields(stream) if each.name == stream.time]
+    zone = "" if time.java == "Instant" else ".toInstant(ZoneOffset.UTC)"
+    return f"row.<{time.java}>getFieldAs({java_text(time.name)}){zone}"
+
+
 def java_keys(left: Stream, right: Stream) -> dict[str, str]:
-    """The key's class, its type information and how each side's row gives it, as Java source."""
-    by_side = []
-    for stream in (left, right):
-        found = {each.name: each for each in fields(stream)}
-        by_side.append([found[name] for name in stream.key])
-    kinds = [mine.java if mine.java == theirs.java else "Object" for mine, theirs in zip(*by_side, strict=True)]
-    infos = [
-        mine.info if mine.java == theirs.java else "GENERIC(Object.class)"
-        for mine, theirs in zip(*by_side, strict=True)
-    ]
-    gets = [
-        [f"row.<{kind}>getFieldAs({java_text(each.name)})" for kind, each in zip(kinds, side, strict=True)]
-        for side in by_side
-    ]
-    if len(kinds) == 1:
-        return {"java": kinds[0], "info": f"Types.{infos[0]}", "left": gets[0][0], "right": gets[1][0]}
-    return {
-        "java": f"Tuple{len(kinds)}<{', '.join(kinds)}>",
-        "info": f"Types.TUPLE({', '.join(f'Types.{each}' for each in infos)})",
-        "left": f"Tuple{len(kinds)}.of({', '.join(gets[0])})",
-        "right": f"Tuple{len(kinds)}.of({', '.join(gets[1])})",
+    """The key as Java source: its class, its type information, and how a row of each side gives it.
+
+    Raises
+    ------
+    ArgumentError
+        If a key column is of a type that Flink cannot group rows by.
+    """
+    sides = [{each.name: each for each in fields(stream)} for stream in (left, right)]
+    parts = [_key(sides[0][mine], sides[1][theirs]) for mine, theirs in zip(left.key, right.key, strict=True)]
+    classes, infos, *gets = (list(each) for each in zip(*parts, strict=True))
+    told = {"infos": ", ".join(infos)}
+    if len(parts) == 1:
+        return told | {"java": classes[0], "info": infos[0], "left": gets[0][0], "right": gets[1][0]}
+    tuple_ = f"Tuple{len(parts)}"
+    return told | {
+        "java": f"{tuple_}<{', '.join(classes)}>",
+        "info": f"Types.TUPLE({told['infos']})",
+        "left": f"{tuple_}.of({', '.join(gets[0])})",
+        "right": f"{tuple_}.of({', '.join(gets[1])})",
     }
+
+
+def _key(mine: Field, theirs: Field) -> tuple[str, str, str, str]:
+    """A key column's class, type information, and what gives it on either side."""
+    if mine.java in ("byte[]", "Object"):
+        raise wrong("key", mine.name, f"a DataStream job cannot group by {mine.sql}; use Flink SQL, or a key of text")
+    if mine.java == theirs.java:
+        gets = [f"row.<{mine.java}>getFieldAs({java_text(each.name)})" for each in (mine, theirs)]
+        return mine.java, f"Types.{mine.info}", gets[0], gets[1]
+    wide = "Double" if {mine.java, theirs.java} & {"Double", "Float"} else "Long"
+    gets = [f"row.<Number>getFieldAs({java_text(each.name)}).{wide.lower()}Value()" for each in (mine, theirs)]
+    return wide, f"Types.{wide.upper()}", gets[0], gets[1]

@@ -7,14 +7,18 @@ import sys
 
 from pyflink.table import EnvironmentSettings, TableEnvironment
 
-LAST_EVENT = "9999-12-31"
-
 
 def plain(value):
-    """A value as JSON has it; a nested row as a list."""
-    if isinstance(value, (list, tuple)) or hasattr(value, "as_dict"):
+    """A value of Java's as JSON has it; a nested row as a list."""
+    if value is None or isinstance(value, (int, float, str, bool)):
+        return value
+    if hasattr(value, "__len__"):
         return [plain(each) for each in value]
-    return value if value is None or isinstance(value, (int, float, str, bool)) else value.isoformat()
+    return fields(value) if value.getClass().getSimpleName() == "Row" else value.toString()
+
+
+def fields(row):
+    return [plain(row.getField(place)) for place in range(row.getArity())]
 
 
 def run(statements):
@@ -25,8 +29,12 @@ def run(statements):
     for statement in before:
         tables.execute_sql(statement)
     plan = tables.explain_sql(query)
-    with tables.execute_sql(query).collect() as rows:
-        return {"plan": plan, "rows": [[str(row.get_row_kind()), *map(plain, row)] for row in rows]}
+    rows = tables.execute_sql(query)._j_table_result.collect()  # PyFlink's own way knows no Instant
+    found = []
+    while rows.hasNext():
+        row = rows.next()
+        found.append([row.getKind().shortString(), *fields(row)])
+    return {"plan": plan, "rows": found}
 
 
 if __name__ == "__main__":

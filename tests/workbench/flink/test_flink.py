@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import helpers
@@ -39,40 +40,51 @@ GROUPS = [
     wb.CoGroup(each) for each in (wb.Tumbling("10 seconds"), wb.Sliding("10 seconds", "5 seconds"), wb.Session("4 s"))
 ]
 UNEVEN = wb.CoGroup(wb.Sliding("10 seconds", "3 seconds"))
-JOINS = [*INTERVALS, *WINDOWS, *GROUPS]
+SOME = [
+    wb.IntervalJoin("-2 seconds", "5 seconds"),
+    INTERVALS[3],
+    WINDOWS[0],
+    WINDOWS[3],
+    WINDOWS[9],
+    GROUPS[0],
+    GROUPS[2],
+]
+"""One of each way that Flink does a join."""
+CASES = [("plain", join) for join in [*INTERVALS, *WINDOWS, *GROUPS]]
+CASES += [(form, join) for form in ("zoned", "two keys") for join in SOME]
+JAVA_CASES = [*CASES, ("plain", UNEVEN)]
 
 
-@pytest.fixture(scope="module")
-def pyflink():
-    try:
-        return parts.pyflink()
-    except parts.MissingError as missing:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(missing))
+def name_of(case):
+    return f"{case[0]}: {case[1]!r}"
 
 
 @pytest.fixture(scope="module")
 def streams(tmp_path_factory):
-    """Two recordings as JSON, on the edges of every window and bound; nothing comes late."""
+    """By form two recordings as JSON, on the edges of every window and bound; nothing comes late."""
+    return {form: recorded(form, tmp_path_factory) for form in ("plain", "zoned", "two keys")}
+
+
+def recorded(form, folders):
     chance = random.Random(SEED)
     made = []
     for name, time in (("orders", "at"), ("payments", "paid at")):
-        folder = tmp_path_factory.mktemp(name)
+        folder = folders.mktemp(name)
         moments = [1000 * chance.randrange(60) + chance.choice([0, 0, 0, 1, -1, 250]) for _ in range(24)]
+        times = [pd.Timestamp("2026-01-01 10:00") + pd.Timedelta(milliseconds=each) for each in moments]
         rows = [
             {
                 KEY: chance.choice("aab"),
-                time: (pd.Timestamp("2026-01-01 10:00") + pd.Timedelta(milliseconds=each)).isoformat(
-                    timespec="milliseconds"
-                ),
+                "part": chance.choice([1, 1, 2]),
+                time: at.isoformat(timespec="milliseconds") + "Z" * (form == "zoned"),
                 "n": number,
                 "words": f"{name} {number}",
             }
-            for number, each in enumerate(moments)
+            for number, at in enumerate(times)
         ]
         (folder / "rows.json").write_text("\n".join(map(json.dumps, rows)))
-        made.append(wb.Stream.from_files(folder, name, key=KEY, time=time, watermark="2 minutes", format="json"))
+        key = [KEY, "part"] if form == "two keys" else KEY
+        made.append(wb.Stream.from_files(folder, name, key=key, time=time, watermark="2 minutes", format="json"))
     return made
 
 
@@ -82,99 +94,84 @@ def micros(text):
 
 @pytest.fixture(scope="module")
 def by_sql(pyflink, streams):
-    """What PyFlink plans for each join, and gives."""
-    cases = [statements(flink.sql(join, *streams)) for join in JOINS]
+    """What PyFlink plans for each case, and gives."""
+    cases = [statements(flink.sql(join, *streams[form])) for form, join in CASES]
     script = Path(__file__).parent / "flink_sql.py"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [pyflink, script], input=json.dumps(cases), capture_output=True, text=True, check=False, env=environment
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    return dict(zip(map(repr, JOINS), json.loads(done.stdout.splitlines()[-1]), strict=True))
+    return dict(zip(map(name_of, CASES), json.loads(done.stdout.splitlines()[-1]), strict=True))
 
 
 def statements(text):
     return [each.strip() for each in text.strip().removesuffix(";").split(";\n")]
 
 
-@pytest.mark.parametrize("join", JOINS, ids=repr)
-def test_sql_gives_the_rows_of_the_definition(join, by_sql, streams):
-    told = by_sql[repr(join)]["rows"]
-    assert {row[0] for row in told} <= {"RowKind.INSERT", "+I"}  # nothing is taken back
-    columns = [f"left_{name}" for name in streams[0].columns]
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_sql_gives_the_rows_of_the_definition(case, by_sql, streams):
+    form, join = case
+    left, right = streams[form]
+    told = by_sql[name_of(case)]["rows"]
+    assert {row[0] for row in told} <= {"+I"}  # nothing is taken back
+    columns = [f"left_{name}" for name in left.columns]
     if isinstance(join, wb.CoGroup):
-        place = streams[0].columns.index("n")
+        place = left.columns.index("n")
         found = [
-            ((key,), micros(start), micros(end), *(sorted(row[place] for row in side or ()) for side in sides))
-            for _, key, start, end, *sides in told
+            (tuple(key), micros(start), micros(end), *(sorted(row[place] for row in side or ()) for side in sides))
+            for _, *key, start, end, sides in ((*row[:-2], row[-2:]) for row in told)
         ]
-        assert sorted(found) == helpers.expected(join, *streams)
+        assert sorted(found) == helpers.expected(join, left, right)
         return
     if join.how not in ("semi", "anti"):
-        columns += [f"right_{name}" for name in streams[1].columns]
-    windowed = isinstance(join, wb.WindowJoin)
-    columns += ["window_start", "window_end"] * windowed
-    rows = [dict(zip(columns, row[1:], strict=True)) for row in told]
-    found = [
-        (
-            row["left_n"],
-            row.get("right_n"),
-            *((micros(row["window_start"]), micros(row["window_end"])) if windowed else ()),
-        )
-        for row in rows
-    ]
-    assert helpers.reference.sort(found) == helpers.expected(join, *streams)
+        columns += [f"right_{name}" for name in right.columns]
+    spans = ["window_start", "window_end"] * isinstance(join, wb.WindowJoin)
+    rows = [dict(zip(columns + spans, row[1:], strict=True)) for row in told]
+    found = [(row["left_n"], row.get("right_n"), *(micros(row[span]) for span in spans)) for row in rows]
+    assert helpers.reference.sort(found) == helpers.expected(join, left, right)
 
 
 @pytest.mark.parametrize("join", [INTERVALS[3], WINDOWS[1], WINDOWS[7], WINDOWS[9], GROUPS[2]], ids=repr)
 def test_the_run_on_spark_gives_the_same(join, streams, spark):
-    run = wb.run(join, *streams)
+    run = wb.run(join, *streams["plain"])
     assert not len(run.late)
-    assert helpers.actual(run) == helpers.expected(join, *streams)
+    assert helpers.actual(run) == helpers.expected(join, *streams["plain"])
 
 
-def test_flink_plans_its_own_joins(by_sql):
-    for join in JOINS:
-        plan = by_sql[repr(join)]["plan"]
+def test_flink_plans_its_own_joins(by_sql, streams):
+    for case in CASES:
+        form, join = case
+        plan = by_sql[name_of(case)]["plan"]
         if isinstance(join, wb.CoGroup):
             assert "WindowAggregate" in plan
         elif isinstance(join, wb.WindowJoin):
             assert "WindowJoin" in plan
         elif join.how == "semi":
             assert "IntervalJoin" not in plan
-            assert "table.exec.state.ttl" in flink.sql(join, *helpers_streams())
+            assert "table.exec.state.ttl" in flink.sql(join, *streams[form])
         else:
             assert "IntervalJoin" in plan
 
 
-def helpers_streams():
-    return helpers.stream([("a", 1)], "orders"), helpers.stream([("a", 2)], "payments")
-
-
 @pytest.fixture(scope="module")
-def by_java(pyflink, streams, tmp_path_factory):
+def by_java(pyflink, javac, streams, tmp_path_factory):
     """What the compiled jobs print, each in one micro cluster."""
-    if shutil.which("javac") is None:
-        if os.environ.get("CI"):
-            raise parts.MissingError("no javac (a JDK)")
-        pytest.skip("no javac (a JDK)")
     jars = f"{parts.flink_jars(pyflink)}/*"
     folder = tmp_path_factory.mktemp("java")
-    joins = [*JOINS, UNEVEN]
-    for number, join in enumerate(joins):
+    name = flink.class_name(*streams["plain"])
+    for number, (form, join) in enumerate(JAVA_CASES):
         home = folder / f"job{number}"
         home.mkdir()
-        (home / f"{flink.class_name(*streams)}.java").write_text(
-            f"package job{number};\n\n{flink.java(join, *streams)}"
-        )
+        (home / f"{name}.java").write_text(f"package job{number};\n\n{flink.java(join, *streams[form])}")
     shutil.copy(Path(__file__).parent / "FlinkJobs.java", folder)
     files = [str(each) for each in folder.rglob("*.java")]
     compiled = subprocess.run(
-        ["javac", "-Xlint:all,-classfile,-processing", "-Werror", "-cp", jars, "-d", folder / "classes", *files],
+        [javac, "-Xlint:all,-classfile,-processing", "-Werror", "-cp", jars, "-d", folder / "classes", *files],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert compiled.returncode == 0, compiled.stderr[-4000:]
-    names = [f"job{number}.{flink.class_name(*streams)}" for number in range(len(joins))]
+    names = [f"job{number}.{name}" for number in range(len(JAVA_CASES))]
     opened = [f"--add-opens=java.base/{each}=ALL-UNNAMED" for each in ("java.util", "java.lang", "java.time")]
     done = subprocess.run(
         ["java", "-Xmx1g", *opened, "-cp", f"{folder / 'classes'}:{jars}", "FlinkJobs", *names],
@@ -182,14 +179,15 @@ def by_java(pyflink, streams, tmp_path_factory):
     )  # fmt: skip
     assert done.returncode == 0, "\n".join(re.findall("Caused by.*", done.stderr)) or done.stderr[-4000:]
     printed = re.split(r"^== job\d+\.\w+$", done.stdout, flags=re.M)[1:]
-    return dict(zip(map(repr, joins), printed, strict=True))
+    return dict(zip(map(name_of, JAVA_CASES), printed, strict=True))
 
 
-@pytest.mark.parametrize("join", [*JOINS, UNEVEN], ids=repr)
-def test_the_datastream_job_compiles_and_gives_the_pairs(join, by_java, streams):
-    printed = [line.split("+I", 1)[1] for line in by_java[repr(join)].splitlines() if "+I" in line]
+@pytest.mark.parametrize("case", JAVA_CASES, ids=name_of)
+def test_the_datastream_job_compiles_and_gives_the_pairs(case, by_java, streams):
+    form, join = case
+    printed = [line.split("+I", 1)[1] for line in by_java[name_of(case)].splitlines() if "+I" in line]
     number = {name: re.compile(rf"\b{name} (\d+)\b") for name in ("orders", "payments")}
-    wanted = helpers.expected(join, *streams)
+    wanted = helpers.expected(join, *streams[form])
     if isinstance(join, wb.CoGroup):
         found = Counter(
             tuple(tuple(sorted(map(int, number[name].findall(line)))) for name in ("orders", "payments"))
@@ -207,31 +205,50 @@ def test_the_datastream_job_compiles_and_gives_the_pairs(join, by_java, streams)
 
 
 def test_names_are_quoted_and_times_have_milliseconds(streams):
-    text = flink.sql(INTERVALS[0], *streams)
-    assert f"`{KEY.replace('`', '``')}`" in text
+    plain = streams["plain"]
+    assert f"`{KEY.replace('`', '``')}`" in flink.sql(INTERVALS[0], *plain)
     with pytest.raises(wb.ArgumentError, match="upper: got '1 microsecond'; Flink's event times have milliseconds"):
-        flink.sql(wb.IntervalJoin("0 s", "1 us"), *streams)
+        flink.sql(wb.IntervalJoin("0 s", "1 us"), *plain)
     with pytest.raises(wb.ArgumentError, match="slide: got '3 seconds'; Flink SQL groups sliding windows only where"):
-        flink.sql(UNEVEN, *streams)
+        flink.sql(UNEVEN, *plain)
 
 
-def test_keys_of_several_columns_and_every_type(pyflink, tmp_path):
+def compiled(javac, pyflink, folder, join, *sides):
+    file = folder / f"{flink.class_name(*sides)}.java"
+    file.write_text(flink.java(join, *sides))
+    command = [javac, "-Werror", "-cp", f"{parts.flink_jars(pyflink)}/*", "-d", folder, file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_type_has_its_name(javac, pyflink, tmp_path):
     frame = pd.DataFrame(
         {
             "a": ["x"], "b": [1], "t": pd.to_datetime(["2026-01-01"]), "small": pd.Series([1], dtype="int8"),
             "real": [1.5], "yes": [True], "day": [pd.Timestamp("2026-01-01").date()], "more": [["p", "q"]],
-            "inner": [{"u": 1}], "raw": [b"\x00"],
+            "inner": [{"u": 1}], "raw": [b"\x00"], "exact": [Decimal("1.50")], "seen": pd.to_datetime(["2026-01-01"]),
         }
     )  # fmt: skip
     sides = [wb.Stream.from_pandas(frame, name, key=["a", "b"], time="t") for name in ("new", "class")]
     text = flink.sql(wb.CoGroup(wb.Session("4 s")), *sides)
-    for kind in ("TINYINT", "DOUBLE", "BOOLEAN", "DATE", "ARRAY<STRING>", "ROW<`u` BIGINT>", "BYTES"):
+    for kind in (
+        "TINYINT", "DOUBLE", "BOOLEAN", "DATE", "ARRAY<STRING>", "ROW<`u` BIGINT>", "BYTES", "DECIMAL(3, 2)",
+        "TIMESTAMP(6)",
+    ):  # fmt: skip
         assert kind in text
-    if shutil.which("javac") is None:
-        pytest.skip("no javac (a JDK)")
     for join in (wb.CoGroup(wb.Session("4 s")), wb.WindowJoin(wb.Tumbling("1 day"), "full")):
-        file = tmp_path / f"{flink.class_name(*sides)}.java"
-        file.write_text(flink.java(join, *sides))
-        command = ["javac", "-Werror", "-cp", f"{parts.flink_jars(pyflink)}/*", "-d", tmp_path, file]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        compiled(javac, pyflink, tmp_path, join, *sides)
+
+
+def test_keys_that_are_alike_but_not_the_same(javac, pyflink, tmp_path):
+    def side(name, keys):
+        return wb.Stream.from_pandas(pd.DataFrame({"k": keys, "t": pd.Timestamp("2026-01-01")}), name, "k", "t")
+
+    narrow, wide = side("narrow", pd.Series([1], dtype="int32")), side("wide", [1])
+    join = wb.WindowJoin(wb.Tumbling("1 day"))
+    assert 'row.<Number>getFieldAs("k").longValue()' in flink.java(join, narrow, wide)
+    compiled(javac, pyflink, tmp_path, join, narrow, wide)
+    raw = side("raw", [b"x"])
+    with pytest.raises(wb.ArgumentError, match="key: got 'k'; a DataStream job cannot group by BYTES"):
+        flink.java(join, raw, raw)
+    assert "`k` BYTES" in flink.sql(join, raw, raw)
