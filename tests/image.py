@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 BASE = ("python3", "python3-venv", "ca-certificates")
 HOME = "/home/jovyan"
 PYTHON = "/srv/conda/envs/notebook"
+_PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 _MACHINE = ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", "etc/apt/apt.conf.d", "etc/ssl/certs/ca-certificates.crt")
 """How this machine reaches its package registries."""
 
@@ -61,6 +62,7 @@ class Image:
         """A command in this root: processes, devices and mounts of its own, which end with it."""
         root = self.folder
         mounts = [
+            f"export PATH={_PATH}",
             f"mount --rbind /dev {root}/dev",
             f"mount --make-rslave {root}/dev",
             f"mount -t tmpfs -o size=64m,mode=1777 tmpfs {root}/dev/shm",  # as large as a container's
@@ -94,7 +96,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _checked(command) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=os.environ | {"PATH": _PATH}, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{command[-1]}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
     return done.stdout
@@ -106,7 +108,7 @@ def image():
     if os.getuid() != 0:
         raise parts.MissingError("a root of its own can be made by root only")
     for program in ("debootstrap", "unshare", "git"):
-        parts.program(program)
+        parts.program(program, _PATH)
     folder = Path(tempfile.mkdtemp(prefix="binder-image-"))
     folder.chmod(0o755)
     try:

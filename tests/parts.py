@@ -35,9 +35,9 @@ def real(part):
         pytest.skip(str(missing))
 
 
-def program(name: str) -> str:
+def program(name: str, path: str | None = None) -> str:
     """Where a program is."""
-    found = shutil.which(name)
+    found = shutil.which(name, path=path)
     if found is None:
         raise MissingError(f"no {name} on this machine")
     return found
