@@ -23,7 +23,6 @@ ROOT = Path(__file__).parents[1]
 BASE = ("python3", "python3-venv", "ca-certificates")
 HOME = "/home/jovyan"
 PYTHON = "/srv/conda/envs/notebook"
-_PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 _MACHINE = ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", "etc/apt/apt.conf.d", "etc/ssl/certs/ca-certificates.crt")
 """How this machine reaches its package registries."""
 
@@ -58,11 +57,11 @@ class Image:
         image.run("chmod +x binder/postBuild binder/start && ./binder/postBuild")
         return image
 
-    def command(self, words: str, user: str = "jovyan") -> list[str | Path]:
-        """A command in this root: processes, devices and mounts of its own, which end with it."""
+    def command(self, words: str, user: str = "jovyan", alone: bool = False) -> list[str | Path]:
+        """A command in this root: processes, devices and mounts of its own, which end with it; alone: without a network."""
         root = self.folder
         mounts = [
-            f"export PATH={_PATH}",
+            f"export PATH={parts.PATH}",
             f"mount --rbind /dev {root}/dev",
             f"mount --make-rslave {root}/dev",
             f"mount -t tmpfs -o size=64m,mode=1777 tmpfs {root}/dev/shm",  # as large as a container's
@@ -79,7 +78,17 @@ class Image:
         inner = ["chroot", f"--userspec={user}", root, "env", "-i", *(f"{k}={v}" for k, v in settings.items())]
         inner += ["bash", "-c", f"cd {HOME if user == 'jovyan' else '/'} && {words}"]
         script = " && ".join([*mounts, '"$@"'])  # the first process stays, and reaps what others leave
-        unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={root}/proc"]
+        if alone:
+            mounts.append("ip link set lo up")
+        unshare = [
+            "unshare",
+            *["--net"] * alone,
+            "--mount",
+            "--pid",
+            "--fork",
+            "--kill-child",
+            f"--mount-proc={root}/proc",
+        ]
         return [*unshare, "bash", "-c", script, "bash", *inner]
 
     def run(self, words: str, user: str = "jovyan") -> str:
@@ -96,7 +105,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _checked(command) -> str:
-    done = subprocess.run(command, env=os.environ | {"PATH": _PATH}, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=os.environ | {"PATH": parts.PATH}, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{command[-1]}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
     return done.stdout
@@ -108,7 +117,7 @@ def image():
     if os.getuid() != 0:
         raise parts.MissingError("a root of its own can be made by root only")
     for program in ("debootstrap", "unshare", "git"):
-        parts.program(program, _PATH)
+        parts.program(program)
     folder = Path(tempfile.mkdtemp(prefix="binder-image-"))
     folder.chmod(0o755)
     try:

@@ -18,6 +18,7 @@ import pytest
 
 POMS = Path(__file__).parent / "jars"
 CACHE = Path(platformdirs.user_cache_dir("stream-join-workbench-tests"))
+PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 PASSWORD = "nobody knows it"  # noqa: S105 - of a server that lives as long as a test
 
 
@@ -35,9 +36,9 @@ def real(part):
         pytest.skip(str(missing))
 
 
-def program(name: str, path: str | None = None) -> str:
-    """Where a program is."""
-    found = shutil.which(name, path=path)
+def program(name: str) -> str:
+    """Where a program is, the system's own included."""
+    found = shutil.which(name, path=PATH)
     if found is None:
         raise MissingError(f"no {name} on this machine")
     return found
@@ -193,7 +194,7 @@ def database():
     secret.write_text(PASSWORD)
     become = []
     if os.getuid() == 0:  # the server does not run as root
-        become = ["runuser", "-u", "postgres", "--"]
+        become = [program("runuser"), "-u", "postgres", "--"]
         shutil.chown(folder, "postgres")
         shutil.chown(secret, "postgres")
     initdb = [bin_ / "initdb", "-D", folder / "data", "-U", "joiner", "--auth=scram-sha-256", f"--pwfile={secret}"]

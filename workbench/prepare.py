@@ -8,10 +8,11 @@ Java or the PySpark there is now is neither found nor taken.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench import session
+from workbench import _renderer, session
 from workbench.errors import JavaError, WorkbenchError
 from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
 from workbench.query import run
@@ -30,7 +31,7 @@ _PATIENCE = 300  # seconds
 
 
 def prepare() -> Path:
-    """Run one join of each kind in a session of its own, and keep the classes it took.
+    """Run one join of each kind in a session of its own, and keep the classes it took; keep the charts' scripts.
 
     Returns
     -------
@@ -44,6 +45,8 @@ def prepare() -> Path:
     """
     import generators
 
+    import_module("workbench.app")  # keeps the page's script
+    _renderer.bundle()
     archive = session.archive()
     archive.parent.mkdir(parents=True, exist_ok=True)
     part = archive.with_suffix(".part")

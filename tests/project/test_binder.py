@@ -79,6 +79,27 @@ def test_java_knows_how_little_memory_there_is(binder):
 
 
 @pytest.mark.timeout(1500)
+def test_the_first_run_neither_downloads_nor_compiles(binder):
+    """There is no network, and nothing new in the caches afterwards."""
+    code = (
+        "import generators, workbench as wb; from workbench import _renderer; from workbench.app import App; "
+        "run = wb.run(wb.IntervalJoin('0 s', '15 s'), *generators.generate('orders_payments', events=50)); "
+        "_renderer.bundle(); app = App(); app.wait(); run.charts.timeline(); print(len(run.output))"
+    )
+    caches = [binder.folder / image.HOME[1:], binder.folder / image.PYTHON[1:]]
+
+    def kept():
+        return {file for each in caches for file in each.rglob("*") if file.is_file() and ".ipython" not in file.parts}
+
+    before = kept()
+    command = binder.command(f'./binder/start python -c "{code}"', alone=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[-1]) > 20
+    assert kept() == before
+
+
+@pytest.mark.timeout(1500)
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
 def test_five_notebooks_run_in_the_image_with_two_gigabytes(binder, capsys):
