@@ -66,6 +66,7 @@ class Image:
             f"mount --make-rslave {root}/dev",
             f"mount -t tmpfs -o size=64m,mode=1777 tmpfs {root}/dev/shm",  # as large as a container's
             f"mount --rbind /sys {root}/sys",
+            *["ip link set lo up"] * alone,
         ]
         settings = {
             "HOME": HOME if user == "jovyan" else "/root",
@@ -78,8 +79,6 @@ class Image:
         inner = ["chroot", f"--userspec={user}", root, "env", "-i", *(f"{k}={v}" for k, v in settings.items())]
         inner += ["bash", "-c", f"cd {HOME if user == 'jovyan' else '/'} && {words}"]
         script = " && ".join([*mounts, '"$@"'])  # the first process stays, and reaps what others leave
-        if alone:
-            mounts.append("ip link set lo up")
         unshare = [
             "unshare",
             *["--net"] * alone,

@@ -98,7 +98,9 @@ def test_java_starts_from_the_archive_of_its_classes(tmp_path):
     )
     archive = Path(made.stdout.strip())
     assert archive.is_relative_to(tmp_path), made.stderr
-    assert [path.name for path in archive.parent.iterdir()] == [archive.name]
+    scripts = [path for path in archive.parent.iterdir() if path.suffix == ".js"]
+    assert len(scripts) == 2  # of the page, and of Altair's widget
+    assert {path.name for path in archive.parent.iterdir()} == {archive.name, *(path.name for path in scripts)}
     code = "import psutil, workbench as wb\nwb.spark()\n"
     code += (
         "for each in psutil.Process().children(recursive=True):\n    try:\n        print(*each.cmdline(), sep='\\n')\n"
