@@ -110,13 +110,17 @@ def _checked(command) -> str:
     return done.stdout
 
 
-@contextlib.contextmanager
-def image():
-    """A built image, removed afterwards."""
+def check() -> None:
+    """See whether an image can be made here."""
     if os.getuid() != 0:
         raise parts.MissingError("a root of its own can be made by root only")
     for program in ("debootstrap", "unshare", "git"):
         parts.program(program)
+
+
+@contextlib.contextmanager
+def image():
+    """A built image, removed afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="binder-image-"))
     folder.chmod(0o755)
     try:

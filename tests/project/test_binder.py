@@ -62,10 +62,9 @@ def test_the_badge_opens_the_first_notebook_in_jupyterlab():
 @pytest.fixture(scope="module")
 def binder():
     """The image, made by the folder's steps."""
-    context = image.image()
-    made = parts.real(context.__enter__)
-    yield made
-    context.__exit__(None, None, None)
+    parts.real(image.check)
+    with image.image() as made:
+        yield made
 
 
 @pytest.mark.timeout(1500)

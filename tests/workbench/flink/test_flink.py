@@ -154,6 +154,12 @@ def test_flink_plans_its_own_joins(by_sql, streams):
             assert "IntervalJoin" in plan
 
 
+def compile_all(javac, pyflink, target, *words):
+    command = [javac, "-Werror", "-cp", f"{parts.flink_jars(pyflink)}/*", "-d", target, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
 @pytest.fixture(scope="module")
 def by_java(pyflink, javac, streams, tmp_path_factory):
     """What the compiled jobs print, each in one micro cluster."""
@@ -166,11 +172,7 @@ def by_java(pyflink, javac, streams, tmp_path_factory):
         (home / f"{name}.java").write_text(f"package job{number};\n\n{flink.java(join, *streams[form])}")
     shutil.copy(Path(__file__).parent / "FlinkJobs.java", folder)
     files = [str(each) for each in folder.rglob("*.java")]
-    compiled = subprocess.run(
-        [javac, "-Xlint:all,-classfile,-processing", "-Werror", "-cp", jars, "-d", folder / "classes", *files],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert compiled.returncode == 0, compiled.stderr[-4000:]
+    compile_all(javac, pyflink, folder / "classes", "-Xlint:all,-classfile,-processing", *files)
     names = [f"job{number}.{name}" for number in range(len(JAVA_CASES))]
     opened = [f"--add-opens=java.base/{each}=ALL-UNNAMED" for each in ("java.util", "java.lang", "java.time")]
     done = subprocess.run(
@@ -216,9 +218,7 @@ def test_names_are_quoted_and_times_have_milliseconds(streams):
 def compiled(javac, pyflink, folder, join, *sides):
     file = folder / f"{flink.class_name(*sides)}.java"
     file.write_text(flink.java(join, *sides))
-    command = [javac, "-Werror", "-cp", f"{parts.flink_jars(pyflink)}/*", "-d", folder, file]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    compile_all(javac, pyflink, folder, file)
 
 
 def test_every_type_has_its_name(javac, pyflink, tmp_path):
