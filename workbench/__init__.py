@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench._version import __version__ as __version__
 from workbench.errors import ArgumentError, DataError, JavaError, QueryError, WorkbenchError
 from workbench.joins import CoGroup, IntervalJoin, WindowJoin
 from workbench.streams import Stream
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from workbench import flink, frames
     from workbench._export import export
     from workbench._live import Live, live
+    from workbench._version import __version__ as __version__
     from workbench.advice import Advice, advise
     from workbench.query import preview, run
     from workbench.results import Run
@@ -58,6 +58,7 @@ _LATER = {
     "Live": "_live",
     "Run": "results",
     "Tuning": "sweep",
+    "__version__": "_version",
     "advise": "advice",
     "export": "_export",
     "live": "_live",

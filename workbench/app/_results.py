@@ -118,8 +118,14 @@ class ResultsPanel:
         self._whole = widgets.Button(description="Show the whole run", icon="search-minus")
         self._whole.layout.width = "auto"
         self._note = widgets.HTML()
+        self._texts: dict[str, Callable[[Run], tuple[str, str]]] = {
+            "PySpark script": lambda run: (run.script, "join.py"),
+            "Flink SQL": flink_sql,
+            "Flink DataStream": flink_java,
+            "Notebook cell": lambda _: (self._cell(), "cell.py"),
+        }
         self._text = widgets.ToggleButtons(
-            options=["PySpark script", "Flink SQL", "Flink DataStream", "Notebook cell"],
+            options=list(self._texts),
             tooltips=[
                 "Runs anywhere Spark does.",
                 "The same join as Flink SQL.",
@@ -128,12 +134,6 @@ class ResultsPanel:
             ],
             style={"button_width": "auto"},
         )
-        self._texts: dict[str, Callable[[Run], tuple[str, str]]] = {
-            "PySpark script": lambda run: (run.script, "join.py"),
-            "Flink SQL": flink_sql,
-            "Flink DataStream": flink_java,
-            "Notebook cell": lambda _: (self._cell(), "cell.py"),
-        }
         self.story = widgets.HTML()
         self.story.add_class("sjw-story")
         self._fix = widgets.Button(icon="check", layout=widgets.Layout(width="auto"))

@@ -6,20 +6,22 @@ run wherever none comes late; what differs beside lateness is told in the text i
 
 from __future__ import annotations
 
+from typing import Any
+
 import jinja2
 
 from workbench.flink import _words
 from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
 from workbench.plan import Names
-from workbench.plan._names import ENVIRONMENT
-from workbench.streams import Stream
+from workbench.plan._names import ENVIRONMENT, backticks
+from workbench.streams import SIDES, Stream
 from workbench.windows import Session
 
 __all__ = ["class_name", "java", "sql"]
 
 _TEMPLATES = ENVIRONMENT.overlay(loader=jinja2.PackageLoader("workbench", "flink"))
 _TEMPLATES.filters |= {
-    "sql_name": _words.sql_name,
+    "sql_name": backticks,
     "row_type": _words.row_type,
     "java_text": _words.java_text,
     "java_lines": _words.java_lines,
@@ -59,8 +61,9 @@ def sql(join: Join, left: Stream, right: Stream) -> str:
       AND R.`paid_at` >= L.`ordered_at` + INTERVAL '0' SECOND
       AND R.`paid_at` <= L.`ordered_at` + INTERVAL '15' SECOND;
     """
+    given = _given(join, left, right)
     return _TEMPLATES.get_template("join.sql.jinja").render(
-        **_given(join, left, right), tables=_tables(left, right, watermarks=True), query=_query(join, left, right)
+        given, tables=_tables(given, watermarks=True), query=_query(join, given)
     )
 
 
@@ -77,17 +80,19 @@ def java(join: Join, left: Stream, right: Stream) -> str:
     ArgumentError
         As in `sql`.
     """
+    given = _given(join, left, right)
     by_table = isinstance(join, IntervalJoin) and join.how != "inner"
+    named = [{each.name: each for each in columns} for columns in given["fields"]]
     body = _TEMPLATES.get_template("Join.java.jinja").render(
-        **_given(join, left, right),
+        given,
         name=class_name(left, right),
-        tables=_tables(left, right, watermarks=by_table),
-        query=_query(join, left, right) if by_table else "",
-        keys=_words.java_keys(left, right),
-        times=[_words.java_time(stream) for stream in (left, right)],
+        tables=_tables(given, watermarks=by_table),
+        query=_query(join, given) if by_table else "",
+        keys=_words.java_keys([named[0][key] for key in left.key], [named[1][key] for key in right.key]),
+        times=[_words.java_time(columns[stream.time]) for columns, stream in zip(named, (left, right), strict=True)],
         delays=[_words.duration(stream.watermark, "watermark") for stream in (left, right)],
         assigner=None if isinstance(join, IntervalJoin) else _words.assigner(join.window),
-        bounds=[_words.duration(each, name) for name, each in (("lower", join.lower), ("upper", join.upper))]
+        bounds=[_words.duration(join.lower, "lower"), _words.duration(join.upper, "upper")]
         if isinstance(join, IntervalJoin)
         else [],
     )
@@ -107,56 +112,53 @@ def class_name(left: Stream, right: Stream) -> str:
     return "With".join("".join(map(str.capitalize, side.var.split("_"))) for side in (names.left, names.right))
 
 
-def _given(join: Join, left: Stream, right: Stream) -> dict[str, object]:
+def _given(join: Join, left: Stream, right: Stream) -> dict[str, Any]:
+    """What all templates go by."""
     names = Names.of(left, right)
+    how = "inner" if isinstance(join, CoGroup) else join.how
     return {
         "join": join,
-        "how": "inner" if isinstance(join, CoGroup) else join.how,
+        "how": how,
+        "join_word": _JOINS.get(how, ""),
         "title": f"{names.left.var} with {names.right.var}",
         "left": left,
         "right": right,
+        "keys": list(zip(left.key, right.key, strict=True)),
         "names": [names.left.var, names.right.var],
         "fields": [_words.fields(stream) for stream in (left, right)],
+        "both": _words.BOTH,
         "grouped": isinstance(join, CoGroup),
         "windowed": not isinstance(join, IntervalJoin),
         "session": isinstance(join, CoGroup | WindowJoin) and isinstance(join.window, Session),
-        "sides": (0,) if not isinstance(join, CoGroup) and join.how in ("semi", "anti") else (0, 1),
-        "regular": isinstance(join, IntervalJoin) and join.how == "semi",
+        "sides": (0,) if how in ("semi", "anti") else (0, 1),
+        "regular": isinstance(join, IntervalJoin) and how == "semi",
     }
 
 
-def _tables(left: Stream, right: Stream, watermarks: bool) -> list[str]:
+def _tables(given: dict[str, Any], watermarks: bool) -> list[str]:
     """The statement that makes each side's table."""
-    names = Names.of(left, right)
     template = _TEMPLATES.get_template("table.sql.jinja")
+    sides = zip(given["names"], given["fields"], (given["left"], given["right"]), strict=True)
     return [
         template.render(
-            name=side.var,
-            columns=_words.fields(stream),
-            options=_words.options(stream, side.var),
+            name=name,
+            columns=columns,
+            options=_words.options(stream, name),
             time=stream.time,
             delay=_words.interval(stream.watermark, "watermark") if watermarks else "",
         )
-        for side, stream in ((names.left, left), (names.right, right))
+        for name, columns, stream in sides
     ]
 
 
-def _query(join: Join, left: Stream, right: Stream) -> str:
+def _query(join: Join, given: dict[str, Any]) -> str:
     """The query without its semicolon, and the view that it needs before it, if any."""
-    given = _given(join, left, right)
-    given["join_word"] = _JOINS.get(str(given["how"]), "")
-    given["keys"] = list(zip(left.key, right.key, strict=True))
     if isinstance(join, IntervalJoin):
-        given["bounds"] = [_words.bound(join.lower, "lower"), _words.bound(join.upper, "upper")]
-        return _TEMPLATES.get_template("interval.sql.jinja").render(given).strip()
-    if isinstance(join, CoGroup):
-        given["function"] = _words.window_function(join.window, _words.BOTH, "event_time", left.key, grouped=True)
-        return _TEMPLATES.get_template("cogroup.sql.jinja").render(given).strip()
-    names = Names.of(left, right)
-    given["functions"] = [
-        _words.window_function(join.window, side.var, stream.time, left.key)
-        if not given["session"]
-        else _words.window_function(join.window, _words.BOTH, "event_time", left.key)
-        for side, stream in ((names.left, left), (names.right, right))
-    ]
-    return _TEMPLATES.get_template("window.sql.jinja").render(given).strip()
+        bounds = [_words.bound(join.lower, "lower"), _words.bound(join.upper, "upper")]
+        return _TEMPLATES.get_template("interval.sql.jinja").render(given, bounds=bounds).strip()
+    sides = [(name, given[side].time) for name, side in zip(given["names"], SIDES, strict=True)]
+    if given["session"] or given["grouped"]:
+        sides = [(_words.BOTH, "event_time")] * 2
+    functions = [_words.window_function(join.window, *side, given["left"].key, given["grouped"]) for side in sides]
+    template = "cogroup.sql.jinja" if given["grouped"] else "window.sql.jinja"
+    return _TEMPLATES.get_template(template).render(given, functions=functions).strip()

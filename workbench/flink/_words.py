@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import times
 from workbench.errors import ArgumentError, wrong
+from workbench.plan._names import backticks
 from workbench.streams import Stream
 from workbench.times import Span
-from workbench.windows import Session, Sliding, Tumbling, Window
+from workbench.windows import Session, Sliding, Tumbling, Window, grid
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,11 +63,6 @@ class Field:
     info: str
 
 
-def sql_name(name: str) -> str:
-    """A name as Flink SQL reads it, whatever is in it."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def sql_text(value: str) -> str:
     """A text literal of SQL."""
     return "'" + value.replace("'", "''") + "'"
@@ -92,12 +88,7 @@ def fields(stream: Stream) -> list[Field]:
     """The columns of a stream; its event time in milliseconds, as fine as Flink's are."""
     first = _first_line(stream)
     zoned = {name for name, value in first.items() if re.search(r"\d(Z|[+-]\d\d:?\d\d)$", str(value))}
-    return [
-        _time(each.name, each.name == stream.time, each.name in zoned)
-        if _is_timestamp(each.type)
-        else _field(each.name, each.type)
-        for each in stream.table.schema
-    ]
+    return [_field(each.name, each.type, 3 if each.name == stream.time else 6, zoned) for each in stream.table.schema]
 
 
 def _first_line(stream: Stream) -> dict[str, Any]:
@@ -109,24 +100,18 @@ def _first_line(stream: Stream) -> dict[str, Any]:
     return {}
 
 
-def _is_timestamp(kind: pa.DataType) -> bool:
+def _field(name: str, kind: pa.DataType, digits: int = 6, zoned: Container[str] = ()) -> Field:
+    """A column of a type of Arrow's; its times have so many digits, and a zone if they are among `zoned`."""
     from pyarrow import types
 
-    return bool(types.is_timestamp(kind))
-
-
-def _time(name: str, event_time: bool, zoned: bool) -> Field:
-    digits = 3 if event_time else 6
-    if zoned:
-        return Field(name, f"TIMESTAMP_LTZ({digits})", "Instant", "INSTANT")
-    return Field(name, f"TIMESTAMP({digits})", "LocalDateTime", "LOCAL_DATE_TIME")
-
-
-def _field(name: str, kind: pa.DataType) -> Field:
+    if types.is_timestamp(kind):
+        if name in zoned:
+            return Field(name, f"TIMESTAMP_LTZ({digits})", "Instant", "INSTANT")
+        return Field(name, f"TIMESTAMP({digits})", "LocalDateTime", "LOCAL_DATE_TIME")
     for test, *words in _kinds():
         if test(kind):
             return Field(name, *words)
-    return Field(name, sql_type(kind), "Object", "GENERIC(Object.class)")
+    return Field(name, _nested(kind), "Object", "GENERIC(Object.class)")
 
 
 def _kinds() -> tuple[tuple[Callable[[pa.DataType], bool], str, str, str], ...]:
@@ -142,29 +127,28 @@ def _kinds() -> tuple[tuple[Callable[[pa.DataType], bool], str, str, str], ...]:
         (types.is_float32, "FLOAT", "Float", "FLOAT"),
         (types.is_boolean, "BOOLEAN", "Boolean", "BOOLEAN"),
         (types.is_date, "DATE", "LocalDate", "LOCAL_DATE"),
-        (types.is_timestamp, "TIMESTAMP(6)", "LocalDateTime", "LOCAL_DATE_TIME"),
         (types.is_binary, "BYTES", "byte[]", "PRIMITIVE_ARRAY(Types.BYTE)"),
     )
 
 
-def sql_type(kind: pa.DataType) -> str:
-    """A type of Arrow in Flink SQL."""
+def _nested(kind: pa.DataType) -> str:
+    """A type made of others, and a decimal, in Flink SQL."""
     from pyarrow import types
 
     if types.is_decimal(kind):
         return f"DECIMAL({kind.precision}, {kind.scale})"
     if types.is_list(kind) or types.is_large_list(kind):
-        return f"ARRAY<{sql_type(kind.value_type)}>"
+        return f"ARRAY<{_field('', kind.value_type).sql}>"
     if types.is_map(kind):
-        return f"MAP<{sql_type(kind.key_type)}, {sql_type(kind.item_type)}>"
+        return f"MAP<{_field('', kind.key_type).sql}, {_field('', kind.item_type).sql}>"
     if types.is_struct(kind):
-        return f"ROW<{', '.join(f'{sql_name(each.name)} {sql_type(each.type)}' for each in kind)}>"
-    return next((words[0] for test, *words in _kinds() if test(kind)), "STRING")
+        return row_type([_field(each.name, each.type) for each in kind])
+    return "STRING"
 
 
 def row_type(columns: list[Field]) -> str:
     """The type of a whole row."""
-    return f"ROW<{', '.join(f'{sql_name(each.name)} {each.sql}' for each in columns)}>"
+    return f"ROW<{', '.join(f'{backticks(each.name)} {each.sql}' for each in columns)}>"
 
 
 def options(stream: Stream, name: str) -> dict[str, str]:
@@ -185,14 +169,12 @@ def options(stream: Stream, name: str) -> dict[str, str]:
 def interval(span: Span, argument: str) -> str:
     """An interval literal of SQL, in its largest whole unit; its sign is left out."""
     size = abs(_whole(span, argument))
-    for unit, length in (("DAY", timedelta(days=1)), ("HOUR", timedelta(hours=1)), ("MINUTE", timedelta(minutes=1))):
-        if size and not size % length:
-            count = str(size // length)
-            return f"INTERVAL '{count}' {unit}{_digits(count)}"
-    seconds, rest = divmod(size // _MILLISECOND, 1000)
-    if rest:
+    count, unit = times.text(size).split()
+    if unit.startswith("milli"):
+        seconds, rest = divmod(int(count), 1000)
         return f"INTERVAL '{seconds}.{rest:03}' SECOND({len(str(seconds))}, 3)"
-    return f"INTERVAL '{seconds}' SECOND{_digits(str(seconds))}"
+    digits = f"({len(count)})" if len(count) > 2 else ""  # Flink reads two where nothing else is said
+    return f"INTERVAL '{count}' {unit.rstrip('s').upper()}{digits}"
 
 
 def bound(span: Span, argument: str) -> str:
@@ -201,21 +183,15 @@ def bound(span: Span, argument: str) -> str:
     return f"{sign} {interval(span, argument)}"
 
 
-def _digits(count: str) -> str:
-    """Flink reads two digits where nothing else is said."""
-    return f"({len(count)})" if len(count) > 2 else ""
-
-
 def duration(span: Span, argument: str) -> str:
     """A `java.time.Duration` as Java source."""
     size = _whole(span, argument)
-    units = (("Days", 86_400_000), ("Hours", 3_600_000), ("Minutes", 60_000), ("Seconds", 1000), ("Millis", 1))
-    count = size // _MILLISECOND
-    if not count:
+    if not size:
         return "Duration.ZERO"
-    unit, length = next((unit, length) for unit, length in units if not count % length)
-    long = "L" if abs(count // length) > 2**31 - 1 else ""
-    return f"Duration.of{unit}({count // length}{long})"
+    count, unit = times.text(size).split()
+    name = "Millis" if unit.startswith("milli") else unit.rstrip("s").capitalize() + "s"
+    long = "L" if abs(int(count)) > 2**31 - 1 else ""
+    return f"Duration.of{name}({count}{long})"
 
 
 def _whole(span: Span, argument: str) -> timedelta:
@@ -233,57 +209,58 @@ def window_function(window: Window, table: str, time: str, keys: tuple[str, ...]
     ArgumentError
         If the rows are to be grouped and Flink has no such windows then.
     """
-    described = f"DESCRIPTOR({sql_name(time)})"
+    described = f"DESCRIPTOR({backticks(time)})"
     if isinstance(window, Session):
-        parts = ", ".join(sql_name(f"key_{place}") for place, _ in enumerate(keys, 1))
-        return f"SESSION(TABLE {sql_name(table)} PARTITION BY ({parts}), {described}, {interval(window.gap, 'gap')})"
+        parts = ", ".join(backticks(f"key_{place}") for place, _ in enumerate(keys, 1))
+        return f"SESSION(TABLE {backticks(table)} PARTITION BY ({parts}), {described}, {interval(window.gap, 'gap')})"
+    size, slide, offset = grid(window)
     if isinstance(window, Tumbling):
-        name, slide = "TUMBLE", window.size
-        lengths = [interval(window.size, "size")]
+        name, lengths = "TUMBLE", [interval(size, "size")]
     else:
-        name, slide = "HOP", window.slide
-        lengths = [interval(window.slide, "slide"), interval(window.size, "size")]
-        if grouped and times.exact(window.size) % times.exact(window.slide):
+        name, lengths = "HOP", [interval(slide, "slide"), interval(size, "size")]
+        if grouped and size % slide:
             raise ArgumentError(
-                f"slide: got {times.text(window.slide)!r}; Flink SQL groups sliding windows only where the slide "
-                f"divides the size, {times.text(window.size)!r}: the DataStream job has no such rule"
+                f"slide: got {times.text(slide)!r}; Flink SQL groups sliding windows only where the slide "
+                f"divides the size, {times.text(size)!r}: the DataStream job has no such rule"
             )
-    offset = times.exact(window.offset) % times.exact(slide)
     if offset:
         lengths.append(interval(offset, "offset"))
-    return f"{name}(TABLE {sql_name(table)}, {described}, {', '.join(lengths)})"
+    return f"{name}(TABLE {backticks(table)}, {described}, {', '.join(lengths)})"
 
 
 def assigner(window: Window) -> str:
     """Flink's window assigner as Java source."""
     if isinstance(window, Session):
         return f"EventTimeSessionWindows.withGap({duration(window.gap, 'gap')})"
-    lengths = [duration(window.size, "size")]
+    size, slide, offset = grid(window)
+    lengths = [duration(size, "size")]
     if isinstance(window, Sliding):
-        lengths.append(duration(window.slide, "slide"))
-    offset = times.exact(window.offset) % times.exact(window.slide if isinstance(window, Sliding) else window.size)
+        lengths.append(duration(slide, "slide"))
     if offset:
         lengths.append(duration(offset, "offset"))
     return f"{type(window).__name__}EventTimeWindows.of({', '.join(lengths)})"
 
 
-def java_time(stream: Stream) -> str:
+def java_time(time: Field) -> str:
     """How a row gives its event time, as Java source."""
-    (time,) = [each for each in fields(stream) if each.name == stream.time]
     zone = "" if time.java == "Instant" else ".toInstant(ZoneOffset.UTC)"
     return f"row.<{time.java}>getFieldAs({java_text(time.name)}){zone}"
 
 
-def java_keys(left: Stream, right: Stream) -> dict[str, str]:
+def java_keys(left: list[Field], right: list[Field]) -> dict[str, str]:
     """The key as Java source: its class, its type information, and how a row of each side gives it.
+
+    Parameters
+    ----------
+    left, right
+        The key columns, which pair up in order.
 
     Raises
     ------
     ArgumentError
         If a key column is of a type that Flink cannot group rows by.
     """
-    sides = [{each.name: each for each in fields(stream)} for stream in (left, right)]
-    parts = [_key(sides[0][mine], sides[1][theirs]) for mine, theirs in zip(left.key, right.key, strict=True)]
+    parts = [_key(*pair) for pair in zip(left, right, strict=True)]
     classes, infos, *gets = (list(each) for each in zip(*parts, strict=True))
     told = {"infos": ", ".join(infos)}
     if len(parts) == 1:

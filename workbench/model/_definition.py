@@ -10,7 +10,7 @@ import pandas as pd
 from workbench import times
 from workbench.joins import IntervalJoin, Join, WindowJoin
 from workbench.streams import Stream
-from workbench.windows import Session, Sliding, Tumbling
+from workbench.windows import Session, Sliding, Tumbling, grid
 
 Micros = np.ndarray[Any, Any]
 """Event times in microseconds since 1970-01-01 UTC, as 64-bit integers."""
@@ -33,9 +33,8 @@ def copies(join: Join, moments: Micros) -> pd.DataFrame:
     window = join.window
     if isinstance(window, Session):
         return pd.DataFrame({"row": everyone, "start": moments, "end": moments + times.micros(window.gap)})
-    size = times.micros(window.size)
-    slide = times.micros(window.slide) if isinstance(window, Sliding) else size
-    last = moments - np.mod(moments - times.micros(window.offset), slide)
+    size, slide, offset = map(times.micros, grid(window))
+    last = moments - np.mod(moments - offset, slide)
     most = -(-size // slide)
     starts = last[:, None] - slide * np.arange(most)[::-1][None, :]
     rows = np.broadcast_to(everyone[:, None], starts.shape)

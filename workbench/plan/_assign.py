@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from workbench import times
 from workbench.plan._names import interval, literal
-from workbench.windows import Sliding, Tumbling, Window
+from workbench.windows import Sliding, Tumbling, Window, grid
 
 _INDENT = " " * 8
 
@@ -26,9 +26,7 @@ def window_calls(window: Window, time: str, name: str, delay: timedelta) -> tupl
         The stream's watermark delay.
     """
     assert isinstance(window, Tumbling | Sliding)  # noqa: S101 - sessions have a plan of their own
-    size = times.exact(window.size)
-    slide = times.exact(window.slide) if isinstance(window, Sliding) else size
-    offset = times.exact(window.offset) % slide
+    size, slide, offset = grid(window)
     words = f"{times.text(size)}, every {times.text(slide)}" if slide != size else f"{times.text(size)}, tumbling"
     if slide <= size:
         lengths = [size, slide, offset] if offset else [size, slide] if slide != size else [size]

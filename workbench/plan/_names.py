@@ -36,7 +36,12 @@ def column(name: str) -> str:
 
 def quoted(name: str) -> str:
     """A column's name as Spark reads it: in backticks where they are needed."""
-    return name if is_plain(name) else "`" + name.replace("`", "``") + "`"
+    return name if is_plain(name) else backticks(name)
+
+
+def backticks(name: str) -> str:
+    """A name in backticks, whatever is in it, as Spark and Flink SQL read it."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def is_plain(name: str) -> bool:
