@@ -1,10 +1,12 @@
-"""The project's commands: ``python3 dev.py lab`` opens the workbench, ``test`` passes all tests.
+"""The project's commands: ``python3 dev.py lab`` opens the workbench, ``test`` passes the tests.
 
+``test --all`` passes those too that need a browser, a server or a second engine; ``nightly`` also hunts for long;
 ``docs`` builds the documentation's site, ``bench`` measures.
 """
 
 from __future__ import annotations
 
+import datetime
 import os
 import subprocess
 import sys
@@ -15,6 +17,8 @@ ROOT = Path(__file__).resolve().parent
 HOME = ROOT / ".venv"
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
 STAMP = HOME / "installed"
+QUICK = ["-m", "not (browser or server or engine or slow)"]  # the markers are explained in pyproject.toml
+TWO = ["-n", "2", "--dist", "loadfile"]  # pytest-xdist: two processes, each with a Spark session
 
 
 def run(*command: str | Path) -> None:
@@ -52,12 +56,32 @@ def lab() -> None:
 
 
 def test() -> None:
-    """Lint, types, layers, tests."""
+    """Lint, types, layers, and the quick tests; with ``--all`` every test. Other words go to pytest."""
+    words = [word for word in sys.argv[2:] if word != "--all"]
+    lint()
+    pytest(*([] if "--all" in sys.argv else QUICK), *words)
+
+
+def nightly() -> None:
+    """Every test, with all kills of the fault-injection tests, and a long search for mismatches."""
+    seed = str(datetime.date.today().toordinal())
+    lint()
+    run(BIN / "python", "tests/hunt.py", "--cases", "5000", "--seed", seed)
+    run(BIN / "python", "tests/fault_lab.py", "--kills", "60", "--seed", seed)
+    pytest("--every-kill", *sys.argv[2:])
+
+
+def lint() -> None:
+    """Lint, types, layers."""
     run(BIN / "ruff", "check", ".")
     run(BIN / "ruff", "format", "--check", ".")
     run(BIN / "mypy")
     run(BIN / "lint-imports")
-    run(BIN / "python", "-m", "pytest", *sys.argv[2:])
+
+
+def pytest(*words: str) -> None:
+    """Tests, and last what pytest says of them."""
+    run(BIN / "python", "-m", "pytest", *TWO, *words)
 
 
 def bench() -> None:
@@ -72,7 +96,7 @@ def docs() -> None:
     print(ROOT / "build" / "docs" / "index.html")
 
 
-COMMANDS = {"lab": lab, "test": test, "docs": docs, "bench": bench}
+COMMANDS = {"lab": lab, "test": test, "nightly": nightly, "docs": docs, "bench": bench}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:

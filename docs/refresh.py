@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import flink, plan
 
 if TYPE_CHECKING:
-    from workbench.results import Run
+    from workbench.runs.run import Run
 
 PAGES = sorted((Path(__file__).parent / "joins").glob("*.md"))
 _BLOCK = r"(?<=^```{word}\n)(.*?)(?=^```$)"

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from generators._draw import SECOND, Numbers, Side
-from generators._settings import Settings
-from workbench.streams import Stream
+from generators._settings import BATCHES, Settings
+from workbench.streams import Stream, on_one_clock
 from workbench.times import micros
 
 _NETWORK = 0.05  # seconds: the mean way of a row that is neither late nor out of order
@@ -22,15 +22,22 @@ def arrive(sides: Sequence[Side], settings: Settings, rng: np.random.Generator) 
     rows, clocks = [], []
     for place, side in zip(("left", "right"), sides, strict=True):
         chosen = _chosen(place, side.moments, begin, end, settings, rng)
-        clock = side.moments[chosen] + ways(len(chosen), settings, rng)
+        clock = side.moments[chosen] + delays_on_the_way(len(chosen), settings, rng)
         order = np.argsort(clock, kind="stable")
         rows.append(chosen[order])
         clocks.append(clock[order])
+    if settings.trigger is not None:
+        left, right = (
+            _stream(side, chosen, settings).with_arrivals(clock, settings.trigger)
+            for side, chosen, clock in zip(sides, rows, clocks, strict=True)
+        )
+        return list(on_one_clock(left, right))
+    count = settings.batches or BATCHES
     first = min((int(clock[0]) for clock in clocks if len(clock)), default=0)
     last = max((int(clock[-1]) for clock in clocks if len(clock)), default=1)
     length = max(1, last - first + 1)
     return [
-        _stream(side, chosen, (clock - first) * settings.batches // length, settings)
+        _stream(side, chosen, settings, (clock - first) * count // length, count)
         for side, chosen, clock in zip(sides, rows, clocks, strict=True)
     ]
 
@@ -54,7 +61,7 @@ def table(side: Side, chosen: Numbers) -> pa.Table:
     return pa.table({**{name: columns.pop(name) for name in side.key}, side.time: moments, **columns})
 
 
-def ways(count: int, settings: Settings, rng: np.random.Generator) -> Numbers:
+def delays_on_the_way(count: int, settings: Settings, rng: np.random.Generator) -> Numbers:
     """How long each row is on its way, in microseconds."""
     way = rng.exponential(_NETWORK * SECOND, count)
     kind = rng.random(count)
@@ -65,7 +72,9 @@ def ways(count: int, settings: Settings, rng: np.random.Generator) -> Numbers:
     return way.astype(np.int64)
 
 
-def _stream(side: Side, chosen: Numbers, batch: Numbers, settings: Settings) -> Stream:
+def _stream(
+    side: Side, chosen: Numbers, settings: Settings, batch: Numbers | None = None, count: int | None = None
+) -> Stream:
     return Stream.from_arrow(
         table(side, chosen),
         side.name,
@@ -73,5 +82,5 @@ def _stream(side: Side, chosen: Numbers, batch: Numbers, settings: Settings) -> 
         time=side.time,
         watermark=settings.watermark,
         arrival=batch,
-        batch_count=settings.batches,
+        batch_count=count,
     )

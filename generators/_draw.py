@@ -52,7 +52,7 @@ class Draw:
         self._pools: list[list[str]] = []
         self._turn = 0
 
-    def go_on(self, settings: Settings, first: int) -> None:
+    def continue_with(self, settings: Settings, first: int) -> None:
         """Draw more rows, from the same pools, the first of them with this number."""
         self.settings, self.first, self._turn = settings, first, 0
 

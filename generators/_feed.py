@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from generators._arrival import table, ways
+from generators._arrival import delays_on_the_way, table
 from generators._draw import SECOND, Draw, Numbers
 from generators._scenarios import SCENARIOS
 from generators._settings import Settings
@@ -17,6 +17,7 @@ from workbench.errors import one_of, wrong
 from workbench.streams import SIDES, Stream
 
 _CHUNK = 2.0  # seconds of event time that are drawn at once
+_LONGEST_STEP = 86_400  # seconds of event time
 CHANGEABLE = ("rate", "disorder", "disorder_spread", "late", "late_by", "duplicates", "unmatched", "idle")
 """What `Feed.change` takes."""
 
@@ -29,8 +30,8 @@ class Feed:
     scenario
         One of `scenarios`.
     **settings
-        As in `generate`; ``events`` and ``batches`` have no meaning here, and ``idle`` is a side that sends nothing
-        from now on (``"left"``, ``"right"``), or None.
+        As in `generate`; ``events``, ``batches`` and ``trigger`` have no meaning here, and ``idle`` is a side that
+        sends nothing from now on (``"left"``, ``"right"``), or None.
 
     Raises
     ------
@@ -85,6 +86,8 @@ class Feed:
 
     def step(self, seconds: float) -> tuple[pa.Table, pa.Table]:
         """The rows of both sides that arrive in the next so many seconds of event time, in order of arrival."""
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= _LONGEST_STEP:
+            raise wrong("seconds", seconds, f"use seconds of event time from 0 to {_LONGEST_STEP:,}")
         until = self._clock + round(seconds * SECOND)
         while self._drawn < until:
             self._draw_ahead()
@@ -108,7 +111,7 @@ class Feed:
 
     def _sides(self, begin: int, count: int) -> Any:
         start = self._start + timedelta(microseconds=begin - int(np.datetime64(self._start, "us").astype(np.int64)))
-        self._draw.go_on(replace(self._settings, events=count, start=start), self._count)
+        self._draw.continue_with(replace(self._settings, events=count, start=start), self._count)
         return SCENARIOS[self.scenario](self._draw)
 
     def _sent(self, side: str, happened: _Waiting) -> _Waiting:
@@ -118,7 +121,7 @@ class Feed:
         chosen = np.arange(len(happened.due))
         twice = chosen[self._rng.random(len(chosen)) < self._settings.duplicates]
         sent = happened.take(np.concatenate([chosen, twice]))
-        return _Waiting(sent.rows, sent.due + ways(len(sent.due), self._settings, self._rng))
+        return _Waiting(sent.rows, sent.due + delays_on_the_way(len(sent.due), self._settings, self._rng))
 
 
 class _Waiting:
@@ -141,6 +144,6 @@ class _Waiting:
 
 
 def _checked_idle(idle: object) -> str | None:
-    if idle is not None and idle not in SIDES:
+    if idle is not None and (not isinstance(idle, str) or idle not in SIDES):
         raise wrong("idle", idle, 'use "left", "right" or None')
     return idle

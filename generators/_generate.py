@@ -49,6 +49,8 @@ def generate(scenario: str, **settings: Any) -> tuple[Stream, Stream]:
         Where event time begins, in UTC.
     batches : int, default 10
         Micro-batches: equal slices of the time of arrival.
+    trigger : time span, optional
+        Micro-batches as a query with this trigger interval would have them, in place of `batches`.
     watermark : time span, default "10 seconds"
         The watermark delay of both streams.
     seed : int, default 0

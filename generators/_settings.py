@@ -8,9 +8,14 @@ from typing import Any
 
 from workbench import times
 from workbench.errors import wrong
+from workbench.streams import MOST_BATCHES, SIDES
 from workbench.times import Span
 
+BATCHES = 10
+"""How many micro-batches there are where neither their number nor a trigger interval is given."""
 _COUNTS = ("events", "keys", "batches")
+_MOST = 100_000_000
+_LEAST_RATE = 0.000_001
 
 
 @dataclass(frozen=True)
@@ -29,17 +34,19 @@ class Settings:
     duplicates: float = 0.0
     idle: tuple[str, float, float] | None = None
     start: str | datetime = "2026-01-01 09:00:00"
-    batches: int = 10
+    batches: int | None = None
+    trigger: Span | None = None
     watermark: Span = "10 seconds"
     seed: int = 0
 
     def __post_init__(self) -> None:
         for name in _COUNTS:
             value = getattr(self, name)
-            if value is None and name == "keys":
+            if value is None and name in ("keys", "batches"):
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise wrong(name, value, "use a whole number, 1 or more")
+            most = MOST_BATCHES if name == "batches" else _MOST
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+                raise wrong(name, value, f"use a whole number from 1 to {most:,}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise wrong("seed", self.seed, "use a whole number, 0 or more")
         for name in ("unmatched", "disorder", "late", "duplicates"):
@@ -48,13 +55,17 @@ class Settings:
                 continue
             if not _number(value) or not 0 <= value <= 1:
                 raise wrong(name, value, "use a share from 0 to 1, such as 0.1")
-        if not _number(self.rate) or not 0 < self.rate < float("inf"):
-            raise wrong("rate", self.rate, "use events a second and side, above 0, such as 10")
+        if not _number(self.rate) or not _LEAST_RATE <= self.rate <= _MOST:
+            raise wrong("rate", self.rate, f"use events a second and side from {_LEAST_RATE} to {_MOST:,}, such as 10")
         if not _number(self.skew) or not 0 <= self.skew <= 5:
             raise wrong("skew", self.skew, "use a Zipf exponent from 0 (all keys alike) to 5")
         object.__setattr__(self, "disorder_spread", times.positive(self.disorder_spread, "disorder_spread"))
         object.__setattr__(self, "late_by", times.positive(self.late_by, "late_by"))
         times.delay(self.watermark, "watermark")
+        if self.trigger is not None:
+            if self.batches is not None:
+                raise wrong("trigger", self.trigger, "it cuts the rows, and so does batches: give one of them")
+            object.__setattr__(self, "trigger", times.trigger(self.trigger))
         object.__setattr__(self, "start", _moment(self.start))
         self._check_idle()
 
@@ -66,7 +77,12 @@ class Settings:
             side, begin, end = self.idle
         except (TypeError, ValueError):
             raise wrong("idle", self.idle, remedy) from None
-        if side not in ("left", "right") or not (_number(begin) and _number(end)) or not 0 <= begin < end <= 1:
+        if (
+            not isinstance(side, str)
+            or side not in SIDES
+            or not (_number(begin) and _number(end))
+            or not 0 <= begin < end <= 1
+        ):
             raise wrong("idle", self.idle, remedy)
 
     @classmethod
@@ -91,7 +107,7 @@ def _moment(value: object) -> datetime:
         raise wrong("start", value, remedy)
     try:
         moment = pd.Timestamp(value)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         raise wrong("start", value, remedy) from None
     if pd.isna(moment) or not 1900 <= moment.year <= 2200:
         raise wrong("start", value, remedy)

@@ -1,7 +1,7 @@
-"""The fault lab: an exported script is killed at the steps of the micro-batch protocol, and started again.
+"""Fault injection: an exported script is killed at the steps of the micro-batch protocol, and started again.
 
 ``python tests/fault_lab.py --kills 20 --seed 1`` kills one that writes Parquet files, twenty times, and says what its
-sink holds in the end. The tests use it for every sink.
+sink holds in the end. The tests use it for every sink: at steps that the commit draws, or at all (``--every-kill``).
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 import argparse
 import itertools
 import random
+import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import scripts
@@ -20,6 +23,8 @@ import scripts
 import workbench as wb
 
 STEPS = ("offsets written", "in the sink", "state written", "sink written", "committed", "some time")
+SINK_STEPS = ("state written", "sink written", "some time")
+"""Those that can be seen of a sink that is no folder of files."""
 
 
 def streams(batches: int, rows: int = 6, seed: int = 1) -> tuple[wb.Stream, wb.Stream]:
@@ -79,24 +84,39 @@ def until(step: str, folder: Path, written: Callable[[], int], running, draw: ra
 
 
 def torment(
-    file: Path,
-    kills: int,
-    seed: int,
-    written: Callable[[], int],
-    start: Callable[[], object],
-    steps: tuple[str, ...] = ("state written", "sink written", "some time"),
-) -> dict[str, int]:
-    """Kill a script so many times, by seed, and let it end at last; how often at which step."""
+    file: Path, steps: Iterable[str], seed: int, written: Callable[[], int], start: Callable[[], object]
+) -> None:
+    """Kill a script at each of these steps, and let it end at last."""
     draw = random.Random(seed)
-    tally: dict[str, int] = {}
-    for step in itertools.islice(itertools.cycle(steps), kills):
+    for step in steps:
         running = start()
         found = until(step, file.parent, written, running, draw)
+        assert not running.poll(), Path(f"{file}.err").read_text()[-3000:]
         scripts.kill(running)
-        tally[found] = tally.get(found, 0) + 1
-    last = start()
-    assert last.wait(240) == 0, Path(f"{file}.err").read_text()[-3000:]
-    return tally
+        assert found == step, f"it ended before it could be killed at this step: {step}"
+    code = scripts.ended(start(), 240)
+    assert code == 0, Path(f"{file}.err").read_text()[-3000:]
+
+
+@dataclass(frozen=True)
+class Kills:
+    """Where scripts are killed: at every step, or at some that the seed draws."""
+
+    seed: int
+    every: bool
+
+    def of(self, steps: tuple[str, ...], few: int, many: int) -> list[str]:
+        """All steps in turn, so `many`, or a `few` different ones."""
+        if self.every:
+            return list(itertools.islice(itertools.cycle(steps), many))
+        return random.Random(self.seed).sample(steps, few)
+
+
+def seed_of_commit() -> int:
+    """A number that changes with the commit; 1 where there is no history."""
+    command = ["git", "rev-parse", "--short=8", "HEAD"]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    return int(done.stdout[:8] or "1", 16)
 
 
 def files_written(folder: Path) -> Callable[[], int]:
@@ -106,8 +126,8 @@ def files_written(folder: Path) -> Callable[[], int]:
 
 def rows_of(run: wb.Run) -> list[dict[str, object]]:
     """What a sink must hold: a run's rows, without the workbench's own columns."""
-    wanted = [name for name in run.raw_output.column_names if name != "batch" and not name.endswith("__row")]
-    return plain(run.raw_output.select(wanted).to_pylist())
+    wanted = [name for name in run.execution.raw_output.column_names if name != "batch" and not name.endswith("__row")]
+    return plain(run.execution.raw_output.select(wanted).to_pylist())
 
 
 def plain(rows: Iterable[dict[str, object]]) -> list[dict[str, object]]:
@@ -128,9 +148,13 @@ def main() -> None:
     expected = rows_of(run)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         file = wb.export(run, Path(folder) / "join.py")
-        tally = torment(file, args.kills, args.seed, files_written(file.parent), lambda: started(file), STEPS)
+        written = files_written(file.parent)
+        steps = Kills(args.seed, every=True).of(STEPS, 0, args.kills)
+        torment(file, steps, args.seed, written, lambda: started(file))
         rows = plain(wb.spark().read.parquet(f"{folder}/output").toArrow().to_pylist())
-    print(f"seed {args.seed}, killed at: {tally}; rows: {len(rows)} of {len(expected)}, the same: {rows == expected}")
+    print(
+        f"seed {args.seed}, killed at: {dict(Counter(steps))}; rows: {len(rows)} of {len(expected)}, the same: {rows == expected}"
+    )
     sys.exit(rows != expected)
 
 

@@ -73,3 +73,31 @@ def actual(run):
         for name in ("left_n", "right_n")
     ]
     return reference.sort(zip(*numbers, *spans, strict=True))
+
+
+def active(spark):
+    """How many streaming queries run, in whichever session: ``spark.streams`` knows those of its own session only."""
+    return spark._jsparkSession.sharedState().activeStreamingQueries().size()
+
+
+def met(outcome):
+    """The pairs of an outcome, whether emitted or not: `left`, `right`, `start`, `end`, `batch`."""
+    table = outcome.outputs.table
+    found = table[["start", "end", "batch"]].assign(
+        **{side: outcome.outputs.of(side).set_index("output")["row"] for side in ("left", "right")}
+    )
+    return found[table["matched"]].astype(int).reset_index(drop=True)
+
+
+def unmatched(outcome):
+    """The rows that come out of an outcome without partner: `side`, `row`, `start`, `end`, `batch`."""
+    table = outcome.outputs.table[~outcome.outputs.table["matched"]]
+    parts = [outcome.outputs.of(side).assign(side=side) for side in ("left", "right")]
+    members = pd.concat(parts)[["output", "side", "row"]]
+    return table.merge(members, left_index=True, right_on="output").reset_index(drop=True)
+
+
+def same_output(preview, run):
+    one, other = preview.output, run.output
+    assert one.dtypes.equals(other.dtypes)
+    assert sorted(map(repr, one.itertuples(index=False))) == sorted(map(repr, other.itertuples(index=False)))

@@ -13,13 +13,13 @@ import time
 import strategies
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from workbench.compare import compare
+from workbench.runs.verification import compare
 
 
 def differences(case, every_state):
     """What the model and Spark say differently of a case."""
-    told = compare(case.run(), every_state)
-    return told[told["differences"] > 0]
+    comparison = compare(case.run(), every_state)
+    return comparison[comparison["differences"] > 0]
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """Binder's image without Docker: a fresh Debian root, the folder's steps in it, and a limit of memory around it.
 
 What repo2docker does and this cannot: its base is Ubuntu, with a Python of conda's that ``runtime.txt`` names. Neither is
-to be had from Debian's packages, so here the base is Debian and its own Python 3. All else is done as in the Dockerfile
+available as Debian's packages, so here the base is Debian and its own Python 3. All else is done as in the Dockerfile
 that repo2docker makes: packages of ``apt.txt``, requirements, postBuild and start, by a user without rights.
 """
 
@@ -175,11 +175,11 @@ class Limit:
     def killed(self) -> int:
         """How often the kernel had to kill a process."""
         file = self.folder / ("memory.oom_control" if self.old else "memory.events")
-        told = dict(line.split() for line in file.read_text().splitlines())
-        return int(told.get("oom_kill", 0))
+        values = dict(line.split() for line in file.read_text().splitlines())
+        return int(values.get("oom_kill", 0))
 
     def _look(self) -> None:
         names = ("total_rss", "total_shmem") if self.old else ("anon", "shmem")
         while not self._done.wait(0.25):
-            told = dict(line.split() for line in (self.folder / "memory.stat").read_text().splitlines())
-            self.peak = max(self.peak, sum(int(told.get(name, 0)) for name in names))
+            values = dict(line.split() for line in (self.folder / "memory.stat").read_text().splitlines())
+            self.peak = max(self.peak, sum(int(values.get(name, 0)) for name in names))

@@ -82,30 +82,39 @@ def serving(command, port: int, end=subprocess.Popen.terminate, **more):
 
 
 @contextlib.contextmanager
-def page(address: str, notebook: str, size=(1440, 1100), dark=False):
-    """Open a notebook in chromium, its kernel ready; gives Playwright's page."""
+def chromium():
+    """Debian's chromium, driven by Playwright, of which there is one at a time in a process."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         try:
-            opened = browser.new_page(viewport={"width": size[0], "height": size[1]})
-            opened.goto(f"{address}/lab/workspaces/test/tree/{notebook}?reset")
-            opened.wait_for_selector(".jp-Notebook .jp-Cell", timeout=90_000)
-            opened.wait_for_function(
-                """() => {
-                    const context = window.jupyterapp?.shell.currentWidget?.sessionContext;
-                    return context?.isReady && context.session?.kernel?.status === 'idle';
-                }""",
-                timeout=90_000,
-            )
-            if dark:
-                opened.evaluate(
-                    "void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
-                )
-            yield opened
+            yield browser
         finally:
             browser.close()
+
+
+@contextlib.contextmanager
+def page(address: str, notebook: str, size=(1440, 1100), dark=False, browser=None):
+    """Open a notebook, its kernel ready, in a window of a browser or in a browser of its own; gives Playwright's page."""
+    with contextlib.ExitStack() as ends:
+        browser = browser or ends.enter_context(chromium())
+        window = browser.new_context(viewport={"width": size[0], "height": size[1]})
+        ends.callback(window.close)
+        opened = window.new_page()
+        opened.set_default_timeout(90_000)  # two tests, Spark and a kernel share two cores
+        opened.goto(f"{address}/lab/workspaces/test/tree/{notebook}?reset")
+        opened.wait_for_selector(".jp-Notebook .jp-Cell", timeout=180_000)
+        opened.wait_for_function(
+            """() => {
+                const context = window.jupyterapp?.shell.currentWidget?.sessionContext;
+                return context?.isReady && context.session?.kernel?.status === 'idle';
+            }""",
+            timeout=180_000,
+        )
+        theme = f"JupyterLab {'Dark' if dark else 'Light'}"
+        opened.evaluate("theme => void window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+        yield opened
 
 
 def run_all(opened):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
@@ -48,16 +49,25 @@ def jars(name: str) -> Path:
     """The folder with the jars of ``tests/jars/<name>.xml``, fetched once by Maven."""
     pom = POMS / f"{name}.xml"
     folder = CACHE / f"{name}-{hashlib.sha256(pom.read_bytes()).hexdigest()[:12]}"
-    if not folder.exists():
-        if shutil.which("mvn") is None:
-            raise MissingError("no Maven to fetch the jars of Kafka, its connector and Delta")
-        new = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=_made(CACHE)))
-        command = ["mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={new}"]
-        done = subprocess.run([*command, "-DincludeScope=runtime"], capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise MissingError(f"Maven did not fetch {pom.name}: {done.stdout[-300:]}")
-        new.rename(folder)
+    with only_one(name):
+        if not folder.exists():
+            if shutil.which("mvn") is None:
+                raise MissingError("no Maven to fetch the jars of Kafka, its connector and Delta")
+            new = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=CACHE))
+            command = ["mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={new}"]
+            done = subprocess.run([*command, "-DincludeScope=runtime"], capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise MissingError(f"Maven did not fetch {pom.name}: {done.stdout[-300:]}")
+            new.rename(folder)
     return folder
+
+
+@contextlib.contextmanager
+def only_one(name: str):
+    """What tests of several processes share is made or used by one of them, while the others wait."""
+    with (_made(CACHE) / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _made(folder: Path) -> Path:
@@ -174,12 +184,13 @@ def _python_with(name: str, *packages: str) -> str:
     """A Python of its own with these packages, made once."""
     home = CACHE / name
     python, done = home / "bin" / "python", home / "done"
-    if not done.exists():
-        venv.create(_made(home), with_pip=True, clear=True)
-        got = subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=False)
-        if got.returncode:
-            raise MissingError(f"pip did not find {' '.join(packages)}")
-        done.touch()
+    with only_one(name):
+        if not done.exists():
+            venv.create(_made(home), with_pip=True, clear=True)
+            got = subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=False)
+            if got.returncode:
+                raise MissingError(f"pip did not find {' '.join(packages)}")
+            done.touch()
     return str(python)
 
 

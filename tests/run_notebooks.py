@@ -49,7 +49,7 @@ def execute(path):
 
 
 def save(path):
-    """Run a notebook and keep its outputs, but for the app: its widgets live in a running kernel only."""
+    """Run a notebook and keep its outputs, but for the app's widgets, in whose place its summary and picture stay."""
     notebook = execute(path)
     for cell in notebook.cells:
         if cell.cell_type == "code":

@@ -12,9 +12,16 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
+
+import workbench as wb
 from workbench import session
 
 JSON_TIMES = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+SMALL_DELTA = {"spark.databricks.delta.snapshotPartitions": "1"}
+"""Delta reads its own log in every micro-batch, with fifty tasks else."""
 
 
 def environment(folder, jars=(), **settings):
@@ -62,14 +69,18 @@ def kill(running):
     running.wait()
 
 
-def run(file, *arguments, seconds=240, **more):
-    """Run a script to its end; gives its log lines."""
-    running = start(file, *arguments, **more)
+def ended(running, seconds):
+    """The exit code of a script at its end; what takes too long is killed."""
     try:
-        code = running.wait(seconds)
+        return running.wait(seconds)
     except subprocess.TimeoutExpired:
         kill(running)
-        code = "too long"
+        return "too long"
+
+
+def run(file, *arguments, seconds=240, **more):
+    """Run a script to its end; gives its log lines."""
+    code = ended(start(file, *arguments, **more), seconds)
     assert code == 0, Path(f"{file}.err").read_text()[-3000:]
     return lines(file)
 
@@ -102,6 +113,57 @@ def own_session(spark, **settings):
     for name, value in {"spark.sql.shuffle.partitions": "1", "spark.sql.session.timeZone": "UTC", **settings}.items():
         own.conf.set(name, value)
     return own
+
+
+def run_here(spark, run, folder, **given):
+    """The script's own functions, in the tests' session."""
+    made = module(wb.export(run, folder / "join.py", dead_letters="parquet"))
+    places = {name: str(folder / name) for name in ("output", "checkpoint", "dead_letters")}
+    extra = {} if run.finish else {"trigger": "available-now"}
+    own = own_session(spark, **{"spark.sql.files.ignoreCorruptFiles": "true"})
+    made.run(own, arguments(made, **places | extra | given))
+    return own
+
+
+def dead_letters(spark, folder):
+    return spark.read.parquet(str(folder / "dead_letters")).toPandas()
+
+
+def late_of(run):
+    """A run's late rows as (stream, batch, window end, watermark, row)."""
+    named = {"left": "orders", "right": "payments"}
+    found = []
+    for each in run.late.to_dict("records"):
+        side = run.left if each["side"] == "left" else run.right
+        row = {name: _text(each[name]) for name in side.columns if not pd.isna(each[name])}
+        found.append((named[each["side"]], each["batch"], _text(each.get("window_end")), _text(each["watermark"]), row))
+    return sorted(found, key=repr)
+
+
+def late_in(found):
+    return sorted(
+        (
+            (
+                each["stream"],
+                each["batch"],
+                _text(each["window"] and each["window"]["end"]),
+                _text(each["watermark"]),
+                json.loads(each["row"]),
+            )
+            for each in found[found["why"] == "late"].to_dict("records")
+        ),
+        key=repr,
+    )
+
+
+def _text(value):
+    if value is None or value is pd.NaT:
+        return None
+    if hasattr(value, "year"):
+        moment = pd.Timestamp(value)
+        moment = moment.tz_convert("UTC").tz_localize(None) if moment.tz is not None else moment
+        return moment.strftime(JSON_TIMES)
+    return value
 
 
 def wait_for(found, seconds=60):

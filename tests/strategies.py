@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pytest
 from helpers import stream
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import workbench as wb
@@ -12,6 +14,27 @@ from workbench.joins import HOWS
 
 START = 1_767_225_600  # seconds: 2026-01-01, on an edge of every window below
 EARLY = 0  # around 1970 instead
+
+
+def in_parts(parts, examples, **given_strategies):
+    """A property in so many parts, each with so many examples of a seed of its own; a quick run takes one of them."""
+
+    def decorate(test):
+        steady = settings(
+            max_examples=examples,
+            deadline=None,
+            database=None,
+            derandomize=False,
+            suppress_health_check=[HealthCheck.too_slow],
+        )
+
+        def run(part):
+            seed(part)(steady(given(**given_strategies)(test)))()
+
+        run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
+        return pytest.mark.sampled(1)(pytest.mark.parametrize("part", range(parts))(run))
+
+    return decorate
 
 
 @dataclass(frozen=True)

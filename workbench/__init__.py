@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import ArgumentError, DataError, JavaError, QueryError, WorkbenchError
+from workbench.errors import ArgumentError, DataError, JavaError, QueryError, TooLargeError, WorkbenchError
 from workbench.joins import CoGroup, IntervalJoin, WindowJoin
 from workbench.streams import Stream
 from workbench.windows import Session, Sliding, Tumbling
 
 if TYPE_CHECKING:
     from workbench import flink, frames
-    from workbench._export import export
-    from workbench._live import Live, live
     from workbench._version import __version__ as __version__
-    from workbench.advice import Advice, advise
-    from workbench.query import preview, run
-    from workbench.results import Run
+    from workbench.engine.live import Live, live
+    from workbench.engine.stopping import stop
+    from workbench.runs.loaded import load
+    from workbench.runs.preview import Preview
+    from workbench.runs.recorded import preview, run
+    from workbench.runs.run import Run
+    from workbench.script.exporting import export
     from workbench.session import spark
-    from workbench.sweep import Tuning, tune
+    from workbench.tuning import Advice, Tuning, advise, tune
 
 __all__ = [
     "Advice",
@@ -33,11 +35,13 @@ __all__ = [
     "IntervalJoin",
     "JavaError",
     "Live",
+    "Preview",
     "QueryError",
     "Run",
     "Session",
     "Sliding",
     "Stream",
+    "TooLargeError",
     "Tumbling",
     "Tuning",
     "WindowJoin",
@@ -47,25 +51,30 @@ __all__ = [
     "flink",
     "frames",
     "live",
+    "load",
     "preview",
     "run",
     "spark",
+    "stop",
     "tune",
 ]
 
 _LATER = {
-    "Advice": "advice",
-    "Live": "_live",
-    "Run": "results",
-    "Tuning": "sweep",
+    "Advice": "tuning",
+    "Live": "engine.live",
+    "Preview": "runs.preview",
+    "Run": "runs.run",
+    "Tuning": "tuning",
     "__version__": "_version",
-    "advise": "advice",
-    "export": "_export",
-    "live": "_live",
-    "preview": "query",
-    "run": "query",
+    "advise": "tuning",
+    "export": "script.exporting",
+    "live": "engine.live",
+    "load": "runs.loaded",
+    "preview": "runs.recorded",
+    "run": "runs.recorded",
     "spark": "session",
-    "tune": "sweep",
+    "stop": "engine.stopping",
+    "tune": "tuning",
 }
 
 

@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+__all__ = [
+    "ArgumentError",
+    "DataError",
+    "JavaError",
+    "QueryError",
+    "TooLargeError",
+    "WorkbenchError",
+    "check_whole",
+    "one_of",
+    "wrong",
+]
+
 
 class WorkbenchError(Exception):
     """Base of every error the workbench raises on purpose.
@@ -10,7 +22,7 @@ class WorkbenchError(Exception):
     """
 
     def __init__(self, message: str, details: str = "") -> None:
-        super().__init__(message)
+        super().__init__(_one_line(message) if isinstance(message, str) else message)
         self.details = details
 
     def _render_traceback_(self) -> list[str]:
@@ -39,16 +51,38 @@ class JavaError(WorkbenchError, RuntimeError):
     """No Java that Spark can run on."""
 
 
+class TooLargeError(WorkbenchError, ValueError):
+    """More pairs, windows or rows than are computed or read at once; the message gives the number.
+
+    Attributes
+    ----------
+    count
+        How many there would be.
+    """
+
+    def __init__(self, message: str, count: int = 0) -> None:
+        super().__init__(message)
+        self.count = count
+
+
 class QueryError(WorkbenchError, RuntimeError):
     """The streaming query failed or was stopped; ``details`` holds Spark's own words."""
 
 
 def wrong(argument: str, got: object, remedy: str) -> ArgumentError:
     """The error for a wrong argument: *argument*: got *got*; *remedy*."""
-    text = repr(got)
+    try:
+        text = _one_line(repr(got))
+    except Exception:  # noqa: BLE001 - a stranger's repr, or a number with too many digits to print
+        text = f"something of type {type(got).__name__}"
     if len(text) > 200:
         text = text[:200] + "…"
     return ArgumentError(f"{argument}: got {text}; {remedy}")
+
+
+def _one_line(text: str) -> str:
+    """A text without line breaks, and without halves of surrogate pairs, which no terminal prints."""
+    return " ".join(each.strip() for each in text.splitlines()).encode(errors="backslashreplace").decode()
 
 
 def one_of(argument: str, got: object, choices: tuple[str, ...]) -> None:
@@ -61,3 +95,25 @@ def one_of(argument: str, got: object, choices: tuple[str, ...]) -> None:
     """
     if not isinstance(got, str) or got not in choices:
         raise wrong(argument, got, f"use one of {', '.join(map(repr, choices))}")
+
+
+def check_whole(argument: str, got: object, of: str = "", most: int | None = None) -> None:
+    """Check that `got` is a whole number, 1 or more.
+
+    Parameters
+    ----------
+    argument, got
+        The argument and what it got.
+    of
+        What it counts, for the message, such as ``of settings``.
+    most
+        The largest it may be; None: any.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not.
+    """
+    if isinstance(got, bool) or not isinstance(got, int) or got < 1 or (most is not None and got > most):
+        reach = "1 or more" if most is None else f"from 1 to {most:,}"
+        raise wrong(argument, got, f"use a whole number{of and ' ' + of}, {reach}")

@@ -6,15 +6,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.errors import wrong
-from workbench.streams import Stream
+from workbench.errors import check_whole, wrong
+from workbench.sources.streaming import check_collation
+from workbench.streams import MOST_BATCHES, Stream, check_stream
 from workbench.times import ZERO, Span
+
+__all__ = ["BATCH", "columns", "guess", "joinable", "sample", "sliced", "stream", "to_pandas"]
 
 BATCH = "batch"
 """The column that, if it is there and holds whole numbers, says in which micro-batch a row arrives."""
 
 
-def stream(frame: Any, name: str, key: str | Sequence[str], time: str, watermark: Span = ZERO) -> Stream:
+def stream(
+    frame: Any,
+    name: str,
+    key: str | Sequence[str],
+    time: str,
+    watermark: Span = ZERO,
+    *,
+    arrival: str | None = None,
+    trigger: Span | None = None,
+) -> Stream:
     """A stream of a table, its rows in the order they have there.
 
     Parameters
@@ -24,6 +36,8 @@ def stream(frame: Any, name: str, key: str | Sequence[str], time: str, watermark
         streaming one), an Arrow table.
     name, key, time, watermark
         As in `Stream.from_pandas`. A column ``batch`` of whole numbers is the micro-batch.
+    arrival, trigger
+        As in `Stream.from_pandas`; they count in place of a column ``batch``.
 
     Raises
     ------
@@ -32,9 +46,12 @@ def stream(frame: Any, name: str, key: str | Sequence[str], time: str, watermark
     """
     import pandas as pd
 
-    table = _pandas(frame)
-    batch = BATCH if BATCH in table and pd.api.types.is_integer_dtype(table[BATCH].dtype) else None
-    return Stream.from_pandas(table, name, key, time, watermark, batch)
+    if hasattr(frame, "toArrow"):
+        check_collation(frame, key, name)
+    table = to_pandas(frame)
+    is_batch = BATCH in table and (pd.api.types.is_integer_dtype(table[BATCH].dtype) or not len(table))
+    batch = BATCH if is_batch and arrival is None and trigger is None else None
+    return Stream.from_pandas(table, name, key, time, watermark, batch=batch, arrival=arrival, trigger=trigger)
 
 
 def sliced(left: Stream, right: Stream, batches: int = 10) -> tuple[Stream, Stream]:
@@ -52,14 +69,16 @@ def sliced(left: Stream, right: Stream, batches: int = 10) -> tuple[Stream, Stre
     """
     import numpy as np
 
-    if isinstance(batches, bool) or not isinstance(batches, int) or batches < 1:
-        raise wrong("batches", batches, "use a whole number of micro-batches, 1 or more")
+    check_stream("left", left)
+    check_stream("right", right)
+    check_whole("batches", batches, "of micro-batches", most=MOST_BATCHES)
     clocks = [np.maximum.accumulate(each.event_times) for each in (left, right)]
     full = [each for each in clocks if len(each)]
     first = min((int(each[0]) for each in full), default=0)
     length = max((int(each[-1]) for each in full), default=0) - first + 1
+    starts = first + np.array([-(-number * length // batches) for number in range(batches)], dtype=np.int64)
     one, other = (
-        replace(each, arrival=(clock - first) * batches // length, batch_count=batches)
+        replace(each, arrival=np.searchsorted(starts, clock, side="right") - 1, batch_count=batches, arrivals=None)
         for each, clock in zip((left, right), clocks, strict=True)
     )
     return one, other
@@ -67,33 +86,79 @@ def sliced(left: Stream, right: Stream, batches: int = 10) -> tuple[Stream, Stre
 
 def joinable(namespace: dict[str, Any]) -> list[str]:
     """The names of a notebook's Streams and tables."""
+    if not isinstance(namespace, dict):
+        raise wrong("namespace", namespace, "give a dict of names to values, such as globals()")
     return [
         name
         for name, value in list(namespace.items())
-        if name[:1] != "_" and (isinstance(value, Stream) or _is_table(value))
+        if isinstance(name, str) and name[:1] != "_" and (isinstance(value, Stream) or _is_table(value))
     ]
 
 
 def columns(frame: Any) -> list[str]:
     """The names of a table's columns."""
+    _check_table(frame)
     names = getattr(frame, "column_names", None)
     return [str(name) for name in (frame.columns if names is None else names)]
 
 
 def guess(frame: Any, other: Any = None) -> tuple[str, str]:
-    """The likely key and event-time columns: the first of times; the first other column that both tables have.
+    """The likely key and event-time columns, by names, types and the values that both tables have.
 
     Parameters
     ----------
     frame, other
         A table, and what it is to be joined with: another, a Stream, or None.
     """
-    names = columns(frame)
-    times = [name for name in names if _is_time(frame, name)]
-    theirs = list(other.key) if isinstance(other, Stream) else (columns(other) if _is_table(other) else [])
-    shared = [name for name in names if name in theirs and name not in times and name != BATCH]
-    rest = [name for name in names if name not in times and name != BATCH]
-    return (shared or rest or [""])[0], (times or [""])[0]
+    from workbench.sources.profile import profile
+
+    theirs = sample(other) if isinstance(other, Stream) or _is_table(other) else None
+    found = profile(sample(frame), theirs)
+    time = found.time if found.time and found[found.time].kind == "time" else ""
+    return next((each for each in found.keys if each not in (time, BATCH)), ""), time
+
+
+def sample(frame: Any, rows: int = 5_000) -> Any:
+    """Some rows of a table as a pandas frame: the first ones of a Spark DataFrame, else from all of it.
+
+    Parameters
+    ----------
+    frame
+        A table, or a Stream, of which only the key columns are taken.
+    rows
+        How many, at most.
+    """
+    import numpy as np
+
+    check_whole("rows", rows, "of rows")
+    if isinstance(frame, Stream):
+        frame = frame.table.select(list(frame.key))
+    _check_table(frame)
+    if hasattr(frame, "toArrow"):
+        return frame.limit(rows).toArrow().to_pandas(date_as_object=True)
+    places = np.linspace(0, max(len(frame) - 1, 0), min(rows, len(frame))).astype(int)
+    return frame.iloc[places] if hasattr(frame, "iloc") else frame.take(places).to_pandas()
+
+
+def to_pandas(frame: Any) -> Any:
+    """A table as a pandas frame; one that is pandas' own as it is.
+
+    Parameters
+    ----------
+    frame
+        A pandas DataFrame, a Spark DataFrame (not a streaming one) or an Arrow table.
+
+    Raises
+    ------
+    ArgumentError
+        If it is none of these.
+    """
+    import pandas as pd
+
+    _check_table(frame)
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    return frame.toArrow().to_pandas() if hasattr(frame, "toArrow") else frame.to_pandas()
 
 
 def _is_table(value: Any) -> bool:
@@ -103,18 +168,6 @@ def _is_table(value: Any) -> bool:
     )
 
 
-def _is_time(frame: Any, name: str) -> bool:
-    if hasattr(frame, "dtypes") and isinstance(frame.dtypes, list):  # a Spark DataFrame
-        return str(dict(frame.dtypes)[name]).startswith("timestamp")
-    kind = frame.schema.field(name).type if hasattr(frame, "schema") else frame[name].dtype
-    return str(kind).startswith(("timestamp", "datetime64"))
-
-
-def _pandas(frame: Any) -> Any:
-    import pandas as pd
-
-    if isinstance(frame, pd.DataFrame):
-        return frame
+def _check_table(frame: object) -> None:
     if not _is_table(frame):
         raise wrong("frame", type(frame).__name__, "give a pandas DataFrame, a Spark DataFrame or an Arrow table")
-    return frame.toArrow().to_pandas() if hasattr(frame, "toArrow") else frame.to_pandas()

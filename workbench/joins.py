@@ -1,4 +1,4 @@
-"""The kinds of join: descriptions only, checked when they are made. How Spark does them is in `workbench.plan`.
+"""The kinds of join: descriptions only, checked when they are made. What they mean is in `workbench.kinds`.
 
 Source of the definitions: https://nightlies.apache.org/flink/flink-docs-stable/docs/dev/datastream/operators/joining/
 """
@@ -10,11 +10,72 @@ from typing import Literal, get_args
 
 from workbench import times
 from workbench.errors import ArgumentError, one_of, wrong
+from workbench.literals import SIDES, Side
 from workbench.times import Span
 from workbench.windows import Described, Window
 
+__all__ = [
+    "HOWS",
+    "CoGroup",
+    "Emission",
+    "How",
+    "IntervalJoin",
+    "Join",
+    "WindowJoin",
+    "check_how",
+    "emission",
+    "how_of",
+]
+
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
-HOWS: tuple[str, ...] = get_args(How)
+HOWS: tuple[How, ...] = get_args(How)
+
+
+@dataclass(frozen=True)
+class Emission:
+    """What comes out of a join for a ``how``.
+
+    Attributes
+    ----------
+    padded
+        The sides whose rows come out without a partner.
+    sides
+        The sides whose columns come out.
+    matched
+        Whether rows with a partner come out.
+    first_only
+        Whether a left row comes out once, at its first match, and not once for each of its partners.
+    """
+
+    padded: tuple[Side, ...] = ()
+    sides: tuple[Side, ...] = SIDES
+    matched: bool = True
+    first_only: bool = False
+
+
+_EMISSIONS: dict[How, Emission] = {
+    "inner": Emission(),
+    "left": Emission(padded=("left",)),
+    "right": Emission(padded=("right",)),
+    "full": Emission(padded=("left", "right")),
+    "semi": Emission(sides=("left",), first_only=True),
+    "anti": Emission(padded=("left",), sides=("left",), matched=False),
+}
+
+
+class Join(Described):
+    """A description of a join. What each kind means, and how Spark does it, is in `workbench.kinds`."""
+
+
+def how_of(join: Join) -> How:
+    """A join's ``how``; ``inner`` of one that has none, a coGroup for instance."""
+    how: How = getattr(join, "how", "inner")
+    return how
+
+
+def emission(join: Join) -> Emission:
+    """What comes out of a join."""
+    return _EMISSIONS[how_of(join)]
 
 
 def _check_window(window: object) -> None:
@@ -24,12 +85,13 @@ def _check_window(window: object) -> None:
         )
 
 
-def _check_how(how: object) -> None:
+def check_how(how: object) -> None:
+    """Check that an argument ``how`` is one that joins have."""
     one_of("how", how, HOWS)
 
 
 @dataclass(frozen=True, repr=False)
-class WindowJoin(Described):
+class WindowJoin(Join):
     """Every pair of rows with the same key in the same window.
 
     Parameters
@@ -52,11 +114,11 @@ class WindowJoin(Described):
 
     def __post_init__(self) -> None:
         _check_window(self.window)
-        _check_how(self.how)
+        check_how(self.how)
 
 
 @dataclass(frozen=True, repr=False)
-class CoGroup(Described):
+class CoGroup(Join):
     """One result for each key and window with an event on either side: the left rows and the right rows.
 
     Parameters
@@ -72,7 +134,7 @@ class CoGroup(Described):
 
 
 @dataclass(frozen=True, repr=False)
-class IntervalJoin(Described):
+class IntervalJoin(Join):
     """Every pair of rows with the same key and ``left time + lower <= right time <= left time + upper``.
 
     Parameters
@@ -110,10 +172,7 @@ class IntervalJoin(Described):
             )
         self._set("lower", lower)
         self._set("upper", upper)
-        _check_how(self.how)
+        check_how(self.how)
         for name in ("lower_exclusive", "upper_exclusive"):
             if not isinstance(getattr(self, name), bool):
                 raise wrong(name, getattr(self, name), "use True or False")
-
-
-Join = WindowJoin | CoGroup | IntervalJoin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 from threading import Thread
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
-from workbench import _renderer, frames, session
-from workbench.errors import wrong
+from workbench import frames, process, session
+from workbench.charts import renderer
+from workbench.errors import WorkbenchError, wrong
+
+__all__ = ["WorkbenchMagics", "register", "unregister"]
 
 
 @magics_class
@@ -27,14 +31,24 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
         """Open the stream-join workbench: ``%workbench``, or ``%workbench orders payments`` on two streams."""
         from IPython.display import display
 
-        from workbench.app import App, close_all
+        from workbench.app import App
 
         arguments = parse_argstring(self.workbench, line)
         if arguments.left and not arguments.right:
             raise wrong("right", None, f"name two streams: %workbench {arguments.left} <other stream>")
         names = [self._known(name) for name in (arguments.left, arguments.right) if name]
-        close_all()
-        display(App(*names, namespace=self.shell.user_ns))
+        cell = self._cell()
+        page = App(*names, namespace=self.shell.user_ns, cell=cell)
+        for each in [each for each in process.pages if isinstance(each, App) and each is not page]:
+            if cell is not None and each.cell == cell:
+                page.take_place_of(each)
+        display(page)
+
+    def _cell(self) -> str | None:
+        """The notebook's cell that is being run, where the front end says so."""
+        parent: dict[str, Any] = getattr(self.shell, "get_parent", dict)()
+        found = parent.get("metadata", {}).get("cellId")
+        return found if isinstance(found, str) else None
 
     def _known(self, name: str) -> str:
         known = frames.joinable(self.shell.user_ns)
@@ -56,14 +70,12 @@ def register(ipython: Any) -> None:
 
 def _import() -> None:
     import_module("workbench.app")
-    _renderer.bundle()
+    with suppress(WorkbenchError):
+        session.spark()  # which begins beside this; the page and Spark's start come first
+    renderer.warm()
 
 
 def unregister(ipython: Any) -> None:
-    """Close every open app, which stops its query."""
-    from workbench import _live
-    from workbench.app import close_all
-
-    close_all()
-    _live.stop_all()
+    """Close every page and end every live query."""
+    process.close_all()
     ipython.magics_manager.magics["line"].pop("workbench", None)

@@ -12,26 +12,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench import _renderer, session
+from workbench import session
 from workbench.errors import JavaError, WorkbenchError
-from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
-from workbench.query import run
-from workbench.windows import Session, Tumbling
+from workbench.kinds import kinds
+from workbench.runs.recorded import run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_JOINS: tuple[Join, ...] = (
-    IntervalJoin("0 seconds", "5 seconds", how="left"),
-    WindowJoin(Tumbling("10 seconds")),
-    WindowJoin(Session("5 seconds")),
-    CoGroup(Tumbling("10 seconds")),
-)
-_PATIENCE = 300  # seconds
+__all__ = ["prepare"]
+
+_TIMEOUT = 300  # seconds
 
 
 def prepare() -> Path:
-    """Run one join of each kind in a session of its own, and keep the classes it took; keep the charts' scripts.
+    """Run one join of each kind in a session of its own, and keep the classes it took; keep the page's script.
 
     Returns
     -------
@@ -46,14 +41,13 @@ def prepare() -> Path:
     import generators
 
     import_module("workbench.app")  # keeps the page's script
-    _renderer.bundle()
     archive = session.archive()
     archive.parent.mkdir(parents=True, exist_ok=True)
     part = archive.with_suffix(".part")
     part.unlink(missing_ok=True)
     spark = session.launch(f"-XX:ArchiveClassesAtExit={part}")
-    for join in _JOINS:
-        run(join, *generators.generate("orders_payments", events=50, seed=1), spark=spark)
+    for kind in kinds().values():
+        run(kind.example(), *generators.generate("orders_payments", events=50, seed=1), spark=spark)
     _end(spark)
     if not part.exists():
         raise JavaError(f"Java wrote no archive of its classes to {part}; is there room for 200 MB?")
@@ -67,7 +61,7 @@ def _end(spark: SparkSession) -> None:
     spark.stop()
     gateway.shutdown()
     gateway.proc.stdin.close()
-    gateway.proc.wait(_PATIENCE)
+    gateway.proc.wait(_TIMEOUT)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,32 @@
-"""A recording as a folder: one Parquet file a micro-batch and side, and ``recording.json``, which says what it is."""
+"""A recording as a folder: one Parquet file a micro-batch and side, and ``recording.json``, which says what it is.
+
+When the rows of a side arrived, where that is known, is in a Parquet file of its own, in their order.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workbench import times
-from workbench.errors import DataError, wrong
-from workbench.streams import Stream
+from workbench import safe_files, times
+from workbench.errors import ArgumentError, DataError, WorkbenchError, wrong
+from workbench.literals import SIDES, Side
+from workbench.sources import arrivals
+from workbench.streams import MOST_BATCHES, Stream, check_stream, on_one_clock
+
+__all__ = ["load", "save", "write"]
 
 _KIND = "stream-join-workbench recording"
 _ABOUT = "recording.json"
-_SIDES = ("left", "right")
+_ARRIVALS, _ARRIVED = "{}-arrivals.parquet", "arrived_at"
 
 
 def save(path: str | os.PathLike[str], left: Stream, right: Stream) -> Path:
@@ -26,7 +35,7 @@ def save(path: str | os.PathLike[str], left: Stream, right: Stream) -> Path:
     Parameters
     ----------
     path
-        A folder, made if missing; it must be empty or hold an older recording.
+        A folder, made if missing; it must be empty or hold an older recording, as it was saved.
     left, right
         What to save.
 
@@ -35,13 +44,19 @@ def save(path: str | os.PathLike[str], left: Stream, right: Stream) -> Path:
     ArgumentError
         If the folder holds something else.
     """
-    folder = Path(path)
-    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / _ABOUT).exists())):
-        raise wrong("path", str(path), "give a new or empty folder, or one with an older recording")
+    check_stream("left", left)
+    check_stream("right", right)
+    target = safe_files.place(path)
+    with safe_files.folder(target) as staged:
+        write(staged, left, right)
+    return target
+
+
+def write(folder: Path, left: Stream, right: Stream) -> None:
+    """Write two streams as a recording into a new folder; see `save`."""
+    left, right = _together(left, right)
     about: dict[str, Any] = {"kind": _KIND, "version": 1}
-    for side, stream in zip(_SIDES, (left, right), strict=True):
-        for old in (folder / side).glob("batch-*.parquet"):
-            old.unlink()
+    for side, stream in zip(SIDES, (left, right), strict=True):
         stream.write(folder / side)
         about[side] = {
             "name": stream.name,
@@ -52,8 +67,16 @@ def save(path: str | os.PathLike[str], left: Stream, right: Stream) -> Path:
             "rows": len(stream),
             "zones": stream.zones,
         }
+        if stream.arrivals is not None:
+            about[side]["trigger"] = times.text(stream.arrivals.trigger)
+            pq.write_table(pa.table({_ARRIVED: stream.arrivals.at}), folder / _ARRIVALS.format(side))
     (folder / _ABOUT).write_text(json.dumps(about, indent=2) + "\n")
-    return folder
+
+
+def _together(left: Stream, right: Stream) -> tuple[Stream, Stream]:
+    """Both streams in the micro-batches of one query, where both are cut by one trigger."""
+    triggers = [None if each.arrivals is None else each.arrivals.trigger for each in (left, right)]
+    return on_one_clock(left, right) if triggers[0] == triggers[1] else (left, right)
 
 
 def load(path: str | os.PathLike[str]) -> tuple[Stream, Stream]:
@@ -64,23 +87,38 @@ def load(path: str | os.PathLike[str]) -> tuple[Stream, Stream]:
     ArgumentError, DataError
         If the folder is no recording, or part of it is missing.
     """
-    file = Path(path) / _ABOUT
+    folder = safe_files.place(path)
+    file = folder / _ABOUT
     if not file.is_file():
         raise wrong("path", str(path), f"there is no {_ABOUT} in it; give a folder that generators.save wrote")
     try:
-        about = json.loads(file.read_text())
+        about = json.loads(file.read_text(encoding="utf-8"))
         if about["kind"] != _KIND or about["version"] != 1:
             raise KeyError(about["kind"])
-        left, right = (_load(Path(path) / side, about[side]) for side in _SIDES)
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        left, right = (_load(folder, side, about[side]) for side in SIDES)
+        if any(
+            one is not other and (one.arrival != other.arrival).any()
+            for one, other in zip((left, right), _together(left, right), strict=True)
+        ):
+            raise ValueError("its micro-batches are not those that its trigger makes")
+    except ArgumentError as error:
+        raise DataError(f"path: {file} does not describe a recording ({error}); save it again") from None
+    except WorkbenchError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, pa.ArrowException) as error:
         raise DataError(f"path: {file} does not describe a recording ({error!r}); save it again") from None
     return left, right
 
 
-def _load(folder: Path, about: dict[str, Any]) -> Stream:
+def _load(folder: Path, side: Side, about: dict[str, Any]) -> Stream:
+    batches, zones = about["batches"], about["zones"]
+    if isinstance(batches, bool) or not isinstance(batches, int) or not 1 <= batches <= MOST_BATCHES:
+        raise ValueError(f"batches: {batches!r}")
+    if not isinstance(zones, dict):
+        raise TypeError(f"zones: {zones!r}")
     tables = []
-    for number in range(about["batches"]):
-        file = folder / f"batch-{number:05d}.parquet"
+    for number in range(batches):
+        file = folder / side / f"batch-{number:05d}.parquet"
         try:
             tables.append(pq.read_table(file))
         except (OSError, pa.ArrowException):
@@ -95,5 +133,13 @@ def _load(folder: Path, about: dict[str, Any]) -> Stream:
         arrival=arrival,
         batch_count=about["batches"],
     )
-    stream.zones.update(about["zones"])
-    return stream
+    for column, zone in zones.items():
+        if column not in stream.zones:
+            raise KeyError(column)
+        if zone is not None:
+            pd.Timestamp(0).tz_localize(zone)  # an error where there is no such zone
+        stream.zones[column] = zone
+    if "trigger" not in about:
+        return stream
+    at = pq.read_table(folder / _ARRIVALS.format(side)).column(_ARRIVED).to_numpy()
+    return replace(stream, arrivals=arrivals.checked(at, about["trigger"], len(stream)))

@@ -9,8 +9,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench import times
-from workbench.errors import ArgumentError, DataError, one_of, wrong
+from workbench import literals, safe_files, times
+from workbench.errors import ArgumentError, check_whole, wrong
+from workbench.sources import Format, Malformed, Memory, Source
+from workbench.sources.columns import ROW, check_arguments, check_column, check_columns, check_name, check_roles
+from workbench.sources.recorded import MOST_BATCHES, Recorded
 from workbench.times import ZERO, Span
 
 if TYPE_CHECKING:
@@ -19,17 +22,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-FORMATS = ("parquet", "json", "csv", "delta")
-MOST_BATCHES = 100_000
-SIDES = ("left", "right")
-ROW = "__row"
-"""The column of row numbers that a run adds to each side, to know its rows again."""
-KAFKA_COLUMNS = {
-    "kafka_key": 'F.col("key").cast("string")',
-    "kafka_timestamp": 'F.col("timestamp")',
-    "kafka_headers": 'F.to_json(F.expr("map_from_entries(transform(headers, h -> (h.key, cast(h.value as string))))"))',
-}
-"""Columns of a stream that come from a Kafka message beside its value, and how Spark makes them of it."""
+    from workbench.sources.arrivals import Arrivals
+
+__all__ = [
+    "MOST_BATCHES",
+    "ROW",
+    "SIDES",
+    "Stream",
+    "check_stream",
+    "on_one_clock",
+    "same_rows",
+    "some_rows",
+    "write_batch",
+]
+
+SIDES = literals.SIDES
+_OFFSETS = 1_000
 _FIRST_FILE_TIME = 1_000_000_000  # seconds; any fixed instant: only the order of the files matters
 
 
@@ -57,10 +65,12 @@ class Stream:
         How many micro-batches there are, empty ones included.
     zones
         For each timestamp column the time zone it came with, or None where it was naive.
-    path, format, max_files
-        Where `from_files` read it; None for a stream from memory.
-    nanos
-        Timestamp columns that the files hold in nanoseconds, which Spark does not read as timestamps.
+    source
+        Where the rows came from: `workbench.sources.Memory`, or `workbench.sources.Files`, which has the folder and how
+        it was read.
+    arrivals
+        When each row arrived, and the trigger interval that made `arrival` of that; None where the micro-batches were
+        numbered.
     """
 
     name: str
@@ -71,10 +81,8 @@ class Stream:
     arrival: np.ndarray[Any, Any]
     batch_count: int
     zones: dict[str, str | None] = field(default_factory=dict)
-    path: str | None = None
-    format: str = "parquet"
-    max_files: int = 1
-    nanos: tuple[str, ...] = ()
+    source: Source = field(default_factory=Memory)
+    arrivals: Arrivals | None = None
 
     @classmethod
     def from_pandas(
@@ -84,7 +92,10 @@ class Stream:
         key: str | Sequence[str],
         time: str,
         watermark: Span = ZERO,
+        *,
         batch: str | None = None,
+        arrival: str | None = None,
+        trigger: Span | None = None,
     ) -> Stream:
         """Make a stream of a pandas frame, whose rows are in arrival order.
 
@@ -102,6 +113,10 @@ class Stream:
             The delay: how far behind the newest event time a row may be and still be kept.
         batch
             An integer column that gives the micro-batch in which a row arrives; None: all arrive in one.
+        arrival, trigger
+            A timestamp column that tells when a row arrived, and the trigger interval of the query: rows are put in
+            order of arrival and cut into micro-batches as Spark's processing-time trigger would, together with those of
+            the other side of a join. A pause is one empty micro-batch.
 
         Raises
         ------
@@ -116,32 +131,15 @@ class Stream:
         >>> Stream.from_pandas(frame, "clicks", key="user", time="at", watermark="5 seconds", batch="batch")
         <Stream clicks: 3 rows in 2 micro-batches, key 'user', time 'at', watermark '5 seconds'>
         """
-        import numpy as np
-        import pandas as pd
-        import pyarrow as pa
+        from workbench.sources import pandas
 
-        if not isinstance(frame, pd.DataFrame):
-            raise wrong("frame", type(frame).__name__, "give a pandas DataFrame, one row an event")
-        _check_name(name)
-        _check_columns([*frame.columns], name)
-        if batch is None:
-            arrival = np.zeros(len(frame), dtype=np.int64)
-        else:
-            _check_column("batch", batch, list(frame.columns), name)
-            arrival = _arrival(frame[batch], batch, name)
-            order = np.argsort(arrival, kind="stable")
-            frame, arrival = frame.iloc[order].drop(columns=batch), arrival[order]
-        for column in (time, *([key] if isinstance(key, str) else key)):
-            if column == batch:
-                raise wrong("batch", batch, f"it is also used as key or time of {name}; use a column of its own")
-        try:
-            table = pa.Table.from_pandas(frame, preserve_index=False)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-            raise DataError(
-                f"frame: a column of {name} holds values of several types ({'; '.join(map(str, error.args))}); "
-                "give each column one type"
-            ) from None
-        return cls._checked(table, arrival, int(arrival[-1]) + 1 if len(arrival) else 1, name, key, time, watermark)
+        check_name(name)
+        if batch is not None and (arrival is not None or trigger is not None):
+            raise wrong(
+                "batch", batch, "micro-batches are numbered, or cut by a trigger: give batch, or arrival and trigger"
+            )
+        found = pandas.read(frame, name, key, time, batch)
+        return cls._of(found, name, key, time, watermark, arrival, trigger)
 
     @classmethod
     def from_files(
@@ -151,11 +149,18 @@ class Stream:
         key: str | Sequence[str],
         time: str,
         watermark: Span = ZERO,
-        format: str = "parquet",  # noqa: A002 - Spark's word
+        *,
+        format: Format = "parquet",  # noqa: A002 - Spark's word
         schema: Any = None,
         max_files: int = 1,
+        options: dict[str, str] | None = None,
+        malformed: Malformed = "fail",
+        arrival: str | None = None,
+        trigger: Span | None = None,
     ) -> Stream:
         """Make a stream of a folder of files, in order of modification time, as Spark's file source takes them.
+
+        Spark reads them, as it does in an exported script. CSV files have a header, and quotes within quotes doubled.
 
         Parameters
         ----------
@@ -167,26 +172,35 @@ class Stream:
             ``parquet``, ``json`` (one object a line), ``csv`` (with a header) or ``delta``.
         schema
             A `pyarrow.Schema`, or a dict of column names to Arrow type names such as ``"timestamp[us]"``;
-            None: as the files say. Columns it does not name are left out.
+            None: as the files say, or as Spark infers it. Columns it does not name are left out.
         max_files
             Files a micro-batch.
+        options
+            More options of Spark's reader, such as ``{"sep": ";", "nullValue": "NA"}``; an exported script has them,
+            too.
+        malformed
+            What becomes of records that cannot be read: ``fail``, or ``drop``, with a warning that counts them.
+        arrival, trigger
+            As in `from_pandas`; in place of `max_files`.
 
         Raises
         ------
         ArgumentError, DataError
-            If the folder is missing or empty, or a file is not what `format` says.
+            If the folder is missing or empty, or a file or record is not what `format` says.
+        JavaError
+            If there is no Java that Spark runs on.
         """
-        from workbench import _files
+        from workbench.sources import files
 
-        _check_name(name)
-        one_of("format", format, FORMATS)
-        if not isinstance(max_files, int) or max_files < 1:
-            raise wrong("max_files", max_files, "use a whole number of files a micro-batch, 1 or more")
-        table, arrival, count = _files.read(Path(path), format, schema, max_files)
-        nanos = _files.nanosecond_columns(table) if format == "parquet" else ()
-        table = _files.parse_times(table, time)
-        stream = cls._checked(table, arrival, count, name, key, time, watermark)
-        return replace(stream, path=str(path), format=format, max_files=max_files, nanos=nanos)
+        check_name(name)
+        check_arguments(key, time, watermark)
+        check_whole("max_files", max_files, "of files a micro-batch")
+        if trigger is not None and max_files != 1:
+            raise wrong("max_files", max_files, "micro-batches are so many files, or cut by a trigger: leave out one")
+        found = files.read(
+            path, time, format=format, schema=schema, max_files=max_files, options=options, malformed=malformed
+        )
+        return cls._of(found, name, key, time, watermark, arrival, trigger)
 
     @classmethod
     def from_kafka(
@@ -196,12 +210,14 @@ class Stream:
         key: str | Sequence[str],
         time: str,
         watermark: Span = ZERO,
+        *,
         values: str = "json",
         schema: Any = None,
         messages: int = 10_000,
-        max_offsets: int = 1_000,
+        max_offsets: int = _OFFSETS,
         include: Sequence[str] = (),
         name: str | None = None,
+        trigger: Span | None = None,
     ) -> Stream:
         """Record the newest messages of a Kafka topic as a stream, to tune a join on.
 
@@ -225,25 +241,38 @@ class Stream:
             Messages a micro-batch, as Spark's ``maxOffsetsPerTrigger`` would take them.
         include
             What is known of a message beside its value, as columns: ``kafka_key`` (text), ``kafka_timestamp``,
-            ``kafka_headers`` (JSON).
+            ``kafka_headers`` (a JSON object; of several headers with one name the last, null without headers).
         name
             What to call the stream; None: as the topic.
+        trigger
+            Cut into micro-batches by this trigger interval on the messages' timestamps, in place of `max_offsets`; as
+            in `from_pandas`.
 
         Raises
         ------
         ArgumentError, DataError
             If no broker answers, there is no such topic, or no message is a row.
         """
-        import numpy as np
+        from workbench.sources import kafka
 
-        from workbench import _kafka
-
-        for argument, count in (("messages", messages), ("max_offsets", max_offsets)):
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                raise wrong(argument, count, "use a whole number, 1 or more")
-        table = _kafka.rows(brokers, topic, time, values, schema, messages, tuple(include))
-        arrival = np.arange(table.num_rows) // max_offsets
-        return cls.from_arrow(table, name or topic, key, time, watermark, arrival)
+        if name is not None:
+            check_name(name)
+        check_arguments(key, time, watermark)
+        check_whole("max_offsets", max_offsets)
+        if trigger is not None and max_offsets != _OFFSETS:
+            remedy = "micro-batches are so many messages, or cut by a trigger: leave out one"
+            raise wrong("max_offsets", max_offsets, remedy)
+        found = kafka.read(
+            brokers,
+            topic,
+            time,
+            values=values,
+            schema=schema,
+            messages=messages,
+            max_offsets=max_offsets,
+            include=include,
+        )
+        return cls._of(found, name or topic, key, time, watermark, trigger=trigger)
 
     @classmethod
     def from_streaming(
@@ -253,6 +282,7 @@ class Stream:
         key: str | Sequence[str],
         time: str,
         watermark: Span = ZERO,
+        *,
         seconds: float = 10.0,
     ) -> Stream:
         """Record what a streaming DataFrame brings in a while, with the micro-batches it came in.
@@ -271,14 +301,11 @@ class Stream:
         ArgumentError, DataError
             If the frame does not stream, or brought nothing.
         """
-        from workbench import _streaming
+        from workbench.sources import streaming
 
-        if not getattr(frame, "isStreaming", False):
-            raise wrong("frame", type(frame).__name__, "give a DataFrame of spark.readStream")
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 3_600:
-            raise wrong("seconds", seconds, "use a number of seconds above 0, at most 3600")
-        table, arrival = _streaming.record(frame, float(seconds))
-        return cls.from_arrow(table, name, key, time, watermark, arrival)
+        check_name(name)
+        check_arguments(key, time, watermark)
+        return cls._of(streaming.read(frame, name, key, seconds), name, key, time, watermark)
 
     @classmethod
     def from_arrow(
@@ -288,8 +315,10 @@ class Stream:
         key: str | Sequence[str],
         time: str,
         watermark: Span = ZERO,
-        arrival: np.ndarray[Any, Any] | None = None,
+        *,
+        arrival: np.ndarray[Any, Any] | str | None = None,
         batch_count: int | None = None,
+        trigger: Span | None = None,
     ) -> Stream:
         """Make a stream of an Arrow table, whose rows are in arrival order.
 
@@ -298,48 +327,99 @@ class Stream:
         table, name, key, time, watermark
             As in `from_pandas`.
         arrival
-            The micro-batch of each row, never falling; None: all arrive in one.
+            The micro-batch of each row, never falling; None: all arrive in one. Or, as in `from_pandas`, the name of a
+            column that tells when a row arrived.
         batch_count
             How many micro-batches there are, empty ones at the end included; None: up to the last with a row.
+        trigger
+            As in `from_pandas`.
         """
-        import numpy as np
+        from workbench.sources import arrow
 
-        _check_name(name)
-        batch = np.zeros(table.num_rows, dtype=np.int64) if arrival is None else np.asarray(arrival, dtype=np.int64)
-        if len(batch) != table.num_rows or (np.diff(batch) < 0).any() or (batch < 0).any():
-            raise ArgumentError("arrival: give one micro-batch a row, from 0, never falling")
-        least = int(batch[-1]) + 1 if len(batch) else 1
-        return cls._checked(table, batch, max(least, batch_count or 1), name, key, time, watermark)
+        check_name(name)
+        column = arrival if isinstance(arrival, str) else None
+        if arrival is not None and column is None and trigger is not None:
+            remedy = "micro-batches are numbered, or cut by a trigger: name the column of arrival, or leave out trigger"
+            raise wrong("arrival", arrival, remedy)
+        if batch_count is not None and trigger is not None:
+            raise wrong("batch_count", batch_count, "a trigger makes the micro-batches: give batch_count or trigger")
+        found = arrow.read(table, None if column is not None else arrival, batch_count)
+        return cls._of(found, name, key, time, watermark, column, trigger)
 
     @classmethod
-    def _checked(
+    def _of(
         cls,
-        table: pa.Table,
-        arrival: np.ndarray[Any, Any],
-        count: int,
+        found: Recorded,
         name: str,
         key: str | Sequence[str],
         time: str,
         watermark: Span,
+        arrival: str | None = None,
+        trigger: Span | None = None,
     ) -> Stream:
-        from workbench import _arrow
+        """The stream of recorded rows whose columns are checked, in types that Spark reads."""
+        from workbench.sources import arrow
 
-        columns = table.column_names
-        _check_columns(columns, name)
-        keys = (key,) if isinstance(key, str) else tuple(key)
-        if not keys:
-            raise wrong("key", key, "name at least one key column")
-        for column in keys:
-            _check_column("key", column, columns, name)
-        _check_column("time", time, columns, name)
-        if len(set(keys)) < len(keys):
-            raise wrong("key", key, "name each key column once")
+        check_columns(found.table.column_names, name)
+        keys = check_roles(found.table.column_names, key, time, name)
         delay = times.delay(watermark, "watermark")
-        table, zones = _arrow.spark_ready(table, name)
-        _arrow.check_time(table, time, name)
+        table, zones = arrow.spark_ready(found.table, name)
+        arrow.check_time(table, time, name)
         for column in keys:
-            _arrow.check_key(table, column, name)
-        return cls(name, keys, time, delay, table, arrival, count, zones)
+            arrow.check_key(table, column, name)
+        zones |= {column: zone for column, zone in found.zones.items() if column in zones}
+        made = cls(name, keys, time, delay, table, found.arrival, found.batch_count, zones, found.source)
+        return made._triggered(found, arrival, trigger)
+
+    def _triggered(self, found: Recorded, arrival: str | None, trigger: Span | None) -> Stream:
+        """The stream cut by a trigger interval, if one is given, on what tells when its rows arrived."""
+        from workbench.sources import arrivals
+
+        if arrival is not None:
+            check_column("arrival", arrival, self.columns, self.name)
+        if trigger is None:
+            if arrival is None:
+                return self
+            raise wrong("trigger", None, f'with arrival={arrival!r} give the query\'s interval, such as "10 seconds"')
+        if arrival is None:
+            if found.arrived_at is None:
+                raise wrong("trigger", trigger, "name the column that tells when a row arrived, too: arrival=…")
+            return self.with_arrivals(found.arrived_at, trigger)
+        order, at = arrivals.in_order(self.table, arrival, self.name)
+        return replace(self, table=self.table.take(order)).with_arrivals(at, trigger)
+
+    def with_arrivals(self, at: np.ndarray[Any, Any], trigger: Span) -> Stream:
+        """The same rows, cut into micro-batches by when they arrived.
+
+        Parameters
+        ----------
+        at
+            For each row when it arrived: ``datetime64``, or whole microseconds since 1970-01-01 UTC; never falling.
+        trigger
+            The trigger interval of the query.
+
+        Raises
+        ------
+        ArgumentError
+            If there is not one time for each row, or one is before that of the row before.
+        """
+        from workbench.sources import arrivals
+
+        found = arrivals.checked(at, trigger, len(self))
+        # a script cannot read files in these micro-batches: it reads a recording of the rows, as that of a frame does
+        return _cut([replace(self, arrivals=found, source=Memory())])[0]
+
+    def with_trigger(self, trigger: Span) -> Stream:
+        """The same stream under another trigger interval.
+
+        Raises
+        ------
+        ArgumentError
+            If it is not known when the rows arrived.
+        """
+        if self.arrivals is None:
+            raise wrong("trigger", trigger, f"when rows of {self.name} arrived is not known; make it with trigger=…")
+        return self.with_arrivals(self.arrivals.at, trigger)
 
     def with_watermark(self, watermark: Span) -> Stream:
         """The same stream with another watermark delay."""
@@ -373,9 +453,9 @@ class Stream:
 
         ``batch`` is left out where the stream has a column of that name.
         """
-        from workbench import _arrow
+        from workbench.sources import arrow
 
-        frame = _arrow.to_pandas(self.table, self.zones)
+        frame = arrow.to_pandas(self.table, self.zones)
         if "batch" not in frame:
             frame["batch"] = self.arrival
         return frame
@@ -393,12 +473,85 @@ class Stream:
             Rows to write in place of `table`, with the same arrival (the workbench adds row numbers).
         """
         import numpy as np
+        import pyarrow as pa
 
+        folder = safe_files.place(folder, argument="folder")
+        whole = isinstance(batches, int) and not isinstance(batches, bool)
+        if batches is not None and not (whole and 0 <= batches <= MOST_BATCHES + 1):
+            raise wrong("batches", batches, f"use a whole number of micro-batches, at most {MOST_BATCHES:,}, or None")
+        if table is not None and (not isinstance(table, pa.Table) or table.num_rows != len(self)):
+            raise wrong("table", type(table).__name__, f"give a pyarrow.Table of {len(self):,} rows, as the stream has")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (FileNotFoundError, NotADirectoryError, FileExistsError, PermissionError) as error:
+            raise wrong("folder", str(folder), f"it cannot be made ({error.strerror}); give another place") from None
         rows = self.table if table is None else table
         count = self.batch_count if batches is None else batches
         edges = np.searchsorted(self.arrival, np.arange(count + 1))
         for number in range(count):
             write_batch(rows.slice(edges[number], edges[number + 1] - edges[number]), folder, number)
+
+
+def on_one_clock(left: Stream, right: Stream) -> tuple[Stream, Stream]:
+    """Two streams in the micro-batches of one query: a trigger takes in what has arrived on either side.
+
+    Raises
+    ------
+    ArgumentError
+        If only one is cut by a trigger interval, or both by different ones.
+    """
+    triggers = [None if each.arrivals is None else times.text(each.arrivals.trigger) for each in (left, right)]
+    if triggers[0] != triggers[1]:
+        words = [
+            f"{each.name} is cut by {f'a trigger of {trigger}' if trigger else 'numbers of micro-batches'}"
+            for each, trigger in zip((left, right), triggers, strict=True)
+        ]
+        raise ArgumentError(
+            f"trigger: {', and '.join(words)}; a query has one trigger: make both streams with the same"
+        )
+    if left.arrivals is None:
+        return left, right
+    one, other = _cut([left, right])
+    return one, other
+
+
+def _cut(streams: Sequence[Stream]) -> list[Stream]:
+    """Streams with times of arrival, in the micro-batches of one query."""
+    from workbench.sources import arrivals
+
+    numbers, count = arrivals.cut([each.arrivals for each in streams if each.arrivals is not None])
+    return [replace(each, arrival=mine, batch_count=count) for each, mine in zip(streams, numbers, strict=True)]
+
+
+def same_rows(one: Stream, other: Stream) -> bool:
+    """Whether two streams have equal rows; NaN equals NaN."""
+    if one.table is other.table or one.table.equals(other.table):
+        return True
+    return one.table.schema.equals(other.table.schema) and _in_bits(one.table).equals(_in_bits(other.table))
+
+
+def _in_bits(table: pa.Table) -> pa.Table:
+    """A table with each column of floating-point numbers as their bits, which are equal for NaN, too."""
+    import pyarrow as pa
+
+    bits = {pa.float64(): pa.int64(), pa.float32(): pa.int32()}
+    columns = [
+        each.combine_chunks().view(bits[each.type]) if each.type in bits else each for each in table.itercolumns()
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
+def some_rows(stream: Stream, rows: np.ndarray[Any, Any]) -> Stream:
+    """Some rows of a stream, by their places in rising order, in the micro-batches that they arrive in."""
+    return replace(stream, table=stream.table.take(rows), arrival=stream.arrival[rows], arrivals=None)
+
+
+def check_stream(argument: str, stream: object) -> None:
+    """Check that an argument is a `Stream`."""
+    if not isinstance(stream, Stream):
+        raise wrong(
+            argument, type(stream).__name__, "make a stream of it: Stream.from_pandas(...) or Stream.from_files(...)"
+        )
 
 
 def write_batch(rows: pa.Table, folder: Path, number: int) -> None:
@@ -409,43 +562,3 @@ def write_batch(rows: pa.Table, folder: Path, number: int) -> None:
     file = folder / f"batch-{number:05d}.parquet"
     pq.write_table(rows, file, compression="snappy", use_dictionary=False)  # a third of the time
     os.utime(file, (_FIRST_FILE_TIME + number, _FIRST_FILE_TIME + number))
-
-
-def _check_name(name: object) -> None:
-    if not isinstance(name, str) or not name.strip():
-        raise wrong("name", name, 'give the stream a name, such as "orders"')
-
-
-def _check_columns(columns: list[Any], name: str) -> None:
-    seen: set[str] = set()
-    for column in columns:
-        if not isinstance(column, str):
-            raise DataError(f"frame: {name} has a column named {column!r}; name every column with text")
-        if column.lower() in seen:
-            raise DataError(
-                f"frame: {name} has column {column!r} twice (Spark does not tell upper from lower case); rename one"
-            )
-        seen.add(column.lower())
-
-
-def _check_column(argument: str, column: object, columns: list[str], name: str) -> None:
-    if not isinstance(column, str) or column not in columns:
-        raise wrong(argument, column, f"{name} has no such column; it has {', '.join(map(repr, columns)) or 'none'}")
-
-
-def _arrival(column: pd.Series[Any], batch: str, name: str) -> np.ndarray[Any, Any]:
-    import numpy as np
-    import pandas as pd
-
-    if not pd.api.types.is_integer_dtype(column.dtype) or column.isna().any():
-        raise ArgumentError(
-            f"batch: got column {batch!r} of {name}, which holds {column.dtype} values; "
-            "use a column of whole numbers, 0 for the first micro-batch, none missing"
-        )
-    arrival: np.ndarray[Any, Any] = column.to_numpy(dtype=np.int64)
-    if len(arrival) and (arrival.min() < 0 or arrival.max() >= MOST_BATCHES):
-        bad = int(arrival.min() if arrival.min() < 0 else arrival.max())
-        raise ArgumentError(
-            f"batch: got micro-batch {bad} in column {batch!r} of {name}; number them from 0, below {MOST_BATCHES:,}"
-        )
-    return arrival

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from decimal import Decimal
 
 from workbench.errors import wrong
+
+__all__ = ["MICROSECOND", "ZERO", "Span", "delay", "exact", "micros", "parse", "positive", "short", "text", "trigger"]
 
 Span = str | timedelta
 """A time span as users give it: ``"10 seconds"``, ``"-500 ms"`` or a `datetime.timedelta`."""
@@ -21,6 +25,25 @@ _UNITS = (
     ("microsecond", MICROSECOND),
 )
 _LONGEST = timedelta(days=36_500)
+_REMEDY = 'use a number with a unit, such as "10 seconds", "-500 ms" or "1 minute 30 seconds", or a datetime.timedelta'
+_DIGITS = 24
+_SPAN = re.compile(r"\s*(?P<sign>[+-]?)\s*([0-9]+(\.[0-9]+)?\s*[a-zA-Zµμ]+\s*)+")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Zµμ]+)")
+_LENGTHS = {
+    name: Decimal(micros)
+    for names, micros in (
+        ("w week weeks", 604_800_000_000),
+        ("d day days", 86_400_000_000),
+        ("h hr hrs hour hours", 3_600_000_000),
+        ("m min mins minute minutes", 60_000_000),
+        ("s sec secs second seconds", 1_000_000),
+        ("ms milli millis millisecond milliseconds", 1_000),
+        ("us µs μs micro micros microsecond microseconds", 1),
+        ("ns nano nanos nanosecond nanoseconds", Decimal("0.001")),
+    )
+    for name in names.split()
+}
+"""Units as pandas reads them, in microseconds."""
 
 
 def parse(span: Span, argument: str) -> timedelta:
@@ -43,30 +66,37 @@ def parse(span: Span, argument: str) -> timedelta:
     >>> parse("1 minute 30 seconds", "size")
     datetime.timedelta(seconds=90)
     """
-    remedy = (
-        'use a number with a unit, such as "10 seconds", "-500 ms" or "1 minute 30 seconds", or a datetime.timedelta'
-    )
-    import pandas as pd  # not at the top: importing workbench stays quick
-
-    if isinstance(span, str):
-        if not any(letter.isalpha() for letter in span):
-            raise wrong(argument, span, remedy)
-        try:
-            read = pd.Timedelta(span)
-        except ValueError:
-            raise wrong(argument, span, remedy) from None
-    elif isinstance(span, timedelta):
-        read = pd.Timedelta(span)
-    else:
-        raise wrong(argument, span, remedy)
-    if pd.isna(read):
-        raise wrong(argument, span, remedy)
-    if read.nanoseconds:
+    micros = _micros(span)
+    if micros is None:
+        raise wrong(argument, span, _REMEDY)
+    if micros % 1:
         raise wrong(argument, span, "event times have microseconds, so use whole microseconds")
-    exact = read.to_pytimedelta()
-    if abs(exact) > _LONGEST:
+    if abs(micros) > _LONGEST // MICROSECOND:
         raise wrong(argument, span, "use at most a hundred years (36500 days)")
-    return exact
+    return timedelta(microseconds=int(micros))
+
+
+def _micros(span: object) -> Decimal | None:
+    """A time span in microseconds, every digit counted; None where it is none."""
+    if isinstance(span, str):
+        return _read(span)
+    if not isinstance(span, timedelta) or span != span:  # pandas' NaT is a timedelta unlike itself
+        return None
+    whole = timedelta(span.days, span.seconds, span.microseconds) // MICROSECOND
+    return whole + Decimal(getattr(span, "nanoseconds", 0)) / 1000
+
+
+def _read(text: str) -> Decimal | None:
+    found = _SPAN.fullmatch(text)
+    if found is None:
+        return None
+    total = Decimal(0)
+    for number, unit in _PART.findall(text):
+        length = _LENGTHS.get(unit.lower())
+        if length is None or unit == "M" or len(number) > _DIGITS:  # a capital M is a month
+            return None
+        total += Decimal(number) * length
+    return -total if found["sign"] == "-" else total
 
 
 def positive(span: Span, argument: str) -> timedelta:
@@ -87,10 +117,17 @@ def delay(span: Span, argument: str) -> timedelta:
     return read
 
 
+def trigger(span: Span, argument: str = "trigger") -> timedelta:
+    """Read a trigger interval: whole milliseconds, as Spark has them."""
+    read = positive(span, argument)
+    if micros(read) % 1000:
+        raise wrong(argument, span, "Spark's trigger has milliseconds, so use whole milliseconds")
+    return read
+
+
 def exact(span: Span) -> timedelta:
     """A field of a window or a join: a `timedelta` since the description was made."""
-    assert isinstance(span, timedelta)  # noqa: S101 - narrows the type
-    return span
+    return span if isinstance(span, timedelta) else parse(span, "span")
 
 
 def micros(span: Span) -> int:

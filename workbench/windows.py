@@ -11,6 +11,8 @@ from datetime import timedelta
 from workbench import times
 from workbench.times import ZERO, Span
 
+__all__ = ["Described", "Session", "Sliding", "Tumbling", "Window"]
+
 
 class Described:
     """A frozen description: compares by value, and prints as the call that makes it."""
@@ -101,16 +103,3 @@ class Session(Described):
 
 
 Window = Tumbling | Sliding | Session
-
-
-def grid(window: Tumbling | Sliding) -> tuple[timedelta, timedelta, timedelta]:
-    """Size, slide and offset of windows whose starts are fixed; the offset from zero to below the slide.
-
-    Examples
-    --------
-    >>> grid(Tumbling("10 seconds", "-3 seconds"))[2]
-    datetime.timedelta(seconds=7)
-    """
-    size = times.exact(window.size)
-    slide = times.exact(window.slide) if isinstance(window, Sliding) else size
-    return size, slide, times.exact(window.offset) % slide

@@ -19,11 +19,11 @@ import psutil
 
 HERE = Path(__file__).parent
 README = HERE.parents[1] / "README.md"
-ALL = ("start", "work", "growth", "against_defaults")
+ALL = ("start", "live", "work", "growth", "against_defaults")
 
 
 def lines(name: str) -> Iterator[dict[str, object]]:
-    """What one benchmark tells, in a process of its own."""
+    """What one benchmark reports, in a process of its own."""
     with subprocess.Popen([sys.executable, HERE / f"{name}.py"], stdout=subprocess.PIPE, text=True) as running:
         for line in running.stdout or ():
             if line.startswith("{"):
@@ -32,16 +32,16 @@ def lines(name: str) -> Iterator[dict[str, object]]:
         sys.exit(f"{name} failed")
 
 
-def row(told: dict[str, object]) -> str:
-    return f"| {told['what']} | {told['target']} | {told['measured']}{'' if told['reached'] else ' (not reached)'} |"
+def row(figures: dict[str, object]) -> str:
+    return f"| {figures['what']} | {figures['target']} | {figures['measured']}{'' if figures['reached'] else ' (not reached)'} |"
 
 
 def main() -> None:
     begun = time.monotonic()
     rows = []
     for name in sys.argv[1:] or ALL:
-        for told in lines(name):
-            rows.append(row(told))
+        for figures in lines(name):
+            rows.append(row(figures))
             print(rows[-1], flush=True)
     minutes = (time.monotonic() - begun) / 60
     java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr.split('"')[1]

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import by_hand
 import streams
-from _told import tell
+from _report import report
 
 import workbench as wb
-from workbench import query, session
-from workbench.results import Run
+from workbench import session
+from workbench.engine import query
+from workbench.model import Simulation
 
 ROOM = Path(tempfile.mkdtemp(dir="/dev/shm"))
 BATCHES = 4  # of the large joins: PySpark's defaults take over 20 s for each micro-batch, whatever is in it
@@ -26,14 +27,14 @@ TIMES = 3
 def recorded(name: str, sides: tuple[wb.Stream, wb.Stream]) -> Path:
     folder = ROOM / name
     folder.mkdir()
-    query.record(Run(streams.JOINS["interval"], *sides, True, "min", folder=folder))
+    query.record(Simulation(streams.JOINS["interval"], *sides), folder)
     return folder
 
 
 def defaults(recording: Path, kind: str) -> float:
     command = [sys.executable, by_hand.__file__, str(recording), kind]
-    told = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
-    return float(told)
+    output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
+    return float(output)
 
 
 def hand(recording: Path, kind: str, rows: int) -> float:
@@ -52,7 +53,7 @@ def main() -> None:
         bench("interval", small)
     ours = statistics.median(bench("interval", small) for _ in range(5))
     theirs = defaults(recorded("small", small), "interval")
-    tell(
+    report(
         "warm run of 5 micro-batches of 200 rows a side",
         "1.5 s, 10 times as fast as PySpark's defaults",
         f"{ours:.2f} s, {theirs / ours:.0f} times ({theirs:.0f} s)",
@@ -66,8 +67,8 @@ def main() -> None:
         took = [(bench(kind, large), hand(recording, kind, 1_000_000 // BATCHES)) for _ in range(TIMES)]
         mine, manual = (statistics.median(each) for each in zip(*took, strict=True))
         beside = f", {slow / mine:.1f} times PySpark's defaults ({slow:.0f} s)" if kind == "interval" else ""
-        tell(
-            f"{kind} join of 1,000,000 rows a side, everything recorded and held to the model",
+        report(
+            f"{kind} join of 1,000,000 rows a side, everything recorded and verified against the model",
             "0.95 of the same by hand" + (", 2 times PySpark's defaults" if beside else ""),
             f"{2_000_000 / mine:,.0f} rows/s, {manual / mine:.2f} of the same by hand{beside}",
             manual / mine >= 0.95 and (not beside or slow / mine >= 2),

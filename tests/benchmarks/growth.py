@@ -7,7 +7,7 @@ import time
 
 import psutil
 import streams
-from _told import tell
+from _report import report
 
 import workbench as wb
 
@@ -39,13 +39,13 @@ def main() -> None:
         begun = time.perf_counter()
         run = wb.run(streams.JOINS["interval"], *sides)
         found[rows] = time.perf_counter() - begun
-        assert not len(run.faults)
+        assert not len(run.mismatches)
         del run, sides
     for each in peaks:
         each.done.set()
     words = ", ".join(f"{rows:,}: {took:.1f} s" for rows, took in found.items())
     ratio = (found[3_000_000] / 3) / found[1_000_000]
-    tell(
+    report(
         "growth: an interval join run on Spark, rows a side",
         "linear: a row of 3,000,000 costs at most 1.2 times one of 1,000,000",
         f"{words}; {ratio:.2f} times",
@@ -53,7 +53,7 @@ def main() -> None:
     )
     most = max(each.gigabytes for each in peaks)
     words = f"Python {peaks[0].gigabytes:.1f} GB, Java {peaks[1].gigabytes:.1f} GB"
-    tell("growth: memory at 3,000,000 rows a side", "the driver below 2 GB", words, most < 2)
+    report("growth: memory at 3,000,000 rows a side", "the driver below 2 GB", words, most < 2)
 
 
 if __name__ == "__main__":

@@ -15,19 +15,19 @@ from pathlib import Path
 
 import generators
 import workbench as wb
-from workbench.app import App
-from workbench.app._results import VIEWS
+from workbench import charts
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from page import Page
 
 EVENTS, MOVES = 2_000, 9
-CHARTS = [view.name for view in VIEWS if view.chart and view.chart != "rates"]
+CHARTS = [*(view.tab for view in charts.views()), "Tune"]
 JOINS = {
-    "interval": {"kind": "interval"},
-    "tumbling": {"kind": "tumbling", "size": "10 seconds"},
-    "sliding": {"kind": "sliding", "size": "10 seconds", "slide": "5 seconds"},
-    "session": {"kind": "session", "gap": "5 seconds"},
-    "coGroup": {"kind": "cogroup_tumbling", "size": "10 seconds"},
+    "interval": {"Kind": "Interval join"},
+    "tumbling": {"Kind": "Tumbling window join", "Size": "10 seconds"},
+    "sliding": {"Kind": "Sliding window join", "Size": "10 seconds", "Slide": "5 seconds"},
+    "session": {"Kind": "Session window join", "Gap": "5 seconds"},
+    "coGroup": {"Kind": "coGroup, tumbling windows", "Size": "10 seconds"},
 }
 BROWSER = """() => {
     window.moved = null;
@@ -47,25 +47,22 @@ def table(title: str, rows: dict[str, list[float]]) -> None:
 
 
 def in_the_kernel() -> None:
-    app = App(*generators.generate("orders_payments", events=EVENTS, rate=4, late=0.05, seed=7))
-    form, found = app._settings.form, {}
+    page = Page(*generators.generate("orders_payments", events=EVENTS, rate=4, late=0.05, seed=7))
+    page.wait()
+    found = {}
     for name, settings in JOINS.items():
-        form.set(settings)
-        app.wait()
+        page.set(settings)
         for view in CHARTS if name == "tumbling" else CHARTS[:1]:
-            app._results.view.value = view
-            app.wait()
-            found[f"{name}, {view}"] = [moved(app, f"{8 + move} seconds") for move in range(MOVES)]
-        app._results.view.value = CHARTS[0]
-        app.wait()
+            page.open(view)
+            found[f"{name}, {view}"] = [moved(page, f"{8 + move} seconds") for move in range(MOVES)]
+        page.open(CHARTS[0])
     table(f"from a moved setting to the chart sent, {EVENTS:,} rows a side", found)
-    app.close()
+    page.close()
 
 
-def moved(app: App, delay: str) -> float:
+def moved(page: Page, delay: str) -> float:
     begun = time.perf_counter()
-    app._settings.form.set({"left.watermark": delay})
-    app.wait()
+    page.set({"Watermark / first": delay})
     return time.perf_counter() - begun
 
 

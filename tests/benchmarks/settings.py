@@ -1,7 +1,7 @@
 """What each setting of `workbench.session` brings: ``python tests/benchmarks settings``, some twenty minutes.
 
 Each variant runs in a process of its own, small and large joins, between two runs of the settings as they are; what is
-told is its time as a share of theirs.
+reported is its time as a share of theirs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import time
 
 import streams
-from _told import tell
+from _report import report
 
 import workbench as wb
 from workbench import session
@@ -54,11 +54,11 @@ def measure(changes: dict[str, str]) -> tuple[float, float]:
     """Seconds of a small and of a large run under changed settings, in this process."""
     batches = int(changes.pop("batches", BATCHES))
     if changes.pop("hadoop", None):
-        session._hadoop.use_local_files = session._hadoop.trim = lambda *_: None  # type: ignore[assignment]
+        session.hadoop.use_local_files = session.hadoop.trim = lambda *_: None  # type: ignore[assignment]
     for name, value in changes.items():
         (session.SETTINGS if name in session.SETTINGS else session.QUERY_SETTINGS)[name] = value
     if PARTITIONS in changes:
-        session._MANY_ROWS = 10**9
+        session.MANY_ROWS = 10**9
     small, large = streams.small(), streams.large(ROWS, batches)
     for _ in range(6):
         run(small)
@@ -78,8 +78,8 @@ def run(sides: tuple[wb.Stream, wb.Stream]) -> float:
 
 def apart(changes: dict[str, str]) -> tuple[float, float]:
     command = [sys.executable, __file__, json.dumps(changes)]
-    told = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
-    small, large = told.split()[-2:]
+    output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
+    small, large = output.split()[-2:]
     return float(small), float(large)
 
 
@@ -88,7 +88,7 @@ def main() -> None:
     for name, changes in VARIANTS.items():
         found, after = apart(changes), apart({})
         small, large = (2 * f / (b + a) for f, b, a in zip(found, before, after, strict=True))
-        tell(name, "", f"small {small:.2f}, large {large:.2f} of the time", reached=True)
+        report(name, "", f"small {small:.2f}, large {large:.2f} of the time", reached=True)
         before = after
 
 

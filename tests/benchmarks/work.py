@@ -7,7 +7,7 @@ import time
 
 import faker
 import streams
-from _told import tell
+from _report import report
 
 import generators
 import workbench as wb
@@ -23,7 +23,7 @@ def generated() -> None:
     plain(BY_FAKER)
     ratio = (time.perf_counter() - begun) / BY_FAKER / (took / EVENTS)
     words = "generators: 1,000,000 events a side"
-    tell(words, "10 s, 50 times plain Faker", f"{took:.1f} s, {ratio:,.0f} times", took < 10 and ratio > 50)
+    report(words, "10 s, 50 times plain Faker", f"{took:.1f} s, {ratio:,.0f} times", took < 10 and ratio > 50)
 
 
 def plain(events: int) -> list[tuple[dict[str, object], dict[str, object]]]:
@@ -50,7 +50,9 @@ def model() -> None:
             _ = wb.preview(join, *sides).outcome
             found[name] = time.perf_counter() - begun
         words = ", ".join(f"{name} {took:.2f}" for name, took in found.items())
-        tell(f"model: {rows:,} rows a side, every kind of join", f"{most} s", f"{words} s", max(found.values()) < most)
+        report(
+            f"model: {rows:,} rows a side, every kind of join", f"{most} s", f"{words} s", max(found.values()) < most
+        )
 
 
 def charts() -> None:
@@ -68,7 +70,7 @@ def charts() -> None:
             largest = max(largest, len(text))
     measured = f"{slowest[0]:.1f} s ({slowest[1]}), {largest / 2**20:.2f} MB"
     reached = slowest[0] < 3 and largest < 2 * 2**20
-    tell("charts: the slowest, the largest view of 1,000,000 rows a side", "3 s, 2 MB", measured, reached)
+    report("charts: the slowest, the largest view of 1,000,000 rows a side", "3 s, 2 MB", measured, reached)
 
 
 if __name__ == "__main__":

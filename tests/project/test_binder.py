@@ -25,9 +25,9 @@ def dockerfile():
     python = parts.real(parts.repo2docker)
     command = [python, "-m", "repo2docker", "--no-build", "--debug", "."]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    told = done.stdout + done.stderr
-    assert done.returncode == 0, told
-    return told
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    return output
 
 
 def test_repo2docker_takes_what_the_folder_says(dockerfile):
@@ -81,9 +81,9 @@ def test_java_knows_how_little_memory_there_is(binder):
 def test_the_first_run_neither_downloads_nor_compiles(binder):
     """There is no network, and nothing new in the caches afterwards."""
     code = (
-        "import generators, workbench as wb; from workbench import _renderer; from workbench.app import App; "
+        "import generators, workbench as wb; from workbench.app import App; "
         "run = wb.run(wb.IntervalJoin('0 s', '15 s'), *generators.generate('orders_payments', events=50)); "
-        "_renderer.bundle(); app = App(); app.wait(); run.charts.timeline(); print(len(run.output))"
+        "app = App(); app.wait(); run.charts.timeline(); print(len(run.output))"
     )
     caches = [binder.folder / image.HOME[1:], binder.folder / image.PYTHON[1:]]
 

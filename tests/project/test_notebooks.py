@@ -10,6 +10,7 @@ import pytest
 import run_notebooks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", run_notebooks.NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook(path, request, monkeypatch):
     if path.stem.startswith("7") and (shutil.which("mvn") or os.environ.get("CI")):

@@ -81,14 +81,14 @@ def test_spans(text, span):
     ],
 )
 def test_wrong_arguments_are_named(make, argument, got):
-    with pytest.raises(wb.ArgumentError) as told:
+    with pytest.raises(wb.ArgumentError) as raised:
         make()
-    message = str(told.value)
+    message = str(raised.value)
     assert message.startswith(f"{argument}: got ")
     assert got in message
     assert "\n" not in message
-    assert told.value.argument == argument
-    assert isinstance(told.value, ValueError)
+    assert raised.value.argument == argument
+    assert isinstance(raised.value, ValueError)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.app._app import App, close_all, current
+from workbench.app._app import App, current
+from workbench.process import close_pages as close_all
 
 __all__ = ["App", "close_all", "current"]

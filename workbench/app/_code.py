@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING
 
 import anywidget
 import traitlets
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import JavaLexer, PythonLexer, SqlLexer
+from pygments.lexers import JavaLexer, MarkdownLexer, PythonLexer, SqlLexer, TOMLLexer, YamlLexer
 
-from workbench import flink, times
-from workbench.app._settings import Asked
+from workbench import flink, joins, times, windows
+from workbench.app._snapshot import RunConfiguration
+from workbench.app.html import coloured
 from workbench.errors import ArgumentError
 from workbench.streams import SIDES
 
 if TYPE_CHECKING:
-    from workbench.results import Run
+    from workbench.runs.result import Result
 
-_LEXERS = {".py": PythonLexer, ".sql": SqlLexer, ".java": JavaLexer}
+_LEXERS = {
+    ".py": PythonLexer,
+    ".sql": SqlLexer,
+    ".java": JavaLexer,
+    ".md": MarkdownLexer,
+    ".toml": TOMLLexer,
+    ".yml": YamlLexer,
+}
 
 
 class CodeBox(anywidget.AnyWidget):  # type: ignore[misc]
@@ -36,7 +42,7 @@ class CodeBox(anywidget.AnyWidget):  # type: ignore[misc]
         with self.hold_sync():
             self.text, self.file = text, file
             lexer = _LEXERS[Path(file).suffix]()
-            self.html = highlight(text, lexer, HtmlFormatter(nowrap=False, cssclass="sjw-highlight"))
+            self.html = coloured(text, lexer)
 
 
 def highlight_style() -> str:
@@ -54,29 +60,27 @@ def highlight_style() -> str:
     return "\n".join(rules)
 
 
-def cell(asked: Asked, source: list[str]) -> str:
+def cell(configuration: RunConfiguration) -> str:
     """The text of a cell that does what a page is set to.
 
     Parameters
     ----------
-    asked
+    configuration
         What it is set to.
-    source
-        The lines that make ``left`` and ``right``.
     """
     import black
 
-    sides = zip(SIDES, (asked.left, asked.right), strict=True)
+    sides = zip(SIDES, (configuration.left, configuration.right), strict=True)
     delays = ", ".join(f"{side}.with_watermark({times.text(stream.watermark)!r})" for side, stream in sides)
-    join = re.sub(r"\b(WindowJoin|CoGroup|IntervalJoin|Tumbling|Sliding|Session)\(", r"wb.\1(", repr(asked.join))
-    arguments = "" if asked.finish else ", finish=False"
-    arguments += "" if asked.policy == "min" else f", policy={asked.policy!r}"
-    imports = [line for line in source if line.startswith("import ")]
+    join = re.sub(r"\b[A-Z]\w*(?=\()", _public, repr(configuration.join))
+    arguments = "" if configuration.finish else ", finish=False"
+    arguments += "" if configuration.policy == "min" else f", policy={configuration.policy!r}"
+    imports = [line for line in configuration.code if line.startswith(("import ", "from "))]
     lines = [
         *imports,
         "import workbench as wb",
         "",
-        *(line for line in source if line not in imports),
+        *(line for line in configuration.code if line not in imports),
         f"left, right = {delays}",
         f"join = {join}",
         f"run = wb.run(join, left, right{arguments})",
@@ -85,7 +89,12 @@ def cell(asked: Asked, source: list[str]) -> str:
     return black.format_str("\n".join(lines), mode=black.Mode(line_length=100))
 
 
-def flink_sql(run: Run) -> tuple[str, str]:
+def _public(name: re.Match[str]) -> str:
+    """The name of a class as a cell writes it: behind ``wb.`` where the workbench has it."""
+    return f"wb.{name[0]}" if hasattr(joins, name[0]) or hasattr(windows, name[0]) else name[0]
+
+
+def flink_sql(run: Result) -> tuple[str, str]:
     """A run's join as Flink SQL, and a name for the file; where Flink has no such join, why."""
     try:
         return flink.sql(run.join, run.left, run.right), "join.sql"
@@ -93,7 +102,7 @@ def flink_sql(run: Run) -> tuple[str, str]:
         return f"-- {error}", "join.sql"
 
 
-def flink_java(run: Run) -> tuple[str, str]:
+def flink_java(run: Result) -> tuple[str, str]:
     """A run's join as a job of Flink's DataStream API, and the name of its file; where there is none, why."""
     file = f"{flink.class_name(run.left, run.right)}.java"
     try:

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-import pandas as pd
+from markupsafe import Markup
 
-from workbench.results import Run
-from workbench.streams import SIDES
+from workbench.app.html import html, together
+from workbench.runs.summary import FIGURES, figures
 
-_FATES = ("matched", "unmatched", "late", "pending", "null_key")
+__all__ = ["changed", "figures", "head", "side_by_side"]
+
 _GOOD_UP, _GOOD_DOWN = {"matched", "rows out"}, {"unmatched", "late", "pending", "peak state"}
 
 
-def figures(run: Run) -> dict[str, int]:
-    """Rows by fate, rows out, and the most rows that were in state."""
-    fates = pd.concat([run.fates[side]["fate"] for side in SIDES]).value_counts()
-    told = {fate.replace("_", " "): int(fates.get(fate, 0)) for fate in _FATES}
-    if not told["null key"]:
-        del told["null key"]
-    batches = run.batches
-    return told | {"rows out": int(batches["output_rows"].sum()), "peak state": int(batches["state_rows"].max())}
-
-
-def head(now: dict[str, int], before: dict[str, int] | None) -> str:
+def head(now: dict[str, int], before: dict[str, int] | None) -> Markup:
     """The figures as HTML, with their changes.
 
     Parameters
@@ -39,9 +30,9 @@ def head(now: dict[str, int], before: dict[str, int] | None) -> str:
         tone = "better" if (change > 0) == (name in _GOOD_UP) else "worse"
         if name not in _GOOD_UP | _GOOD_DOWN:
             tone = "other"
-        moved = f'<i class="sjw-{tone}">{change:+,}</i>' if change else ""
-        parts.append(f"<div><b>{count:,}</b>{moved}<span>{name}</span></div>")
-    return "".join(parts)
+        moved = html('<i class="sjw-{}">{:+,}</i>', tone, change) if change else ""
+        parts.append(html('<div title="{}"><b>{:,}</b>{}<span>{}</span></div>', FIGURES[name], count, moved, name))
+    return together(parts)
 
 
 def changed(now: dict[str, str], before: dict[str, str] | None) -> str:
@@ -55,15 +46,16 @@ def changed(now: dict[str, str], before: dict[str, str] | None) -> str:
     return "; ".join(moved) or "the same settings"
 
 
-def side_by_side(titles: Iterable[str], *columns: dict[str, object]) -> str:
+def side_by_side(titles: Iterable[str], *columns: Mapping[str, object]) -> Markup:
     """Columns of settings and figures as an HTML table, what differs in bold."""
     rows = []
     for name in dict.fromkeys([name for each in columns for name in each]):
         values = [_text(each.get(name)) for each in columns]
-        mark = ' class="sjw-differs"' if len(set(values)) > 1 else ""
-        rows.append(f"<tr{mark}><th>{name}</th>{''.join(f'<td>{value}</td>' for value in values)}</tr>")
-    head = "".join(f"<th>{title}</th>" for title in titles)
-    return f'<table class="sjw-compare"><tr><th></th>{head}</tr>{"".join(rows)}</table>'
+        mark = html(' class="sjw-differs"') if len(set(values)) > 1 else ""
+        cells = together(html("<td>{}</td>", value) for value in values)
+        rows.append(html("<tr{}><th>{}</th>{}</tr>", mark, name, cells))
+    head = together(html("<th>{}</th>", title) for title in titles)
+    return html('<table class="sjw-compare"><tr><th></th>{}</tr>{}</table>', head, together(rows))
 
 
 def _text(value: object) -> str:

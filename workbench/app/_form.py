@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from html import escape
 from typing import Any
 
 import ipywidgets as widgets
 
-State = dict[str, Any]
-"""The values of a form's inputs, by name."""
+from workbench.app.html import HTML
+
+_AT_ONCE, _PAUSE = 50, 0.005  # widgets, seconds
 
 
 class Form:
@@ -19,7 +20,8 @@ class Form:
     Parameters
     ----------
     changed
-        Called after the user, or `set`, changed values; once for each change.
+        Called after the user, or `set`, changed values; once for each change, when all inputs that follow from it are
+        set.
 
     Attributes
     ----------
@@ -29,35 +31,51 @@ class Form:
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self.inputs: dict[str, Any] = {}
-        self._marks: dict[str, widgets.HTML] = {}
+        self._marks: dict[str, HTML] = {}
         self._changed = changed
-        self._quiet = 0
-        self._plain = {"layout": widgets.Layout(), "style": widgets.HTML().style}  # all marks share: each is a message
+        self._rules: dict[str, Callable[[], None]] = {}
+        self._depth = 0
+        self._plain = {"layout": widgets.Layout(), "style": HTML().style}  # all marks share: each is a message
 
     def add(self, name: str, widget: Any, label: str, tooltip: str) -> Any:
         """An input with its label and what the term means."""
-        widget.description = label
-        widget.tooltip = tooltip
+        with widget.hold_sync():
+            widget.description = label
+            widget.tooltip = tooltip
         widget.layout.width = "auto"
         if isinstance(widget, widgets.Checkbox):
             widget.indent = False
-        else:
-            widget.style.description_width = "92px"
-        mark = widgets.HTML(**self._plain)
+        elif hasattr(widget, "style"):
+            widget.style.description_width = "102px"
+        mark = HTML(**self._plain)
         mark.add_class("sjw-mark")
         self.inputs[name], self._marks[name] = widget, mark
-        widget.observe(lambda _: self._tell(), "value")
+        widget.observe(lambda _: self._moved(name), "value")
         return widget
+
+    def follow(self, name: str, rule: Callable[[], None]) -> None:
+        """Set what follows from an input, whenever its value changed and before the change is reported."""
+        self._rules[name] = rule
+
+    def rule(self, name: str) -> Callable[[], None]:
+        """What is set that follows from an input."""
+        return self._rules[name]
+
+    def _moved(self, name: str) -> None:
+        with self.changing():
+            if name in self._rules:
+                self._rules[name]()
 
     def row(self, *names: str) -> list[widgets.Widget]:
         """Inputs, each with the place where it is marked."""
         return [part for name in names for part in (self.inputs[name], self._marks[name])]
 
-    def mark(self, name: str, words: str) -> None:
-        """Say beside an input what is wrong with it; nothing where it is right."""
-        mark = self._marks[name]
-        mark.value = escape(words)
-        (mark.add_class if words else mark.remove_class)("sjw-said")
+    def mark(self, marks: Mapping[str, str]) -> None:
+        """Say beside each input what is wrong with it; nothing beside those that are right."""
+        for name, mark in self._marks.items():
+            words = marks.get(name, "")
+            mark.value = words
+            (mark.add_class if words else mark.remove_class)("sjw-said")
 
     def marked(self, name: str) -> str:
         """What is said beside an input."""
@@ -68,32 +86,41 @@ class Form:
         return self.inputs[name].value
 
     @property
-    def state(self) -> State:
+    def state(self) -> dict[str, Any]:
         """What all inputs hold."""
         return {name: each.value for name, each in self.inputs.items()}
 
-    def set(self, state: State) -> None:
-        """Set inputs, told of once."""
-        with self.quietly():
-            for name, value in state.items():
-                each = self.inputs[name]
-                if isinstance(each, widgets.Dropdown) and value not in _choices(each):
-                    continue
-                each.value = value
-        self._tell()
+    def set(self, state: Mapping[str, Any]) -> None:
+        """Set inputs, reported once; those that others follow from were added, and are set, before these."""
+        seen: set[str] = set()
+        with self.changing():
+            while left := [name for name in self.inputs if name not in seen]:  # an input may bring others with it
+                for name in left:
+                    seen.add(name)
+                    each = self.inputs[name]
+                    if name not in state or (isinstance(each, widgets.Dropdown) and state[name] not in choices(each)):
+                        continue
+                    each.value = state[name]
 
     @contextmanager
-    def quietly(self) -> Iterator[None]:
-        """Change inputs without telling of it."""
-        self._quiet += 1
+    def changing(self) -> Iterator[None]:
+        """Several changes as one, reported at its end."""
+        self._depth += 1
         try:
             yield
         finally:
-            self._quiet -= 1
+            self._depth -= 1
+            if not self._depth:
+                self._changed()
 
-    def _tell(self) -> None:
-        if not self._quiet:
-            self._changed()
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Change inputs without reporting the change: the caller does."""
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
 
     def enable(self, on: bool) -> None:
         """Make the inputs usable, or not."""
@@ -101,13 +128,14 @@ class Form:
             each.disabled = not on
 
 
-def _choices(dropdown: widgets.Dropdown) -> list[Any]:
+def choices(dropdown: widgets.Dropdown) -> list[Any]:
+    """The values that a list offers."""
     return [each[1] if isinstance(each, tuple) else each for each in dropdown.options]
 
 
-def heading(words: str) -> widgets.HTML:
+def heading(words: str) -> HTML:
     """The heading of a group of inputs."""
-    made = widgets.HTML(escape(words))
+    made = HTML(words)
     made.add_class("sjw-heading")
     return made
 
@@ -120,3 +148,29 @@ def group(*children: widgets.Widget) -> widgets.VBox:
 def show(widget: widgets.Widget, on: bool) -> None:
     """Show a widget, or hide it."""
     widget.layout.display = None if on else "none"
+
+
+def close(widget: widgets.Widget) -> None:
+    """Close a widget and all that it holds; closing the outermost alone would leave the others to the kernel's end.
+
+    Each sends a message: with pauses, as Jupyter drops what is more at once than its queue holds.
+    """
+    held = _held(widget, {})
+    for number, each in enumerate(held.values()):
+        each.close()
+        if number % _AT_ONCE == _AT_ONCE - 1:
+            time.sleep(_PAUSE)
+
+
+def _held(widget: widgets.Widget, found: dict[int, widgets.Widget]) -> dict[int, widgets.Widget]:
+    """A widget and those that it holds, from the outermost inwards, by their identity."""
+    if id(widget) in found:
+        return found
+    found[id(widget)] = widget
+    names = set(widget.trait_names())
+    parts = [*(widget.children if "children" in names else ())]
+    parts += [getattr(widget, name) for name in ("layout", "style") if name in names]
+    for each in parts:
+        if isinstance(each, widgets.Widget):
+            _held(each, found)
+    return found

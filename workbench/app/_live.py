@@ -6,16 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 import ipywidgets as widgets
+from markupsafe import Markup
 
-import generators
 from workbench import charts
-from workbench._live import Live, live
 from workbench.app._form import show
-from workbench.app._settings import Asked
-from workbench.app._worker import Latest
-from workbench.results import Run
+from workbench.app._snapshot import RunConfiguration
+from workbench.app.html import html
+from workbench.app.sources import LiveFeed, Values, sources
+from workbench.app.worker import CoalescingWorker
+from workbench.engine.live import Live, live
+from workbench.engine.live_rates import WARM_UP
+from workbench.runs.run import Run
 
-_TONES = {"OK": "ran", "LOW": "preview", "HIGH": "failed"}
+_TONES = {WARM_UP: "other", "OK": "ran", "LOW": "preview", "HIGH": "failed"}
 
 
 class LivePanel:
@@ -40,16 +43,18 @@ class LivePanel:
 
     def __init__(
         self,
-        worker: Latest,
+        worker: CoalescingWorker,
         shown: Callable[[Run], None],
         ended: Callable[[Exception | None], None],
     ) -> None:
         self._worker, self._shown, self._ended = worker, shown, ended
         self.live: Live | None = None
+        controls = [each for source in sources().values() if source.live for each in source.controls]
+        self._labels = {each.name: each.label for each in controls}  # as the sliders are called
         narrow = widgets.Layout(width="auto")
         tooltip = "The generators write while the query runs; the sliders act on them."
         self.go = widgets.Button(description="Go live", icon="bolt", tooltip=tooltip, layout=narrow)
-        self.hold = widgets.Button(
+        self.pause_button = widgets.Button(
             description="Pause", icon="pause", layout=widgets.Layout(width="auto", display="none")
         )
         self.speed = widgets.Dropdown(
@@ -58,29 +63,32 @@ class LivePanel:
             tooltip="Seconds of event time that pass in a second.",
             layout=widgets.Layout(width="64px"),
         )
-        self.buttons = [self.go, self.speed, self.hold]
-        self.hold.on_click(lambda _: self.pause_or_resume())
+        self.buttons = [self.go, self.speed, self.pause_button]
+        self.pause_button.on_click(lambda _: self.pause_or_resume())
 
     @property
     def active(self) -> bool:
         """Whether a live query runs, paused or not."""
         return self.live is not None and self.live.active
 
-    def start(self, asked: Asked, scenario: str, settings: dict[str, Any]) -> None:
-        """Start a live query."""
-        idle = settings.pop("idle", None)
-        for name in ("events", "batches"):
-            settings.pop(name, None)
-        feed = generators.Feed(scenario, **settings, idle=idle[0] if idle else None)
-        delays = asked.left.watermark, asked.right.watermark
-        self.live = live(asked.join, feed, *delays, policy=asked.policy, speed=float(self.speed.value), told=self._told)
+    def start(self, configuration: RunConfiguration, feed: Any) -> None:
+        """Start a live query of what a feed writes."""
+        delays = configuration.left.watermark, configuration.right.watermark
+        self.live = live(
+            configuration.join,
+            feed,
+            *delays,
+            policy=configuration.policy,
+            speed=float(self.speed.value),
+            on_progress=self._progressed,
+        )
         self._buttons(True)
 
     def _buttons(self, on: bool) -> None:
         show(self.go, not on)
         show(self.speed, not on)
-        show(self.hold, on)
-        self.hold.description, self.hold.icon = "Pause", "pause"
+        show(self.pause_button, on)
+        self.pause_button.description, self.pause_button.icon = "Pause", "pause"
 
     def pause_or_resume(self) -> None:
         """Pause the generators, or let them go on."""
@@ -91,51 +99,53 @@ class LivePanel:
         else:
             self.live.pause()
         paused = self.live.paused
-        self.hold.description, self.hold.icon = ("Resume", "play") if paused else ("Pause", "pause")
+        self.pause_button.description, self.pause_button.icon = ("Resume", "play") if paused else ("Pause", "pause")
 
-    def change(self, settings: dict[str, Any]) -> None:
+    def change(self, feed: LiveFeed, values: Values) -> None:
         """Let the sliders act on the running generators."""
-        if self.live is None:
-            return
-        idle = settings.get("idle")
-        chosen = {name: settings[name] for name in ("rate", "disorder", "late")}
-        chosen |= {"duplicates": settings.get("duplicates", 0.0), "idle": idle[0] if idle else None}
-        self.live.feed.change(**chosen)  # type: ignore[attr-defined]
+        if self.live is not None:
+            feed.change(self.live.feed, values)
 
     def stop(self) -> None:
         """Stop the query."""
         if self.live is not None:
             self.live.stop_soon()
 
-    def _told(self, told: Live) -> None:
+    def _progressed(self, live: Live) -> None:
         """After a micro-batch, and at the end; in the thread that makes the rows."""
-        if not told.active:
+        if not live.active:
             self._buttons(False)
-            self._ended(told.error)
-        elif told.done:
-            self._worker.submit(lambda: self._shown(told.run()))
+            self._ended(live.error)
+        elif live.done:
+            self._worker.submit("live", lambda: self._shown(live.run()))
 
     def drawing(self) -> charts.Drawing | None:
-        """The chart of the rates; None before the first live query."""
-        return None if self.live is None else charts.rates(self.live.rates, self.live.trigger)
+        """The chart of how the query does; None before the first live query."""
+        query = self.live
+        if query is None:
+            return None
+        changes = query.changes.replace({"setting": self._labels})
+        return charts.live(query.rates, changes, query.trigger, query.names)
 
-    def words(self) -> str:
+    def summary(self) -> Markup:
         """The state of the query and its backpressure, as HTML."""
         if self.live is None:
-            return ""
+            return html("")
         rates = self.live.rates
         state = "paused" if self.live.paused else "live"
         if rates.empty:
-            return f'<span class="sjw-badge sjw-live">{state}</span>'
+            return html('<span class="sjw-badge sjw-live">{}</span>', state)
         last = rates.iloc[-1]
-        told = (
+        text = (
             f"micro-batch {last['batch']:,} · {last['input_rate']:,.0f} rows/s in, {last['processed_rate']:,.0f} "
             f"worked through · {last['duration_ms']:,} ms · {last['backlog']:,} waiting"
         )
-        mark = f'<span class="sjw-badge sjw-{_TONES[last["pressure"]]}">backpressure {last["pressure"]}</span>'
-        return f'<span class="sjw-badge sjw-live">{state}</span> {told} {mark}'
+        pressure = last["pressure"]
+        said = WARM_UP if pressure == WARM_UP else f"backpressure {pressure}"
+        mark = html('<span class="sjw-badge sjw-{}">{}</span>', _TONES[pressure], said)
+        return html('<span class="sjw-badge sjw-live">{}</span> {} {}', state, text, mark)
 
     def close(self) -> None:
-        """Stop the query and wait for its end."""
-        if self.active and self.live is not None:
+        """Stop the query and wait for its end, also where it was told to stop and has not ended yet."""
+        if self.live is not None:
             self.live.end()

@@ -1,35 +1,51 @@
-"""Past runs: the list, the way back, and two of them side by side."""
+"""Past runs of this page and of the notebook's others: the list, the way back, and two of them side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 
 import ipywidgets as widgets
 import pandas as pd
 from itables.widget import ITable
 
 from workbench.app._figures import figures, side_by_side
-from workbench.app._form import State, show
-from workbench.app._settings import Asked, describe
-from workbench.errors import ArgumentError
-from workbench.results import Run
+from workbench.app._form import show
+from workbench.app._settings import describe
+from workbench.app._snapshot import RunConfiguration, Snapshot
+from workbench.app.html import HTML
+from workbench.errors import ArgumentError, TooLargeError, WorkbenchError
+from workbench.literals import SIDES
+from workbench.runs.loaded import load
+from workbench.runs.result import Result
 
 MOST_RUNS = 20
 _MOST_ROWS = 1_000
 
 
-@dataclass(frozen=True)
-class Past:
-    """A run with what the page was set to."""
+@dataclass(frozen=True, eq=False)
+class RunRecord:
+    """A run with what the page was set to.
+
+    Attributes
+    ----------
+    number
+        Its number on its page.
+    run, configuration
+        The run, and what it is of.
+    snapshot
+        What the page was set to; None where its streams are not those that the page was set to: of a live query, and
+        of a run that was loaded.
+    origin
+        How it came about, in a few words.
+    """
 
     number: int
-    run: Run
-    asked: Asked
-    state: State
-    seconds: float
+    run: Result
+    configuration: RunConfiguration
+    snapshot: Snapshot | None
+    origin: str
 
     @cached_property
     def figures(self) -> dict[str, int]:
@@ -40,7 +56,49 @@ class Past:
     def title(self) -> str:
         """Its line in the list."""
         words = ", ".join(f"{count:,} {name}" for name, count in self.figures.items() if name != "rows out")
-        return f"{self.number} · {self.asked.join!r} · {words} · {self.seconds:.1f} s"
+        name = [self.run.name] if self.run.name else []
+        return " · ".join([str(self.number), *name, repr(self.configuration.join), words, self.origin])
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run in the list of a page: the record, and the words for the page that it is of; none for the page itself."""
+
+    record: RunRecord
+    page: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its line in the list."""
+        return f"{self.page}: {self.record.title}" if self.page else self.record.title
+
+    @property
+    def short(self) -> str:
+        """What a sentence calls it."""
+        words = f"{self.page}, run {self.record.number}" if self.page else f"run {self.record.number}"
+        return f"{words}, {self.record.run.name}" if self.record.run.name else words
+
+
+@dataclass(frozen=True)
+class RunActions:
+    """What the panel calls.
+
+    Attributes
+    ----------
+    back
+        Goes back to a run.
+    submit
+        Does a job of a kind in the thread that draws, as `CoalescingWorker.submit` does.
+    elsewhere
+        Gives the runs of the notebook's other pages.
+    changed
+        Tells the other pages that runs came, went or were named.
+    """
+
+    back: Callable[[RunRecord], None]
+    submit: Callable[[str, Callable[[], None]], None]
+    elsewhere: Callable[[], Sequence[Entry]]
+    changed: Callable[[], None]
 
 
 class RunsPanel:
@@ -48,61 +106,150 @@ class RunsPanel:
 
     Parameters
     ----------
-    back
-        Called with the run to go back to.
-    submit
-        Does a job in the thread that draws.
+    actions
+        What it calls.
 
     Attributes
     ----------
     widget
         The panel.
-    past
-        The runs, the last of them last.
+    records
+        The runs of this page, the last of them last.
     """
 
-    def __init__(self, back: Callable[[Past], None], submit: Callable[[Callable[[], None]], None]) -> None:
-        self.past: list[Past] = []
-        self._submit = submit
+    def __init__(self, actions: RunActions) -> None:
+        self.records: list[RunRecord] = []
+        self._do = actions
+        self._filling = False
         wide = widgets.Layout(flex="1 1 auto", min_width="0")
         self.one = widgets.Dropdown(description="Run", layout=wide, tooltip="A past run.")
-        self.other = widgets.Dropdown(description="against", layout=wide, tooltip="The run to hold it against.")
-        self.go = widgets.Button(description="Go back to it", icon="history", tooltip="Its settings and what it gave.")
-        self.go.layout.width = "auto"
-        self.words = widgets.HTML()
-        self.words.add_class("sjw-compared")
-        self.note, self.table = widgets.HTML(), ITable()
-        self.go.on_click(lambda _: self._back(back))
+        self.other = widgets.Dropdown(description="against", layout=wide, tooltip="The run to compare it with.")
+        self.go = _button("Go back to it", "history", "Its settings and what it gave.")
+        self.name = widgets.Text(
+            description="Name", placeholder="baseline", tooltip="What to call the run.", continuous_update=False
+        )
+        self.path = widgets.Text(
+            description="Folder", placeholder="baseline", tooltip="Where to keep the run, or to load one from."
+        )
+        self.keep = _button("Keep", "save", "Save the run in the folder, to be loaded in any session.")
+        self.load = _button("Load", "folder-open", "List the run that was kept in the folder.")
+        for each in (self.name, self.path):
+            each.layout = widgets.Layout(width="auto", min_width="160px", flex="1 1 160px")
+        self.text = HTML()
+        self.text.add_class("sjw-compared")
+        self.note, self.table = HTML(), ITable()
+        self.go.on_click(lambda _: self._back())
+        self.keep.on_click(lambda _: self._do.submit("keeping", self._keep))
+        self.load.on_click(lambda _: self._do.submit("loading", self._load))
+        self.name.observe(lambda _: self._named(), "value")
         for each in (self.one, self.other):
-            each.observe(lambda _: self._submit(self.compare), "value")
+            each.observe(lambda _: self._chosen(), "value")
         first, second = widgets.HBox([self.one, self.go]), widgets.HBox([self.other])
-        self.widget = widgets.VBox([first, second, self.words, self.note, self.table])
+        third = widgets.HBox([self.name, self.path, self.keep, self.load])
+        third.add_class("sjw-tools")
+        self.widget = widgets.VBox([first, second, third, self.text, self.note, self.table])
         self.widget.add_class("sjw-table")
-        self._fill()
+        self._fill(newest=True)
 
-    def _back(self, back: Callable[[Past], None]) -> None:
+    def _find(self, wanted: RunRecord | None) -> Entry | None:
+        return next((each for each in self._entries() if each.record is wanted), None)
+
+    def _entries(self) -> list[Entry]:
+        return [*(Entry(each) for each in reversed(self.records)), *self._do.elsewhere()]
+
+    def _back(self) -> None:
         chosen = self._find(self.one.value)
         if chosen is not None:
-            back(chosen)
+            self._do.back(chosen.record)
 
-    def _find(self, number: int | None) -> Past | None:
-        return next((each for each in self.past if each.number == number), None)
+    def add(self, run: Result, configuration: RunConfiguration, snapshot: Snapshot | None, origin: str) -> RunRecord:
+        """List a run; beyond `MOST_RUNS` the oldest is given up, and its folder with it."""
+        number = self.records[-1].number + 1 if self.records else 1
+        record = RunRecord(number, run, configuration, snapshot, origin)
+        self.records = [*self.records, record][-MOST_RUNS:]
+        self._fill(newest=True)
+        self._do.changed()
+        return record
 
-    def add(self, run: Run, asked: Asked, state: State, seconds: float) -> Past:
-        """Keep a run; beyond `MOST_RUNS` the oldest is given up, and its folder with it."""
-        number = self.past[-1].number + 1 if self.past else 1
-        self.past = [*self.past, Past(number, run, asked, state, seconds)][-MOST_RUNS:]
-        self._fill()
-        return self.past[-1]
+    def take_over(self, records: Sequence[RunRecord]) -> None:
+        """List the runs of a page whose place this one takes."""
+        self.records = [*records]
+        self._fill(newest=True)
 
-    def _fill(self) -> None:
-        options = [(each.title, each.number) for each in reversed(self.past)]
-        self.one.options = self.other.options = options
-        if options:
-            self.one.value, self.other.value = options[0][1], options[min(1, len(options) - 1)][1]
-        for each in (self.one, self.other, self.go):
+    def refresh(self) -> None:
+        """List what there is now, on the notebook's other pages, too; what is chosen stays chosen."""
+        self._fill(newest=False)
+
+    def _fill(self, newest: bool) -> None:
+        before = [self.one.value, self.other.value]
+        entries = self._entries()
+        known = [each.record for each in entries]
+        options = [(each.title, each.record) for each in entries]
+        self._filling = True
+        try:
+            self.one.options = self.other.options = options
+            for place, choice in enumerate((self.one, self.other)):
+                kept = not newest and any(each is before[place] for each in known)
+                if options:
+                    choice.value = before[place] if kept else known[min(place, len(known) - 1)]
+        finally:
+            self._filling = False
+        for each in (self.one, self.other, self.go, self.name, self.keep):
             each.disabled = not options
         self.compare()
+
+    def _chosen(self) -> None:
+        if not self._filling:
+            self._do.submit("comparison", self.compare)
+
+    def _named(self) -> None:
+        """Give the chosen run the name that was typed."""
+        chosen = self._find(self.one.value)
+        if self._filling or chosen is None or self.name.value == chosen.record.run.name:
+            return
+        if chosen.page:
+            self.note.value = f"{chosen.short} is of another page: name it there"
+            return
+        try:
+            named = replace(chosen.record, run=chosen.record.run.named(self.name.value.strip()))
+        except ArgumentError as error:
+            self.note.value = error.remedy
+            return
+        before = [named if each is chosen.record else each for each in (self.one.value, self.other.value)]
+        self.records = [named if each is chosen.record else each for each in self.records]
+        self._filling = True
+        try:
+            self.one.options = self.other.options = [(each.title, each.record) for each in self._entries()]
+            self.one.value, self.other.value = before
+        finally:
+            self._filling = False
+        self._do.submit("comparison", self.compare)
+        self._do.changed()
+
+    def _keep(self) -> None:
+        """Save the chosen run where the user says."""
+        chosen, path = self._find(self.one.value), self.path.value.strip()
+        if chosen is None or not path:
+            self.note.value = "type the folder to keep the run in, such as baseline"
+            return
+        try:
+            kept = chosen.record.run.save(path)
+            self.note.value = f"{chosen.short} is kept in {kept}; wb.load({path!r}) has it again"
+        except WorkbenchError as error:
+            self.note.value = str(error)
+
+    def _load(self) -> None:
+        """List a run that was saved."""
+        path = self.path.value.strip()
+        if not path:
+            self.note.value = "type the folder that a run was kept in, such as baseline"
+            return
+        try:
+            run = load(path)
+            code = (f"kept = wb.load({path!r})", "left, right = kept.left, kept.right")
+            self.add(run, RunConfiguration(run.join, run.left, run.right, run.finish, run.policy, code), None, "loaded")
+        except WorkbenchError as error:
+            self.note.value = str(error)
 
     def compare(self) -> None:
         """Hold the two chosen runs against each other."""
@@ -110,22 +257,49 @@ class RunsPanel:
         show(self.table, False)
         self.note.value = ""
         if one is None or other is None:
-            self.words.value = "No run yet: Run on Spark, and it is listed here with its settings and figures."
+            self.text.value = "No run yet: Run on Spark, and it is listed here with its settings and figures."
             return
-        titles = [f"run {each.number}" for each in (one, other)]
-        told: list[dict[str, object]] = [{**describe(each.asked), **each.figures} for each in (one, other)]
-        if one is other:
-            self.words.value = side_by_side(titles[:1], told[0])
-            return
-        self.words.value = side_by_side(titles, *told)
+        self._filling = True
         try:
-            moved = one.run.against(other.run)
-        except ArgumentError as error:
-            self.note.value = escape(error.remedy)
+            self.name.value = one.record.run.name
+        finally:
+            self._filling = False
+        titles = [each.short for each in (one, other)]
+        columns: list[dict[str, object]] = [
+            {**describe(each.record.configuration), **each.record.figures} for each in (one, other)
+        ]
+        if one.record is other.record:
+            self.text.value = side_by_side(titles[:1], columns[0])
             return
-        self.note.value = f"{len(moved):,} rows have another fate in run {one.number} than in run {other.number}"
+        self.text.value = side_by_side(titles, *columns)
+        try:
+            moved = one.record.run.against(other.record.run)
+        except ArgumentError as error:
+            self.note.value = error.remedy
+            return
+        except TooLargeError as error:
+            self.note.value = str(error)
+            return
+        self.note.value = f"{len(moved):,} rows have another fate in {one.short} than in {other.short}"
         if len(moved):
             show(self.table, True)
-            first = ["side", "fate", "other_fate", "reason", "other_reason"]
-            ordered: pd.DataFrame = moved[[*first, *(name for name in moved if name not in first)]]
-            self.table.update(ordered.head(_MOST_ROWS))
+            if len(moved) > _MOST_ROWS:
+                self.note.value += f"; the first {_MOST_ROWS:,} are listed, run.against(other) has all"
+            self.table.update(_moved(moved.head(_MOST_ROWS), one.record.run, one.short, other.short), allow_html=False)
+
+
+def _button(words: str, icon: str, tooltip: str) -> widgets.Button:
+    made = widgets.Button(description=words, icon=icon, tooltip=tooltip)
+    made.layout = widgets.Layout(width="auto", flex="0 0 auto")
+    return made
+
+
+def _moved(rows: pd.DataFrame, run: Result, one: str, other: str) -> pd.DataFrame:
+    """Rows that have another fate, as a page shows them: streams by name, fates beside each other, reasons last."""
+    names = dict(zip(SIDES, (run.left.name, run.right.name), strict=True))
+    other = f"the other {other}" if one == other else other
+    fates = {"fate": f"fate in {one}", "other_fate": f"fate in {other}"}
+    reasons = {"reason": f"why in {one}", "other_reason": f"why in {other}"}
+    between = [name for name in rows if name not in {"side", *fates, *reasons}]
+    shown = rows.assign(side=rows["side"].map(names))[["side", *fates, *between, *reasons]]
+    return shown.rename(columns={"side": "stream", **fates, **reasons})

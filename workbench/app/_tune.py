@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 
 import ipywidgets as widgets
 
-from workbench import advice, sweep
-from workbench.charts import Drawing
+from workbench.app.html import HTML, html
+from workbench.charts import Drawing, tuning_views
 from workbench.errors import WorkbenchError
-from workbench.results import Run
+from workbench.literals import Setting
+from workbench.runs.labels import Labels
+from workbench.runs.result import Result
+from workbench.tuning import Advice, Tuning, advise, tune
 
 MOST_ROWS = 200_000
 """Rows of both sides up to which the page tunes by itself."""
-_VIEWS = {
-    "Kept against state": ("front", "Each point a setting: what it keeps, and the most rows it holds in state."),
-    "Kept by delay": ("delays", "What a longer or shorter watermark delay of one side keeps."),
-    "Wait by delay": ("waits", "How long rows without partner wait for the watermark."),
-    "Both delays": ("heat", "The two delays against each other."),
-    "Time differences": ("differences", "How far rows of one key are apart: what bounds could be chosen on."),
-}
 
 
 class TunePanel:
-    """What other watermark delays would keep and cost.
+    """What other watermark delays and trigger intervals would keep and cost.
 
     Parameters
     ----------
@@ -41,44 +36,54 @@ class TunePanel:
 
     def __init__(self, changed: Callable[[], None], apply: Callable[[dict[str, str]], None]) -> None:
         self._apply = apply
-        self._of: Run | None = None
-        self._tuning: sweep.Tuning | None = None
+        self._of: Result | None = None
+        self._tuning: Tuning | None = None
+        self._best = ""
+        self._known = {view.tab: view.name for view in tuning_views()}
         self._views = widgets.ToggleButtons(
-            options=list(_VIEWS), tooltips=[words for _, words in _VIEWS.values()], style={"button_width": "auto"}
+            options=list(self._known),
+            tooltips=[view.tip for view in tuning_views()],
+            style={"button_width": "auto"},
         )
-        self.words = widgets.HTML()
-        self.words.add_class("sjw-tuned")
+        self.text = HTML()
+        self.text.add_class("sjw-tuned")
         self._views.observe(lambda _: changed(), "value")
         self.advice = widgets.VBox()
-        self.widget = widgets.VBox([self.advice, self._views, self.words])
+        self.widget = widgets.VBox([self.advice, self._views, self.text])
 
     @property
     def view(self) -> str:
         """The chart that is chosen."""
-        return _VIEWS[self._views.value][0]
+        return self._known[self._views.value]
 
-    def drawing(self, run: Run) -> Drawing | None:
+    def drawing(self, run: Result) -> Drawing | None:
         """The chosen chart of a run's tuning; None where there are too many rows."""
         rows = len(run.left) + len(run.right)
         if rows > MOST_ROWS:
-            self.words.value = f"{rows:,} rows are too many to tune while you wait: use wb.tune(join, left, right)"
+            self.text.value = f"{rows:,} rows are too many to tune while you wait: use wb.tune(join, left, right)"
             return None
         if self._tuning is None or self._of is not run:
-            self.words.value = "trying other watermark delays …"
-            self._of, self._tuning = run, sweep.tune(run.join, run.left, run.right, policy=run.policy)
-            found = advice.advise(run.join, run.left, run.right, run.policy)
-            self.advice.children = [self._line(each) for each in found]
-        self.words.value = _best(self._tuning)
+            named = Labels(run.simulation, whole=False).setting
+            self.text.value = "trying other watermark delays and trigger intervals …"
+            self._of, self._tuning = run, tune(run.join, run.left, run.right, policy=run.policy)
+            found = advise(run.join, run.left, run.right, policy=run.policy)
+            self.advice.children = [self._line(each, named) for each in found]
+            self._best = _best(self._tuning, named)
+        self.text.value = self._best
         return self._tuning.charts.drawing(self.view)
 
-    def _line(self, one: advice.Advice) -> widgets.HBox:
+    def of(self, run: Result) -> Tuning | None:
+        """The tuning of a run, if there was one."""
+        return self._tuning if self._of is run else None
+
+    def _line(self, one: Advice, named: Callable[[Setting, str], str]) -> widgets.HBox:
         """An advice, with a button that takes it."""
-        words = widgets.HTML(escape(str(one)))
+        words = HTML(str(one))
         words.add_class("sjw-advice")
         if one.setting is None or one.value is None:
             return widgets.HBox([words])
-        settings = {one.setting: one.value}
-        take = widgets.Button(description="Take it", icon="check", tooltip=f"Set {one.setting} to {one.value}.")
+        settings: dict[str, str] = {one.setting: one.value}
+        take = widgets.Button(description="Take it", icon="check", tooltip=f"Set {named(one.setting, one.value)}.")
         take.layout = widgets.Layout(width="auto", flex="0 0 auto")
         take.on_click(lambda _: self._apply(settings))
         return widgets.HBox([words, take])
@@ -88,11 +93,12 @@ class TunePanel:
         if self._tuning is None:
             return {}
         row = self._tuning.table.iloc[place]
-        return {name: str(row[name]) for name in self._tuning.settings}
+        return {str(name): str(row[name]) for name in self._tuning.settings}
 
 
-def _best(tuning: sweep.Tuning) -> str:
+def _best(tuning: Tuning, named: Callable[[Setting, str], str]) -> str:
+    """What is recommended, the settings in the words of the page."""
     try:
-        return f"<b>To keep 99.9 %</b>: {escape(repr(tuning.best(0.999)))}"
+        return html("<b>To keep 99.9 %</b>: {}", tuning.best(0.999).text(named))
     except WorkbenchError as error:
-        return escape(str(error))
+        return str(error)

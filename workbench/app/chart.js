@@ -1,11 +1,13 @@
 // Shows one drawing: a Vega-Lite layout, its tables and its parameters. A drawing of the same layout as the one before
 // is filled into the view that is there; only another layout is compiled anew. vegaEmbed and lodashDebounce come with
 // the bundle that vl-convert makes.
-const MARGIN = 130, NARROWEST = 180, WIDEST = 1100, SMALL = 420;
+const MARGIN = 130, NARROWEST = 180, WIDEST = 1500, SMALL = 420;
+const NEAR = 20, DRAGGED = 4, ZOOM = 1.0015; // pixels, pixels, of the stretch a pixel of the wheel
 
 function fitted(part, width) {
   const copy = { ...part };
   if (typeof copy.width === "number") copy.width = width;
+  if (copy.title) copy.title = { ...copy.title, limit: width };
   for (const name of ["layer", "vconcat"]) {
     if (copy[name]) copy[name] = copy[name].map((each) => fitted(each, width));
   }
@@ -36,9 +38,26 @@ async function render({ model, el }) {
   subtitle.className = "sjw-chart-subtitle";
   el.classList.add("sjw-chart");
   el.append(title, subtitle, box);
-  let api = null, shown = null, width = 0, busy = false, again = false, clicks = 0;
+  const marker = document.createElement("div");
+  marker.className = "sjw-stretch";
+  let api = null, shown = null, width = 0, busy = false, again = false, clicks = 0, moved = false;
 
   const room = () => Math.max(NARROWEST, Math.min(WIDEST, el.clientWidth - MARGIN));
+
+  // What a saved notebook shows when the kernel is gone; taken here, since the kernel would stand still meanwhile.
+  const picture = lodashDebounce(() => {
+    const canvas = box.querySelector("canvas");
+    if (!canvas?.clientWidth || !el.dataset.painted) return;
+    const copy = document.createElement("canvas");
+    copy.width = canvas.clientWidth;
+    copy.height = canvas.clientHeight;
+    const paper = copy.getContext("2d");
+    paper.fillStyle = "#fff";
+    paper.fillRect(0, 0, copy.width, copy.height);
+    paper.drawImage(canvas, 0, 0, copy.width, copy.height);
+    model.set("picture", { number: Number(el.dataset.painted), png: copy.toDataURL("image/png").split(",")[1] });
+    model.save_changes();
+  }, 1000, { maxWait: 10000 });
 
   function signals(values) {
     for (const [name, value] of Object.entries(values)) {
@@ -46,36 +65,179 @@ async function render({ model, el }) {
     }
   }
 
-  function watch(spec) {
-    api.view.addEventListener("click", (_, item) => {
-      const { row_id = null, window = null, place = null } = item?.datum ?? {};
+  // What is dragged over, clicked and scrolled is read here, the same for every chart: dragging chooses a stretch of the
+  // shared axis, a double click all of it, a click the nearest row; the wheel scrolls the page, and zooms with Ctrl.
+
+  // The parts of the chart that are drawn in, in pixels from the chart's origin.
+  function areas() {
+    const root = api.view.scenegraph().root.items[0];
+    const parts = root.items.filter((each) => each.marktype === "group" && each.role === "scope");
+    return (parts.length ? parts.map((each) => each.items[0]) : [root]).map(({ x, y, width, height }) => ({
+      x: x || 0, y: y || 0, width: width ?? api.view.width(), height: height ?? api.view.height(),
+    }));
+  }
+
+  function pointAt(event) {
+    const bounds = box.querySelector("canvas").getBoundingClientRect(), [left, top] = api.view.origin();
+    return { x: event.clientX - bounds.left - left, y: event.clientY - bounds.top - top };
+  }
+
+  // The axis below a point: where it begins and ends, in pixels and in its own unit. The strip over the tracks shows all.
+  function axisAt(point) {
+    const found = areas();
+    const along = shown.along, across = along === "x" ? "y" : "x";
+    const reach = (each) => each[across] + (across === "x" ? each.width : each.height);
+    const area = found.find((each) => point[across] <= reach(each)) ?? found.at(-1);
+    const strip = "first" in shown.params && area === found[0];
+    const ends = strip ? ["first", "last"] : ["low", "high"];
+    const [low, high] = ends.map((each) => Number(api.view.signal(each)));
+    const first = Math.min(...found.map((each) => each.y)), last = Math.max(...found.map((each) => each.y + each.height));
+    return { along, low, high, area, strip, top: strip ? area.y : first, bottom: strip ? area.y + area.height : last };
+  }
+
+  function valueAt(point, axis) {
+    const part = axis.along === "x"
+      ? (point.x - axis.area.x) / axis.area.width : 1 - (point.y - axis.area.y) / axis.area.height;
+    return axis.low + Math.min(1, Math.max(0, part)) * (axis.high - axis.low);
+  }
+
+  const choose = lodashDebounce((stretch) => {
+    model.set("brushed", stretch);
+    model.save_changes();
+  }, 120);
+
+  function look(low, high) {
+    signals({ low, high });
+    api.view.runAsync();
+    choose([low, high]);
+  }
+
+  function veil(axis, from, to) {
+    const [left, top] = api.view.origin();
+    const canvas = box.querySelector("canvas");
+    const [x, y] = [left + canvas.offsetLeft, top + canvas.offsetTop];
+    const [one, other] = [Math.min(from[axis.along], to[axis.along]), Math.max(from[axis.along], to[axis.along])];
+    const place = axis.along === "x"
+      ? { left: x + one, width: other - one, top: y + axis.top, height: axis.bottom - axis.top }
+      : { left: x + axis.area.x, width: axis.area.width, top: y + one, height: other - one };
+    for (const [name, value] of Object.entries(place)) marker.style[name] = `${value}px`;
+    marker.style.display = "block";
+  }
+
+  box.addEventListener("pointerdown", (event) => {
+    moved = false;
+    if (event.button !== 0 || event.target.tagName !== "CANVAS" || !api || !shown?.along) return;
+    const from = pointAt(event), axis = axisAt(from);
+    const bound = (point) => {
+      const low = axis.area[axis.along], size = axis.along === "x" ? axis.area.width : axis.area.height;
+      return { ...point, [axis.along]: Math.min(low + size, Math.max(low, point[axis.along])) };
+    };
+    const start = bound(from);
+    const move = (next) => {
+      const to = bound(pointAt(next));
+      if (!moved && Math.abs(to[axis.along] - start[axis.along]) < DRAGGED) return;
+      moved = true;
+      veil(axis, start, to);
+    };
+    const leave = () => {
+      document.removeEventListener("pointermove", move);
+      document.removeEventListener("pointerup", end);
+      document.removeEventListener("pointercancel", leave);
+      marker.style.display = "none";
+    };
+    const end = (last) => {
+      leave();
+      if (!moved) return;
+      const ends = [valueAt(start, axis), valueAt(bound(pointAt(last)), axis)].sort((one, other) => one - other);
+      if (ends[1] > ends[0]) look(...ends);
+    };
+    document.addEventListener("pointermove", move);
+    document.addEventListener("pointerup", end);
+    document.addEventListener("pointercancel", leave);
+  });
+
+  box.addEventListener("dblclick", () => {
+    if (shown?.along) choose([]);
+  });
+
+  box.addEventListener("wheel", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || !api || !shown?.along) return;
+    event.preventDefault();
+    const point = pointAt(event), axis = axisAt(point);
+    if (axis.strip) return;
+    const at = valueAt(point, axis), by = ZOOM ** event.deltaY;
+    zoomTo(at - (at - axis.low) * by, at + (axis.high - at) * by);
+  }, { passive: false });
+
+  // Beyond its ends the whole axis is shown.
+  function zoomTo(low, high) {
+    const { first = -Infinity, last = Infinity } = shown.params;
+    if (low <= first && high >= last) choose([]);
+    else if (high > low) look(Math.max(low, first), Math.min(high, last));
+  }
+
+  const KEYS = { "+": [0.25, -0.25], "-": [-0.5, 0.5], ArrowLeft: [-0.5, -0.5], ArrowRight: [0.5, 0.5] };
+  box.addEventListener("keydown", (event) => {
+    if (!api || !shown?.along || event.target !== box) return;
+    const [low, high] = ["low", "high"].map((each) => Number(api.view.signal(each)));
+    const { first = low, last = high } = shown.params;
+    if (event.key === "Escape" || event.key === "0") choose([]);
+    else if (event.key in KEYS) {
+      const [one, other] = KEYS[event.key].map((each) => each * (high - low));
+      const shift = one === other ? Math.min(Math.max(one, first - low), last - high) : null;
+      if (shift === null) zoomTo(low + one, high + other);
+      else if (shift) look(low + shift, high + shift);
+    } else return;
+    event.preventDefault();
+  });
+
+  // The nearest mark of a row or setting within reach of a point.
+  function nearest(point) {
+    let best = null, distance = NEAR;
+    const visit = (mark, x, y) => {
+      for (const item of mark.items ?? []) {
+        if (mark.marktype === "group") {
+          for (const each of item.items ?? []) visit(each, x + (item.x || 0), y + (item.y || 0));
+        } else if (mark.marktype === "symbol" && (item.datum?.row_id || item.datum?.place != null)) {
+          const apart = Math.hypot(x + item.x - point.x, y + item.y - point.y);
+          if (apart < distance) [best, distance] = [item.datum, apart];
+        }
+      }
+    };
+    visit(api.view.scenegraph().root, 0, 0);
+    return best;
+  }
+
+  function watch() {
+    api.view.addEventListener("click", (event, item) => {
+      if (moved) return;
+      const { row_id = null, window = null, place = null } = nearest(pointAt(event)) ?? item?.datum ?? {};
       model.set("clicked", { row_id, window, place, click: ++clicks });
       model.save_changes();
     });
-    if (!spec.params?.some((each) => each.name === "brush")) return;
-    api.view.addSignalListener("brush", lodashDebounce((_, value) => {
-      const [range] = Object.values(value ?? {});
-      if (!range || range[0] === range[1]) return;
-      model.set("brushed", range.map(Number).sort((one, other) => one - other));
-      model.save_changes();
-    }, 400));
+    api.view.addEventListener("mouseover", (_, item) => {
+      signals({ hovered: item?.datum?.row_id ?? "" });
+      api.view.runAsync();
+    });
   }
 
   async function embed(drawing) {
     api?.finalize();
     width = room();
     const spec = fitted(plain(model.get("spec")), width);
-    spec.datasets = Object.fromEntries(Object.entries(drawing.tables).map(([name, each]) => [name, rowsOf(each)]));
+    const tables = Object.entries(drawing.tables).map(([name, each]) => [name, rowsOf(each)]);
+    spec.datasets = { ...spec.datasets, ...Object.fromEntries(tables) };
     spec.background = "transparent";
     if (width < SMALL) spec.config.legend = { ...spec.config.legend, columns: 2 };
-    for (const each of spec.params ?? []) {
+    spec.params = (spec.params ?? []).filter((each) => each.name !== "zoom"); // what is dragged is read above
+    for (const each of spec.params) {
       if (each.name in drawing.params) each.value = drawing.params[each.name];
     }
     const actions = { export: true, source: false, compiled: false, editor: false };
     api = await vegaEmbed(box, spec, { mode: "vega-lite", renderer: "canvas", actions });
     box.view = api.view;
-    watch(spec);
-    shown = drawing.layout;
+    box.append(marker);
+    watch();
   }
 
   async function fill(drawing) {
@@ -83,19 +245,33 @@ async function render({ model, el }) {
       try { api.view.data(name, rowsOf(table)); } catch { /* this layout does not show that table */ }
     }
     signals(drawing.params);
+    api.view.resize(); // labels of an axis may be longer than those before
     await api.view.runAsync();
+  }
+
+  function describe(drawing) {
+    const words = `${drawing.title}: ${drawing.subtitle}`;
+    api.view.description(words);
+    box.tabIndex = drawing.along ? 0 : -1;
+    box.setAttribute("role", "group");
+    const keys = drawing.along ? ". Arrow keys move along the axis, plus and minus zoom, Escape shows all of it" : "";
+    box.setAttribute("aria-label", `Chart: ${words}${keys}`);
   }
 
   async function once() {
     if (!model.get("drawing")) return;
     const drawing = JSON.parse(model.get("drawing"));
+    drawing.params = { ...drawing.params, ...model.get("params") }; // which may have changed since
     title.textContent = drawing.title;
     subtitle.textContent = drawing.subtitle;
-    if (api && shown === drawing.layout && width === room()) await fill(drawing);
+    if (api && shown?.layout === drawing.layout && width === room()) await fill(drawing);
     else await embed(drawing);
+    shown = { layout: drawing.layout, along: drawing.along, params: drawing.params };
+    describe(drawing);
     el.dataset.painted = drawing.number;
     model.set("painted", drawing.number);
     model.save_changes();
+    picture();
   }
 
   async function paint() {
@@ -125,7 +301,7 @@ async function render({ model, el }) {
   model.on("change:params", () => {
     if (!api) return;
     signals(model.get("params"));
-    api.view.runAsync();
+    api.view.runAsync().then(picture);
   });
   const resized = new ResizeObserver(lodashDebounce(() => {
     if (api && el.clientWidth && Math.abs(room() - width) > 8) paint();
@@ -134,6 +310,7 @@ async function render({ model, el }) {
   await paint();
   return () => {
     resized.disconnect();
+    picture.cancel();
     api?.finalize();
     count(-1);
   };

@@ -9,6 +9,7 @@ import altair as alt
 import pandas as pd
 
 from workbench.charts._drawing import LATEST, Drawing
+from workbench.charts._rows import counts, many, rows
 from workbench.charts._style import (
     INK,
     MOMENTS,
@@ -28,7 +29,10 @@ from workbench.charts._style import (
     stream_name,
     time_axis,
     time_scale,
+    zoom,
 )
+from workbench.charts._view import Scene, View
+from workbench.runs.tables import utc
 
 
 def arrival(rows: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str], title: str) -> Drawing:
@@ -52,11 +56,11 @@ def arrival(rows: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str], title
         "moments": MOMENTS,
         "judged": _stairs(marks, rows["time"]),
     }
-    return Drawing(_layout(tuple(names), False), tables, title, subtitle, values)
+    return Drawing(_layout(tuple(names), False), tables, title, subtitle, values, along="y")
 
 
 def arrival_counts(
-    table: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str], title: str, step: pd.Timedelta
+    table: pd.DataFrame, marks: pd.DataFrame, *, names: Sequence[str], title: str, step: pd.Timedelta
 ) -> Drawing:
     """Rows too many to be drawn, counted by fate in steps of event time and micro-batches.
 
@@ -74,7 +78,7 @@ def arrival_counts(
     tables = {"rows": table, "moments": MOMENTS, "judged": _stairs(marks, table["start"])}
     subtitle = f"black: the watermark that late rows are judged by · {counted(total, step)}"
     values = _span(pd.concat([table["start"], table["end"]]))
-    return Drawing(_layout(tuple(names), True), tables, title, subtitle, values, True)
+    return Drawing(_layout(tuple(names), True), tables, title, subtitle, values, True, along="y")
 
 
 def _span(times: pd.Series[Any]) -> dict[str, Any]:
@@ -111,10 +115,7 @@ def _layout(names: tuple[str, str], many: bool) -> Any:
     )
     rule = moment_rule().transform_calculate(until="moment + 1")
     chart: Any = alt.layer(*rows, judged, rule)
-    chosen: list[Any] = [alt.selection_interval(name="zoom", bind="scales")]
-    if many:
-        chosen = [alt.selection_interval(name="brush", encodings=["y"])]
-    chart = chart.add_params(*chosen, *params(**TIMES, size=26, moment=LATEST, picked=[]))
+    chart = chart.add_params(zoom(), *params(**TIMES, size=26, moment=LATEST, picked=[]))
     return looks(chart.properties(width=WIDTH, height=340))
 
 
@@ -135,3 +136,23 @@ def _rectangles(names: tuple[str, str]) -> alt.Chart:
             tooltip=["from:N", "from_batch:Q", "fate:N", alt.Tooltip("rows:Q", format=",")],
         )
     )
+
+
+def _draw(scene: Scene) -> Drawing:
+    simulation, cut, marks = scene.simulation, scene.cut, scene.micro_batches()
+    marks = marks.loc[marks["kind"] == "data", ["batch", "late_watermark"]].copy()
+    marks["late_watermark"] = utc(marks["late_watermark"])
+    title = "Arrival and watermark"
+    if many(simulation, cut):
+        table, step = counts(simulation, cut, scene.moment, by_batch=True)
+        return arrival_counts(table, marks, names=simulation.names, title=title, step=step)
+    return arrival(rows(simulation, cut.rows(simulation), scene.reasons), marks, simulation.names, title)
+
+
+VIEW = View(
+    "arrival",
+    "Arrival",
+    "Event time against arrival, and the watermark that late rows are judged by.",
+    """Event time against arrival, with the watermark as a staircase; late rows lie below it.""",
+    _draw,
+)

@@ -15,8 +15,8 @@ MOMENT = "moment"
 """The parameter of all charts over micro-batches: the one up to which they show the run."""
 PICKED = "picked"
 """The parameter of all charts of rows: the ``row_id`` of those to mark."""
-PICKED_CAME, PICKED_WENT = "picked_came", "picked_went"
-"""The parameters of charts over micro-batches: in which the picked row came, and left the state; -1 for none."""
+PICKED_ARRIVED, PICKED_EVICTED = "picked_arrived", "picked_evicted"
+"""The parameters of charts over micro-batches: in which the picked row arrived, and was evicted; -1 for none."""
 LATEST = 10**9
 """The value of `MOMENT` that shows the whole run."""
 
@@ -45,6 +45,9 @@ class Drawing:
         What stands over it.
     aggregated
         Whether it shows counts in place of single rows, because there are too many.
+    along
+        The direction in which its shared axis runs, of which a stretch can be chosen by dragging: ``x``, ``y``, or
+        empty where it has none. The stretch that is shown is from the parameter ``low`` to ``high``.
     """
 
     layout: Any
@@ -53,6 +56,7 @@ class Drawing:
     subtitle: str
     params: dict[str, Any] = field(default_factory=dict)
     aggregated: bool = False
+    along: str = ""
 
     @property
     def columns(self) -> dict[str, dict[str, list[Any]]]:

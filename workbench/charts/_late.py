@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.charts._axes import arrived
 from workbench.charts._drawing import LATEST, Drawing
-from workbench.charts._style import MOMENTS, WIDTH, layout, looks, moment_rule, params, picked_points, side_scale, thin
+from workbench.charts._rows import late_rows
+from workbench.charts._style import (
+    MOMENTS,
+    WIDTH,
+    layout,
+    looks,
+    moment_rule,
+    params,
+    picked_points,
+    side_scale,
+    thin,
+)
+from workbench.charts._view import Scene, View
+from workbench.literals import row_ids
+from workbench.model import Simulation, common_delay
+from workbench.runs.labels import key_words
+from workbench.streams import SIDES
+from workbench.times import short
 
 _HEIGHT = 150
 _MOST = 2_000
 _STEPS = 60
+_MOST_KEYS = 20_000
 
 
 def late(rows: pd.DataFrame, kept: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str]) -> Drawing:
@@ -90,11 +110,61 @@ def _layout(names: tuple[str, str], many: bool) -> Any:
         )
     )
     rule = alt.Chart(alt.NamedData("marks")).mark_rule(strokeDash=[4, 3], color="#555").encode(x="delay:Q")
-    words = rule.mark_text(align="left", dx=4, fontSize=11, color="#555").encode(
+    label = rule.mark_text(align="left", dx=4, fontSize=11, color="#555").encode(
         text="label:N", y=alt.Y("place:Q", axis=None, scale=alt.Scale(domain=[0, 1]))
     )
-    labelled: Any = alt.layer(alt.layer(curve, rule), words).resolve_scale(y="independent")
+    labelled: Any = alt.layer(alt.layer(curve, rule), label).resolve_scale(y="independent")
     chart = alt.vconcat(
         over_time.properties(width=WIDTH, height=_HEIGHT), labelled.properties(width=WIDTH, height=_HEIGHT)
     )
     return looks(chart.add_params(*params(longest=1, moment=LATEST, picked=[])))
+
+
+def _draw(scene: Scene) -> Drawing:
+    simulation, cut = scene.simulation, scene.cut
+    names = simulation.names
+    parts, kept, needs = [], [], []
+    inside = cut.rows(simulation)
+    for side, name in zip(SIDES, names, strict=True):
+        stream = simulation.side(side)
+        row, behind = late_rows(simulation, side, inside[side])
+        keys = key_words(stream, row) if len(row) <= _MOST_KEYS else None
+        columns = {"row_id": row_ids(side, row.tolist()), "stream": name, "key": keys}
+        parts.append(
+            pd.DataFrame(
+                {**columns, "batch": stream.arrival[row], "arrived": arrived(stream.arrival)[row], "behind": behind}
+            )
+        )
+        need = np.sort(common_delay(simulation.outcome, simulation.policy, side)) / 1e6
+        needs.append(need)
+        share = np.arange(1, len(need) + 1) / max(1, len(need))
+        curve = pd.DataFrame({"stream": name, "delay": need, "share": share})
+        kept.append(curve.drop_duplicates("delay", keep="last"))
+    every = np.sort(np.concatenate(needs))
+    marks = [(f"{name} now, {short(each)}", each.total_seconds()) for name, each in _delays(simulation)]
+    for part in (0.99, 1.0) if len(every) else ():
+        least = float(every[int(np.ceil(part * len(every))) - 1])
+        marks.append((f"{part:.0%} kept with {short(timedelta(seconds=least))}", least))
+    marked = pd.DataFrame(marks, columns=["label", "delay"])
+    marked["place"] = 0.1 + 0.12 * marked.index
+    return late(_joined(parts), _joined(kept), marked, names)
+
+
+def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+
+
+def _delays(simulation: Simulation) -> list[tuple[str, timedelta]]:
+    if simulation.left.watermark == simulation.right.watermark:
+        return [("delay", simulation.left.watermark)]
+    return [(f"delay of {stream.name}", stream.watermark) for stream in (simulation.left, simulation.right)]
+
+
+VIEW = View(
+    "late",
+    "Late",
+    "How late rows were, and which delay would have kept how many.",
+    """How late rows were, by side, over their arrival, and the share of rows that each watermark delay keeps.""",
+    _draw,
+    listed="late > 0",
+)

@@ -11,11 +11,15 @@ import pandas as pd
 
 from workbench.charts._drawing import Drawing
 from workbench.charts._style import INK, QUIET, WIDTH, layout, looks, side_scale
+from workbench.charts._view import Scene, View
+from workbench.kinds import kind_of
+from workbench.literals import SIDES
+from workbench.runs.causes import kept_apart, nearest_distance
 
 _BINS = 60
 
 
-def misses(distances: pd.DataFrame, bounds: pd.DataFrame, names: Sequence[str], title: str) -> Drawing:
+def misses(distances: pd.DataFrame, bounds: pd.DataFrame, names: Sequence[str], title: str, late: int = 0) -> Drawing:
     """Time differences between rows without partner and the nearest row of their key, with the bounds drawn in.
 
     Parameters
@@ -26,8 +30,12 @@ def misses(distances: pd.DataFrame, bounds: pd.DataFrame, names: Sequence[str], 
         ``seconds``, ``label``.
     names, title
         As in `timeline`.
+    late
+        How many more rows are without partner because the watermark had passed for the one in their reach.
     """
     subtitle = f"{len(distances):,} rows have no partner in reach, but one of their key elsewhere"
+    if late:
+        subtitle += f"; {late:,} more have one in reach, for which the watermark had passed"
     return Drawing(_layout(tuple(names)), {"rows": _counted(distances), "bounds": bounds}, title, subtitle)
 
 
@@ -60,8 +68,35 @@ def _layout(names: tuple[str, str]) -> Any:
     )
     bounds = alt.Chart(alt.NamedData("bounds"))
     rules = bounds.mark_rule(color=INK, strokeWidth=2).encode(x="seconds:Q", tooltip=["label:N", "seconds:Q"])
-    words = bounds.mark_text(align="left", dx=4, dy=-4, baseline="bottom", fontSize=11, color=QUIET).encode(
+    labels = bounds.mark_text(align="left", dx=4, dy=-4, baseline="bottom", fontSize=11, color=QUIET).encode(
         x="seconds:Q", text="label:N", y=alt.value(0)
     )
-    chart: Any = alt.layer(bars, rules, words).properties(width=WIDTH, height=240)
+    chart: Any = alt.layer(bars, rules, labels).properties(width=WIDTH, height=240)
     return looks(chart)
+
+
+def _draw(scene: Scene) -> Drawing:
+    simulation = scene.simulation
+    names = simulation.names
+    unmatched = {side: np.flatnonzero((simulation.fates[side]["fate"] == "unmatched").to_numpy()) for side in SIDES}
+    parts, passed = [], kept_apart(simulation, unmatched)
+    for side, name in zip(SIDES, names, strict=True):
+        away = nearest_distance(simulation, side, np.setdiff1d(unmatched[side], passed[side]))
+        away = away[away != np.iinfo(np.int64).min]
+        parts.append(pd.DataFrame({"stream": name, "seconds": away * (1 if side == "left" else -1) / 1e6}))
+    limits = kind_of(simulation.join).limits(simulation.join)
+    drawn = pd.DataFrame([(label, each / 1e6) for label, each in limits], columns=["label", "seconds"])
+    title = f"{kind_of(simulation.join).label}: near misses"
+    return misses(pd.concat(parts, ignore_index=True), drawn, names, title, sum(map(len, passed.values())))
+
+
+VIEW = View(
+    "misses",
+    "Unmatched",
+    "Rows without partner, each with its reason, and near misses.",
+    """Near misses: time differences between rows without partner and the nearest of their key, with the bounds.""",
+    _draw,
+    of_rows=False,
+    of_moment=False,
+    listed="fate in ['unmatched', 'pending', 'null_key']",
+)

@@ -6,10 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from workbench.charts._drawing import LATEST, Drawing
-from workbench.charts._style import MOMENTS, WIDTH, layout, looks, moment_rule, params, picked_rules, side_scale, thin
+from workbench.charts._style import (
+    MOMENTS,
+    WIDTH,
+    layout,
+    looks,
+    moment_rule,
+    params,
+    picked_rules,
+    side_scale,
+    thin,
+)
+from workbench.charts._view import Scene, View
+from workbench.streams import SIDES
 
 _MOST_BATCHES = 1_000
 
@@ -47,7 +60,7 @@ def _layout(names: tuple[str, str], measured: bool) -> Any:
             .transform_calculate(until="datum.batch + 0.96")
             .transform_stack(["from", "to"], "rows", ["batch"])
             .mark_rect(opacity=0.8)
-            .encode(**place, tooltip=[batch, *told[table]])
+            .encode(**place, tooltip=[batch, *tooltips[table]])
         )
         if table != "size":
             bars = bars.encode(color=side_scale(names))
@@ -56,7 +69,7 @@ def _layout(names: tuple[str, str], measured: bool) -> Any:
 
     batch, stream = alt.Tooltip("batch:Q", title="micro-batch"), alt.Tooltip("stream:N")
     rows = alt.Tooltip("rows:Q", format=",")
-    told = {
+    tooltips = {
         "held": [stream, rows],
         "moved": [stream, rows, alt.Tooltip("what:N")],
         "size": [alt.Tooltip("rows:Q", title="bytes", format=",")],
@@ -64,5 +77,29 @@ def _layout(names: tuple[str, str], measured: bool) -> Any:
     parts = [panel("held", 150, "rows in state", False), panel("moved", 110, "added, evicted", not measured)]
     if measured:
         parts.append(panel("size", 80, "bytes", True))
-    chart: Any = alt.vconcat(*parts).add_params(*params(moment=LATEST, picked_came=-1, picked_went=-1))
+    chart: Any = alt.vconcat(*parts).add_params(*params(moment=LATEST, picked_arrived=-1, picked_evicted=-1))
     return looks(chart)
+
+
+def _draw(scene: Scene) -> Drawing:
+    simulation, micro_batches = scene.simulation, scene.micro_batches()
+    names = simulation.names
+    batch, in_state = np.arange(len(simulation.outcome.marks)), simulation.outcome.state_rows()
+    held, moved = [], []
+    for side, name in zip(SIDES, names, strict=True):
+        held.append(pd.DataFrame({"batch": batch, "stream": name, "rows": in_state[side]}))
+        for what, sign, rows in zip(("added", "evicted"), (1, -1), simulation.outcome.moves(side), strict=True):
+            moved.append(pd.DataFrame({"batch": batch, "stream": name, "rows": sign * rows, "what": what}))
+    size = micro_batches[["batch", "state_bytes"]].rename(columns={"state_bytes": "bytes"})
+    size["bytes"] = size["bytes"].astype(float)
+    return state(pd.concat(held), pd.concat(moved), size, names)
+
+
+VIEW = View(
+    "state",
+    "State",
+    "What is held in state after each micro-batch, added and evicted.",
+    """Rows in state by side, and bytes, over micro-batches, with what was added and evicted.""",
+    _draw,
+    of_rows=False,
+)

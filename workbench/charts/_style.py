@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 from altair.utils import schemapi
 
-FATES = ("matched", "unmatched", "late", "pending", "null_key")
+from workbench.literals import FATES
+
 COLOURS = ("#2a78b5", "#e69f00", "#c8321e", "#56b4c9", "#8c8c8c")
 SIDE_COLOURS = ("#3b6ea5", "#c77d2e")
 SHAPES = ("circle", "diamond", "cross", "triangle-up", "square")
@@ -24,9 +25,12 @@ MOST_ROWS = 2_000
 STEPS = 160
 """Steps of time in which rows are counted where they are too many to be drawn."""
 WIDTH = 780
+TUNING_HEIGHT = 260
 QUIET = "#6b737d"
 SHADE = "#dfe8f2"
 INK = "#333333"
+KEPT_AXIS = alt.Axis(format="~p")
+"""The axis of the share of the complete result that is kept."""
 
 
 def fate_scale(field: str) -> dict[str, Any]:
@@ -37,13 +41,11 @@ def fate_scale(field: str) -> dict[str, Any]:
     }
 
 
-def fate_colour(field: str) -> alt.Color:
+def fate_colour(field: str, legend: bool = True) -> alt.Color:
     """Fates by colour."""
-    return alt.Color(
-        f"{field}:N",
-        scale=alt.Scale(domain=list(FATES), range=list(COLOURS)),
-        legend=alt.Legend(title=None, orient="top", symbolSize=90),
-    )
+    words = alt.Legend(title=None, orient="top", symbolSize=90, labelExpr="replace(datum.label, '_', ' ')")
+    scale = alt.Scale(domain=list(FATES), range=list(COLOURS))
+    return alt.Color(f"{field}:N", scale=scale, legend=words if legend else None)
 
 
 def side_scale(names: Sequence[str], legend: bool = True) -> alt.Color:
@@ -74,6 +76,17 @@ def layout(make: Callable[..., Any]) -> Callable[..., Any]:
 def params(**values: Any) -> list[alt.Parameter]:
     """Parameters of a layout, with the values they have until they are given others."""
     return [alt.param(name=name, value=value) for name, value in values.items()]
+
+
+def zoom(**options: Any) -> alt.Parameter:
+    """Dragging moves along the axes; the wheel zooms with Ctrl or Command, and else scrolls the page."""
+    wheel = "wheel![event.ctrlKey || event.metaKey]"
+    return alt.selection_interval(name="zoom", bind="scales", zoom=wheel, **options)
+
+
+def panel_title(text: str) -> alt.TitleParams:
+    """What stands over one of several panels."""
+    return alt.TitleParams(text, anchor="start", fontSize=12, fontWeight="normal", color=QUIET, offset=4, frame="group")
 
 
 def looks(chart: Any) -> Any:
@@ -158,13 +171,13 @@ def row_points(names: Sequence[str], table: str = "rows") -> alt.Chart:
         alt.Chart(alt.NamedData(table))
         .transform_filter("datum.batch <= moment")
         .transform_calculate(
-            stream=stream_name(names), at=moment_text("time"), now="datum.settled <= moment ? datum.fate : 'pending'"
+            stream=stream_name(names), at=moment_text("time"), now="datum.decided_in <= moment ? datum.fate : 'pending'"
         )
         .mark_point(filled=True, size=alt.ExprRef("size"), clip=True)
         .encode(
             **fate_scale("now"),
             tooltip=tooltip,
-            opacity=alt.condition("moment < 1e9 && datum.leaves <= moment", alt.value(0.3), alt.value(0.9)),
+            opacity=alt.condition("moment < 1e9 && datum.evicted_in <= moment", alt.value(0.3), alt.value(0.9)),
         )
     )
 
@@ -190,25 +203,25 @@ def moment_rule() -> alt.Chart:
 
 
 def picked_rules(shift: str = "") -> alt.Chart:
-    """Where the row that is picked came and left the state, over an axis of micro-batches.
+    """Where the row that is picked arrived and was evicted from state, over an axis of micro-batches.
 
     Parameters
     ----------
     shift
         What is added to the number of a micro-batch to have its place on the axis.
     """
-    words = {"came": "came", "went": "left the state"}
+    labels = {"arrived": "arrived", "evicted": "evicted from state"}
     rules = (
         alt.Chart(alt.NamedData("moments"))
-        .transform_calculate(came="picked_came", went="picked_went")
-        .transform_fold(["came", "went"], ["what", "batch"])
+        .transform_calculate(arrived="picked_arrived", evicted="picked_evicted")
+        .transform_fold(["arrived", "evicted"], ["what", "batch"])
         .transform_filter("datum.batch >= 0 && datum.batch < 1e9")
         .transform_calculate(
             place=f"datum.batch{shift}",
-            words=" : ".join(f"datum.what == '{name}' ? '{text}'" for name, text in words.items()) + " : ''",
+            label=" : ".join(f"datum.what == '{name}' ? '{text}'" for name, text in labels.items()) + " : ''",
         )
     )
-    return rules.mark_rule(color="#111111", strokeWidth=1.5, clip=True).encode(x="place:Q", tooltip="words:N")
+    return rules.mark_rule(color="#111111", strokeWidth=1.5, clip=True).encode(x="place:Q", tooltip="label:N")
 
 
 MOMENTS = pd.DataFrame({"one": [1]})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -11,10 +12,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from workbench.charts._drawing import LATEST, Drawing
+from workbench.charts._drawing import LATEST, PICKED, Drawing
+from workbench.charts._rows import Cut, counts, many, pairs, rows
 from workbench.charts._style import (
     COLOURS,
-    FATES,
     QUIET,
     SHADE,
     TIMES,
@@ -33,7 +34,16 @@ from workbench.charts._style import (
     thin,
     time_axis,
     time_scale,
+    zoom,
 )
+from workbench.charts._view import Scene, View
+from workbench.charts.renderer import show_without_network
+from workbench.errors import one_of, wrong
+from workbench.kinds import kind_of
+from workbench.literals import FATES, RowId
+from workbench.model import Simulation, is_index
+from workbench.runs.spans import spans
+from workbench.streams import SIDES
 
 MOST_LINES = 4_000
 MOST_SPANS = 1_000
@@ -47,6 +57,7 @@ def timeline(
     rows: pd.DataFrame,
     pairs: pd.DataFrame,
     spans: pd.DataFrame,
+    *,
     names: Sequence[str],
     title: str,
     reach: tuple[timedelta, timedelta] | None = None,
@@ -57,8 +68,8 @@ def timeline(
     Parameters
     ----------
     rows
-        Columns ``row_id``, ``side`` (left, right), ``key`` (text), ``time``, ``batch``, ``fate``, ``settled`` (the
-        micro-batch in which the fate is known), ``leaves`` (the one at whose end it is no longer in state) and, if
+        Columns ``row_id``, ``side`` (left, right), ``key`` (text), ``time``, ``batch``, ``fate``, ``decided_in`` (the
+        micro-batch in which the fate is known), ``evicted_in`` (the one at whose end it is no longer in state) and, if
         wanted in tooltips, ``reason``.
     pairs
         Columns ``left``, ``right`` (row_ids), ``batch`` (in which they met).
@@ -74,7 +85,56 @@ def timeline(
     marks
         The query's watermark, shown while a moment is chosen: columns ``batch``, ``watermark``.
     """
-    shown = _placed(rows)
+    filled = fill(rows, pairs, spans, reach, marks)
+    layout = _layout(tuple(names), filled.look)
+    return Drawing(layout, filled.tables, title, filled.subtitle, filled.params, along="x")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the layout of the lanes depends on.
+
+    Attributes
+    ----------
+    behind
+        The windows that lie behind: ``bands``, ``strip``, ``sessions`` or ``none``.
+    few, interval, watermark
+        Whether keys are written beside the rows, a left row's interval is shown, the query's watermark is shown.
+    """
+
+    behind: str = "none"
+    few: bool = False
+    interval: bool = False
+    watermark: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """Both lanes as tables and parameters."""
+
+    look: Look
+    tables: dict[str, pd.DataFrame]
+    subtitle: str
+    params: dict[str, Any]
+
+
+def fill(
+    rows: pd.DataFrame,
+    pairs: pd.DataFrame,
+    spans: pd.DataFrame,
+    reach: tuple[timedelta, timedelta] | None,
+    marks: pd.DataFrame | None,
+) -> Lanes:
+    """The tables and parameters of both lanes; the arguments are those of `timeline`.
+
+    Rows may have a column ``beyond``: those that lie beyond what is shown, to which lines lead.
+    """
+    placed = _placed(rows)
+    lines = _lines(placed, pairs)
+    if "beyond" in placed:
+        rows, shown = rows[~rows["beyond"]], placed[~placed["beyond"]].drop(columns="beyond")
+    else:
+        shown = placed
     few = len(shown) <= _FEW
     windows = spans[spans["key"].isna()].sort_values("start")
     note = ""
@@ -83,9 +143,9 @@ def timeline(
         windows = windows.iloc[:0]
     crossing = bool((windows["start"].iloc[1:].to_numpy() < windows["end"].iloc[:-1].to_numpy()).any())
     sessions = thin(spans[spans["key"].isin(shown["key"])], MOST_SPANS)
-    lines = _lines(shown, pairs)
-    marks = pd.DataFrame({"batch": [], "watermark": []}) if marks is None else marks
-    tables = {"rows": shown.drop(columns="row", errors="ignore"), "lines": lines, "marks": marks}
+    tables = {"rows": shown.drop(columns="row", errors="ignore"), "lines": lines}
+    if marks is not None:
+        tables["marks"] = marks
     if few:
         tables["names"] = _key_names(shown)
     behind = "none"
@@ -101,10 +161,10 @@ def timeline(
         values |= {
             name: bound / timedelta(milliseconds=1) for name, bound in zip(("lower", "upper"), reach, strict=True)
         }
-    return Drawing(_layout(tuple(names), behind, few, reach is not None), tables, title, _counts(rows) + note, values)
+    return Lanes(Look(behind, few, reach is not None, marks is not None), tables, _counts(rows) + note, values)
 
 
-def counts(table: pd.DataFrame, names: Sequence[str], title: str, step: pd.Timedelta) -> Drawing:
+def timeline_counts(table: pd.DataFrame, names: Sequence[str], title: str, step: pd.Timedelta) -> Drawing:
     """Rows too many to be drawn, counted by fate in steps of event time.
 
     Parameters
@@ -134,81 +194,94 @@ def counts(table: pd.DataFrame, names: Sequence[str], title: str, step: pd.Timed
         subtitle,
         span_params(*ends(bars["start"], bars["end"])),
         True,
+        along="x",
     )
 
 
 @layout
 def _counts_layout(names: tuple[str, str]) -> Any:
-    lanes = dict(zip(_LANES, names, strict=True))
-    tooltip = [
-        alt.Tooltip("stream:N"),
-        alt.Tooltip("from:N"),
-        alt.Tooltip("fate:N"),
-        alt.Tooltip("rows:Q", format=","),
-    ]
-    bars = (
+    x = alt.X("start:T", title="event time (UTC)", axis=time_axis(), scale=time_scale())
+    chart = count_lanes(names, x).add_params(zoom(encodings=["x"]), *params(**TIMES, moment=LATEST, picked=[]))
+    return looks(chart.properties(width=WIDTH, height=300))
+
+
+def count_lanes(names: tuple[str, str], x: alt.X, to: str = "end") -> Any:
+    """Both lanes with bars of counted rows, which begin at `x` and end at `to`."""
+    heights = dict(zip(_LANES, names, strict=True))
+    tooltip = ["stream:N", "from:N", "fate:N", alt.Tooltip("rows:Q", format=",")]
+    return (
         alt.Chart(alt.NamedData("counts"))
         .transform_calculate(**{"stream": stream_name(names), "from": moment_text("start")})
         .mark_rect(clip=True)
         .encode(
-            x=alt.X("start:T", title="event time (UTC)", axis=time_axis(), scale=time_scale()),
-            x2="end:T",
-            y=alt.Y("y:Q", scale=alt.Scale(domain=[0, 2], nice=False), axis=_lane_axis(lanes)),
+            x=x,
+            x2=to,
+            y=alt.Y("y:Q", scale=alt.Scale(domain=[0, 2], nice=False), axis=_lane_axis(heights)),
             y2="y2:Q",
             color=fate_colour("fate"),
             tooltip=tooltip,
         )
     )
-    brush = alt.selection_interval(name="brush", encodings=["x"])
-    chart = alt.layer(bars).add_params(brush, *params(**TIMES, moment=LATEST, picked=[]))
-    return looks(chart.properties(width=WIDTH, height=300))
 
 
 @layout
-def _layout(names: tuple[str, str], behind: str, few: bool, interval: bool) -> Any:
-    crossing = behind == "strip"
-    lanes = dict(zip(_LANES, names, strict=True)) | ({_FOOT / 2: "windows"} if crossing else {})
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[_FOOT if crossing else 0, 2], nice=False), axis=_lane_axis(lanes))
+def _layout(names: tuple[str, str], look: Look) -> Any:
     x = alt.X("time:T", title="event time (UTC)", axis=time_axis(), scale=time_scale())
+    chart = alt.layer(*lanes(names, look, x)).add_params(zoom(encodings=["x"]), *params(**first_values(look)))
+    return looks(chart.properties(width=WIDTH, height=340 if look.behind == "strip" else 300))
+
+
+def first_values(look: Look) -> dict[str, Any]:
+    """The first values of the parameters of `lanes`."""
+    values = TIMES | {"size": 28, "line_opacity": 0.4, "moment": LATEST, "picked": []}
+    return values | ({"lower": 0, "upper": 0} if look.interval else {})
+
+
+def lanes(names: tuple[str, str], look: Look, x: alt.X, to: str = "other_time", alone: bool = True) -> list[Any]:
+    """The layers of both lanes: what lies behind the rows, lines between pairs, the rows.
+
+    Parameters
+    ----------
+    names
+        The names of the two streams.
+    look
+        What they depend on.
+    x, to
+        The place of a row, and of the other end of a line.
+    alone
+        Whether they are all of the chart; else the parameter ``hovered`` holds the row that is pointed at, since a
+        part of a chart cannot filter by a selection.
+    """
+    behind, crossing = look.behind, look.behind == "strip"
+    heights = dict(zip(_LANES, names, strict=True)) | ({_FOOT / 2: "windows"} if crossing else {})
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[_FOOT if crossing else 0, 2], nice=False), axis=_lane_axis(heights))
     place: dict[str, Any] = {"x": x, "y": y}
-    layers: list[alt.Chart] = []
+    layers: list[Any] = []
     if behind == "bands":
         layers += _band_layers(x)
     elif behind != "none":
         layers.append(_rectangles("spans", "#b9cbe0" if crossing else SHADE, behind == "sessions"))
     pointed = alt.selection_point(name="pointed", fields=["row_id"], on="pointerover", clear="pointerout", empty=False)
-    if interval:
-        layers.append(_interval())
+    if look.interval:
+        layers.append(_interval({"param": "pointed", "empty": False} if alone else "datum.row_id == hovered"))
     borders = pd.DataFrame({"y": [1.0, 0.0] if crossing else [1.0]})
     layers.append(
         alt.Chart(alt.InlineData(borders.to_dict("records"))).mark_rule(color="#c3c9d0", strokeDash=[2, 3]).encode(y=y)
     )
     line = alt.Chart(alt.NamedData("lines")).transform_filter("datum.batch <= moment")
-    ends_at: dict[str, Any] = {
-        "x": alt.X("time:T", scale=time_scale()),
-        "x2": "other_time:T",
-        "y": y,
-        "y2": "other_y:Q",
-    }
+    ends_at: dict[str, Any] = {"x": x, "x2": to, "y": y, "y2": "other_y:Q"}
     layers.append(line.mark_rule(color=COLOURS[0], clip=True, opacity=alt.ExprRef("line_opacity")).encode(**ends_at))
     chosen = line.transform_filter("indexof(picked, datum.left) >= 0 || indexof(picked, datum.right) >= 0")
     layers.append(chosen.mark_rule(color="#111111", strokeWidth=2, clip=True).encode(**ends_at))
-    mark = alt.Chart(alt.NamedData("marks")).transform_filter("datum.batch == moment")
-    at = {"x": alt.X("watermark:T", scale=time_scale())}
-    layers.append(mark.mark_rule(color="#111111", strokeDash=[5, 3], clip=True).encode(**at))
-    words = mark.mark_text(align="left", baseline="top", dx=4, dy=2, fontSize=11, clip=True)
-    layers.append(words.encode(**at, y=alt.value(0), text=alt.value("watermark")))
-    layers.append(row_points(names).encode(**place).add_params(pointed))
+    if look.watermark:
+        layers += _watermark()
+    points = row_points(names).encode(**place)
+    layers.append(points.add_params(pointed) if alone else points)
     layers.append(picked_points().encode(**place))
-    if few:
+    if look.few:
         names_of = alt.Chart(alt.NamedData("names")).transform_filter("datum.batch <= moment")
         layers.append(names_of.mark_text(align="left", dx=9, fontSize=11, color=QUIET).encode(**place, text="key:N"))
-    first = TIMES | {"size": 28, "line_opacity": 0.4, "moment": LATEST, "picked": []}
-    if interval:
-        first |= {"lower": 0, "upper": 0}
-    zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"])
-    chart = alt.layer(*layers).add_params(zoom, *params(**first))
-    return looks(chart.properties(width=WIDTH, height=340 if crossing else 300))
+    return layers
 
 
 def _counts(rows: pd.DataFrame) -> str:
@@ -217,9 +290,15 @@ def _counts(rows: pd.DataFrame) -> str:
 
 
 def _lane_axis(lanes: dict[float, str]) -> alt.Axis:
-    words = " : ".join(f"abs(datum.value - {place}) < 0.01 ? {json.dumps(name)}" for place, name in lanes.items())
+    label = " : ".join(f"abs(datum.value - {place}) < 0.01 ? {json.dumps(name)}" for place, name in lanes.items())
     return alt.Axis(
-        values=list(lanes), labelExpr=f"{words} : ''", title=None, grid=False, ticks=False, domain=False, labelPadding=8
+        values=list(lanes),
+        labelExpr=f"{label} : ''",
+        title=None,
+        grid=False,
+        ticks=False,
+        domain=False,
+        labelPadding=8,
     )
 
 
@@ -241,8 +320,11 @@ def _lines(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     seen = pairs.assign(one=left, other=right)[(left >= 0) & (right >= 0)]
     seen = seen.drop_duplicates(["left", "right"]).head(MOST_LINES)
     one, other = seen.pop("one").to_numpy(), seen.pop("other").to_numpy()
-    time, y = rows["time"].to_numpy(), rows["y"].to_numpy()
-    return seen.assign(time=time[one], y=y[one], other_time=time[other], other_y=y[other])
+    for name in ("time", "x", "y"):
+        if name in rows:
+            values = rows[name].to_numpy()
+            seen = seen.assign(**{name: values[one], f"other_{name}": values[other]})
+    return seen
 
 
 def _bands(windows: pd.DataFrame) -> pd.DataFrame:
@@ -268,7 +350,7 @@ def _session_bars(sessions: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 _OPENED = "datum.opened <= moment"
 _SPAN_WORDS = {"from": moment_text("start"), "to": moment_text("end")}
 _IS_OPEN = "datum.closed > moment && moment < 1e9"
-"""Whether a window is open at the moment; told only while a moment is chosen."""
+"""Whether a window is open at the moment; shown only while a moment is chosen."""
 
 
 def _span_tooltip(key: bool = False) -> list[alt.Tooltip]:
@@ -307,9 +389,20 @@ def _rectangles(table: str, colour: str, key: bool) -> alt.Chart:
     )
 
 
-def _interval() -> alt.Chart:
+def _watermark() -> list[Any]:
+    """The query's watermark at the moment."""
+    mark = alt.Chart(alt.NamedData("marks")).transform_filter("datum.batch == moment")
+    at = {"x": alt.X("watermark:T", scale=time_scale())}
+    labels = mark.mark_text(align="left", baseline="top", dx=4, dy=2, fontSize=11, clip=True)
+    return [
+        mark.mark_rule(color="#111111", strokeDash=[5, 3], clip=True).encode(**at),
+        labels.encode(**at, y=alt.value(0), text=alt.value("watermark")),
+    ]
+
+
+def _interval(pointed: Any) -> alt.Chart:
     """The interval of the left row that is pointed at or picked, in the right lane."""
-    chosen: Any = {"or": [{"param": "pointed", "empty": False}, "indexof(picked, datum.row_id) >= 0"]}
+    chosen: Any = {"or": [pointed, "indexof(picked, datum.row_id) >= 0"]}
     return (
         alt.Chart(alt.NamedData("rows"))
         .transform_filter("datum.side == 'left'")
@@ -329,3 +422,72 @@ def _stacked(frame: pd.DataFrame) -> np.ndarray[Any, Any]:
         free[row : row + 1] = [end]
         rows.append(row)
     return np.array(rows)
+
+
+def _draw(scene: Scene) -> Drawing:
+    simulation, cut = scene.simulation, scene.cut
+    title = f"{kind_of(simulation.join).label} on event time"
+    if many(simulation, cut):
+        table, step = counts(simulation, cut, scene.moment)
+        return timeline_counts(table, simulation.names, title, step)
+    filled = of_rows(simulation, cut, rows(simulation, cut.rows(simulation), scene.reasons))
+    layout = _layout(simulation.names, filled.look)
+    return Drawing(layout, filled.tables, title, filled.subtitle, filled.params, along="x")
+
+
+def of_rows(simulation: Simulation, cut: Cut, shown: pd.DataFrame) -> Lanes:
+    """The lanes of rows that are few enough to be drawn one by one."""
+    eviction = simulation.outcome.marks.eviction
+    marks = pd.DataFrame({"batch": np.arange(len(eviction)), "watermark": eviction.astype("datetime64[us]")})
+    behind, met = spans(simulation), pairs(simulation, shown)
+    if cut.axis.name != "event time":  # along which there are no windows, and no interval
+        return fill(shown, met, behind.iloc[:0], None, None)
+    return fill(shown, met, _near(behind, cut), _reach(simulation), marks)
+
+
+def of_key(simulation: Simulation, row: RowId) -> alt.LayerChart:
+    """The timeline of all rows of one row's key.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such row.
+    """
+    one_of("side", row.side, SIDES)
+    stream = simulation.side(row.side)
+    if not is_index(row.row, len(stream)):
+        raise wrong("row", row.row, f"{stream.name} has rows 0 to {len(stream) - 1}")
+    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    code = keys[row.side][row.row]
+    shown = rows(simulation, {side: np.flatnonzero(keys[side] == code) for side in keys}, reasons=False)
+    key = shown["key"].iloc[0]
+    behind = spans(simulation)
+    behind = behind[(behind["key"].isna() | (behind["key"] == key)) & (behind["start"] <= shown["time"].max())]
+    behind = behind[behind["end"] >= shown["time"].min()]
+    met = pairs(simulation, shown)
+    drawing = timeline(shown, met, behind, names=simulation.names, title=f"Key {key}", reach=_reach(simulation))
+    drawing.params[PICKED] = [str(row)]
+    show_without_network()
+    chart: alt.LayerChart = drawing.chart().properties(height=180)
+    return chart
+
+
+def _near(spans: pd.DataFrame, cut: Cut) -> pd.DataFrame:
+    if cut.whole:
+        return spans
+    low, high = (pd.Timestamp(each, unit="us") for each in (cut.low, cut.high))
+    return spans[(spans["end"] > low) & (spans["start"] <= high)]
+
+
+def _reach(simulation: Simulation) -> tuple[timedelta, timedelta] | None:
+    bounds = kind_of(simulation.join).interval(simulation.join)
+    return None if bounds is None else (timedelta(microseconds=bounds[0]), timedelta(microseconds=bounds[1]))
+
+
+VIEW = View(
+    "timeline",
+    "",
+    "Both streams on event time: windows or intervals, matched pairs, fates.",
+    """Both sides as lanes on event time: windows or intervals behind, matched pairs joined, fate by colour.""",
+    _draw,
+)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from workbench.charts._drawing import LATEST, Drawing
@@ -27,6 +28,9 @@ from workbench.charts._style import (
     time_axis,
     time_scale,
 )
+from workbench.charts._view import Scene, View
+from workbench.model import DATA
+from workbench.streams import SIDES
 
 
 def watermarks(marks: pd.DataFrame, held: pd.DataFrame, names: Sequence[str]) -> Drawing:
@@ -64,7 +68,7 @@ def _layout(names: tuple[str, str]) -> Any:
         alt.Chart(alt.NamedData(name))
         .transform_filter("datum.batch <= moment")
         .transform_calculate(at=moment_text("watermark"))
-        .encode(x=x, y=y)
+        .encode(x=x, y=y, order="batch:Q")  # else Vega-Lite joins them in order of their time, which stands on y
         for name in ("own", "held")
     )
     lines = own.mark_line(interpolate="step-after", strokeWidth=2, clip=True)
@@ -77,5 +81,31 @@ def _layout(names: tuple[str, str]) -> Any:
         moment_rule(),
         picked_rules(),
     )
-    chart = chart.add_params(*params(**TIMES, moment=LATEST, picked_came=-1, picked_went=-1))
+    chart = chart.add_params(*params(**TIMES, moment=LATEST, picked_arrived=-1, picked_evicted=-1))
     return looks(chart.properties(width=WIDTH, height=260))
+
+
+def _draw(scene: Scene) -> Drawing:
+    simulation = scene.simulation
+    marks, names = simulation.outcome.marks, simulation.names
+    count = sum(kind == DATA for kind in marks.kinds)
+    batch = np.arange(count)
+    own = [
+        pd.DataFrame({"batch": batch, "stream": name, "watermark": marks.own[side][:count].astype("datetime64[us]")})
+        for side, name in zip(SIDES, names, strict=True)
+    ]
+    behind = marks.own["left"] <= marks.own["right"]
+    holder = np.where(behind == (simulation.policy == "min"), *names)[:count]
+    mark = marks.eviction[:count].astype("datetime64[us]")
+    held = pd.DataFrame({"batch": batch, "watermark": mark, "holder": holder})
+    return watermarks(pd.concat(own, ignore_index=True), held, names)
+
+
+VIEW = View(
+    "watermarks",
+    "Watermarks",
+    "Each stream's own watermark, the query's, and who holds it back.",
+    """Each side's own watermark and the query's, over micro-batches, and who holds it back.""",
+    _draw,
+    of_rows=False,
+)

@@ -7,38 +7,28 @@ without such a partner asks for other bounds, windows or gaps, so that its neare
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from typing import cast
 
 import pandas as pd
 
-from workbench.fixes._bounds import bounds
 from workbench.fixes._delays import delays
-from workbench.fixes._search import COLUMNS, NEVER, Search, needed_delay
-from workbench.fixes._sessions import sessions
-from workbench.fixes._windows import windows
-from workbench.joins import IntervalJoin, Join
-from workbench.model import Micros, Outcome
-from workbench.streams import Stream
-from workbench.windows import Session
+from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
+from workbench.joins import Join
+from workbench.kinds import kind_of
+from workbench.literals import Policy, Setting, Side
+from workbench.model import Micros, Simulation
+from workbench.streams import Stream, on_one_clock
 
-__all__ = ["NEVER", "apply", "apply_all", "fixes", "needed_delay"]
+__all__ = ["NEVER", "apply", "apply_all", "delays", "fixes", "needed_delay", "settings"]
 
 
-def fixes(
-    join: Join,
-    streams: tuple[Stream, Stream],
-    finish: bool,
-    policy: str,
-    outcome: Outcome,
-    asked: dict[str, Micros] | None = None,
-) -> pd.DataFrame:
+def fixes(simulation: Simulation, asked: Mapping[Side, Micros] | None = None) -> pd.DataFrame:
     """For each row that is not matched, the fixes found; the best is the first of its row.
 
     Parameters
     ----------
-    join, streams, finish, policy, outcome
-        The run, and what came of it.
+    simulation
+        The run.
     asked
         Per side the rows that fixes are asked for; None: all.
 
@@ -49,11 +39,7 @@ def fixes(
         ``offset``, ``gap`` or ``finish``); ``value`` (what to set it to, in microseconds); ``change`` (by how much that
         differs, in microseconds); ``partner`` (the row of the other side that it would meet).
     """
-    search = Search(join, streams, finish, policy, outcome, asked)
-    if not isinstance(join, IntervalJoin) and isinstance(join.window, Session):
-        parts = [sessions(search)]
-    else:
-        parts = [delays(search), bounds(search) if isinstance(join, IntervalJoin) else windows(search, join)]
+    parts = kind_of(simulation.join).fixes(Search(simulation, asked))
     every = [part.assign(rank=rank) for rank, part in enumerate(parts) if len(part)]
     if not every:
         return pd.DataFrame(columns=COLUMNS)
@@ -62,7 +48,7 @@ def fixes(
 
 
 def apply(
-    setting: str, value: str | bool, join: Join, left: Stream, right: Stream, finish: bool
+    setting: Setting, value: str | bool, join: Join, left: Stream, right: Stream, *, finish: bool
 ) -> tuple[Join, Stream, Stream, bool]:
     """A run's arguments with one setting changed.
 
@@ -79,16 +65,19 @@ def apply(
         return join, left.with_watermark(str(value)), right, finish
     if setting == "right.watermark":
         return join, left, right.with_watermark(str(value)), finish
-    changed: Any = {setting: value}
-    if isinstance(join, IntervalJoin):
-        return replace(join, **changed), left, right, finish
-    window: Any = join.window
-    return replace(join, window=replace(window, **changed)), left, right, finish
+    if setting == "trigger":
+        return join, *on_one_clock(left.with_trigger(str(value)), right.with_trigger(str(value))), finish
+    return kind_of(join).changed(join, **{setting: value}), left, right, finish
+
+
+def settings(join: Join) -> tuple[Setting, ...]:
+    """The names of what can be set on a join and its streams."""
+    return ("left.watermark", "right.watermark", "trigger", "policy", *kind_of(join).settings(join))
 
 
 def apply_all(
-    settings: Mapping[str, str], join: Join, left: Stream, right: Stream, policy: str
-) -> tuple[Join, Stream, Stream, str]:
+    settings: Mapping[Setting, str], join: Join, left: Stream, right: Stream, policy: Policy
+) -> tuple[Join, Stream, Stream, Policy]:
     """A run's arguments with several settings changed, the ``policy`` perhaps among them.
 
     Parameters
@@ -100,7 +89,7 @@ def apply_all(
     """
     for setting, value in settings.items():
         if setting == "policy":
-            policy = value
+            policy = cast(Policy, value)
         else:
-            join, left, right, _ = apply(setting, value, join, left, right, True)
+            join, left, right, _ = apply(setting, value, join, left, right, finish=True)
     return join, left, right, policy

@@ -1,7 +1,7 @@
 """A join as Apache Flink says it: in Flink SQL, and as a job of its DataStream API in Java.
 
 For people who come from there, and to lay side by side: nothing of it runs in the workbench. The rows are those of the
-run wherever none comes late; what differs beside lateness is told in the text itself.
+run wherever none comes late; what differs beside lateness is a comment in the text.
 """
 
 from __future__ import annotations
@@ -10,21 +10,24 @@ from typing import Any
 
 import jinja2
 
-from workbench.flink import _words
-from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
+from workbench.flink import syntax
+from workbench.joins import Join, emission, how_of
+from workbench.kinds import kind_of
 from workbench.plan import Names
-from workbench.plan._names import ENVIRONMENT, backticks
-from workbench.streams import SIDES, Stream
-from workbench.windows import Session
+from workbench.plan.names import ENVIRONMENT, backticks
+from workbench.sources.arrow import check_same_keys
+from workbench.streams import Stream, check_stream
 
 __all__ = ["class_name", "java", "sql"]
 
-_TEMPLATES = ENVIRONMENT.overlay(loader=jinja2.PackageLoader("workbench", "flink"))
-_TEMPLATES.filters |= {
+_TEMPLATES = ENVIRONMENT.overlay(
+    loader=jinja2.ChoiceLoader([jinja2.PackageLoader("workbench", "flink"), jinja2.PackageLoader("workbench", "kinds")])
+)
+_TEMPLATES.filters = ENVIRONMENT.filters | {  # an overlay shares its filters with the environment it is of
     "sql_name": backticks,
-    "row_type": _words.row_type,
-    "java_text": _words.java_text,
-    "java_lines": _words.java_lines,
+    "row_type": syntax.row_type,
+    "java_text": syntax.java_text,
+    "java_lines": syntax.java_lines,
 }
 _JOINS = {"inner": "JOIN", "left": "LEFT JOIN", "right": "RIGHT JOIN", "full": "FULL JOIN", "anti": "LEFT JOIN"}
 
@@ -81,22 +84,21 @@ def java(join: Join, left: Stream, right: Stream) -> str:
         As in `sql`.
     """
     given = _given(join, left, right)
-    by_table = isinstance(join, IntervalJoin) and join.how != "inner"
+    parts = {"assigner": None, "bounds": [], "by_table": False} | kind_of(join).flink_java(join)
+    by_table = parts["by_table"]
     named = [{each.name: each for each in columns} for columns in given["fields"]]
-    body = _TEMPLATES.get_template("Join.java.jinja").render(
+    body = _TEMPLATES.get_template(parts["template"]).render(
         given,
         name=class_name(left, right),
         tables=_tables(given, watermarks=by_table),
         query=_query(join, given) if by_table else "",
-        keys=_words.java_keys([named[0][key] for key in left.key], [named[1][key] for key in right.key]),
-        times=[_words.java_time(columns[stream.time]) for columns, stream in zip(named, (left, right), strict=True)],
-        delays=[_words.duration(stream.watermark, "watermark") for stream in (left, right)],
-        assigner=None if isinstance(join, IntervalJoin) else _words.assigner(join.window),
-        bounds=[_words.duration(join.lower, "lower"), _words.duration(join.upper, "upper")]
-        if isinstance(join, IntervalJoin)
-        else [],
+        keys=syntax.java_keys([named[0][key] for key in left.key], [named[1][key] for key in right.key]),
+        times=[syntax.java_time(columns[stream.time]) for columns, stream in zip(named, (left, right), strict=True)],
+        delays=[syntax.duration(stream.watermark, "watermark") for stream in (left, right)],
+        assigner=parts["assigner"],
+        bounds=parts["bounds"],
     )
-    return f"{_words.java_imports(body)}\n\n{body}\n"
+    return f"{syntax.java_imports(body)}\n\n{body}\n"
 
 
 def class_name(left: Stream, right: Stream) -> str:
@@ -108,14 +110,20 @@ def class_name(left: Stream, right: Stream) -> str:
     >>> class_name(*generators.generate("orders_payments", events=10))
     'OrdersWithPayments'
     """
+    check_stream("left", left)
+    check_stream("right", right)
     names = Names.of(left, right)
     return "With".join("".join(map(str.capitalize, side.var.split("_"))) for side in (names.left, names.right))
 
 
 def _given(join: Join, left: Stream, right: Stream) -> dict[str, Any]:
-    """What all templates go by."""
+    """What all templates go by, of arguments that are checked."""
+    kind = kind_of(join)
+    check_stream("left", left)
+    check_stream("right", right)
+    check_same_keys(left, right)
     names = Names.of(left, right)
-    how = "inner" if isinstance(join, CoGroup) else join.how
+    emitted, how = emission(join), how_of(join)
     return {
         "join": join,
         "how": how,
@@ -125,13 +133,13 @@ def _given(join: Join, left: Stream, right: Stream) -> dict[str, Any]:
         "right": right,
         "keys": list(zip(left.key, right.key, strict=True)),
         "names": [names.left.var, names.right.var],
-        "fields": [_words.fields(stream) for stream in (left, right)],
-        "both": _words.BOTH,
-        "grouped": isinstance(join, CoGroup),
-        "windowed": not isinstance(join, IntervalJoin),
-        "session": isinstance(join, CoGroup | WindowJoin) and isinstance(join.window, Session),
-        "sides": (0,) if how in ("semi", "anti") else (0, 1),
-        "regular": isinstance(join, IntervalJoin) and how == "semi",
+        "fields": [syntax.fields(stream) for stream in (left, right)],
+        "both": syntax.BOTH,
+        "grouped": kind.grouped,
+        "windowed": kind.windowed,
+        "session": kind.merging,
+        "sides": tuple(range(len(emitted.sides))),
+        "regular": emitted.first_only and not kind.windowed,
     }
 
 
@@ -143,9 +151,9 @@ def _tables(given: dict[str, Any], watermarks: bool) -> list[str]:
         template.render(
             name=name,
             columns=columns,
-            options=_words.options(stream, name),
+            options=syntax.options(stream, name),
             time=stream.time,
-            delay=_words.interval(stream.watermark, "watermark") if watermarks else "",
+            delay=syntax.interval(stream.watermark, "watermark") if watermarks else "",
         )
         for name, columns, stream in sides
     ]
@@ -153,12 +161,8 @@ def _tables(given: dict[str, Any], watermarks: bool) -> list[str]:
 
 def _query(join: Join, given: dict[str, Any]) -> str:
     """The query without its semicolon, and the view that it needs before it, if any."""
-    if isinstance(join, IntervalJoin):
-        bounds = [_words.bound(join.lower, "lower"), _words.bound(join.upper, "upper")]
-        return _TEMPLATES.get_template("interval.sql.jinja").render(given, bounds=bounds).strip()
-    sides = [(name, given[side].time) for name, side in zip(given["names"], SIDES, strict=True)]
-    if given["session"] or given["grouped"]:
-        sides = [(_words.BOTH, "event_time")] * 2
-    functions = [_words.window_function(join.window, *side, given["left"].key, given["grouped"]) for side in sides]
-    template = "cogroup.sql.jinja" if given["grouped"] else "window.sql.jinja"
-    return _TEMPLATES.get_template(template).render(given, functions=functions).strip()
+
+    def render(template: str, **more: Any) -> str:
+        return _TEMPLATES.get_template(template).render(given, **more)
+
+    return kind_of(join).flink_query(join, given, render).strip()

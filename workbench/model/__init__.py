@@ -1,31 +1,52 @@
-"""What must become of every row, worked out from the recorded micro-batches with NumPy and pandas, without Spark.
+"""What must become of every row, computed from the recorded micro-batches with NumPy and pandas, without Spark.
 
-`work_out` follows what Spark does with an order of arrival: watermarks, late rows, state, and the micro-batch in which
-each row of the output appears. `matches` and `windows` are the definition alone, with nothing late.
+`simulate` follows what Spark does with an order of arrival: watermarks, late rows, state, and the micro-batch in which
+each row of the output appears. `matches` is the definition alone, with nothing late.
 """
 
 from __future__ import annotations
 
-from workbench.model._definition import Micros, copies, key_codes, matches, windows
-from workbench.model._outcome import PADDED, Outcome, Shared, complete, first_matches, play, work_out
-from workbench.model._watermarks import DATA, NOTHING, Watermarks, dropped_null_keys, watermarks
+from workbench.kinds import Micros
+from workbench.model._fates import NEVER
+from workbench.model._outcome import Outcome
+from workbench.model._outputs import Outputs, members
+from workbench.model._shared import Shared
+from workbench.model._simulate import common_delay, complete, drop_counts, replay, simulate
+from workbench.model._simulation import Simulation, checked_batch, is_index
+from workbench.model._watermarks import (
+    DATA,
+    NOTHING,
+    Watermarks,
+    end_of_input_is_enough,
+    query_watermark,
+    watermarks,
+)
+from workbench.model.definition import MOST, at_most, check_size, key_codes, matches
 
 __all__ = [
     "DATA",
+    "MOST",
+    "NEVER",
     "NOTHING",
-    "PADDED",
     "Micros",
     "Outcome",
+    "Outputs",
     "Shared",
+    "Simulation",
     "Watermarks",
+    "at_most",
+    "check_size",
+    "checked_batch",
+    "common_delay",
     "complete",
-    "copies",
-    "dropped_null_keys",
-    "first_matches",
+    "drop_counts",
+    "end_of_input_is_enough",
+    "is_index",
     "key_codes",
     "matches",
-    "play",
+    "members",
+    "query_watermark",
+    "replay",
+    "simulate",
     "watermarks",
-    "windows",
-    "work_out",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.model._definition import Micros
+from workbench.kinds import Micros
 from workbench.model._watermarks import Watermarks
 
 

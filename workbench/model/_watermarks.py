@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 
-from workbench._arrow import END_OF_INPUT
-from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
-from workbench.model._definition import Micros
+from workbench.joins import Join
+from workbench.kinds import Micros, kind_of
+from workbench.literals import Policy, Side
+from workbench.sources.arrow import END_OF_INPUT
 from workbench.streams import SIDES, Stream
 from workbench.times import micros
-from workbench.windows import Session
 
 DATA, FINISH, NO_DATA = "data", "finish", "no data"
 _END = END_OF_INPUT.value // 1000
@@ -41,23 +42,22 @@ class Watermarks:
     kinds: list[str]
     eviction: Micros
     late: Micros
-    newest: dict[str, Micros]
-    own: dict[str, Micros]
+    newest: dict[Side, Micros]
+    own: dict[Side, Micros]
 
     def __len__(self) -> int:
         return len(self.kinds)
 
 
-def dropped_null_keys(join: Join) -> tuple[bool, bool]:
-    """Whether rows with a null key are filtered out before the watermark sees them, on the left and on the right.
-
-    Spark pushes "key is not null" below the watermark wherever a row without key cannot be in the result.
-    """
-    if isinstance(join, CoGroup) or join.how in ("inner", "semi"):
-        return True, True
-    if isinstance(join, WindowJoin) and isinstance(join.window, Session):
-        return False, False
-    return join.how == "right", join.how in ("left", "anti")
+def query_watermark(policy: Policy, one: Micros, other: Micros) -> Micros:
+    """The query's watermark under a policy, from those of both sides."""
+    match policy:
+        case "min":
+            return np.minimum(one, other)
+        case "max":
+            return np.maximum(one, other)
+        case _:
+            assert_never(policy)
 
 
 def watermarks(
@@ -66,8 +66,8 @@ def watermarks(
     right: Stream,
     keys: tuple[Micros, Micros],
     finish: bool,
-    policy: str,
-    alone: bool = True,
+    policy: Policy,
+    no_more_data: bool = True,
 ) -> Watermarks:
     """The watermarks of a run of `join`.
 
@@ -77,13 +77,16 @@ def watermarks(
         As in `workbench.run`.
     keys
         As `key_codes` gives them.
-    alone
+    no_more_data
         Whether nothing follows the last micro-batch: then Spark adds one without data if the watermark has moved.
     """
     count = max(left.batch_count, right.batch_count)
     kinds = [DATA] * count + [FINISH] * finish
-    newest, own = {}, {}
-    for side, stream, key, filtered in zip(SIDES, (left, right), keys, dropped_null_keys(join), strict=True):
+    newest: dict[Side, Micros] = {}
+    own: dict[Side, Micros] = {}
+    for side, stream, key, filtered in zip(
+        SIDES, (left, right), keys, kind_of(join).drops_null_keys(join), strict=True
+    ):
         seen = np.full(len(kinds), NOTHING)
         moving = key >= 0 if filtered else np.ones(len(key), dtype=bool)
         np.maximum.at(seen, stream.arrival[moving], stream.event_times[moving] // 1000 * 1000)
@@ -92,9 +95,9 @@ def watermarks(
         newest[side] = np.maximum.accumulate(np.concatenate([[NOTHING], seen]))
         known = newest[side] > NOTHING
         own[side] = np.where(known, np.where(known, newest[side], 0) - micros(stream.watermark), 0)
-    chosen = np.minimum(own["left"], own["right"]) if policy == "min" else np.maximum(own["left"], own["right"])
-    eviction = np.maximum.accumulate(np.maximum(chosen, 0))  # Spark starts at 1970-01-01 and never goes back
-    if alone and eviction[-1] > eviction[-2]:
+    both = query_watermark(policy, own["left"], own["right"])
+    eviction = np.maximum.accumulate(np.maximum(both, 0))  # Spark starts at 1970-01-01 and never goes back
+    if no_more_data and eviction[-1] > eviction[-2]:
         kinds = [*kinds, NO_DATA]
     length = len(kinds)
     late = np.concatenate([[0], eviction[: length - 1]])
@@ -108,6 +111,12 @@ def watermarks(
     )
 
 
+def end_of_input_is_enough(join: Join, left: Stream, right: Stream) -> bool:
+    """Whether the end of the input, with its fixed event time, moves the watermark past every window and bound."""
+    newest = max((int(each.event_times.max()) for each in (left, right) if len(each)), default=0)
+    return newest + kind_of(join).reach(join) + max(micros(left.watermark), micros(right.watermark)) < _END
+
+
 def nothing_late(count: int) -> Watermarks:
     """The watermarks of a run in which nothing is late, and nothing is closed before the end of the input.
 
@@ -118,18 +127,5 @@ def nothing_late(count: int) -> Watermarks:
     """
     never = np.full(count + 2, -(2**61))
     eviction = np.append(never[:-1], _END)
-    sides = dict.fromkeys(SIDES, never)
+    sides: dict[Side, Micros] = dict.fromkeys(SIDES, never)
     return Watermarks([*[DATA] * count, FINISH, NO_DATA], eviction, never, sides, sides)
-
-
-def eviction_thresholds(join: Join, marks: Watermarks) -> tuple[Micros, Micros]:
-    """Per side and micro-batch: what is at or before this time, by event time or window end, leaves the state.
-
-    In an interval join Spark solves each bound for the watermark, in milliseconds: a left row waits until no right row
-    can come that is within its upper bound; a right row, until no left row can come whose lower bound it is within.
-    """
-    if not isinstance(join, IntervalJoin):
-        return marks.eviction, marks.eviction
-    left = np.trunc((marks.eviction - micros(join.upper)) / 1000).astype(np.int64) - (not join.upper_exclusive)
-    right = np.trunc((marks.eviction + micros(join.lower)) / 1000).astype(np.int64) - (not join.lower_exclusive)
-    return left * 1000, right * 1000

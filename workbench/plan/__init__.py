@@ -5,24 +5,12 @@ The text is what is shown, what is run, and what is exported: there is no second
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from workbench.joins import CoGroup, IntervalJoin, Join, WindowJoin
-from workbench.plan import _cogroup, _interval, _session, _window
-from workbench.plan._names import Names, column
+from workbench.joins import Join
+from workbench.kinds import kind_of
+from workbench.plan.names import Names, column
 from workbench.streams import Stream
-from workbench.windows import Session
 
 __all__ = ["Names", "column", "render"]
-
-_RENDERERS: dict[type, Callable[[Any, Names, bool], str]] = {
-    IntervalJoin: _interval.render,
-    CoGroup: _cogroup.render,
-    WindowJoin: lambda join, names, finish: (_session if isinstance(join.window, Session) else _window).render(
-        join, names, finish
-    ),
-}
 
 
 def render(join: Join, left: Stream, right: Stream, finish: bool = False) -> str:
@@ -37,4 +25,4 @@ def render(join: Join, left: Stream, right: Stream, finish: bool = False) -> str
     finish
         Take out the rows of the end of input (event time ``END_OF_INPUT``), once the watermark has seen them.
     """
-    return _RENDERERS[type(join)](join, Names.of(left, right), finish)
+    return kind_of(join).plan(join, Names.of(left, right), finish)

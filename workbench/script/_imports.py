@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 import ast
+import sys
+from collections.abc import Iterable
 
-_IMPORTS = """
+from workbench.sources.columns import CORRUPT, LATE_WINDOW
+
+COMMON = tuple(
+    """
 import argparse
-import getpass
 import hashlib
 import json
 import os
+import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import Any
-
-import psycopg
-from psycopg.conninfo import conninfo_to_dict
-from psycopg.sql import SQL, Identifier
 from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.window import Window
-"""
+""".strip().splitlines()
+)
+"""Imports that any script may need."""
 _CONSTANTS = {
-    "CORRUPT": '"__corrupt"  # the column for what could not be read',
-    "WINDOW": '"__window"  # the column for the window that a row is late for',
+    "CORRUPT": f'"{CORRUPT}"  # the column for what could not be read',
+    "WINDOW": f'"{LATE_WINDOW}"  # the column for the window that a row is late for',
     "MICROSECONDS": "\"yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX\"  # of timestamps as text",
 }
 
@@ -41,15 +44,18 @@ def names(body: str) -> set[str]:
     return {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
 
 
-def imports(used: set[str]) -> str:
-    """The import statements for these names."""
-    lines = []
-    for line in _IMPORTS.strip().splitlines():
+def imports(used: set[str], lines: Iterable[str]) -> str:
+    """The import statements for these names, of those that there are, in the usual order."""
+    wanted = set()
+    for line in lines:
         start, _, known = line.rpartition("import ")
-        wanted = [name for name in known.split(", ") if name.split(" as ")[-1] in used]
-        if wanted or not line:
-            lines.append(f"{start}import {', '.join(wanted)}" if line else "")
-    return "\n".join(lines)
+        here = [name for name in known.split(", ") if name.split(" as ")[-1] in used]
+        if here:
+            wanted.add(f"{start}import {', '.join(here)}")
+    groups: dict[bool, list[str]] = {False: [], True: []}
+    for line in sorted(wanted, key=lambda line: (line.startswith("from"), line.split()[1], line)):
+        groups[line.split()[1].partition(".")[0] not in sys.stdlib_module_names].append(line)
+    return "\n\n".join("\n".join(group) for group in groups.values() if group)
 
 
 def constants(used: set[str]) -> str:

@@ -1,110 +1,275 @@
-"""Where an exported script reads from and writes to, and what each place promises."""
+"""What a place that a script reads or writes says of itself: a source, a sink, a target of dead letters, a connector.
+
+Each place is one object in a file of its own, beside the template of its functions. Scripts, their ``--help``, the
+exported folder and the documentation's tables are made of what it says.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
 
-from workbench.plan import Names
+from workbench.sources import arrow
+from workbench.streams import Stream
 
-SOURCES = {
-    "files": "folders of files, each file taken once, in order of modification time.",
-    "kafka": "Kafka topics, from their beginning; the values are JSON objects of a stream's columns.",
-    "kafka-avro": "Kafka topics, from their beginning; the values are Avro records of a stream's columns.",
-}
-"""What a script can read, and how."""
+Guarantee = Literal["exactly once", "at least once", "no promise"]
+"""How often a row is in the output after failures and restarts."""
 
-SINKS = {
-    "parquet": "Parquet files, each row exactly once for readers that go by the log in the folder, as Spark does.",
-    "delta": (
-        "a Delta table, each row exactly once: a commit notes the query and the micro-batch it is of. Delta Lake 4.4.0 "
-        "needs Spark 4.2."
-    ),
-    "kafka": "a Kafka topic, each row at least once; a repeated row has the same id, by which `read_once` drops it.",
-    "console": "the standard output; a micro-batch that is done again is printed again.",
-    "postgresql": "a PostgreSQL table, each row exactly once: a row's id is its primary key, inserted if it is new.",
-    "postgresql-transaction": (
-        "a PostgreSQL table, each row exactly once: a micro-batch is written ahead, then moved in one transaction "
-        "with a note of its number."
-    ),
-}
-"""Where a script can write, and what that place promises after failures and restarts."""
+JOINED = "<left>_with_<right>"
+"""What stands for both streams' names in an argument's default."""
 
-LATE = {
-    "parquet": "rows that come late or cannot be read, as Parquet files in --late, a folder for each micro-batch.",
-    "kafka": "rows that come late or cannot be read, to the topic --late, at least once, with an id in the headers.",
-}
-"""Where a script can write the rows that the join drops."""
 
-_SPARK, _SPARK_OF_DELTA = "4.3.0", "4.2.1"  # Delta Lake 4.4.0 calls what Spark 4.3 changed
-_PACKAGES = {
-    "kafka": "org.apache.spark:spark-sql-kafka-0-10_2.13:{spark}",
-    "avro": "org.apache.spark:spark-avro_2.13:{spark}",
-    "postgresql": "org.postgresql:postgresql:42.7.8",
-    "delta": "io.delta:delta-spark_4.2_2.13:4.4.0",
-}
+def beside(file: str, ending: str = ".jinja") -> str:
+    """The text of the template that stands beside a module."""
+    return (Path(file).parent / f"{Path(file).stem}{ending}").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
-class Places:
-    """A source, a sink, and a place for what is dropped.
+class SparkVersion:
+    """A version of Spark: its number, and what a project's dependencies say of it."""
+
+    number: str
+    requirement: str
+
+    @property
+    def minor(self) -> str:
+        """The number without its last part."""
+        return self.number.rpartition(".")[0]
+
+
+SPARK = SparkVersion("4.3.0", "pyspark>=4.3,<4.4")
+"""What scripts are for, unless a connector is tied to another version."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A command-line argument: its name with its dashes, its default, which makes it a text or a number, its help."""
+
+    name: str
+    default: str | int
+    help: str
+
+    @property
+    def dest(self) -> str:
+        """Its name among the parsed arguments."""
+        return self.name.removeprefix("--").replace("-", "_")
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A Python package that a script imports: its name, the version, and what it is for."""
+
+    name: str
+    version: str
+    purpose: str
+
+
+@dataclass(frozen=True)
+class Connector:
+    """What a script needs beside PySpark to reach a place.
 
     Attributes
     ----------
-    source, sink, late
-        As in `workbench.export`, the source without its kind of value.
-    formats
-        Of the files of both sides.
+    label
+        Its name and version.
+    coordinates
+        The package for ``spark-submit``; ``{spark}`` stands for Spark's version.
+    spark
+        The version of Spark that it is tied to; None: it goes with `SPARK`.
+    secrets
+        What it reads from the environment, in words.
+    arguments
+        What the script is asked of it.
+    settings
+        The session's settings that it needs.
+    requirements
+        Python packages that the script imports for it.
+    imports
+        Import statements that the script's text may need for it.
+    template
+        Functions for all who use it, as Jinja text.
     """
 
-    source: str
-    sink: str
-    late: str | None
-    formats: tuple[str, str] = ("parquet", "parquet")
+    label: str
+    coordinates: str
+    spark: SparkVersion | None = None
+    secrets: str = ""
+    arguments: tuple[Argument, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    imports: tuple[str, ...] = ()
+    template: str = ""
 
     @property
-    def needs(self) -> list[str]:
-        """The packages for Spark: some of kafka, avro, postgresql, delta."""
-        wanted = {
-            "kafka": "kafka" in (self.source.split("-")[0], self.sink, self.late),
-            "avro": self.source == "kafka-avro",
-            "postgresql": self.sink.startswith("postgresql"),
-            "delta": self.sink == "delta" or (self.source == "files" and "delta" in self.formats),
-        }
-        return [name for name, wants in wanted.items() if wants]
+    def note(self) -> str:
+        """Which version of Spark it is tied to, as a sentence."""
+        return f"{self.label} needs Spark {self.spark.minor}." if self.spark else ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A place that a script reads both streams from.
+
+    As it stands it is one without end whose values hold a stream's columns. Others say what differs.
+
+    Attributes
+    ----------
+    name
+        Its name in ``wb.export(..., source=...)``.
+    description
+        What it is, for the script's help, as a sentence.
+    malformed
+        What becomes of a record that cannot be read, for the documentation.
+    template
+        Jinja text of macros: ``input_fields()`` and ``input_values(side)`` of the script's class ``Input``, ``place(side)``
+        (default and help of the side's argument), ``settings()`` of the session, ``read()`` and, for dead letters,
+        ``read_micro_batch()``.
+    pipeline
+        Jinja text of macros for a declarative pipeline: ``imports()``, ``constants(side)``, ``functions()``,
+        ``read(side)``, ``configuration(sides)``. Empty: there is none.
+    arguments
+        Its command-line arguments beside the streams' places.
+    connectors
+        What it needs.
+    stored
+        Whether it reads the run's own files, or its recordings, which have an end.
+    trigger
+        The default of ``--trigger``.
+    dropped
+        Why a record may be among the dead letters, beside being late.
+    imports
+        Import statements that its text may need.
+    """
+
+    name: str
+    description: str
+    malformed: str
+    template: str = field(repr=False)
+    pipeline: str = field(default="", repr=False)
+    arguments: tuple[Argument, ...] = ()
+    connectors: tuple[Connector, ...] = ()
+    stored: bool = False
+    trigger: str = "10 seconds"
+    dropped: tuple[str, ...] = ("malformed",)
+    imports: tuple[str, ...] = ()
+
+    def check(self, left: Stream, right: Stream, dead_letters: str | None) -> None:
+        """Check that it can bring these streams, and their dead letters if asked for.
+
+        Raises
+        ------
+        ArgumentError
+            If it cannot.
+        """
+
+    def connectors_for(self, left: Stream, right: Stream) -> tuple[Connector, ...]:
+        """What these streams need beside `connectors`."""
+        return ()
+
+    def columns(self, stream: Stream) -> dict[str, str]:
+        """A stream's columns and their types in Spark's words, as the source brings them."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        return {each.name: arrow.ddl(each.dataType) for each in from_arrow_schema(stream.table.schema)}
+
+    def schema(self, stream: Stream) -> dict[str, str]:
+        """The columns that are read, before some of them are chosen."""
+        return self.columns(stream)
+
+    def variables(self, stream: Stream, var: str, data: str) -> dict[str, Any]:
+        """What its templates ask of a side beside its names.
+
+        Parameters
+        ----------
+        stream, var
+            The side, and its name in the script.
+        data
+            The folder of recordings beside the script.
+        """
+        return {}
+
+
+@dataclass(frozen=True)
+class Sink:
+    """A place that a script writes the joined rows to.
+
+    Attributes
+    ----------
+    name
+        Its name in ``wb.export(..., sink=...)``.
+    target
+        What the rows go to, such as ``a Kafka topic``.
+    guarantee
+        How often a row is there after failures and restarts.
+    reason
+        Why, or for whom, with the punctuation that joins it to the guarantee.
+    template
+        Jinja text of the script's function ``write(joined, args)`` and those it calls; a part that it asks for by name,
+        such as ``with_idempotency_key``, is put in.
+    arguments
+        Its command-line arguments, ``--output`` among them if it has one.
+    connectors
+        What it needs.
+    fixed_output
+        Whether ``--output`` is a folder that belongs to one checkpoint: new with it, and the same as long as it lives.
+    imports
+        Import statements that its text may need.
+    """
+
+    name: str
+    target: str
+    guarantee: Guarantee
+    reason: str
+    template: str = field(repr=False)
+    arguments: tuple[Argument, ...] = ()
+    connectors: tuple[Connector, ...] = ()
+    fixed_output: bool = False
+    imports: tuple[str, ...] = ()
 
     @property
-    def coordinates(self) -> str:
-        """The packages' coordinates, as ``--packages`` takes them; empty where none are needed."""
-        return ",".join(_PACKAGES[name].format(spark=self.spark) for name in self.needs)
+    def promise(self) -> str:
+        """What holds after failures and restarts."""
+        return f"{'' if self.guarantee == 'no promise' else 'each row '}{self.guarantee}{self.reason}"
 
     @property
-    def spark(self) -> str:
-        """The version of Spark that the script is for."""
-        return _SPARK_OF_DELTA if "delta" in self.needs else _SPARK
+    def description(self) -> str:
+        """What it is and promises, as sentences."""
+        notes = [each.note for each in self.connectors if each.note]
+        return " ".join([f"{self.target}, {self.promise}.", *notes])
 
-    def words(self, names: Names, file: str) -> dict[str, Any]:
-        """What the templates ask of the places."""
-        needs = self.needs
-        submit = f"`spark-submit --packages {self.coordinates} {file}`"
-        secrets = ["KAFKA_SASL_JAAS_CONFIG and other KAFKA_… options of security"] if "kafka" in needs else []
-        secrets += ["PGPASSWORD"] if "postgresql" in needs else []
-        return {
-            "source": self.source.split("-")[0],
-            "avro": "avro" in needs,
-            "kafka": "kafka" in needs,
-            "database": "postgresql" in needs,
-            "delta": "delta" in needs,
-            "sink": self.sink,
-            "sink_file": f"sink_{self.sink.split('-')[0]}.jinja",
-            "late": self.late,
-            "identified": self.sink in ("kafka", "postgresql") or self.late == "kafka",
-            "from_words": SOURCES[self.source],
-            "to_words": SINKS[self.sink],
-            "late_words": LATE[self.late] if self.late else "",
-            "source_words": self.source,
-            "spark_version": "pyspark>=4.2,<4.3" if "delta" in needs else "pyspark>=4.3,<4.4",
-            "secrets": ", ".join(secrets),
-            "command": submit if needs else f"`python {file}` or `spark-submit {file}`",
-            "trigger": "10 seconds" if self.source != "files" else "available-now",
-        }
+
+@dataclass(frozen=True)
+class DeadLetters:
+    """A place that a script writes rows to that the join drops, or that cannot be read.
+
+    Attributes
+    ----------
+    name
+        Its name in ``wb.export(..., dead_letters=...)``.
+    target
+        Where they go, and how.
+    template
+        Jinja text of statements that write the frame ``found`` of the micro-batch ``number``, and that know ``args``.
+    arguments
+        Its command-line arguments.
+    connectors
+        What it needs.
+    new_folder
+        Whether ``--dead-letters`` is a folder that must be new with a new checkpoint.
+    imports
+        Import statements that its text may need.
+    """
+
+    name: str
+    target: str
+    template: str = field(repr=False)
+    arguments: tuple[Argument, ...] = ()
+    connectors: tuple[Connector, ...] = ()
+    new_folder: bool = False
+    imports: tuple[str, ...] = ()
+
+    @property
+    def description(self) -> str:
+        """What it is, as a sentence."""
+        return f"rows that come late or cannot be read, {self.target}."

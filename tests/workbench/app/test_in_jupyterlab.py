@@ -3,38 +3,96 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from pathlib import Path
 
 import nbformat
 import pytest
-from lab import CHROMIUM, lab, page, run_all
+from axe_playwright_python.sync_playwright import Axe
+from lab import CHROMIUM, chromium, lab, page, run_all
 
-from workbench.app._fields import KINDS
+from workbench.kinds import kinds
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")]
 
 CELLS = ("%load_ext workbench", "%workbench", "threads = 0", "print('the kernel is', 'free')")
 
 
-def notebook(folder: Path, *cells: str) -> str:
+FRESH = """
+from workbench.app import close_all
+close_all()
+get_ipython().run_line_magic('reset', '-f')
+"""
+"""Takes what the test before has left in the kernel."""
+SIZE = {"width": 1440, "height": 1100}
+
+
+def notebook(folder: Path, name: str, *cells: str) -> str:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
     book.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    nbformat.write(book, folder / "n.ipynb")
-    return "n.ipynb"
+    nbformat.write(book, folder / name)
+    return name
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory):
+def jupyter(tmp_path_factory):
+    """JupyterLab: its address, and the folder of its notebooks."""
     home = tmp_path_factory.mktemp("lab")
     root = home / "root"
     root.mkdir()
-    name = notebook(root, *CELLS)
-    with lab(home, root) as address, page(address, name) as opened:
-        run_all(opened)
-        opened.wait_for_selector(".sjw-chart canvas", timeout=90_000)
+    with lab(home, root) as address:
+        yield address, root
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def window(jupyter, browser):
+    """A window of a browser with a notebook."""
+    address, root = jupyter
+    with page(address, notebook(root, "shared.ipynb", *CELLS), browser=browser) as opened:
         yield opened
+
+
+@pytest.fixture
+def opened(window):
+    """The app, just opened: of the tests before there is only the browser, and the kernel with Spark in it."""
+    ask_kernel(window, FRESH)
+    window.evaluate("void window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+    window.wait_for_function("() => !document.querySelector('.sjw')")
+    window.mouse.move(0, 0)
+    show_app(window)
+    return window
+
+
+@pytest.fixture
+def own(jupyter, browser, request):
+    """The app in a window, a notebook and a kernel of its own, for what does not leave them as they were."""
+    address, root = jupyter
+    with page(address, notebook(root, f"{request.node.name}.ipynb", *CELLS), browser=browser) as opened:
+        show_app(opened)
+        yield opened
+
+
+def show_app(opened):
+    """Run the notebook, and wait until the app shows what it does."""
+    run_all(opened)
+    badge(opened, "Preview (simulated)")
+    opened.wait_for_selector(".sjw-chart canvas:visible", timeout=180_000)
+    ask_kernel(opened, "pass")  # comes after all that the opening page has sent
+    opened.evaluate("() => document.querySelector('.sjw').scrollIntoView()")
+
+
+@pytest.fixture
+def ran(opened):
+    """The app after a first run on Spark."""
+    button(opened, "Run on Spark").click()
+    badge(opened, "run 1, on Spark in")
+    return opened
 
 
 def field(opened, label):
@@ -47,7 +105,7 @@ def choose(opened, label, option):
 
 
 def button(opened, words):
-    return opened.locator(f".sjw button:has-text('{words}'):visible").first
+    return opened.locator(f".sjw button:has-text('{words}'):visible:enabled").first
 
 
 def view(opened, name):
@@ -69,39 +127,58 @@ def shown(opened, table):
     )
 
 
-def signal(opened, name):
-    script = "name => [...document.querySelectorAll('.sjw-chart div')].find(each => each.view).view.signal(name)"
-    return opened.evaluate(script, name)
+def signalled(opened, name, value):
+    """Wait until a signal of the chart has a value."""
+    opened.wait_for_function(
+        """([name, value]) => {
+            const box = [...document.querySelectorAll('.sjw-chart div')].find(each => each.view);
+            return box && JSON.stringify(box.view.signal(name)) === value;
+        }""",
+        arg=[name, json.dumps(value, separators=(",", ":"))],
+    )
 
 
 def execute(opened, number):
-    """Run a cell, and give what it prints."""
-    opened.locator(".jp-Notebook .jp-Cell").nth(number).locator(".jp-InputArea-editor").click()
-    opened.evaluate("void window.jupyterapp.commands.execute('notebook:run-cell')")
+    """Run a cell."""
+    script = """number => {
+        window.jupyterapp.shell.currentWidget.content.activeCellIndex = number;
+        void window.jupyterapp.commands.execute('notebook:run-cell');
+    }"""
+    opened.evaluate(script, number)
 
 
 def ask_kernel(opened, code):
-    """What a piece of Python prints in the notebook's kernel, asked beside the notebook."""
+    """What a piece of Python prints in the notebook's kernel, configuration beside the notebook."""
     script = """async code => {
         const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
         const future = kernel.requestExecute({ code, store_history: false });
         let text = '';
         future.onIOPub = message => { if (message.header.msg_type === 'stream') text += message.content.text; };
-        await future.done;
+        const late = new Promise((_, fail) => setTimeout(() => fail(new Error('the kernel does not answer')), 90_000));
+        await Promise.race([future.done, late]);
         return text.trim();
     }"""
     return opened.evaluate(script, code)
 
 
+def wait_for(found, seconds=30):
+    """Wait until the kernel, or the page, says what is expected; gives it."""
+    deadline = time.monotonic() + seconds
+    while not (it := found()):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    return it
+
+
 def test_it_opens_with_a_preview_of_what_the_join_does(opened):
-    badge(opened, "a preview, worked out without Spark")
+    badge(opened, "Preview (simulated)")
     title(opened, "Interval join on event time")
     assert shown(opened, "rows") > 200
     assert "matched" in opened.locator(".sjw-figures").inner_text()
 
 
 def test_each_kind_of_join_is_set_and_previewed(opened):
-    for kind in KINDS.values():
+    for kind in kinds().values():
         choose(opened, "Kind", kind.label)
         words = kind.label.replace("Interval join", "Interval join on").replace(" window join", " window join on")
         title(opened, words)
@@ -113,7 +190,7 @@ def test_each_kind_of_join_is_set_and_previewed(opened):
 
 
 def test_a_wrong_field_is_told_beside_it_and_disables_run(opened):
-    run = button(opened, "Run on Spark")
+    run = opened.locator(".sjw button:has-text('Run on Spark'):visible").first
     assert run.is_enabled()
     field(opened, "Upper bound").fill("soon")
     opened.wait_for_selector(".sjw-mark:has-text('use a number with a unit')", timeout=20_000)
@@ -123,23 +200,18 @@ def test_a_wrong_field_is_told_beside_it_and_disables_run(opened):
 
 
 def test_undo_and_redo(opened):
-    opened.wait_for_timeout(1000)
+    has = "text => [...document.querySelectorAll('.sjw input')].some(each => each.value === text)"
+    assert opened.evaluate(has, "30 seconds")
     field(opened, "Upper bound").fill("25 seconds")
-    opened.wait_for_timeout(600)
-    opened.click(".sjw-left button:has(.fa-undo)")
-    opened.wait_for_function(
-        "() => [...document.querySelectorAll('.sjw input')].some(each => each.value === '20 seconds')"
-    )
-    opened.click(".sjw-left button:has(.fa-repeat)")
-    opened.wait_for_function(
-        "() => [...document.querySelectorAll('.sjw input')].some(each => each.value === '25 seconds')"
-    )
-    field(opened, "Upper bound").fill("20 seconds")
+    time.sleep(2)  # a step that is undone while it is being drawn is another test's
+    opened.click(".sjw-left button:has(.fa-undo):enabled")
+    time.sleep(3)
+    opened.wait_for_function(has, arg="30 seconds")
+    opened.click(".sjw-left button:has(.fa-repeat):enabled")
+    opened.wait_for_function(has, arg="25 seconds")
 
 
-def test_a_run_is_seen_in_every_view(opened):
-    button(opened, "Run on Spark").click()
-    badge(opened, "run 1, on Spark in")
+def test_a_run_is_seen_in_every_view(ran):
     for name, words in (
         ("Arrival", "Arrival and watermark"),
         ("Watermarks", "Watermarks"),
@@ -148,12 +220,12 @@ def test_a_run_is_seen_in_every_view(opened):
         ("Unmatched", "near misses"),
         ("Timeline", "Interval join on event time"),
     ):
-        view(opened, name)
-        title(opened, words)
-    view(opened, "Output")
-    opened.wait_for_selector(".sjw table.dataTable tbody tr:visible", timeout=60_000)
-    view(opened, "Windows")
-    opened.wait_for_selector(".sjw-remark:has-text('an interval join has no windows'):visible", timeout=20_000)
+        view(ran, name)
+        title(ran, words)
+    view(ran, "Output")
+    ran.wait_for_selector(".sjw table.dataTable tbody tr:visible", timeout=60_000)
+    view(ran, "Windows")
+    ran.wait_for_selector(".sjw-remark:has-text('this join has no windows'):visible", timeout=20_000)
 
 
 def test_the_script_is_shown_copied_and_downloaded(opened):
@@ -161,10 +233,10 @@ def test_the_script_is_shown_copied_and_downloaded(opened):
     opened.wait_for_selector(".sjw-code pre:has-text('def join_streams'):visible", timeout=20_000)
     opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
     button(opened, "Copy").click()
-    opened.wait_for_selector(".sjw button:has-text('Copied')", timeout=5_000)
+    opened.wait_for_selector(".sjw button:has-text('Copied')")
     copied = opened.evaluate("navigator.clipboard.readText()")
     assert "def join_streams" in copied
-    assert "20 seconds" in copied
+    assert "30 seconds" in copied
     with opened.expect_download() as download:
         button(opened, "Download").click()
     assert download.value.suggested_filename == "join.py"
@@ -179,16 +251,16 @@ def test_the_script_is_shown_copied_and_downloaded(opened):
 
 
 def test_scrubbing_shows_the_run_come_about(opened):
-    view(opened, "Timeline")
-    title(opened, "Interval join on event time")
     for _ in range(4):
         opened.click(".sjw-scrubber button:has(.fa-step-backward)")
-    opened.wait_for_selector(".sjw-moment:has-text('in state'):visible", timeout=20_000)
-    opened.wait_for_timeout(1000)
-    words = opened.locator(".sjw-moment").inner_text()
-    assert re.match(r"micro-batch \d+: [\d,]+ \+ [\d,]+ rows came", words)
-    batch = int(re.match(r"micro-batch (\d+)", words).group(1))
-    assert signal(opened, "moment") == batch
+    opened.wait_for_function(
+        """() => {
+            const words = document.querySelector('.sjw-moment').innerText;
+            const told = words.match(/^micro-batch (\\d+): [\\d,]+ \\+ [\\d,]+ rows came.* in state/s);
+            const box = [...document.querySelectorAll('.sjw-chart div')].find(each => each.view);
+            return told && box && box.view.signal('moment') === Number(told[1]);
+        }"""
+    )
     button(opened, "Whole run").click()
     opened.wait_for_selector(".sjw-moment:has-text('the whole run'):visible", timeout=20_000)
 
@@ -201,99 +273,252 @@ def test_playing_moves_by_itself_and_ends(opened):
     opened.wait_for_selector(".sjw-moment:has-text('the whole run'):visible", timeout=20_000)
 
 
-def test_a_click_on_an_event_picks_it_everywhere(opened):
-    place = opened.evaluate(
-        """() => {
-            const box = [...document.querySelectorAll('.sjw-chart div')].find(each => each.view);
-            const rows = box.view.data('rows').filter(each => each.fate === 'unmatched');
-            const canvas = box.querySelector('canvas').getBoundingClientRect();
-            const origin = box.view.origin();
-            for (const row of rows) {
-                const x = canvas.x + box.view.padding().left + origin[0] + box.view.scale('x')(row.time);
-                const y = canvas.y + box.view.padding().top + origin[1] + box.view.scale('y')(row.y);
-                const alone = box.view.data('rows').every(each => each === row ||
-                    Math.hypot(box.view.scale('x')(each.time) - box.view.scale('x')(row.time),
-                               box.view.scale('y')(each.y) - box.view.scale('y')(row.y)) > 12);
-                if (alone) return { x, y, id: row.row_id };
+PLACES = """() => {
+    const box = [...document.querySelectorAll('.sjw-chart div')].find(each => each.view);
+    const canvas = box.querySelector('canvas').getBoundingClientRect(), origin = box.view.origin();
+    const found = [];
+    const visit = (mark, x, y) => {
+        for (const item of mark.items ?? []) {
+            if (mark.marktype === 'group') {
+                for (const each of item.items ?? []) visit(each, x + (item.x || 0), y + (item.y || 0));
+            } else if (mark.marktype === 'symbol' && item.datum?.row_id) {
+                found.push({ id: item.datum.row_id, fate: item.datum.fate, x: x + item.x, y: y + item.y });
             }
-        }"""
+        }
+    };
+    visit(box.view.scenegraph().root, 0, 0);
+    return found.map(each => ({ ...each, x: each.x + canvas.x + origin[0], y: each.y + canvas.y + origin[1] }));
+}"""
+"""Where each row is drawn, in the window."""
+
+
+def alone(opened, fate):
+    """The row of a fate that is drawn furthest from all others."""
+    places = opened.evaluate(PLACES)
+
+    def nearest(one):
+        return min(abs(one["x"] - each["x"]) + abs(one["y"] - each["y"]) for each in places if each["id"] != one["id"])
+
+    return max((each for each in places if each["fate"] == fate), key=nearest)
+
+
+def stretch(opened):
+    return opened.locator(".sjw-stretch-text").inner_text()
+
+
+def drag(opened, begin=0.3, end=0.6, height=0.5):
+    """Drag over a part of the chart."""
+    box = opened.locator(".sjw-chart canvas").first.bounding_box()
+    x, y = box["x"] + 70, box["y"] + box["height"] * height
+    width = box["width"] - 120
+    opened.mouse.move(x + width * begin, y)
+    opened.mouse.down()
+    opened.mouse.move(x + width * (begin + end) / 2, y, steps=4)
+    assert opened.locator(".sjw-stretch").is_visible()
+    opened.mouse.move(x + width * end, y, steps=4)
+    opened.mouse.up()
+
+
+def noted(opened, words, there=True):
+    script = """([words, there]) => [...document.querySelectorAll('.sjw-table')].some(
+        each => each.offsetParent && each.innerText.includes(words)) === there"""
+    opened.wait_for_function(script, arg=[words, there], timeout=30_000)
+
+
+def test_a_drag_shows_a_stretch_and_a_double_click_all(opened):
+    opened.evaluate("() => document.querySelector('.sjw').scrollIntoView()")
+    all_rows = shown(opened, "rows")
+    drag(opened)
+    noted(opened, "in this stretch")
+    assert stretch(opened).startswith("from 2026-01-01 ")
+    fewer = shown(opened, "rows")
+    assert 0 < fewer < all_rows
+    drag(opened, height=0.93)  # the same in another track, and in a chart that is zoomed
+    opened.wait_for_function(
+        """before => [...document.querySelectorAll('.sjw-chart div')].find(each => each.view)
+            .view.data('rows').length < before""",
+        arg=fewer,
     )
+    box = opened.locator(".sjw-chart canvas").first.bounding_box()
+    opened.mouse.dblclick(box["x"] + 300, box["y"] + 200)
+    noted(opened, "in this stretch", there=False)
+    assert shown(opened, "rows") == all_rows
+    choose(opened, "Along", "micro-batch")
+    title(opened, "on micro-batch")
+    drag(opened)
+    opened.wait_for_selector(".sjw-stretch-text:has-text('micro-batches ')")
+
+
+def test_the_wheel_scrolls_the_page_and_zooms_with_ctrl(opened):
+    opened.evaluate("() => document.querySelector('.sjw').scrollIntoView()")
+    chart = opened.locator(".sjw-chart canvas").first
+    before, box = stretch(opened), chart.bounding_box()
+    opened.mouse.move(box["x"] + 300, box["y"] + 300)
+    opened.mouse.wheel(0, 200)
+    opened.wait_for_function(
+        "top => document.querySelector('.sjw-chart').getBoundingClientRect().top < top", arg=box["y"]
+    )
+    assert stretch(opened) == before
+    opened.keyboard.down("Control")
+    opened.mouse.wheel(0, -300)
+    opened.keyboard.up("Control")
+    opened.wait_for_selector(".sjw-stretch-text:has-text('from 2026')")
+
+
+def test_a_click_picks_the_nearest_row_within_twenty_pixels(opened):
+    opened.evaluate("() => document.querySelector('.sjw').scrollIntoView()")
+    place = alone(opened, "matched")
+    opened.mouse.click(place["x"] + 6, place["y"] - 4)
+    signalled(opened, "picked", [place["id"]])
+    box = opened.locator(".sjw-chart canvas").first.bounding_box()
+    opened.mouse.click(box["x"] + 5, box["y"] + 5)
+    signalled(opened, "picked", [])
+
+
+def test_details_lead_from_row_to_row(opened):
+    opened.evaluate("() => document.querySelector('.sjw').scrollIntoView()")
+    place = alone(opened, "matched")
     opened.mouse.click(place["x"], place["y"])
-    opened.wait_for_selector(".sjw-story pre:has-text('verdict'):visible", timeout=20_000)
-    assert signal(opened, "picked") == [place["id"]]
+    opened.wait_for_selector(".sjw-details .sjw-fate-matched:visible")
+    left, chart = (opened.locator(each).first.bounding_box() for each in (".sjw-details", ".sjw-chart"))
+    assert left["x"] + left["width"] <= chart["x"]  # beside it
+    heading = opened.locator(".sjw-story h4").inner_text()
+    opened.locator(".sjw-candidates button:has-text('met')").first.click()
+    opened.wait_for_function("before => document.querySelector('.sjw-story h4').innerText !== before", arg=heading)
+    button(opened, "All rows of this key").click()
+    opened.wait_for_selector(".sjw-story h4:has-text('Key ')")
+
+
+def test_the_settings_fold_away(opened):
+    width = opened.locator(".sjw-chart").first.bounding_box()["width"]
+    opened.locator(".sjw button[title^='Fold']").click()
+    opened.wait_for_function("before => document.querySelector('.sjw-chart').clientWidth > before + 150", arg=width)
+    assert not opened.locator(".sjw-settings").is_visible()
+    opened.locator(".sjw button[title^='Fold']").click()
+    opened.wait_for_selector(".sjw-settings:visible")
+
+
+def test_jupyterlabs_shortcuts_do_not_act_on_the_page(opened):
+    script = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
+    cells = opened.evaluate(script)
+    opened.locator(".sjw .noUi-handle:visible").first.focus()
+    for key in "xbd":
+        opened.keyboard.press(key)
+    opened.keyboard.press("d")
+    opened.wait_for_timeout(500)
+    assert opened.evaluate(script) == cells
+    assert opened.locator(".sjw").is_visible()
+
+
+def test_a_restarted_kernel_is_told(own):
+    own.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    own.wait_for_selector(".sjw-gone-note:has-text('was restarted or shut down')", timeout=60_000)
+    assert own.locator(".sjw-gone > .sjw-body").evaluate("each => getComputedStyle(each).pointerEvents") == "none"
+    own.wait_for_function(
+        "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'", timeout=60_000
+    )
+    run_all(own)
+    own.wait_for_selector(".sjw:not(.sjw-gone) .sjw-badge:has-text('Preview (simulated)')", timeout=120_000)
+    assert own.locator(".sjw-gone").count() == 0
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_nothing_violates_wcag(opened, theme):
+    change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
+    opened.evaluate(change, theme)
+    opened.wait_for_function("dark => (document.body.dataset.jpThemeLight === 'false') === dark", arg="Dark" in theme)
+    found = {}
+    for name in opened.locator(".sjw-tabs button").all_inner_texts():
+        view(opened, name)
+        opened.wait_for_timeout(1_500)
+        rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
+        result = Axe().run(opened, context=".sjw", options=rules).response
+        assert len(result["passes"]) > 15
+        faults = [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in result["violations"]]
+        if faults:
+            found[name] = faults
+    opened.evaluate(change, "JupyterLab Light")
+    assert not found
+
+
+def test_a_click_on_an_event_picks_it_everywhere(opened):
+    place = alone(opened, "unmatched")
+    opened.mouse.click(place["x"], place["y"])
+    opened.wait_for_selector(".sjw-story .sjw-fate-unmatched:visible", timeout=20_000)
+    signalled(opened, "picked", [place["id"]])
     story = opened.locator(".sjw-story").inner_text()
     view(opened, "Unmatched")
     opened.wait_for_selector(".sjw table.dataTable:visible", timeout=30_000)
     assert opened.locator(".sjw-story").inner_text() == story
     view(opened, "Arrival")
     title(opened, "Arrival and watermark")
-    opened.wait_for_timeout(500)
-    assert signal(opened, "picked") == [place["id"]]
+    signalled(opened, "picked", [place["id"]])
     view(opened, "Unmatched")
     other = opened.locator(".sjw table.dataTable tbody tr:visible:not(.selected)").first
     other.click()
     opened.wait_for_function("before => document.querySelector('.sjw-story').innerText !== before", arg=story)
 
 
-def test_two_runs_are_compared(opened):
-    field(opened, "Upper bound").fill("3 seconds")
-    opened.wait_for_selector(".sjw-since:has-text('upper 20 seconds → 3 seconds')", timeout=20_000)
-    assert opened.locator(".sjw-figures i").count() >= 2
-    button(opened, "Run on Spark").click()
-    badge(opened, "run 2, on Spark in")
-    view(opened, "Runs")
-    opened.wait_for_selector(".sjw-compare tr.sjw-differs:has-text('upper'):visible", timeout=20_000)
-    assert "rows have another fate" in opened.locator(".sjw-table:visible").inner_text()
-    opened.locator(".sjw select:visible").filter(has_text="1 · IntervalJoin").first.select_option(index=1)
-    button(opened, "Go back to it").click()
-    badge(opened, "run 1, on Spark in")
-    assert field(opened, "Upper bound").input_value() == "20 seconds"
+def test_two_runs_are_compared(ran):
+    field(ran, "Upper bound").fill("3 seconds")
+    ran.wait_for_selector(".sjw-since:has-text('upper bound 30 s → 3 s')", timeout=20_000)
+    assert ran.locator(".sjw-figures i").count() >= 2
+    button(ran, "Run on Spark").click()
+    badge(ran, "run 2, on Spark in")
+    view(ran, "Runs")
+    ran.wait_for_selector(".sjw-compare tr.sjw-differs:has-text('upper'):visible", timeout=20_000)
+    ran.wait_for_selector(".sjw-table:visible:has-text('rows have another fate')")
+    ran.locator(".sjw select:visible").filter(has_text="1 · IntervalJoin").first.select_option(index=1)
+    button(ran, "Go back to it").click()
+    badge(ran, "run 1, on Spark in")
+    wait_for(lambda: field(ran, "Upper bound").input_value() == "30 seconds")
 
 
 def test_going_live_pausing_and_stopping(opened):
-    view(opened, "Timeline")
     button(opened, "Go live").click()
     badge(opened, "backpressure")
     before = shown(opened, "rows")
     opened.wait_for_function(
         "before => [...document.querySelectorAll('.sjw-chart div')].find(each => each.view).view.data('rows').length > before",
-        arg=before, timeout=30_000,
+        arg=before, timeout=180_000,
     )  # fmt: skip
     view(opened, "Live")
     title(opened, "Live")
     execute(opened, 3)
-    opened.wait_for_selector(".jp-OutputArea-output:has-text('the kernel is free')", timeout=5_000)
+    opened.wait_for_selector(".jp-OutputArea-output:has-text('the kernel is free')")
+    badge(opened, "backpressure")  # it still runs
     button(opened, "Pause").click()
-    badge(opened, "paused", 5_000)
+    badge(opened, "paused")
     button(opened, "Resume").click()
-    begun = time.monotonic()
+    badge(opened, "backpressure")
     button(opened, "Stop").click()
-    badge(opened, "live, stopped", 10_000)
-    assert time.monotonic() - begun < 2.5
+    badge(opened, "live, stopped")
     button(opened, "Keep as recording").click()
-    badge(opened, "a preview")
+    badge(opened, "Preview")
     assert "live_impressions" in opened.locator(".sjw-left").inner_text()
     choose(opened, "From", "a scenario")
-    badge(opened, "a preview")
+    badge(opened, "Preview")
 
 
 def test_an_error_in_spark_is_one_sentence_and_the_page_recovers(opened):
-    code = "import workbench.query as q, workbench as wb; q.kept = q.compiled\ndef bad(code): raise RuntimeError('the state store is gone')\nq.compiled = bad"
+    code = "import workbench.engine.query as q, workbench as wb; q.kept = q.compiled\ndef bad(code): raise RuntimeError('the state store is gone')\nq.compiled = bad"
     ask_kernel(opened, code)
+    try:
+        button(opened, "Run on Spark").click()
+        badge(opened, "failed")
+        assert "the state store is gone" in opened.locator(".sjw-trouble").inner_text()
+    finally:
+        ask_kernel(opened, "q.compiled = q.kept")
     button(opened, "Run on Spark").click()
-    badge(opened, "failed")
-    assert "the state store is gone" in opened.locator(".sjw-trouble").inner_text()
-    ask_kernel(opened, "q.compiled = q.kept")
-    button(opened, "Run on Spark").click()
-    badge(opened, "run 3, on Spark in")
+    badge(opened, "run 1, on Spark in")
     assert opened.locator(".sjw-trouble").inner_text().strip() == ""
 
 
-def test_a_click_on_a_point_of_the_tuning_takes_its_setting(opened):
-    view(opened, "Tune")
-    title(opened, "What is kept, and what it costs")
-    opened.wait_for_selector(".sjw-tuned:has-text('To keep 99.9 %'):visible", timeout=20_000)
-    place = opened.evaluate(
+def test_a_click_on_a_point_of_the_tuning_takes_its_setting(ran):
+    view(ran, "Tune")
+    title(ran, "What is kept, and what it costs")
+    ran.wait_for_selector(".sjw-tuned:has-text('To keep 99.9 %'):visible", timeout=20_000)
+    place = ran.evaluate(
         """() => {
             const box = [...document.querySelectorAll('.sjw-chart div')].find(each => each.view);
             const rows = box.view.data('settings');
@@ -305,20 +530,24 @@ def test_a_click_on_a_point_of_the_tuning_takes_its_setting(opened):
             };
         }"""
     )
-    opened.mouse.click(place["x"], place["y"])
-    opened.wait_for_selector(".sjw-since:has-text('delay of')", timeout=20_000)
-    badge(opened, "a preview")
+    ran.mouse.click(place["x"], place["y"])
+    ran.wait_for_selector(".sjw-since:has-text('delay of')", timeout=20_000)
+    badge(ran, "Preview")
 
 
-@pytest.mark.parametrize("name", ["Timeline", "Unmatched", "Script", "Tune", "Runs"])
-def test_nothing_is_clipped(opened, name):
-    view(opened, name)
-    opened.wait_for_timeout(500)
-    clipped = opened.evaluate(
-        """() => [...document.querySelectorAll('.sjw .widget-label, .sjw-tabs button, .sjw-head button, .sjw-left button')]
-            .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map(e => e.textContent)"""
-    )
-    assert clipped == []
+def test_nothing_is_clipped(ran):
+    for name in ("Timeline", "Unmatched", "Script", "Tune", "Runs"):
+        view(ran, name)
+        ran.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        clipped = ran.evaluate(
+            """() => {
+                const seen = [...document.querySelectorAll(
+                    '.sjw .widget-label, .sjw-tabs button, .sjw-head button, .sjw-left button')].filter(e => e.clientWidth > 0);
+                if (seen.length < 20) throw new Error('the page is not there');
+                return seen.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent);
+            }"""
+        )
+        assert clipped == [], name
 
 
 def test_a_narrow_window_puts_the_settings_above(opened):
@@ -335,19 +564,27 @@ def test_a_narrow_window_puts_the_settings_above(opened):
                 return canvas.width > 250 && canvas.right <= right + 1; }"""
         )
     finally:
-        opened.set_viewport_size({"width": 1440, "height": 1100})
+        opened.set_viewport_size(SIZE)
 
 
-def test_the_keyboard_is_enough(opened):
-    field(opened, "Upper bound").focus()
-    opened.keyboard.press("Control+A")
-    opened.keyboard.type("12 seconds")
-    opened.wait_for_selector(".sjw-since:has-text('12 seconds')", timeout=20_000)
+def test_the_keyboard_is_enough(ran):
+    button(ran, "Run on Spark").wait_for()  # the settings can be changed again
+    field(ran, "Upper bound").focus()
+    ran.keyboard.press("Control+A")
+    ran.keyboard.type("12 seconds")
+    ran.wait_for_selector(".sjw-since:has-text('→ 12 s')", timeout=20_000)
+    button(ran, "Run on Spark").wait_for()
     reached = set()
-    for _ in range(60):
-        opened.keyboard.press("Tab")
-        reached.add(opened.evaluate("document.activeElement.textContent.trim() || document.activeElement.title"))
-    assert {"Run on Spark", "Timeline", "Script", "Whole run"} <= reached
+    for _ in range(90):
+        ran.keyboard.press("Tab")
+        reached.add(ran.evaluate("document.activeElement.textContent.trim() || document.activeElement.title"))
+    assert {"Run on Spark", "Timeline", "Whole run"} <= reached
+    ran.locator(".sjw-tabs button:text-is('Timeline')").focus()
+    for _ in range(20):  # from tab to tab, as in every row of tabs
+        if ran.evaluate("document.activeElement.textContent.trim()") == "Script":
+            break
+        ran.keyboard.press("ArrowRight")
+    ran.wait_for_selector(".sjw-code pre:has-text('def join_streams'):visible")
 
 
 def test_running_the_cell_again_leaves_nothing_of_the_page_before(opened):
@@ -355,27 +592,90 @@ def test_running_the_cell_again_leaves_nothing_of_the_page_before(opened):
     badge(opened, "backpressure")
     execute(opened, 1)
     opened.wait_for_function(
-        "() => [...document.querySelectorAll('.sjw-badge')].every(each => each.innerText.includes('a preview'))",
+        """() => {
+            const badges = [...document.querySelectorAll('.sjw-badge')];
+            return badges.length && badges.every(each => each.innerText.includes('Preview'));
+        }""",
         timeout=60_000,
     )
     code = (
-        "import threading, glob, json, workbench as wb; "
-        "print(json.dumps([len(wb.spark().streams.active), "
-        "sorted(each.name for each in threading.enumerate() if each.name.startswith('stream-join'))]))"
+        "import threading, json, workbench as wb; "
+        "active = wb.spark()._jsparkSession.sharedState().activeStreamingQueries().size(); "
+        "print(json.dumps([active, "
+        "sorted({each.name for each in threading.enumerate() if each.name.startswith('stream-join')})]))"
     )
-    queries, threads = json.loads(ask_kernel(opened, code))
-    assert queries == 0
-    assert set(threads) <= {"stream-join-workbench-drawing"}
+    wait_for(lambda: json.loads(ask_kernel(opened, code)) in ([0, []], [0, ["stream-join-workbench-drawing"]]))
 
 
-def test_deleting_the_cell_stops_its_query(opened):
-    button(opened, "Go live").click()
-    badge(opened, "backpressure")
-    opened.locator(".jp-Notebook .jp-Cell").nth(1).locator(".jp-InputArea-editor").click()
-    opened.keyboard.press("Escape")
-    opened.evaluate("void window.jupyterapp.commands.execute('notebook:delete-cell')")
-    for _ in range(20):
-        opened.wait_for_timeout(1_000)
-        if ask_kernel(opened, "print(len(wb.spark().streams.active))") == "0":
-            return
-    pytest.fail("the query of a page that is gone still runs")
+def test_a_second_page_leaves_the_first_alone(jupyter, browser):
+    address, root = jupyter
+    cells = ("%load_ext workbench", "%workbench", "%workbench")
+    with page(address, notebook(root, "two.ipynb", *cells), browser=browser) as opened:
+        execute(opened, 0)
+        ask_kernel(opened, "pass")
+        execute(opened, 1)
+        badge(opened, "Preview (simulated)")
+        button(opened, "Run on Spark").click()
+        badge(opened, "run 1, on Spark in")
+        execute(opened, 2)
+        badge(opened, "Preview (simulated)")
+        first, second = (opened.locator(".sjw").nth(place) for place in range(2))
+        assert first.locator(".sjw-badge").inner_text().startswith("run 1, on Spark in")
+        assert first.locator(".sjw-chart canvas:visible").count() == 1
+        for each, words in ((first, "1 · IntervalJoin"), (second, "page 1: 1 · IntervalJoin")):
+            each.locator(".sjw-tabs button:text-is('Runs')").click()
+            each.locator("select:visible").filter(has_text=words).first.wait_for()
+        second.locator("button:has-text('Go back to it'):visible:enabled").click()
+        second.locator(".sjw-badge:has-text('run 1, on Spark in')").wait_for()
+
+
+def test_deleting_the_cell_stops_its_query(own):
+    button(own, "Go live").click()
+    badge(own, "backpressure")
+    active = "import workbench as wb; print(wb.spark()._jsparkSession.sharedState().activeStreamingQueries().size())"
+    assert ask_kernel(own, active) == "1"
+    own.locator(".jp-Notebook .jp-Cell").nth(1).locator(".jp-InputArea-editor").click()
+    own.keyboard.press("Escape")
+    own.evaluate("void window.jupyterapp.commands.execute('notebook:delete-cell')")
+    wait_for(lambda: ask_kernel(own, active) == "0")
+
+
+OWN = """
+import generators, numpy as np, pandas as pd
+orders, payments = (each.to_pandas().drop(columns="batch") for each in generators.generate("orders_payments", events=80))
+orders = orders.assign(order_id=range(len(orders)), ordered_at=orders["ordered_at"].dt.strftime("%d.%m.%Y %H:%M:%S"))
+orders.loc[[3, 9], "ordered_at"] = ["soon", None]
+payments = payments.assign(order_id=[str(n) for n in np.arange(len(payments)) + 12])
+"""
+OWN_CELLS = ("%load_ext workbench", OWN, "%workbench orders payments")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_two_dataframes_with_text_times_and_a_wrong_key_type_are_a_chart_in_a_few_clicks(
+    jupyter, browser, dark, tmp_path
+):
+    address, root = jupyter
+    book = notebook(root, f"own-{dark}.ipynb", *OWN_CELLS)
+    with page(address, book, size=(1440, 1700), dark=dark, browser=browser) as opened:
+        run_all(opened)
+        badge(opened, "nothing to show yet")
+        opened.wait_for_selector(f"body[data-jp-theme-light='{'false' if dark else 'true'}']", state="attached")
+        ask_kernel(opened, "pass")  # comes after all that the opening page has sent
+        clicks = ("Parse as %d.%m.%Y %H:%M:%S; not 1", "Leave out 2 rows", "Make order_id whole numbers")
+        for number, words in enumerate(clicks):
+            opened.screenshot(path=tmp_path / f"{number}.png")
+            button(opened, words).click()
+        badge(opened, "Preview (simulated)")
+        opened.wait_for_selector(".sjw-chart canvas:visible")
+        assert shown(opened, "rows") > 100
+        notes = opened.locator(".sjw-note:visible").all_inner_texts()
+        assert any("% of the keys of orders are on payments" in each for each in notes)
+        opened.screenshot(path=tmp_path / "chart.png")
+        cut = "each => each.scrollWidth > each.clientWidth + 1"
+        for words in opened.locator(".sjw-left .widget-label:visible, .sjw-left button:visible").all():
+            assert not words.evaluate(cut), words.inner_text()
+        view(opened, "Script")
+        opened.wait_for_selector(".sjw-export:visible")
+        choose(opened, "Sink", "kafka")
+        opened.wait_for_selector(".sjw-code:has-text('spark-sql-kafka')")
+        opened.screenshot(path=tmp_path / "export.png")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 
 import altair as alt
 import pandas as pd
@@ -27,9 +29,10 @@ def data(chart):
     return chart.to_dict()["datasets"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
-def test_charts_show_what_the_tables_hold(spark, join):
-    run = wb.run(join, *generators.generate("orders_payments", events=20, rate=2, late=0.2, seed=3))
+def test_charts_show_what_the_tables_hold(join):
+    run = wb.preview(join, *generators.generate("orders_payments", events=20, rate=2, late=0.2, seed=3))
     timeline = run.charts.timeline()
     points = data(timeline)["rows"]
     assert sorted(row["fate"] for row in points) == sorted(run.rows["fate"])
@@ -44,9 +47,32 @@ def test_charts_show_what_the_tables_hold(spark, join):
         assert "tooltip" in text
 
 
-def test_pairs_are_lines(spark):
-    run = wb.run(JOINS[0], *generators.generate("orders_payments", events=20, rate=2, late=0, seed=3))
-    assert len(data(run.charts.timeline())["lines"]) == run.output["right_order_id"].notna().sum()
+@pytest.mark.parametrize("join", JOINS, ids=repr)
+def test_a_partner_that_the_watermark_passed_was_in_reach(join):
+    """Of the rows without partner, those that a run with nothing late gives one are counted by themselves."""
+    streams = generators.generate("orders_payments", events=400, rate=5, late=0.3, batches=30, seed=3)
+    run = wb.preview(join, *streams)
+    nothing_late = wb.preview(join, *(each.with_watermark("1 day") for each in streams))
+    assert not len(nothing_late.late)
+    kept_apart, apart = 0, 0
+    for side in ("left", "right"):
+        partnered = nothing_late.fates[side]["fate"].eq("matched") & run.fates[side]["fate"].eq("unmatched")
+        kept_apart += int(partnered.sum())
+        here, there = (set(run.side(each).table["order_id"].to_pylist()) for each in ("left", "right"))
+        keys = pd.Series(run.side(side).table["order_id"].to_pylist())
+        apart += int((run.fates[side]["fate"].eq("unmatched") & ~partnered & keys.isin(here & there)).sum())
+    assert kept_apart > 0 or join == JOINS[-1]
+    drawing = run.charts.drawing("misses")
+    assert drawing.subtitle.startswith(f"{apart:,} rows have no partner in reach, but one of their key elsewhere")
+    assert drawing.subtitle.endswith(
+        f"; {kept_apart:,} more have one in reach, for which the watermark had passed"
+    ) == (kept_apart > 0)
+    assert sum(row["rows"] for row in drawing.tables["rows"].to_dict("records")) == apart
+
+
+def test_pairs_are_lines(ran):
+    run = ran(JOINS[0])
+    assert len(data(run.charts.timeline())["lines"]) == run.output["right_order_id"].notna().sum() > 0
 
 
 def test_two_thousand_rows_are_drawn_and_of_more_counts_that_add_up():
@@ -70,29 +96,33 @@ def test_two_thousand_rows_are_drawn_and_of_more_counts_that_add_up():
     assert many.charts.drawing("arrival").tables["rows"]["rows"].sum() == len(many.rows)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
-def test_a_moment_of_the_run_is_what_spark_held_then(spark, join):
-    run = wb.run(join, *generators.generate("orders_payments", events=60, rate=2, late=0.1, seed=5))
+def test_a_moment_of_the_run_is_what_spark_held_then(ran, join):
+    run = ran(join)
     for batch in run.batches["batch"]:
         moment = run.at(int(batch))
-        told = run.batches.loc[run.batches["batch"] == batch].iloc[0]
-        assert moment.arrived == (told["left_rows"], told["right_rows"])
-        assert (moment.late, moment.out) == (told["late_rows"], told["output_rows"])
-        if isinstance(join, wb.WindowJoin) and isinstance(join.window, wb.Tumbling):
-            assert moment.in_state == told["state_rows"] == len(run.state(int(batch)))
+        reported = run.batches.loc[run.batches["batch"] == batch].iloc[0]
+        assert moment.arrived == (reported["left_rows"], reported["right_rows"])
+        assert (moment.late, moment.out) == (reported["late_rows"], reported["output_rows"])
+        if not isinstance(join, wb.CoGroup) and not isinstance(getattr(join, "window", None), wb.Session):
+            assert moment.in_state == reported["state_rows"]  # else Spark counts groups
+        if batch in (1, 3):
+            assert moment.in_state == len(run.state(int(batch))) > 0
         before = run.at(int(batch) - 1).in_state if batch else 0
         assert moment.kept == before - moment.evicted
     rows = run.charts.drawing("timeline", batch=3).tables["rows"]
     assert run.charts.timeline(batch=3).to_dict()["params"] != run.charts.timeline().to_dict()["params"]
-    settled = rows[rows["fate"] == "matched"].set_index("row_id")["settled"]
+    settled = rows[rows["fate"] == "matched"].set_index("row_id")["decided_in"]
     lines = run.charts.drawing("timeline").tables["lines"]
+    assert (len(lines) > 0) == (not isinstance(join, wb.WindowJoin) or join.how != "semi")
     if len(lines):
         assert lines.groupby("left")["batch"].min().to_dict().items() <= settled.to_dict().items()
     with pytest.raises(wb.ArgumentError, match="batch: got 99; this run has micro-batches 0 to"):
         run.at(99)
 
 
-def test_a_wrong_stretch_of_time_is_told():
+def test_a_wrong_stretch_of_time_is_refused():
     run = wb.preview(JOINS[0], *generators.generate("orders_payments", events=5))
     with pytest.raises(wb.ArgumentError, match="between: got 'soon'; give two event times"):
         run.charts.timeline(between="soon")
@@ -109,13 +139,14 @@ def test_charts_that_look_alike_share_a_layout():
 VIEWS = ("timeline", "arrival", "late", "watermarks", "windows", "misses", "state")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
-def test_every_view_of_every_join_can_be_drawn(spark, join):
+def test_every_view_of_every_join_can_be_drawn(join):
     left, right = generators.generate("orders_payments", events=150, rate=5, late=0.1, idle=("right", 0.4, 0.6), seed=3)
-    run = wb.run(join, left, right)
+    run = wb.preview(join, left, right)
     for view in VIEWS:
         if view == "windows" and isinstance(join, wb.IntervalJoin):
-            with pytest.raises(wb.ArgumentError, match="an interval join has no windows"):
+            with pytest.raises(wb.ArgumentError, match="this join has no windows"):
                 run.charts.windows()
             continue
         spec = getattr(run.charts, view)().to_dict()
@@ -123,21 +154,63 @@ def test_every_view_of_every_join_can_be_drawn(spark, join):
         assert vl_convert.vegalite_to_svg(spec).startswith("<svg")
 
 
-def test_views_of_an_empty_run_can_be_drawn(spark):
-    run = wb.run(JOINS[1], *(generators.generate("orders_payments", events=1, unmatched=1, late=0)))
+def lines_of(marks):
+    """The lines of a Vega chart, those in groups too."""
+    for mark in marks:
+        if mark["type"] == "line":
+            yield mark
+        yield from lines_of(mark.get("marks", []))
+
+
+def test_a_watermark_that_stands_still_is_drawn_in_the_order_of_micro_batches():
+    sides = generators.generate(
+        "orders_payments", events=200, rate=4, late=0, idle=("right", 0.35, 0.7), trigger="5 seconds", seed=7
+    )
+    run = wb.preview(wb.IntervalJoin("0 s", "15 s"), *sides)
+    own = run.charts.drawing("watermarks").tables["own"]
+    assert own["watermark"].duplicated().any()
+    lines = list(lines_of(vl_convert.vegalite_to_vega(run.charts.watermarks().to_dict())["marks"]))
+    assert len(lines) == 2
+    assert all("batch" in json.dumps(each["sort"]) for each in lines)
+
+
+def test_every_window_is_drawn_or_reached_by_a_stretch():
+    sides = generators.generate("orders_payments", events=200, rate=4, late=0, seed=7)
+    run = wb.preview(wb.WindowJoin(wb.Session("5 s"), how="left"), *sides)
+    spans = run.charts.drawing("windows").tables["spans"]
+    assert len(spans) == len(set(run.outcome.groups.index)) > 200
+    for _, line in spans.sort_values("start").groupby("line"):  # on a line, one ends before the next begins
+        assert (line["start"].to_numpy()[1:] >= line["end"].to_numpy()[:-1]).all()
+    many = wb.preview(
+        wb.WindowJoin(wb.Session("5 s")), *generators.generate("orders_payments", events=3_000, rate=50, seed=7)
+    )
+    counted = many.charts.drawing("windows")
+    assert counted.aggregated
+    low, high = counted.tables["counts"]["start"].iloc[[10, 10]]
+    stretch = many.charts.drawing("windows", between=(low, high + pd.Timedelta("1 ms")))
+    assert len(stretch.tables["spans"]) > 0 or stretch.aggregated
+    moment = many.charts.drawing("windows", between=(low, low))
+    assert len(moment.tables["spans"]) == min(
+        60, int(moment.subtitle.split(" windows")[0].split()[-1].replace(",", ""))
+    )
+
+
+def test_views_of_an_empty_run_can_be_drawn():
+    run = wb.preview(JOINS[1], *(generators.generate("orders_payments", events=1, unmatched=1, late=0)))
     for view in VIEWS:
         assert vl_convert.vegalite_to_svg(getattr(run.charts, view)().to_dict()).startswith("<svg")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("join", [JOINS[0], JOINS[3]], ids=repr)
-def test_views_of_many_rows_stay_small(spark, join):
-    left, right = generators.generate("orders_payments", events=20_000, rate=500, late=0.3, seed=3)
-    run = wb.run(join, left, right)
+def test_views_of_many_rows_stay_small(join):
+    run = wb.preview(join, *generators.generate("orders_payments", events=20_000, rate=500, late=0.3, seed=3))
     for view in VIEWS:
         if view != "windows" or isinstance(join, wb.WindowJoin):
             assert len(json.dumps(getattr(run.charts, view)().to_dict())) < 2_000_000
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_two_thousand_rows_a_side_are_drawn_in_less_than_two_megabytes(join):
     run = wb.preview(join, *generators.generate("orders_payments", events=2_000, rate=10, late=0.1, seed=3))
@@ -148,6 +221,7 @@ def test_two_thousand_rows_a_side_are_drawn_in_less_than_two_megabytes(join):
             assert not drawing.aggregated or view == "windows"
 
 
+@pytest.mark.slow
 def test_a_million_rows_a_side_are_counted():
     sides = generators.generate("orders_payments", events=1_000_000, rate=200, late=0.01, batches=20, seed=3)
     run = wb.preview(JOINS[0], *sides)
@@ -162,27 +236,70 @@ def test_a_million_rows_a_side_are_counted():
     assert run.why(1_500_000).text
 
 
-def test_the_delay_that_keeps_all_rows_keeps_all(spark):
+def test_the_delay_that_keeps_all_rows_keeps_all():
     left, right = generators.generate("orders_payments", events=150, rate=5, late=0.1, seed=3)
-    run = wb.run(JOINS[0], left, right)
+    run = wb.preview(JOINS[0], left, right)
     title = run.charts.late().to_dict()["title"]
     assert title["text"] == f"{len(run.late)} late rows"
     seconds = float(re.search(r"100% kept with ([\d.]+) s", title["subtitle"]).group(1))
     for delay, late in ((seconds, 0), (seconds - 0.001, 1)):
         again = [each.with_watermark(f"{round(delay * 1000)} ms") for each in (left, right)]
-        assert len(wb.run(JOINS[0], *again).late) == late
+        assert len(wb.preview(JOINS[0], *again).late) == late
 
 
-def test_names_are_data_not_code(spark):
+def test_names_are_data_not_code():
     nasty = "a' + alert(1) + '\" </script>"
     rows = pd.DataFrame({"id": ["x"], "at": [pd.Timestamp("2026-01-01")]})
     sides = [wb.Stream.from_pandas(rows, nasty + side, key="id", time="at") for side in "lr"]
-    chart = wb.run(JOINS[0], *sides).charts.timeline()
-    assert vl_convert.vegalite_to_svg(chart.to_dict()).startswith("<svg")
+    chart = wb.preview(JOINS[0], *sides).charts.timeline().to_dict()
+    plain = [wb.Stream.from_pandas(rows, f"plain{side}", key="id", time="at") for side in "lr"]
+    other = wb.preview(JOINS[0], *plain).charts.timeline().to_dict()
+    seen = []
+
+    def check(mine, theirs, place):
+        if isinstance(mine, dict):
+            assert list(mine) == list(theirs)
+            for name in mine:
+                if name not in ("name", "views"):  # a layout's own, made of all that is in it
+                    check(mine[name], theirs[name], name)
+        elif isinstance(mine, list):
+            for one, two in zip(mine, theirs, strict=True):
+                check(one, two, place)
+        elif isinstance(mine, str):
+            # in an expression a name is a quoted literal, elsewhere it is data
+            name = json.dumps(nasty)[1:-1] if '"plain' in theirs else nasty
+            assert mine == theirs.replace("plain", name), place
+            seen.append(name in mine)
+        else:
+            assert mine == theirs
+
+    check(chart, other, "")
+    assert any(seen)
+    assert vl_convert.vegalite_to_svg(chart).startswith("<svg")
 
 
-def test_a_chosen_renderer_is_left_alone(spark):
-    run = wb.run(JOINS[0], *generators.generate("orders_payments", events=5))
+def test_a_chosen_renderer_is_left_alone():
+    run = wb.preview(JOINS[0], *generators.generate("orders_payments", events=5))
     with alt.renderers.enable("json"):
         _ = run.charts
         assert alt.renderers.active == "json"
+
+
+def test_a_moment_is_told_in_the_zone_of_the_streams_and_by_numpys_numbers():
+    frame = pd.DataFrame({"k": ["a", "a"], "t": pd.to_datetime(["2026-01-01 10:00", "2026-01-01 10:05"])})
+    frame["t"] = frame["t"].dt.tz_localize("Europe/Berlin")
+    one, other = wb.frames.sliced(*(wb.Stream.from_pandas(frame, name, "k", "t") for name in ("l", "r")), 2)
+    run = wb.preview(wb.IntervalJoin("0 s", "1 s"), one, other)
+    number = run.batches["batch"].iloc[1]
+    assert run.at(number).watermark == run.batches["watermark"].iloc[1]
+    assert run.at(number).watermark.tz is not None
+    assert "watermark 2026-01-01 10:00:00" in str(run.at(number))
+    assert run.charts.timeline(batch=number).to_dict()
+
+
+def test_the_chart_of_why_is_shown_without_a_network():
+    code = "import altair, workbench as wb, generators\n"
+    code += "run = wb.preview(wb.IntervalJoin('0 s', '9 s'), *generators.generate('orders_payments', events=5))\n"
+    code += "run.why(0).chart\nprint(altair.renderers.active)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["workbench"], done.stderr[-2000:]

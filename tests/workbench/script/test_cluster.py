@@ -66,9 +66,9 @@ def test_the_rows_are_those_of_the_local_run(spark, cluster, tmp_path):
     settings = {"spark.executor.memory": "512m", "spark.cores.max": "2", "spark.executor.cores": "1"}
     env = scripts.environment(tmp_path, **{"spark.master": address} | settings)
     scripts.run(file, env=env, launcher=(str(HOME / "bin" / "spark-submit"),))
-    told = log.read_text()
-    assert "Registered app orders with payments" in told
-    assert len(set(re.findall(r"Launching executor (app-\S+) on worker (\S+)", told))) == 2
+    text = log.read_text()
+    assert "Registered app orders with payments" in text
+    assert len(set(re.findall(r"Launching executor (app-\S+) on worker (\S+)", text))) == 2
     found = spark.read.parquet(str(tmp_path / "output")).toArrow().to_pylist()
     assert plain(found) == rows_of(run)
     assert len(found) > 100

@@ -1,14 +1,13 @@
-"""What an exported script says was dropped is what the run called late; records that cannot be read are told of too."""
+"""What an exported script says was dropped is what the run called late; so are records that cannot be read."""
 
 from __future__ import annotations
 
 import json
 import os
 
-import pandas as pd
 import pytest
-import scripts
 from helpers import stream
+from scripts import dead_letters, late_in, late_of, run_here
 
 import generators
 import workbench as wb
@@ -34,71 +33,23 @@ def streams():
     return again, right.with_watermark("1 second")
 
 
-def run_here(spark, run, folder, **given):
-    """The script's own functions, in the tests' session."""
-    made = scripts.module(wb.export(run, folder / "join.py", late="parquet"))
-    places = {name: str(folder / name) for name in ("output", "checkpoint", "late")}
-    extra = {} if run.finish else {"trigger": "available-now"}
-    own = scripts.own_session(spark, **{"spark.sql.files.ignoreCorruptFiles": "true"})
-    made.run(own, scripts.arguments(made, **places | extra | given))
-    return own
-
-
-def letters(spark, folder):
-    return spark.read.parquet(str(folder / "late")).toPandas()
-
-
-def late_of(run):
-    """A run's late rows as (stream, batch, window end, watermark, row)."""
-    named = {"left": "orders", "right": "payments"}
-    found = []
-    for each in run.late.to_dict("records"):
-        side = run.left if each["side"] == "left" else run.right
-        row = {name: _text(each[name]) for name in side.columns if not pd.isna(each[name])}
-        found.append((named[each["side"]], each["batch"], _text(each.get("window_end")), _text(each["watermark"]), row))
-    return sorted(found, key=repr)
-
-
-def told_of(found):
-    return sorted(
-        (
-            (
-                each["stream"],
-                each["batch"],
-                _text(each["window"] and each["window"]["end"]),
-                _text(each["watermark"]),
-                json.loads(each["row"]),
-            )
-            for each in found[found["why"] == "late"].to_dict("records")
-        ),
-        key=repr,
-    )
-
-
-def _text(value):
-    if value is None or value is pd.NaT:
-        return None
-    if hasattr(value, "year"):
-        moment = pd.Timestamp(value)
-        moment = moment.tz_convert("UTC").tz_localize(None) if moment.tz is not None else moment
-        return moment.strftime(scripts.JSON_TIMES)
-    return value
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_late_rows_are_those_of_the_run(spark, tmp_path, join):
     run = wb.run(join, *streams(), finish=join.how != "left" if hasattr(join, "how") else True)
     assert len(run.late) > 5
     own = run_here(spark, run, tmp_path)
-    assert told_of(letters(own, tmp_path)) == late_of(run)
+    assert late_in(dead_letters(own, tmp_path)) == late_of(run)
 
 
+@pytest.mark.slow
 def test_a_second_start_writes_nothing_twice(spark, tmp_path):
     run = wb.run(JOINS[0], *streams(), finish=False)
     own = run_here(spark, run, tmp_path)
-    before = told_of(letters(own, tmp_path))
+    before = late_in(dead_letters(own, tmp_path))
+    assert before
     run_here(spark, run, tmp_path)
-    assert told_of(letters(own, tmp_path)) == before
+    assert late_in(dead_letters(own, tmp_path)) == before
 
 
 def test_broken_records_and_files_do_not_stop_the_query(spark, tmp_path, capfd):
@@ -128,23 +79,23 @@ def test_broken_records_and_files_do_not_stop_the_query(spark, tmp_path, capfd):
     cut.write_bytes(whole[: len(whole) // 2])
     os.utime(cut, (1002, 1002))
     own = run_here(spark, run, tmp_path)
-    found = letters(own, tmp_path)
-    poison = found[found["why"] == "poison"]
-    assert [json.loads(row).get("__corrupt") for row in sorted(poison["row"])] == [
+    found = dead_letters(own, tmp_path)
+    malformed = found[found["why"] == "malformed"]
+    assert [json.loads(row).get("__corrupt") for row in sorted(malformed["row"])] == [
         "not JSON",
         '{"key": "a", "t": "not a time"}',
         None,
     ]
-    assert set(poison["stream"]) == {"orders"}
+    assert set(malformed["stream"]) == {"orders"}
     (unreadable,) = found[found["why"] == "unreadable"].to_dict("records")
     assert json.loads(unreadable["row"])["path"].endswith("/payments/2.parquet")
     assert unreadable["stream"] == "payments"
-    told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith('{"at"')]
+    logged = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith('{"at"')]
     counted = [
         each["inputs"]["orders"]
-        for each in told
+        for each in logged
         if each["event"] == "micro-batch" and "orders" in (each["inputs"] or {})
     ]
-    assert sum(each["poison"] for each in counted) == 3
+    assert sum(each["malformed"] for each in counted) == 3
     assert sum(each["rows"] for each in counted) == 6
     assert own.read.parquet(str(tmp_path / "output")).count() == len(run.output)

@@ -41,11 +41,11 @@ def rows(table, names):
 def same(run, folder, *arguments, launcher=(sys.executable,)):
     script = wb.export(run, folder / "join.py")
     places = ("--output", str(folder / "out"), "--checkpoint", str(folder / "checkpoint"))
-    told = run_script(script, *places, *arguments, launcher=launcher)
-    assert told.returncode == 0, told.stderr[-3000:]
+    done = run_script(script, *places, *arguments, launcher=launcher)
+    assert done.returncode == 0, done.stderr[-3000:]
     written = pq.read_table(folder / "out")
     names = written.column_names
-    expected = run.raw_output.select(names)
+    expected = run.execution.raw_output.select(names)
     if isinstance(run.join, wb.CoGroup):  # the run's lists also hold row numbers
         expected = expected.to_pylist()
         for row in expected:
@@ -82,6 +82,7 @@ def frame(moments, **more):
     return pd.DataFrame({"id": keys, "at": at, "price": [1.5, None, 2.0, 3.0, 4.0, 5.0], **more})
 
 
+@pytest.mark.engine
 def test_interval_join_from_memory(spark, tmp_path):
     join = wb.IntervalJoin("-2 seconds", "5 seconds", how="full")
     run = wb.run(join, stream(LEFT, "orders"), stream(RIGHT, "payments"))
@@ -89,11 +90,13 @@ def test_interval_join_from_memory(spark, tmp_path):
     same(run, tmp_path)
 
 
+@pytest.mark.engine
 def test_a_run_that_was_not_finished(spark, tmp_path):
     join = wb.WindowJoin(wb.Session("5 seconds"), how="left")
     same(wb.run(join, stream(LEFT, "orders"), stream(RIGHT, "payments"), finish=False), tmp_path)
 
 
+@pytest.mark.engine
 @pytest.mark.parametrize(
     ("kinds", "launcher"), [(("csv", "json"), (SUBMIT,)), (("parquet", "parquet"), (sys.executable,))]
 )
@@ -114,6 +117,7 @@ def test_streams_from_files(spark, tmp_path, kinds, launcher):
     same(wb.run(join, *sides), tmp_path, launcher=launcher)
 
 
+@pytest.mark.engine
 def test_hostile_names_in_a_script(spark, tmp_path):
     key, time = "a\"b'`c{d}\\é;--", "t.t"
     sides = [
@@ -127,8 +131,8 @@ def test_hostile_names_in_a_script(spark, tmp_path):
     )
 
 
-def test_a_script_reads_as_an_engineers(spark):
-    run = wb.run(wb.IntervalJoin("0 s", "5 s"), stream(LEFT, "orders"), stream(RIGHT, "payments"))
+def test_a_script_reads_as_an_engineers():
+    run = wb.preview(wb.IntervalJoin("0 s", "5 s"), stream(LEFT, "orders"), stream(RIGHT, "payments"))
     tree = ast.parse(run.script)
     imports = {
         each.module if isinstance(each, ast.ImportFrom) else each.names[0].name

@@ -9,18 +9,21 @@ from pathlib import Path
 
 import fault_lab
 import pyspark
+import pytest
 import scripts
 from fault_lab import plain, rows_of
 
 import workbench as wb
 
+pytestmark = pytest.mark.engine
 
-def test_a_pipeline_gives_the_rows_of_the_run(spark, tmp_path):
+
+def test_a_pipeline_gives_the_rows_of_the_run(spark, connect_port, tmp_path):
     run = wb.run(wb.IntervalJoin("-5 s", "5 s", how="left"), *fault_lab.streams(1, rows=30), finish=False)
     folder = wb.export(run, tmp_path / "job").parent
     spec = folder / "pipeline" / "spark-pipeline.yml"
     text = spec.read_text().replace("file:///tmp/orders-with-payments", f"file://{tmp_path}/storage")
-    spec.write_text(text.replace('"data/', f'"{folder}/data/'))
+    spec.write_text(text.replace('"join_data/', f'"{folder}/join_data/'))
     home = Path(pyspark.__file__).parent
     env = scripts.environment(tmp_path, **{"spark.sql.warehouse.dir": str(tmp_path / "warehouse")})
     del env["SPARK_CONF_DIR"]

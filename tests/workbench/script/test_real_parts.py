@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import json
 
 import deltalake
-import fastavro
 import pandas as pd
 import parts
 import psycopg
 import pytest
 import scripts
-from confluent_kafka import Consumer, Producer, TopicPartition
-from fault_lab import plain, rows_of, text
-from test_dead_letters import late_of, told_of
+from fault_lab import plain, rows_of
+from scripts import late_in, late_of
+from topics import drain, pour
 
 import generators
 import workbench as wb
-from workbench.script import _sides
 
+pytestmark = pytest.mark.engine  # scripts in processes of their own
 LEFT, RIGHT, BATCHES = 40, 41, 6  # rows of a micro-batch; the left topic has a message that is no row in each
 
 
@@ -36,35 +34,6 @@ def streams():
     return made
 
 
-def pour(broker, topic, stream, size, values="json", poison=False):
-    """Send a stream's rows to a topic; with poison, a message that is no row after each micro-batch."""
-    producer = Producer({"bootstrap.servers": broker.brokers})
-    schema = _sides.avro(stream, "row")
-    for number, row in enumerate(stream.table.to_pylist()):
-        if values == "avro":
-            out = io.BytesIO()
-            fastavro.schemaless_writer(out, schema, row)
-            value = out.getvalue()
-        else:
-            value = json.dumps({name: text(each) for name, each in row.items()}).encode()
-        producer.produce(topic, key=str(row[stream.key[0]]), value=value)
-        if poison and number % size == size - 1:
-            producer.produce(topic, value=b"\xff no row")
-    assert producer.flush(30) == 0
-
-
-def drain(broker, topic):
-    """All messages of a topic."""
-    reader = Consumer({"bootstrap.servers": broker.brokers, "group.id": "tests", "enable.auto.commit": False})
-    _, end = reader.get_watermark_offsets(TopicPartition(topic, 0), 10)
-    reader.assign([TopicPartition(topic, 0, 0)])
-    found = []
-    while reader.position([TopicPartition(topic, 0)])[0].offset < end:
-        found += [each for each in reader.consume(1000, 1) if each.error() is None]
-    reader.close()
-    return found
-
-
 @pytest.fixture(scope="module")
 def interval(spark):
     run = wb.run(wb.IntervalJoin("-1 second", "15 seconds", how="left"), *streams(), finish=False)
@@ -74,10 +43,15 @@ def interval(spark):
 
 
 def test_kafka_to_kafka(interval, broker, connectors, tmp_path):
-    topics = {"--orders": "orders-json", "--payments": "payments-json", "--output": "joined", "--late": "late"}
-    pour(broker, "orders-json", interval.left, LEFT, poison=True)
+    topics = {
+        "--orders": "orders-json",
+        "--payments": "payments-json",
+        "--output": "joined",
+        "--dead-letters": "dead-letters",
+    }
+    pour(broker, "orders-json", interval.left, LEFT, malformed=True)
     pour(broker, "payments-json", interval.right, RIGHT)
-    file = wb.export(interval, tmp_path / "join.py", source="kafka", sink="kafka", late="kafka")
+    file = wb.export(interval, tmp_path / "join.py", source="kafka", sink="kafka", dead_letters="kafka")
     words = [word for pair in topics.items() for word in pair]
     log = scripts.run(
         file, *words, "--brokers", broker.brokers, "--trigger", "available-now", "--max-offsets-per-trigger", LEFT + 1,
@@ -88,20 +62,20 @@ def test_kafka_to_kafka(interval, broker, connectors, tmp_path):
     ids = [dict(each.headers())["id"] for each in messages]
     assert len(set(ids)) == len(ids)
     assert {json.loads(each.key())["order_id"] for each in messages} <= set(interval.left.table["order_id"].to_pylist())
-    letters = pd.DataFrame([json.loads(each.value()) for each in drain(broker, "late")])
-    letters["window"] = None
-    assert told_of(letters) == late_of(interval)
-    poison = letters[letters["why"] == "poison"]
-    assert len(poison) == BATCHES
-    assert json.loads(poison["row"].iloc[0])["__corrupt"].endswith("no row")
-    assert sum(each["inputs"]["orders"]["poison"] for each in log if each["event"] == "micro-batch") == BATCHES
+    found = pd.DataFrame([json.loads(each.value()) for each in drain(broker, "dead-letters")])
+    found["window"] = None
+    assert late_in(found) == late_of(interval)
+    malformed = found[found["why"] == "malformed"]
+    assert len(malformed) == BATCHES
+    assert json.loads(malformed["row"].iloc[0])["__corrupt"].endswith("no row")
+    assert sum(each["inputs"]["orders"]["malformed"] for each in log if each["event"] == "micro-batch") == BATCHES
     assert sum(each["rows_dropped"] for each in log if each["event"] == "micro-batch") == len(interval.late)
 
 
 def test_avro_to_postgresql(interval, broker, database, connectors, tmp_path):
-    pour(broker, "orders", interval.left, LEFT, "avro", poison=True)
+    pour(broker, "orders", interval.left, LEFT, "avro", malformed=True)
     pour(broker, "payments", interval.right, RIGHT, "avro")
-    file = wb.export(interval, tmp_path / "join.py", source="kafka-avro", sink="postgresql", late="parquet")
+    file = wb.export(interval, tmp_path / "join.py", source="kafka-avro", sink="postgresql", dead_letters="parquet")
     env = scripts.environment(tmp_path, [connectors]) | {"PGPASSWORD": parts.PASSWORD}
     words = ["--brokers", broker.brokers, "--trigger", "available-now", "--max-offsets-per-trigger", LEFT + 1]
     scripts.run(file, *words, "--database", database, "--output", "by id", env=env)
@@ -109,9 +83,9 @@ def test_avro_to_postgresql(interval, broker, database, connectors, tmp_path):
         rows = connection.execute('SELECT * FROM "by id"').fetchall()
     assert len({row.pop("id") for row in rows}) == len(rows)
     assert plain(rows) == rows_of(interval)
-    letters = pd.read_parquet(tmp_path / "late")
-    assert told_of(letters) == late_of(interval)
-    assert sum(letters["why"] == "poison") == BATCHES
+    found = pd.read_parquet(tmp_path / "dead-letters")
+    assert late_in(found) == late_of(interval)
+    assert sum(found["why"] == "malformed") == BATCHES
     everything = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert parts.PASSWORD.encode() not in everything
 
@@ -129,7 +103,7 @@ def test_groups_to_postgresql_in_transactions(spark, database, connectors, tmp_p
     assert len(rows) == len(run.output) > 20
     for row in rows:
         row |= {side: sorted(json.loads(row[side]), key=repr) for side in ("left", "right")}
-    expected = run.raw_output.drop(["batch"]).to_pylist()
+    expected = run.execution.raw_output.drop(["batch"]).to_pylist()
     for row in expected:
         for side in ("left", "right"):
             row[side] = plain({k: v for k, v in each.items() if k != "__row"} for each in row[side])
@@ -140,14 +114,14 @@ def test_a_password_among_the_arguments_is_refused(interval, connectors, tmp_pat
     file = wb.export(interval, tmp_path / "join.py", sink="postgresql")
     running = scripts.start(file, "--database", "postgresql://joiner:secret@localhost/x")
     assert running.wait(120) == 1
-    told = (tmp_path / "join.py.err").read_text()
-    assert "--database: it holds a password; take it out and set PGPASSWORD in the environment" in told
-    assert "secret" not in told
+    errors = (tmp_path / "join.py.err").read_text()
+    assert "--database: it holds a password; take it out and set PGPASSWORD in the environment" in errors
+    assert "secret" not in errors
 
 
 def test_delta(interval, delta, tmp_path):
     python, jars = delta
-    env = scripts.environment(tmp_path, [jars]) | {"PYSPARK_PYTHON": python}
+    env = scripts.environment(tmp_path, [jars], **scripts.SMALL_DELTA) | {"PYSPARK_PYTHON": python}
     file = wb.export(interval, tmp_path / "join.py", sink="delta")
     scripts.run(file, "--trigger", "available-now", env=env, launcher=(python,))
     table = str(tmp_path / "output")
@@ -160,8 +134,8 @@ def test_delta(interval, delta, tmp_path):
         given = {"key": "order_id", "time": side.time, "format": "delta", "watermark": "1 s"}
         sides.append(wb.Stream.from_files(tmp_path / side.name, name=side.name, **given))
     again = wb.run(interval.join, *sides, finish=False)
-    with pytest.raises(wb.ArgumentError, match="late: got 'parquet'; which rows of a Delta table"):
-        wb.export(again, tmp_path / "again.py", late="parquet")
+    with pytest.raises(wb.ArgumentError, match="dead_letters: got 'parquet'; which rows of a Delta table"):
+        wb.export(again, tmp_path / "again.py", dead_letters="parquet")
     file = wb.export(again, tmp_path / "again.py", sink="delta")
     words = ("--checkpoint", "other", "--output", "other-output", "--trigger", "available-now")
     scripts.run(file, *words, env=env, launcher=(python,))

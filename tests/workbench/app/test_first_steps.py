@@ -1,0 +1,165 @@
+"""What a new user meets: examples, what to do on an empty page, help at figures, all wrong fields, what takes long."""
+
+from __future__ import annotations
+
+import gc
+import re
+import threading
+
+import ipywidgets as widgets
+import pandas as pd
+import pytest
+from page import Page
+
+import workbench as wb
+from workbench.app import close_all
+from workbench.runs import recorded
+from workbench.runs.summary import FIGURES
+
+EXAMPLES = [
+    ("Late data", "Timeline", "late", "Red crosses are late rows"),
+    ("Idle side", "Watermarks", "peak state", "While payments are silent"),
+    ("Near misses", "Unmatched", "unmatched", "Most orders are without a partner"),
+]
+
+
+@pytest.mark.parametrize(("label", "tab", "figure", "words"), EXAMPLES)
+def test_an_example_is_one_click_and_shows_what_it_says(page, label, tab, figure, words):
+    page.set({"Scenario": "orders_payments"})
+    plain = page.figures
+    page.set({"Scenario": "impressions_clicks", "Events": 30, "Kind": "Session window join", "Gap": "1 second"})
+    page.click(label)
+    assert page.tab == tab
+    assert page.badge == "Preview (simulated)"
+    assert any(words in each for each in page.notes())
+    assert page.value("Scenario") == "orders_payments"
+    assert page.value("Events") == 200
+    assert page.value("Kind") == "Interval join"
+    assert page.figures[figure] > 1.2 * plain[figure]
+
+
+def test_what_an_example_says_to_try_helps(page):
+    page.click("Near misses")
+    before = page.figures["unmatched"]
+    page.set({"Upper bound": "15 seconds"})
+    assert page.figures["unmatched"] < before / 2
+    page.click("Idle side")
+    before = page.figures["peak state"]
+    page.set({"Follows": "faster side (max)"})
+    assert page.figures["peak state"] < before
+
+
+def test_a_step_back_leads_from_an_example_to_what_was_before(page):
+    page.set({"Events": 30})
+    page.click("Late data")
+    page.click("Undo the last change of a setting")
+    assert page.value("Events") == 30
+    assert page.value("Scenario") != "orders_payments"
+
+
+def test_a_page_with_nothing_to_show_says_how_to_begin():
+    frame = pd.DataFrame({"k": ["a"], "t": ["soon"]})
+    page = Page("one", "two", namespace={"one": frame, "two": frame})
+    page.wait()
+    assert "Three steps to the first picture" in page.text("begin")
+    page.click("Late data")
+    assert page.badge == "Preview (simulated)"
+    assert not [each for each in page.widgets() if "sjw-begin" in getattr(each, "_dom_classes", ())]
+
+
+def test_every_figure_is_explained_in_one_sentence(page):
+    html = page.html("figures")
+    for name in page.figures:
+        assert f'title="{FIGURES[name]}"'.replace("'", "&#39;") in html
+    assert all(words.endswith(".") for words in FIGURES.values())
+
+
+def test_every_wrong_field_is_marked(page):
+    page.set({"Lower bound": "soon", "Upper bound": "later", "Watermark / first": "x"})
+    assert page.mark("Lower bound") and page.mark("Upper bound") and page.mark("Watermark / first")
+    page.set({"Kind": "Sliding window join", "Size": "0 seconds", "Slide": "-1 seconds"})
+    assert page.mark("Size") and page.mark("Slide")
+    assert page.button("Run on Spark").disabled
+
+
+def test_two_changes_that_come_before_a_preview_are_two_steps_back(page, monkeypatch):
+    go_on, preview = threading.Event(), recorded.preview
+
+    def slow(*arguments, **options):
+        go_on.wait(60)
+        return preview(*arguments, **options)
+
+    monkeypatch.setattr(recorded, "preview", slow)
+    for values in ({"Upper bound": "20 seconds"}, {"How": "inner"}, {"Watermark / first": "3 seconds"}):
+        page.change(values)
+    go_on.set()
+    page.wait()
+    seen = []
+    for _ in range(3):
+        page.click("Undo the last change of a setting")
+        seen.append(tuple(page.value(each) for each in ("Upper bound", "How", "Watermark / first")))
+    assert seen == [
+        ("20 seconds", "inner", "10 seconds"),
+        ("20 seconds", "left", "10 seconds"),
+        ("30 seconds", "left", "10 seconds"),
+    ]
+
+
+def test_a_preview_that_takes_long_is_asked_about_with_the_number(page):
+    page.set({"Kind": "Sliding window join", "Size": "60 seconds", "Slide": "5 milliseconds"})
+    assert "Preview anyway" in page.buttons()
+    assert any(letter.isdigit() for letter in page.trouble)
+    assert page.stale
+    assert not page.button("Run on Spark").disabled
+    page.click("Preview anyway")
+    assert page.badge == "Preview (simulated)"
+    assert "Preview anyway" not in page.buttons()
+
+
+def test_tune_varies_the_trigger_and_a_point_takes_it(page):
+    page.set({"Scenario": "orders_payments", "Late": 0.2, "Trigger interval": "2 seconds"})
+    page.open("Tune")
+    of = page.meant()
+    table = wb.tune(of.join, of.left, of.right).table
+    assert table["trigger"].nunique() > 1
+    assert len(page.drawn["tables"]["settings"]["kept"]) == len(table)
+    place = int((table["trigger"] != "2 seconds").to_numpy().argmax())
+    page.pick(place=place)
+    assert page.value("Trigger interval") == table["trigger"][place]
+
+
+def test_a_key_shows_its_rows_in_state_over_time(page):
+    page.set({"Scenario": "orders_payments"})
+    run = wb.preview(*(getattr(page.meant(), each) for each in ("join", "left", "right")))
+    row = int(run.fates["left"].index[run.fates["left"]["fate"] == "matched"][0])
+    page.pick(row_id=f"left-{row}")
+    page.click("All rows of this key")
+    html = page.html("story")
+    told = [(int(count), int(batch)) for count, batch in re.findall(r'title="(\d+) after micro-batch (\d+)"', html)]
+    key = run.keys.iloc[row]
+    for count, batch in told:
+        held = 0
+        for side, first in (("left", 0), ("right", len(run.left))):
+            assigned = run.outcome.assignments[side]
+            mine = assigned[assigned["held"] & (run.keys.to_numpy()[assigned["row"] + first] == key)]
+            held += int(((mine["batch"] <= batch) & (mine["evicted_in"] > batch)).sum())
+        assert count == held
+    assert max(count for count, _ in told) >= 1
+    assert told[0][0] == 0 or told[0][1] == 0
+
+
+def open_widgets():
+    """How many widgets have a line to the browser."""
+    return sum(isinstance(each, widgets.Widget) and each.comm is not None for each in gc.get_objects())
+
+
+def test_a_closed_page_leaves_hardly_a_widget(page):
+    close_all()
+    before = open_widgets()
+    opened = Page()
+    opened.wait()
+    opened.set({"From": "files"})
+    opened.open("Script")
+    assert open_widgets() > before + 400
+    close_all()
+    assert open_widgets() < before + 40

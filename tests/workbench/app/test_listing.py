@@ -1,0 +1,139 @@
+"""The page's table: each row is reached by what is asked for, and the code gives the same rows."""
+
+from __future__ import annotations
+
+import pytest
+from page import Page
+
+import generators
+import workbench as wb
+
+SETTINGS = {"Scenario": "orders_payments", "Events": 600, "Upper bound": "1 second", "Late": 0.1}
+
+
+@pytest.fixture
+def page():
+    opened = Page()
+    opened.wait()
+    opened.set(SETTINGS)
+    yield opened
+    opened.close()
+
+
+def code(page):
+    """The rows that the code of the table gives."""
+    space = {"run": page.meant()}
+    box = page.field_named("As pandas")
+    box.value = True
+    page.wait()
+    text = page.code.text
+    *lines, last = text.splitlines()
+    exec("\n".join(lines), space)
+    box.value = False
+    return eval(last, space)
+
+
+def first_page(page):
+    return page.table.df.index.tolist()
+
+
+def test_causes_are_counted_and_a_click_filters(page):
+    run = page.meant()
+    page.open("Unmatched")
+    wanted = run.rows["fate"].isin(["unmatched", "pending", "null_key"])
+    counts = run.causes[wanted].value_counts()
+    shown = [label for label, _ in page.choice(("all", "")).options]
+    assert shown == ["all", *(f"{count:,} × {cause}" for cause, count in counts.items())]
+    assert len(counts) > 1
+    page.choice(("all", "")).value = counts.index[-1]
+    page.wait()
+    rows = run.rows[wanted & (run.causes == counts.index[-1])]
+    assert first_page(page) == rows.index[:200].tolist()
+    assert page.note.startswith(f"Preview (simulated): {len(rows):,} of {wanted.sum():,} rows")
+    assert code(page).index.tolist() == rows.index.tolist()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"Fate": "unmatched", "Side": "payments"},
+        {"Search": "ORD"},
+        {"Sort by": "paid_at"},
+        {"Fate": "late"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("tab", ["Timeline", "Unmatched", "Late", "Output"])
+def test_the_code_gives_what_is_shown(page, tab, asked):
+    page.open(tab)
+    if not all(page.usable(field) and _has(page, field, value) for field, value in asked.items()):
+        pytest.skip("this table has no such choice")
+    page.set(asked)
+    assert code(page).index[:200].tolist() == first_page(page)
+
+
+def _has(page, field, value):
+    options = getattr(page.field(field), "options", None)
+    return options is None or value in [each[0] for each in options]
+
+
+def test_a_stretch_of_the_axis_limits_the_table(page):
+    page.open("Timeline")
+    run = page.meant()
+    drawn = page.drawn["params"]
+    third = (drawn["high"] - drawn["low"]) / 3
+    low, high = drawn["low"] + third, drawn["high"] - third
+    page.brush(low, high)
+    times = run.rows["ordered_at"].fillna(run.rows["paid_at"])
+    inside = times.between(*(wb_time(each) for each in (low, high)))
+    assert first_page(page) == run.rows.index[inside][:200].tolist()
+    assert "in this stretch" in page.note
+    assert set(page.drawn["tables"]["rows"]["row_id"]) == row_ids(run, inside)
+    assert code(page).index.tolist() == run.rows.index[inside].tolist()
+    page.open("Output")
+    columns = [name for name in run.output if name.endswith(("ordered_at", "paid_at"))]
+    some = run.output[columns].apply(lambda each: each.between(wb_time(low), wb_time(high))).any(axis=1)
+    assert first_page(page) == run.output.index[some][:200].tolist()
+    assert code(page).index.tolist() == run.output.index[some].tolist()
+    page.open("Timeline")
+    page.click("Show all")
+    assert "in this stretch" not in page.note
+    page.set({"Along": "micro-batch"})
+    page.brush(2.2, 3.5)
+    expected = run.rows.index[run.rows["batch"].isin([2, 3])]
+    assert first_page(page) == expected[:200].tolist()
+    assert code(page).index.tolist() == expected.tolist()
+
+
+def wb_time(milliseconds):
+    import pandas as pd
+
+    return pd.Timestamp(round(milliseconds * 1000), unit="us")
+
+
+def row_ids(run, inside):
+    count = len(run.left)
+    return {f"left-{row}" if row < count else f"right-{row - count}" for row in run.rows.index[inside]}
+
+
+def test_one_key_is_followed_through_both_sides(page):
+    run = page.meant()
+    key = run.keys[run.rows["side"] == "right"].iloc[3]
+    page.open("Timeline")
+    page.set({"One key": key})
+    assert first_page(page) == run.keys.index[run.keys == key].tolist()
+    assert code(page).index.tolist() == first_page(page)
+
+
+def test_a_column_with_a_name_of_the_tables_own_is_kept():
+    left, right = generators.generate("orders_payments", events=20)
+    frame = left.to_pandas().drop(columns="batch").rename(columns={"amount": "fate"})
+    page = Page(
+        wb.Stream.from_pandas(frame.assign(stream="mine"), "orders", left.key, left.time),
+        wb.Stream.from_pandas(right.to_pandas().drop(columns="batch"), "payments", right.key, right.time),
+    )
+    page.wait()
+    assert {"stream", "row_stream", "fate", "row_fate"} <= set(page.table.df.columns)
+    assert set(page.table.df["row_stream"].dropna()) == {"mine"}
+    page.close()

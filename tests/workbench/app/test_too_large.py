@@ -1,0 +1,42 @@
+"""A join with more pairs than the model makes: the page gives the number, and Spark may run it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from page import Page
+
+import workbench as wb
+from workbench import model
+
+
+def hot(rows, name):
+    at = pd.Timestamp("2026-01-01 10:00")
+    return wb.Stream.from_pandas(pd.DataFrame({"k": ["hot"] * rows, "t": [at] * rows}), name, "k", "t")
+
+
+def test_the_page_offers_to_run_it_on_spark(spark, monkeypatch):
+    # ten million pairs are more than a test has time for
+    monkeypatch.setitem(model.check_size.__globals__, "MOST", 10)
+    page = Page(hot(4, "orders"), hot(5, "payments"))
+    try:
+        page.wait()
+        assert "this join makes 20 pairs, 20 of them of key 'hot'" in page.trouble
+        assert "run it on Spark, which writes 20 rows" in page.trouble
+        assert not page.button("Run on Spark").disabled
+        with pytest.warns(UserWarning, match="has no reasons: this join makes 20 pairs"):
+            page.run()
+        assert page.app.run is not None
+        assert "run 1, on Spark in" in page.badge
+        assert not page.stale
+        assert "has no reasons: this join makes 20 pairs" in page.trouble
+        assert len(page.app.run.output) == 20
+        assert page.figures["rows out"] == 20
+        page.open("Output")
+        assert "20 rows" in page.note
+        for tab in page.tabs:
+            page.open(tab)
+            assert page.badge.startswith("run 1, on Spark in")
+        assert not page.button("Run on Spark").disabled
+    finally:
+        page.close()

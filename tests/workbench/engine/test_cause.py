@@ -1,0 +1,27 @@
+"""What is said of errors that Java, or the connection to it, gives."""
+
+from __future__ import annotations
+
+import pytest
+from py4j.protocol import Py4JError, Py4JNetworkError
+
+from workbench.engine.cause import GONE, cause
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Py4JNetworkError("Error while sending or receiving"),
+        Py4JNetworkError("Answer from Java side is empty"),
+        Py4JError("An error occurred while calling o2511.isActive"),  # Java was killed while it was to answer
+        ConnectionRefusedError("[Errno 111] Connection refused"),
+    ],
+    ids=repr,
+)
+def test_a_process_that_has_ended_is_told(error):
+    assert cause(error) == GONE
+
+
+def test_an_error_of_java_is_not_taken_for_its_end():
+    trace = "An error occurred while calling o12.start.\n: java.io.IOException: no such place\n\tat x.y(Z.java:1)"
+    assert cause(Py4JError(trace)) == "no such place"

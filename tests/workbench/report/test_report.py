@@ -1,0 +1,323 @@
+"""The report of a run is one file, below 3 MB, that works without a network and runs nothing of the data's."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from lab import ARGUMENTS, CHROMIUM
+
+import generators
+import workbench as wb
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
+from test_escaping import EVIL, evil_frames
+
+JOIN = wb.IntervalJoin("0 seconds", "15 seconds", how="left")
+MOST = 3_000_000
+
+
+def streams(events=300, rate=4, **settings):
+    return generators.generate(
+        "orders_payments",
+        events=events,
+        rate=rate,
+        late=0.2,
+        late_by="30 s",
+        watermark="1 s",
+        batches=5,
+        seed=5,
+        **settings,
+    )
+
+
+def inside(path):
+    """What the report's script is given."""
+    found = re.search(r'<script type="application/json" id="report">(.*?)</script>', path.read_text(), re.DOTALL)
+    return json.loads(found[1])
+
+
+def lost(run):
+    """The rows of a run that were not matched."""
+    return run.rows[run.rows["fate"] != "matched"]
+
+
+def test_it_tells_of_every_row_that_was_not_matched(tmp_path):
+    run = wb.preview(JOIN, *streams())
+    told = inside(run.report(tmp_path / "report.html"))
+    expected = lost(run)
+    ids = [f"{row.side}-{place - (0 if row.side == 'left' else len(run.left))}" for place, row in expected.iterrows()]
+    assert told["rows"]["id"] == ids
+    assert told["rows"]["reason"] == list(expected["reason"])
+    assert [told["stories"][each] for each in ids] == [run.why(int(place)).text for place in expected.index]
+    by_fate = pd.DataFrame(told["groups"]).groupby("fate")["rows"].sum().to_dict()
+    assert by_fate == expected["fate"].value_counts().to_dict()
+    listed = pd.Series(told["rows"]["group"]).value_counts().sort_index()
+    assert list(listed) == [each["rows"] for each in told["groups"]]
+
+
+def test_a_group_says_what_would_have_matched_its_rows(tmp_path):
+    run = wb.preview(JOIN, *streams())
+    told = inside(run.report(tmp_path / "report.html"))
+    expected = lost(run)
+    missed = expected[(expected["side"] == "left") & (expected["fate"] == "late")]
+    label = "orders: late; a longer watermark delay on orders would have matched it"
+    (group,) = (each for each in told["groups"] if each["label"] == label)
+    assert group["rows"] == (missed["fix_setting"] == "left.watermark").sum() > 0
+
+
+NARROW = wb.IntervalJoin("0 seconds", "100 milliseconds", how="left")
+
+
+@pytest.mark.parametrize(
+    ("join", "events", "rate"),
+    [
+        pytest.param(JOIN, 10_000, 20, id="5 x 2,000 a side"),
+        pytest.param(NARROW, 10_000, 20, id="most of 5 x 2,000 a side without a partner"),
+        pytest.param(JOIN, 53_000, 50, id="100,000 rows"),
+        pytest.param(NARROW, 53_000, 50, id="most of 100,000 rows without a partner", marks=pytest.mark.slow),
+    ],
+)
+def test_it_is_small_and_says_what_is_left_out(tmp_path, join, events, rate):
+    run = wb.preview(join, *streams(events, rate))
+    path = run.report(tmp_path / "report.html")
+    assert path.stat().st_size < MOST
+    told, words = inside(path), path.read_text()
+    total = sum((run.fates[side]["fate"] != "matched").sum() for side in ("left", "right"))
+    listed, stories = len(told["rows"]["id"]), len(told["stories"])
+    assert f"{total:,} rows were not matched" in words
+    assert sum(each["rows"] for each in told["groups"]) == total
+    assert set(told["rows"]["group"]) == set(range(len(told["groups"])))
+    assert 0 < stories <= listed <= total
+    assert stories >= 500
+    left_out = f"{listed:,} of them are listed, some of each kind; {total - listed:,} are left out"
+    assert (left_out in words) == (listed < total)
+    assert (f"{stories:,} have their story, {listed - stories:,} only their reason" in words) == (stories < listed)
+    if join is NARROW:
+        assert listed < total
+
+
+def test_long_values_do_not_make_it_large(tmp_path):
+    left, right = (
+        wb.Stream.from_pandas(
+            pd.DataFrame({"k": [f"{n}{'x' * 5_000}" for n in range(700)], "t": pd.Timestamp("2026-01-01")}),
+            name,
+            "k",
+            "t",
+        )
+        for name in ("one", "other")
+    )
+    path = wb.preview(wb.IntervalJoin("1 s", "2 s"), left, right).report(tmp_path / "report.html")
+    assert path.stat().st_size < MOST
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    "join",
+    [
+        wb.WindowJoin(wb.Tumbling("10 s"), "full"),
+        wb.WindowJoin(wb.Sliding("10 s", "4 s")),
+        wb.WindowJoin(wb.Session("3 s"), "left"),
+        wb.CoGroup(wb.Tumbling("10 s")),
+        wb.WindowJoin(wb.Tumbling("10 s"), "anti"),
+    ],
+    ids=repr,
+)
+def test_every_kind_of_join_has_one_with_its_tuning(ran, tmp_path, join):
+    run = ran(join).named("for the review")
+    path = run.report(tmp_path / "report.html", wb.tune(join, run.left, run.right))
+    text = path.read_text()
+    assert "<h1>for the review: " in text
+    assert "Run on Spark" in text
+    assert "<h2>Tuning</h2>" in text
+    assert len(inside(path)["rows"]["id"]) == len(lost(run))
+    assert "tuning" in inside(path)["charts"]
+
+
+def test_what_somebody_else_wrote_stays(tmp_path):
+    run = wb.preview(JOIN, *streams(30))
+    mine = tmp_path / "mine.html"
+    mine.write_text("<p>mine</p>")
+    with pytest.raises(wb.ArgumentError, match="the workbench did not write that file"):
+        run.report(mine)
+    assert mine.read_text() == "<p>mine</p>"
+    path = run.report(tmp_path / "report.html")
+    assert run.report(path) == path
+    path.write_text(path.read_text().replace("<h1>", "<h1>Mine: "))
+    with pytest.raises(wb.ArgumentError, match="that file was edited"):
+        run.report(path)
+
+
+def test_wrong_arguments_are_said(tmp_path):
+    run = wb.preview(JOIN, *streams(30))
+    with pytest.raises(wb.ArgumentError, match=r"path: got .*report\.pdf.*; a report is a file for a browser"):
+        run.report(tmp_path / "report.pdf")
+    with pytest.raises(wb.ArgumentError, match=r"tuning: got 'str'; give what workbench\.tune returned"):
+        run.report(tmp_path / "report.html", "best")
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    if CHROMIUM is None:
+        pytest.skip("no chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium):
+    """Opens a report from its file, without a network; what it asks for besides is noted, and so is what goes wrong."""
+    context = chromium.new_context(viewport={"width": 1440, "height": 1000})
+    context.route("**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort())
+    asked, wrong = [], []
+
+    def open_report(path):
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        page.goto(path.as_uri())
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    open_report.asked, open_report.wrong = asked, wrong
+    yield open_report
+    context.close()
+
+
+def count(page):
+    """How many rows the list says it has."""
+    return int(re.findall(r"([\d,]+) rows", page.inner_text("#shown"))[0].replace(",", ""))
+
+
+def place_of(page, row):
+    """Where a row's mark is on the screen."""
+    return page.evaluate(
+        """id => {
+            const box = [...document.querySelectorAll("#timeline div")].find(each => each.view);
+            const find = item => {
+                if (item.datum?.row_id === id && item.shape !== undefined) return [item.x, item.y];
+                for (const each of item.items ?? []) { const found = find(each); if (found) return found; }
+            };
+            const [x, y] = find(box.view.scenegraph().root);
+            const canvas = box.querySelector("canvas").getBoundingClientRect();
+            const [left, top] = box.view.origin(), padding = box.view.padding();
+            return [canvas.left + left + padding.left + x, canvas.top + top + padding.top + y];
+        }""",
+        row,
+    )
+
+
+@pytest.mark.browser
+def test_rows_are_brushed_picked_filtered_and_told(opened, tmp_path):
+    run = wb.preview(JOIN, *streams())
+    path = run.report(tmp_path / "report.html", wb.tune(JOIN, run.left, run.right))
+    page, told = opened(path), inside(path)
+    total = len(lost(run))
+    assert count(page) == total
+    # a group
+    first = page.locator("#groups button").first
+    first.click()
+    assert count(page) == told["groups"][0]["rows"] == int(first.locator("b").inner_text())
+    first.click()
+    assert count(page) == total
+    # words
+    key = told["rows"]["key"][5]
+    page.fill("#search", key)
+    assert count(page) == sum(
+        key in " ".join(each) for each in zip(told["rows"]["key"], told["rows"]["reason"], strict=True)
+    )
+    page.click("#all")
+    assert count(page) == total
+    # a row of the table
+    page.click("#rows tr:nth-child(3)")
+    row = told["rows"]["id"][2]
+    for line in told["stories"][row].splitlines()[1:]:
+        assert line[14:].split(";")[0] in page.inner_text("#story")
+    marked = "() => [...document.querySelectorAll('#timeline div')].find(each => each.view).view.signal('picked')"
+    assert page.evaluate(marked) == [row]
+    # a mark of the chart
+    page.locator("#timeline").scroll_into_view_if_needed()
+    late = told["rows"]["id"][-4]
+    page.mouse.click(*place_of(page, late))
+    page.wait_for_function(
+        "key => document.querySelector('#story h3').textContent.endsWith(key)", arg=told["rows"]["key"][-4]
+    )
+    assert page.evaluate(marked) == [late]
+    # a stretch of time
+    box = page.locator("#timeline canvas").bounding_box()
+    middle = box["y"] + box["height"] * 0.6
+    page.mouse.move(box["x"] + box["width"] * 0.45, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.7, middle, steps=8)
+    page.mouse.up()
+    page.wait_for_function("!document.getElementById('all').hidden")
+    low, high = (page.evaluate(marked.replace("picked", name)) for name in ("low", "high"))
+    assert count(page) == sum(low <= time <= high for time in told["rows"]["time"]) < total
+    page.click("#all")
+    assert count(page) == total
+    assert page.locator("#tuning canvas").count() == 1
+    assert opened.wrong == []
+    assert [each for each in opened.asked if not each.startswith(("file:", "data:", "blob:"))] == []
+
+
+@pytest.mark.browser
+def test_many_rows_are_counted_and_brushed(opened, tmp_path):
+    run = wb.preview(JOIN, *streams(3_000, 20))
+    page = opened(run.report(tmp_path / "report.html"))
+    before = count(page)
+    page.locator("#timeline canvas").scroll_into_view_if_needed()
+    box = page.locator("#timeline canvas").bounding_box()
+    middle = box["y"] + box["height"] * 0.6
+    page.mouse.move(box["x"] + box["width"] * 0.45, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.5, middle, steps=8)
+    page.mouse.up()
+    page.wait_for_function("!document.getElementById('all').hidden")
+    assert 0 < count(page) < before
+    assert opened.wrong == []
+
+
+@pytest.mark.browser
+def test_hostile_names_and_values_are_shown_and_not_run(opened, tmp_path):
+    left, right = evil_frames()
+    end = "</script><script>window.__ran = 1</script>"
+    left.iloc[3:5, 0] = [end, "<!--<script>"]
+    one = wb.Stream.from_pandas(left, EVIL, f"key {EVIL}", f"at {EVIL}", "1 second", batch="batch")
+    other = wb.Stream.from_pandas(right, end, f"key {EVIL}", f"then {EVIL}", "1 second", batch="batch")
+    join = wb.IntervalJoin("0 seconds", "5 seconds")
+    run = wb.preview(join, one, other).named(EVIL)
+    page = opened(run.report(tmp_path / "report.html", wb.tune(join, one, other)))
+    assert EVIL in page.inner_text("h1")
+    rows = page.locator("#rows tr")
+    for place in range(rows.count()):
+        rows.nth(place).click()
+        assert page.inner_text("#story h3")
+    page.locator("#timeline canvas").scroll_into_view_if_needed()
+    page.mouse.move(*place_of(page, "left-20"))
+    page.wait_for_selector("#vg-tooltip-element.visible")
+    page.wait_for_timeout(300)  # an image that fails to load tells of it a moment later
+    assert page.evaluate("window.__ran") is None
+    assert page.locator("img[onerror]").count() == 0
+    assert opened.wrong == []
+    # the policy stands behind the quoting: what is added to the document does not run either
+    page.evaluate(
+        "document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.__ran = 2'}))"
+    )
+    assert page.evaluate("window.__ran") is None
+
+
+@pytest.mark.browser
+def test_it_reaches_nothing(opened, tmp_path):
+    page = opened(wb.preview(JOIN, *streams(30)).report(tmp_path / "report.html"))
+    assert page.evaluate("fetch('https://example.org').then(() => 'reached', () => 'refused')") == "refused"
+    assert [each for each in opened.asked if each.startswith("http")] == []

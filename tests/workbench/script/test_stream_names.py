@@ -1,0 +1,135 @@
+"""A script runs whatever its streams are called, each of the names that the script itself uses included."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+
+import pandas as pd
+import pytest
+import scripts
+
+import workbench as wb
+from workbench.script import DEAD_LETTERS, SINKS, SOURCES, render
+
+AT = pd.Timestamp("2026-01-01 10:00")
+
+
+def named(name, keys=("a", "b")):
+    frame = pd.DataFrame({"k": list(keys), "t": [AT] * len(keys)})
+    return wb.Stream.from_pandas(frame, name, "k", "t")
+
+
+def names_of_scripts():
+    """Every name and argument that a script may use, whatever it reads and writes."""
+    found = set()
+    streams = named("quite_another"), named("yet_another")
+    joins = [
+        wb.IntervalJoin("0 s", "1 s", how="anti"),
+        wb.WindowJoin(wb.Sliding("2 s", "3 s"), how="full"),
+        wb.WindowJoin(wb.Session("1 s"), how="left"),
+        wb.CoGroup(wb.Tumbling("1 s")),
+    ]
+    places = itertools.product(SOURCES, SINKS, [*DEAD_LETTERS, None])
+    for (source, sink, dead_letters), join in zip(places, itertools.cycle(joins)):
+        tree = ast.parse(render(join, *streams, source=source, sink=sink, dead_letters=dead_letters))
+        for each in ast.walk(tree):
+            if isinstance(each, ast.Name):
+                found.add(each.id)
+            elif isinstance(each, ast.arg):
+                found.add(each.arg)
+            elif isinstance(each, ast.FunctionDef | ast.ClassDef):
+                found.add(each.name)
+            elif isinstance(each, ast.alias):
+                found.add((each.asname or each.name).split(".")[0])
+            elif isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value.startswith("--"):
+                found.add(each.value[2:])
+    return sorted(name for name in found if "another" not in name.lower())
+
+
+NAMES = [
+    *names_of_scripts(),
+    "class",
+    "None",
+    "input",
+    "late_b",
+    "help",
+    "END_OF_INPUT",
+    "é",
+    "1",
+    "a b",
+    "A-B",
+    "made for",
+]
+PAIRS = list(itertools.zip_longest(NAMES[::2], NAMES[1::2], fillvalue="b"))
+
+
+def test_there_are_names_to_try():
+    assert {"log", "run", "files", "time", "json", "write", "follow", "output", "F"} <= set(NAMES)
+
+
+def identifiers(text):
+    """All identifiers of a script, in order, with what each is; an attribute with what it is of."""
+    for each in ast.walk(ast.parse(text)):
+        for field in ("id", "arg", "name", "asname"):
+            found = getattr(each, field, None)
+            if isinstance(found, str):
+                yield type(each).__name__, found
+        if isinstance(each, ast.Attribute):
+            yield "Attribute", ast.unparse(each)
+
+
+PLACES = (("files", "parquet", None), ("kafka", "kafka", "kafka"), ("files", "delta", "parquet"))
+
+
+@pytest.mark.parametrize("places", PLACES, ids=str)
+def test_a_script_is_the_same_whatever_its_streams_are_called(places, monkeypatch):
+    """But for identifiers, of which no two become one: so no name of a stream hides one of the script's own."""
+    monkeypatch.setattr(
+        "black.format_str", lambda text, mode: text
+    )  # takes nearly all of the time, and changes no name
+    given = dict(zip(("source", "sink", "dead_letters"), places, strict=True))
+
+    def of(left, right):
+        return list(identifiers(render(wb.IntervalJoin("0 s", "1 s", how="left"), named(left), named(right), **given)))
+
+    neutral = of("neutral_one", "neutral_two")
+    for left, right in PAIRS:
+        made = of(left, right)
+        assert [kind for kind, _ in neutral] == [kind for kind, _ in made]
+        pairs = {(one, other) for (_, one), (_, other) in zip(neutral, made, strict=True)}
+        assert len({one for one, _ in pairs}) == len({other for _, other in pairs}) == len(pairs), (left, right)
+
+
+RUN = [("log", "run"), ("files", "None"), ("a b", "1"), ("é", "class"), ("time", "output"), ("left", "right")]
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(("left", "right"), RUN)
+def test_a_script_with_streams_of_these_names_runs(spark, tmp_path, left, right):
+    preview = wb.preview(wb.IntervalJoin("0 s", "1 s", how="left"), named(left), named(right, "a"))
+    made = scripts.module(wb.export(preview, tmp_path / "join.py"))
+    assert preview.code in preview.script
+    own = scripts.own_session(spark)
+    places = {name: str(tmp_path / name) for name in ("output", "checkpoint")}
+    arguments = scripts.arguments(made, **places, state_store="memory")
+    made.run(own, arguments)
+    assert own.read.parquet(places["output"]).count() == 2
+
+
+@pytest.mark.parametrize("name", ["log", "run", "orders", "time"])
+def test_the_argument_is_called_as_the_stream_is(name):
+    preview = wb.preview(wb.IntervalJoin("0 s", "1 s"), named(name), named("other_side"))
+    assert f'"--{name}"' in preview.script
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [("late_orders", "orders"), ("orders", "late_orders"), ("orders", "Orders"), ("a b", "a_b")]
+)
+def test_names_that_are_derived_from_each_other(left, right):
+    script = wb.preview(wb.IntervalJoin("0 s", "1 s"), named(left), named(right)).script
+    tree = ast.parse(render(wb.IntervalJoin("0 s", "1 s"), named(left), named(right), dead_letters="parquet"))
+    functions = [each.name for each in tree.body if isinstance(each, ast.FunctionDef)]
+    assert len(functions) == len(set(functions))
+    constants = [each.targets[0].id for each in ast.parse(script).body if isinstance(each, ast.Assign)]
+    assert len(constants) == len(set(constants))

@@ -1,0 +1,174 @@
+"""The workbench's own session: quick, and no different in what it gives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+from helpers import stream
+
+import generators
+import workbench as wb
+from workbench import session
+from workbench.runs import verification
+from workbench.session import memory
+
+MANY = generators.generate("orders_payments", events=22_000, rate=200, late=0.05, batches=4, seed=5)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(
+    "join",
+    [
+        wb.IntervalJoin("0 seconds", "5 seconds", how="full"),
+        wb.WindowJoin(wb.Session("2 seconds")),
+        wb.CoGroup(wb.Tumbling("10 seconds")),
+    ],
+    ids=repr,
+)
+def test_many_rows_are_shared_out_and_give_the_same(spark, join):
+    run = wb.run(join, *MANY)
+    (operator, *_) = run.execution.progress[0]["stateOperators"]
+    assert operator["numShufflePartitions"] == min(spark.sparkContext.defaultParallelism, 8)
+    assert not len(run.mismatches)
+
+
+def test_few_rows_are_not_shared_out(spark):
+    run = wb.run(wb.IntervalJoin("0 s", "1 s"), stream([("a", 100)]), stream([("a", 100)]))
+    assert run.execution.progress[0]["stateOperators"][0]["numShufflePartitions"] == 1
+
+
+def test_state_is_not_read_back_after_very_many_rows_unless_asked_for(spark, monkeypatch):
+    monkeypatch.setattr(verification, "MOST_ROWS", 3)
+    few = [("a", 100), ("b", 101)]
+    run = wb.run(wb.IntervalJoin("0 s", "1 s"), stream(few), stream(few), finish=False)
+    assert list(run.comparison["spark"])[-1] == 0
+    asked = run.compare()
+    assert list(asked["spark"])[-1] > 0
+    assert not asked["differences"].any()
+
+
+def test_hadoops_defaults_are_gone_but_not_what_serves_which_file_system(spark):
+    configuration = spark.sparkContext._jsc.hadoopConfiguration()
+    assert configuration.size() < 100
+    assert configuration.get("fs.s3a.impl") == "org.apache.hadoop.fs.s3a.S3AFileSystem"
+    assert configuration.get("yarn.resourcemanager.address") is None
+    wb.run(wb.IntervalJoin("0 s", "1 s"), stream([("a", 100)]), stream([("a", 100)]))
+    assert configuration.size() < 100
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_files_have_the_permissions_that_hadoop_gives_them_and_no_checksums_beside_them(spark, tmp_path):
+    spark.range(1).write.parquet(str(tmp_path / "table"))
+    written = list((tmp_path / "table").iterdir())
+    assert {path.suffix for path in written} == {"", ".parquet"}
+    assert {path.stat().st_mode & 0o777 for path in written} == {0o644}
+    assert (tmp_path / "table").stat().st_mode & 0o777 == 0o755
+    path = spark._jvm.org.apache.hadoop.fs.Path(str(tmp_path / "table"))
+    files = path.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+    files.setPermission(path, spark._jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
+    assert (tmp_path / "table").stat().st_mode & 0o777 == 0o700
+
+
+def test_what_makes_recorded_runs_quick_is_in_no_exported_script():
+    script = wb.preview(wb.IntervalJoin("0 s", "1 s"), stream([("a", 100)]), stream([("a", 100)])).script
+    # its state store is RocksDB, unless its user says otherwise
+    meant = {
+        "spark.sql.shuffle.partitions",
+        "spark.sql.session.timeZone",
+        "spark.sql.streaming.stateStore.providerClass",
+    }
+    assert 'default="rocksdb"' in script
+    for name in (session.SETTINGS.keys() | session.QUERY_SETTINGS.keys()) - meant:
+        assert name not in script
+
+
+def test_the_model_is_done_when_the_run_is(spark):
+    run = wb.run(wb.IntervalJoin("0 s", "1 s"), stream([("a", 100)]), stream([("a", 100)]))
+    assert "outcome" in vars(run.simulation)
+    assert "workbench model" not in {each.name for each in threading.enumerate()}
+
+
+@pytest.mark.slow
+def test_java_starts_from_the_archive_of_its_classes(tmp_path):
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    made = subprocess.run(
+        [sys.executable, "-m", "workbench.prepare"], env=environment, capture_output=True, text=True, check=False
+    )
+    archive = Path(made.stdout.strip())
+    assert archive.is_relative_to(tmp_path), made.stderr
+    scripts = [path for path in archive.parent.iterdir() if path.suffix == ".js"]
+    assert len(scripts) == 1  # of the page
+    assert {path.name for path in archive.parent.iterdir()} == {archive.name, *(path.name for path in scripts)}
+    code = "import psutil, workbench as wb\nwb.spark()\n"
+    code += (
+        "for each in psutil.Process().children(recursive=True):\n    try:\n        print(*each.cmdline(), sep='\\n')\n"
+    )
+    code += "    except psutil.NoSuchProcess:  # it has just ended\n        pass"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert f"-XX:SharedArchiveFile={archive}" in done.stdout.splitlines(), done.stderr
+
+
+def test_another_java_has_another_archive(monkeypatch):
+    here = session.archive()
+    monkeypatch.setattr(session, "check_java", lambda: 'openjdk version "21.0.1"')
+    assert session.archive() != here
+    assert session.archive().parent == here.parent
+
+
+@pytest.mark.slow
+def test_the_script_of_the_pages_chart_is_bundled_once(tmp_path):
+    code = "from workbench.app.chart import ChartBox\nprint(len(ChartBox._esm))"
+    outputs = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        outputs.append(done.stdout)
+    kept = {len(file.read_text()) for file in (tmp_path / "stream-join-workbench").iterdir()}
+    assert outputs[0] == outputs[1]
+    assert {int(outputs[0])} == kept, done.stderr
+
+
+def test_altair_is_imported_without_the_grammar_it_has_no_use_for():
+    code = "import sys, workbench.charts; print('altair' in sys.modules, 'rfc3987_syntax' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["True", "False"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "limit"),
+    [
+        ("0::/app\n", {"app/memory.max": "2147483648"}, 2 * 1024**3),
+        ("0::/app/part\n", {"app/memory.max": "1073741824", "app/part/memory.max": "max"}, 1024**3),
+        ("0::/outside/of/the/container\n", {"memory.max": "2147483648"}, 2 * 1024**3),
+        ("5:cpu:/\n4:memory:/app\n0::/\n", {"memory/app/memory.limit_in_bytes": "2147483648"}, 2 * 1024**3),
+        ("4:memory:/app\n", {"memory/app/memory.limit_in_bytes": "9223372036854771712"}, None),
+        ("0::/app\n", {"app/memory.max": "max"}, None),
+        ("", {}, None),
+    ],
+)
+def test_memory_is_what_the_container_allows(tmp_path, groups, files, limit):
+    for name, text in files.items():
+        file = tmp_path / "groups" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    (tmp_path / "mine").write_text(groups)
+    total = psutil.virtual_memory().total
+    assert memory.available(tmp_path / "groups", tmp_path / "mine") == (min(total, limit) if limit else total)
+    assert memory.available(tmp_path / "groups", tmp_path / "nothing") == total
+
+
+@pytest.mark.parametrize(("gigabytes", "heap"), [(0.5, "512m"), (2, "682m"), (6, "2048m"), (24, "2048m")])
+def test_the_heap_is_a_third_of_a_small_machine(monkeypatch, gigabytes, heap):
+    monkeypatch.setattr(memory, "available", lambda: int(gigabytes * 1024**3))
+    assert memory.heap() == heap

@@ -1,0 +1,190 @@
+"""What is picked, in detail: a row and its candidates, the rows of a key or of a window; else the micro-batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from workbench import charts
+from workbench.app._form import show
+from workbench.app.html import HTML, html, together
+from workbench.errors import TooLargeError
+from workbench.literals import SIDES, RowId
+from workbench.runs.labels import Labels
+from workbench.runs.result import Result
+from workbench.runs.why import Why
+
+_MOST_ROWS, _MOST_BARS = 40, 60
+_EMPTY = "Pick a row or a window, in a chart or in the table: what became of it, and why, is told here."
+
+
+class DetailsPanel:
+    """The details of what is picked, with buttons that lead on.
+
+    Parameters
+    ----------
+    apply
+        Called with the setting and its value that the fix changes.
+    pick
+        Called with the rows that are picked next.
+
+    Attributes
+    ----------
+    widget
+        The panel.
+    """
+
+    def __init__(self, apply: Callable[[dict[str, Any]], None], pick: Callable[[list[RowId]], None]) -> None:
+        self._pick = pick
+        self._story = HTML()
+        self._story.add_class("sjw-story")
+        self._candidates = widgets.VBox([])
+        self._candidates.add_class("sjw-candidates")
+        self._fix = widgets.Button(icon="check", button_style="primary", layout=widgets.Layout(width="auto"))
+        self._fix.on_click(lambda _: apply(self._settings))
+        self._of_key = widgets.Button(description="All rows of this key", icon="key")
+        self._of_key.layout.width = "auto"
+        self._of_key.on_click(lambda _: self._pick(self._same_key))
+        self._settings: dict[str, Any] = {}
+        self._same_key: list[RowId] = []
+        self.widget = widgets.VBox([self._story, self._fix, self._candidates, self._of_key])
+        self.widget.add_class("sjw-details")
+
+    def explain(self, run: Result, picked: list[RowId], window: Markup | None, batch: int | None) -> None:
+        """Explain what is picked; where nothing is, the micro-batch.
+
+        Parameters
+        ----------
+        run, picked
+            The run, and the rows of it.
+        window
+            What is to be said of the window whose rows they are; None: they are not picked as a window's.
+        batch
+            The micro-batch at whose end the run is shown; None: the whole run is.
+        """
+        for each in (self._fix, self._candidates, self._of_key):
+            show(each, False)
+        if len(picked) == 1:
+            self._explain_row(run, picked[0])
+        elif picked:
+            counts = Counter(each.side for each in picked)
+            words = " and ".join(f"{counts[side]:,} of {run.side(side).name}" for side in SIDES)
+            heading = window if window is not None else _of_one_key(run, picked)
+            held = _held(run, picked)
+            self._story.value = html("{}<p>{} are picked</p>{}{}", heading, words, held, _rows(run, picked))
+        else:
+            self._story.value = _micro_batch(run, batch) if batch is not None else html("<p>{}</p>", _EMPTY)
+
+    def _explain_row(self, run: Result, of: RowId) -> None:
+        index = of.row + (len(run.left) if of.side == "right" else 0)
+        why = run.why(index)
+        self._story.value = _story(why)
+        self._same_key = _rows_of_key(run, of)
+        show(self._of_key, len(self._same_key) > 1)
+        buttons = []
+        for each in why.candidates.itertuples():
+            mark = " · met" if each.met else " · late" if each.late else ""
+            button = widgets.Button(description=f"{each.name}, {each.apart}{mark}", layout=widgets.Layout(width="auto"))
+            button.tooltip = "Pick this row."
+            row = RowId.at(each.row, len(run.left))
+            button.on_click(lambda _, row=row: self._pick([row]))
+            buttons.append(button)
+        self._candidates.children = buttons
+        show(self._candidates, bool(buttons))
+        explained = run.explain([index]).iloc[0]
+        if explained["fix_setting"] is not None:
+            setting, value = explained["fix_setting"], explained["fix_value"]
+            self._settings = {setting: value}
+            named = Labels(run.simulation, whole=False).setting(setting, value)
+            self._fix.description = "Close every window" if value is True else f"Set {named}"
+            show(self._fix, True)
+
+
+def _story(why: Why) -> Markup:
+    """A row's explanation; its candidates, which are buttons, and its fix, which is one too, are left out."""
+    (name, fate), *facts = why.facts
+    lines = [(what, words) for what, words in facts if what not in ("", "fix", "verdict")]
+    verdict = next(words for what, words in facts if what == "verdict")
+    told = together(html("<dt>{}</dt><dd>{}</dd>", what, words) for what, words in lines)
+    chip = html('<span class="sjw-fate sjw-fate-{}">{}</span>', fate.replace(" ", "-"), fate)
+    return html("<h4>{}: {}</h4><p>{}</p><dl>{}</dl>", name, chip, verdict, told)
+
+
+def _rows_of_key(run: Result, of: RowId) -> list[RowId]:
+    """All rows of a row's key, those with a null key left out."""
+    codes = dict(zip(SIDES, run.outcome.keys, strict=True))
+    code = codes[of.side][of.row]
+    if code < 0:
+        return [of]
+    return [RowId(side, int(row)) for side in SIDES for row in (codes[side] == code).nonzero()[0]]
+
+
+def _of_one_key(run: Result, picked: list[RowId]) -> Markup:
+    """The heading of rows that all have one key; nothing where they have several."""
+    codes = dict(zip(SIDES, run.outcome.keys, strict=True))
+    if len({int(codes[each.side][each.row]) for each in picked}) != 1:
+        return html("")
+    first = picked[0]
+    return html("<h4>Key {}</h4>", Labels(run.simulation, whole=False).key(*first))
+
+
+def _held(run: Result, picked: list[RowId]) -> Markup:
+    """How many of some rows are in state after each micro-batch, as bars; nothing where none ever is."""
+    last = len(run.outcome.marks) - 1
+    change = np.zeros(last + 2, dtype=int)
+    for side in SIDES:
+        of_side = run.outcome.assignments[side]
+        rows = [each.row for each in picked if each.side == side]
+        held = of_side[of_side["held"] & of_side["row"].isin(rows)]
+        np.add.at(change, held["batch"].to_numpy(), 1)
+        np.add.at(change, np.minimum(held["evicted_in"].to_numpy(), last + 1), -1)
+    count = np.cumsum(change)[: last + 1]
+    if not count.any():
+        return html("")
+    some = np.flatnonzero(count)
+    span = np.arange(max(0, some[0] - 1), min(last, some[-1] + 1) + 1)
+    shown = charts.thin(pd.DataFrame({"at": span}), _MOST_BARS)["at"].to_numpy()
+    most = int(count.max())
+    bars = together(
+        html('<i style="height:{}%" title="{} after micro-batch {}"></i>', 100 * int(count[at]) // most, count[at], at)
+        for at in shown.tolist()
+    )
+    words = html("in state after micro-batches {} to {}, at most {:,}", int(shown[0]), int(shown[-1]), most)
+    return html('<div class="sjw-held" role="img" aria-label="{}">{}</div><p>{}</p>', words, bars, words)
+
+
+def _rows(run: Result, picked: list[RowId]) -> Markup:
+    """Rows with their fate, and the micro-batches in which they came and left state."""
+    labels = Labels(run.simulation, whole=False)
+    lines = []
+    for of in sorted(picked, key=lambda each: run.side(each.side).event_times[each.row])[:_MOST_ROWS]:
+        fates = run.simulation.fates[of.side]
+        came, left = int(run.side(of.side).arrival[of.row]), int(fates["evicted_in"].iloc[of.row])
+        held = f"{came} to {left}" if left < len(run.outcome.marks) else f"from {came} on"
+        cells = (
+            f"{run.side(of.side).name} {labels.label(*of).removeprefix('the row')}",
+            labels.moment(int(run.side(of.side).event_times[of.row])),
+            fates["fate"].iloc[of.row].replace("_", " "),
+            held,
+        )
+        lines.append(html("<tr>{}</tr>", together(html("<td>{}</td>", cell) for cell in cells)))
+    more = html("<p>and {:,} more</p>", len(picked) - len(lines)) if len(picked) > len(lines) else ""
+    names = ("row", "event time", "fate", "in state")
+    heads = together(html("<th>{}</th>", name) for name in names)
+    return html("<table><tr>{}</tr>{}</table>{}", heads, together(lines), more)
+
+
+def _micro_batch(run: Result, batch: int) -> Markup:
+    try:
+        moment = run.at(batch)
+    except TooLargeError as error:  # only Spark can do it
+        return html("<h4>Micro-batch {}</h4><p>{}</p>", batch, error)
+    words, *facts = str(moment).removeprefix(f"micro-batch {batch}: ").split(" · ")
+    told = together(html("<li>{}</li>", each) for each in (words, *facts))
+    return html("<h4>Micro-batch {}</h4><ul>{}</ul>", batch, told)

@@ -1,0 +1,85 @@
+"""Worked examples: what a click sets the page to, what is to be seen there, and what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.app.html import HTML
+
+
+@dataclass(frozen=True)
+class Example:
+    """A worked example.
+
+    Attributes
+    ----------
+    label, tip
+        What is written on its button, and what it shows.
+    words
+        What is to be seen, and what to try.
+    tab
+        The tab to look at.
+    settings
+        Values of the page's inputs; all others are as on a new page.
+    """
+
+    label: str
+    tip: str
+    words: str
+    tab: str
+    settings: Mapping[str, Any]
+
+
+_ORDERS: dict[str, Any] = {"source": "scenario", "scenario": "orders_payments"}
+
+EXAMPLES = (
+    Example(
+        "Late data",
+        "Rows that come behind the watermark and are dropped: why, and which delay would have kept them.",
+        "Red crosses are late rows: they came behind the watermark, and Spark dropped them. Click one to read by how "
+        "much, and press the fix that it offers; the figure “late” falls, and “peak state” says what it costs.",
+        "Timeline",
+        _ORDERS | {"late": 0.12, "left.watermark": "5 seconds", "right.watermark": "5 seconds"},
+    ),
+    Example(
+        "Idle side",
+        "One stream is silent for a while, and its watermark holds back the query's.",
+        "While payments are silent their watermark stands still, and so does the query's: nothing is evicted, and "
+        "state grows. Set “Follows” to the faster side: the state stays small, and what payments send afterwards "
+        "comes late.",
+        "Watermarks",
+        _ORDERS | {"idle": "right", "idle_part": (0.35, 0.7), "late": 0.0},
+    ),
+    Example(
+        "Near misses",
+        "Rows whose partner lies just outside the bounds of the join.",
+        "Most orders are without a partner since their payment came more than 4 seconds after them. The chart has "
+        "how far they miss the bound; click a row, and press the fix that it offers, or set the upper bound.",
+        "Unmatched",
+        _ORDERS | {"interval/upper": "4 seconds", "late": 0.0},
+    ),
+)
+
+
+def example_buttons(choose: Callable[[Example], None]) -> widgets.VBox:
+    """A button for each example.
+
+    Parameters
+    ----------
+    choose
+        Called with the one that is clicked.
+    """
+    buttons = []
+    for each in EXAMPLES:
+        button = widgets.Button(description=each.label, tooltip=each.tip, layout=widgets.Layout(width="auto"))
+        button.on_click(lambda _, chosen=each: choose(chosen))
+        buttons.append(button)
+    words = HTML("Try")
+    words.add_class("sjw-examples-label")
+    row = widgets.HBox([words, *buttons])
+    row.add_class("sjw-examples")
+    return row

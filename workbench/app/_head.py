@@ -1,0 +1,120 @@
+"""The row over the views: buttons, progress, what the page says it shows or does, and below it what is wrong."""
+
+from __future__ import annotations
+
+import time
+import traceback
+
+import ipywidgets as widgets
+from markupsafe import Markup
+
+from workbench.app._form import show
+from workbench.app.html import HTML, html, plain
+from workbench.errors import WorkbenchError
+
+_REPAINT = 0.25  # seconds between two paintings of the progress bar
+
+
+class Head:
+    """The head of the page.
+
+    Parameters
+    ----------
+    live_buttons
+        The buttons of live queries, which stand between the others.
+
+    Attributes
+    ----------
+    run, stop, record, report, anyway
+        The buttons that start a run, stop what runs, keep a live query's rows, write a report of what is shown, and
+        make a preview that takes long.
+    widget
+        The row.
+    trouble, note
+        What is wrong, and what was done beside, below the row.
+    """
+
+    def __init__(self, live_buttons: list[widgets.Widget]) -> None:
+        narrow = widgets.Layout(width="auto")
+        self.run = widgets.Button(description="Run on Spark", button_style="primary", icon="play", layout=narrow)
+        self.run.disabled = True  # until something is shown that can be run
+        self.stop = widgets.Button(description="Stop", icon="stop", disabled=True, layout=narrow)
+        keep = "Its rows become variables of this notebook, to be run again under other settings."
+        self.record = widgets.Button(description="Keep as recording", icon="save", tooltip=keep)
+        self.record.layout = widgets.Layout(width="auto", display="none")
+        words = "The settings make so much that it takes long; make the preview all the same."
+        self.anyway = widgets.Button(description="Preview anyway", icon="hourglass-half", tooltip=words)
+        self.anyway.layout = widgets.Layout(width="auto", display="none")
+        tip = "Write one file that shows this to others in any browser, into the notebook's folder."
+        self.report = widgets.Button(
+            description="Report", icon="file-text-o", tooltip=tip, disabled=True, layout=narrow
+        )
+        self._bar = widgets.IntProgress(0, layout=widgets.Layout(width="120px", visibility="hidden"))
+        self._painted = 0.0
+        self._text, self.trouble, self.note = HTML(), HTML(), HTML()
+        self.note.add_class("sjw-note")
+        self._text.add_class("sjw-text")
+        self.trouble.add_class("sjw-trouble")
+        self._badge = ""
+        said = [self._bar, self._text, self.anyway, self.record, self.report]
+        self.widget = widgets.HBox([self.run, *live_buttons, self.stop, *said])
+        self.widget.add_class("sjw-head")
+
+    def say(self, kind: str, text: str) -> None:
+        """Say what is shown or done; the kind gives the colour."""
+        self._badge = text
+        self._text.value = html('<span class="sjw-badge sjw-{}">{}</span>', kind, text)
+
+    def say_live(self, text: Markup) -> None:
+        """Say how a live query does."""
+        self._text.value = text
+
+    def fail(self, error: Exception) -> None:
+        """Say what went wrong."""
+        self.trouble.value = _folded(_as_workbench_error(error))
+
+    def summary(self) -> str:
+        """What is shown or done, and what is wrong, in a line of text."""
+        return ": ".join(each for each in (self._badge, plain(self.trouble.value)) if each)
+
+    def progress(self, done: int, expected: int) -> None:
+        """Say how many micro-batches of a run are done."""
+        now = time.monotonic()
+        if done < expected and now - self._painted < _REPAINT:
+            return
+        self._painted = now
+        self._bar.max, self._bar.value = expected, done
+        self.say("busy", f"micro-batch {done} of {expected}")
+
+    def occupy(self, busy: bool) -> None:
+        """Show that something begins to run, or has ended."""
+        self.stop.disabled = not busy
+        self.show_progress(busy)
+        if busy:
+            self.trouble.value = self.note.value = ""
+            self._bar.value = 0
+
+    def show_progress(self, on: bool) -> None:
+        """Show the progress bar, or hide it; it keeps its place."""
+        self._bar.layout.visibility = "visible" if on else "hidden"
+
+    def offer_preview(self, on: bool) -> None:
+        """Offer to make a preview that takes long, or no longer."""
+        show(self.anyway, on)
+
+    def offer_recording(self, on: bool) -> None:
+        """Offer to keep a live query's rows, or no longer."""
+        show(self.record, on)
+
+
+def _as_workbench_error(error: Exception) -> WorkbenchError:
+    """What to say of an error: its own message, or that it is a bug of the workbench."""
+    if isinstance(error, WorkbenchError):
+        return error
+    return WorkbenchError(f"the workbench failed: {error!r}", "".join(traceback.format_exception(error)))
+
+
+def _folded(error: WorkbenchError) -> str:
+    if not error.details:
+        return str(error)
+    return html("{}<details><summary>details</summary><pre>{}</pre></details>", error, error.details)

@@ -1,0 +1,95 @@
+"""Every change of a setting is checked, simulated and shown at once."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from workbench.app._snapshot import Snapshot
+from workbench.app._state import PageState
+from workbench.app.sources import sources
+from workbench.errors import TooLargeError, WorkbenchError
+from workbench.model import MOST, at_most
+from workbench.runs import recorded
+
+_MANY = 50_000  # rows of which a preview takes long enough to be announced
+_AT_ONCE, _PER_ROW = 2_000_000, 5  # pairs, or rows in windows, that are made without asking: so many, or per row
+
+
+class Previews:
+    """Previews of what the fields ask for, and the ways in which the page itself changes the fields."""
+
+    def __init__(self, page: PageState) -> None:
+        self._page = page
+        self._allowed: Snapshot | None = None  # what the user wants a preview of although it takes long
+
+    def changed(self) -> None:
+        """A setting changed, and all that follow from it are set: show what they do."""
+        self._page.note_skipped()
+        self._show_wanted()
+
+    def _show_wanted(self) -> None:
+        page = self._page
+        snapshot = page.take()
+        page.head.offer_preview(False)
+        if page.live.active:
+            self._change_live(snapshot)
+        if not page.busy:
+            page.worker.submit("preview", lambda: self._preview(snapshot))
+            page.enable()
+
+    def anyway(self) -> None:
+        """Make the preview of what the page is set to, although it takes long."""
+        self._allowed = self._page.wanted
+        self._page.head.offer_preview(False)
+        if self._allowed is not None and not self._page.busy:
+            self._page.worker.submit("preview", partial(self._preview, self._allowed))
+
+    def _preview(self, snapshot: Snapshot) -> None:
+        """Check settings, and show what a run must give; in the thread that draws."""
+        page = self._page
+        try:
+            configuration = page.settings.configuration(snapshot)
+            rows = len(configuration.left) + len(configuration.right)
+            if rows > _MANY or snapshot is self._allowed:
+                page.head.say("busy", "simulating …")
+            with at_most(MOST if snapshot is self._allowed else max(_AT_ONCE, _PER_ROW * rows)):
+                run = recorded.preview(**configuration.arguments)
+                page.show(run, configuration, page.last)
+        except TooLargeError as error:
+            page.refuse(snapshot, error)
+            if snapshot is page.wanted:
+                page.head.offer_preview(error.count <= MOST and snapshot is not self._allowed)
+            return
+        except Exception as error:  # noqa: BLE001 - whatever it is, what is shown is not what the fields hold
+            page.refuse(snapshot, error)
+            return
+        page.head.say("preview", "Preview (simulated)")
+        page.confirm(snapshot)
+
+    def _change_live(self, snapshot: Snapshot) -> None:
+        """Let the sliders act on the generators of the query that runs."""
+        trouble = self._page.head.trouble
+        try:
+            feed = sources()[snapshot.values["source"]].live
+            if feed is not None:
+                self._page.live.change(feed, snapshot.values)
+            trouble.value = ""
+        except WorkbenchError as error:
+            trouble.value = str(error)
+
+    def travel(self, by: int) -> None:
+        """Undo (-1) or redo (1) a change of a setting."""
+        page = self._page
+        if page.busy or page.wanted is None:
+            return
+        with page.lock:
+            now = page.wanted.values
+            if page.history.can_undo(now) if by < 0 else page.history.can_redo:
+                page.settings.restore(page.history.step(by, now))
+                self._show_wanted()
+
+    def apply(self, settings: dict[str, Any]) -> None:
+        """Set fields: to a row's fix, an advice, or a setting of a tuning."""
+        if not self._page.busy:
+            self._page.settings.apply(settings)

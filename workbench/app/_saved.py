@@ -1,0 +1,128 @@
+"""What a saved notebook shows of a page when its kernel is gone: settings and figures, and a picture of the chart."""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import ipywidgets as widgets
+from markupsafe import Markup
+
+from workbench.app._results import ResultsPanel
+from workbench.app.html import html, stylesheet, together
+from workbench.app.worker import CoalescingWorker
+from workbench.charts import Drawing
+from workbench.charts.renderer import png
+
+_REST = 1.0  # seconds between two savings, and after a change before its saving
+_PLAIN = "The stream-join workbench: run this cell to open it."
+_STYLE = """
+body:has(.sjw-page-{name}) .sjw-saved-{name},
+.jp-OutputArea:has(.sjw-page-{name}) > .jp-OutputArea-child:has(.sjw-saved-{name}),
+.jp-OutputArea:has(.sjw-page-{name}) > .jp-OutputArea-child:has(.sjw-saved-{name}) + .jp-OutputArea-child,
+.jp-OutputArea:not(:has(.sjw-page-{name})) > .jp-OutputArea-child:has(+ .jp-OutputArea-child .sjw-saved-{name})
+{{ display: none }}
+"""
+
+
+class SavedPage:
+    """The outputs of the cell that shows a page: the page, and what is read in its place when there is no kernel.
+
+    While the page is there, the others are hidden; when it is gone, the place where it was is.
+
+    Parameters
+    ----------
+    page
+        The page.
+    results
+        Its views.
+    summary
+        Gives a summary of what it shows.
+    """
+
+    def __init__(self, page: widgets.Widget, results: ResultsPanel, summary: Callable[[], Markup]) -> None:
+        self._page, self._results, self._summary = page, results, summary
+        self._name = uuid4().hex[:12]
+        page.add_class(f"sjw-page-{self._name}")
+        self._kept: tuple[Any, Any] | None = None  # the handles of the outputs that are read without a kernel
+        self._last: dict[str, str] = {}
+        self._closed = threading.Event()
+        self._worker = CoalescingWorker(lambda _: None)  # a page that cannot be saved is no trouble to its user
+        results.chart.observe(lambda _: self.changed(), "picture")
+        results.view.observe(lambda _: self.changed(), "value")
+
+    def display(self) -> None:
+        """Show the page in the output of a cell."""
+        from IPython.display import display
+
+        view = self._page._repr_mimebundle_() or {}
+        display({**view, "text/plain": _PLAIN}, raw=True)
+        summary = display(self._of_summary(), raw=True, display_id=True)
+        self._kept = summary, display({"text/plain": ""}, raw=True, display_id=True)
+        self.changed()
+
+    def changed(self) -> None:
+        """Save what the page shows, soon."""
+        if self._kept is not None:
+            self._worker.submit("saving", self._save)
+
+    def _save(self) -> None:
+        if self._closed.wait(_REST) or self._kept is None:
+            return
+        summary, picture = self._kept
+        self._update("summary", summary, self._of_summary())
+        drawn = self._picture()
+        if drawn is not None:
+            self._update("picture", picture, {"image/png": drawn, "text/plain": ""} if drawn else {"text/plain": ""})
+
+    def _update(self, name: str, handle: Any, bundle: dict[str, str]) -> None:
+        if handle is not None and self._last.get(name) != (now := repr(bundle)):
+            handle.update(bundle, raw=True)
+            self._last[name] = now
+
+    def _of_summary(self) -> dict[str, str]:
+        style = stylesheet(_STYLE.format(name=self._name))
+        drawing = self._drawing()
+        chart = html("<p><b>{}</b> {}</p>", drawing.title, drawing.subtitle) if drawing is not None else ""
+        summary = self._summary()
+        text = html('<div class="sjw-saved-{}">{}<p>{}</p>{}{}</div>', self._name, style, _PLAIN, summary, chart)
+        return {"text/html": str(text), "text/plain": ""}
+
+    def _drawing(self) -> Drawing | None:
+        return self._results.chart.shown if self._results.chart_is_open else None
+
+    def _picture(self) -> str | None:
+        """The chart as a picture; empty where none is on show, None where the browser has yet to send it."""
+        chart, drawing = self._results.chart, self._drawing()
+        if drawing is None:
+            return ""
+        if chart.views > 0:
+            return chart.picture["png"] if chart.picture.get("number") == chart.sent else None
+        known = {name: value for name, value in chart.params.items() if name in drawing.params}
+        whole = replace(drawing, params=drawing.params | known)
+        return base64.b64encode(png(whole.chart().to_dict(validate=False))).decode()
+
+    def close(self) -> None:
+        """Save no more."""
+        self._closed.set()
+        self._worker.close()
+
+
+def summary(heading: str, settings: Mapping[str, object], figures: Mapping[str, int]) -> Markup:
+    """What a page shows, in tables.
+
+    Parameters
+    ----------
+    heading
+        Whether it is a preview or a run, and what is wrong.
+    settings, figures
+        What it is set to, and what that gives.
+    """
+    names = together(html("<th>{}</th>", name) for name in figures)
+    counts = together(html("<td>{:,}</td>", count) for count in figures.values())
+    rows = together(html("<tr><th>{}</th><td>{}</td></tr>", name, value) for name, value in settings.items())
+    return html("<p>{}</p><table><tr>{}</tr><tr>{}</tr></table><table>{}</table>", heading, names, counts, rows)

@@ -1,0 +1,107 @@
+"""What the page shows of a run or preview: its figures, what changed since the last run, and the views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets as widgets
+from markupsafe import Markup
+
+from workbench.app._code import cell
+from workbench.app._figures import changed, figures, head
+from workbench.app._form import show
+from workbench.app._results import ResultsPanel
+from workbench.app._runs import RunRecord
+from workbench.app._saved import summary
+from workbench.app._settings import describe
+from workbench.app._snapshot import RunConfiguration
+from workbench.app.html import HTML, html
+from workbench.charts import Drawing
+from workbench.engine.live import Live
+from workbench.runs.result import Result
+
+_HOW_TO_BEGIN = html(
+    "<h4>Three steps to the first picture</h4><ol>"
+    "<li><b>Streams</b>: choose where the two come from. Key, time and, where there is one, arrival are columns; what "
+    "is in the way is said beside them, with a button that mends it.</li>"
+    "<li><b>Join</b>: choose its kind and its bounds or window.</li>"
+    "<li>The preview is drawn here by itself. <b>Run on Spark</b> then runs it as a Structured Streaming query.</li>"
+    "</ol><p>Nothing at hand? Choose one of the <b>examples</b> at the top of the settings.</p>"
+)
+
+
+class Shown:
+    """A run or preview on show, and the configuration that it is of.
+
+    Parameters
+    ----------
+    submit, runs, live_chart, apply
+        As `ResultsPanel` takes them.
+
+    Attributes
+    ----------
+    widget
+        The panel.
+    results
+        The views.
+    """
+
+    def __init__(
+        self,
+        submit: Callable[[str, Callable[[], None]], None],
+        runs: widgets.Widget,
+        live_chart: Callable[[], Drawing | None],
+        apply: Callable[[dict[str, Any]], None],
+    ) -> None:
+        self._seen: tuple[RunConfiguration, Result] | None = None
+        self._figures, self._since = HTML(), HTML()
+        self._figures.add_class("sjw-figures")
+        self._since.add_class("sjw-since")
+        self.results = ResultsPanel(submit, self.cell, runs, live_chart, apply)
+        self._begin = HTML(_HOW_TO_BEGIN)
+        self._begin.add_class("sjw-begin")
+        self.say_how_to_begin(False)
+        self.widget = widgets.VBox([self._begin, self._figures, self._since, self.results.widget])
+        self.widget.add_class("sjw-shown")
+
+    @property
+    def anything(self) -> bool:
+        """Whether there has been something to show yet."""
+        return self._seen is not None
+
+    def show(self, run: Result, configuration: RunConfiguration, last: RunRecord | None) -> None:
+        """Say in figures what a run or preview gave, and what changed since another run."""
+        self._figures.value = head(figures(run), last.figures if last else None)
+        words = changed(describe(configuration), describe(last.configuration)) if last else ""
+        self._since.value = f"since run {last.number}: {words}" if last else ""
+        self._seen = configuration, run
+        self.say_how_to_begin(False)
+
+    def show_live(self, run: Result, live: Live | None) -> None:
+        """Show what a live query has done so far; it is of the configuration that was shown before."""
+        if self._seen is None:
+            return
+        self._seen = self._seen[0], run
+        self._figures.value = head(figures(run), None)
+        self._since.value = ""
+        self.results.show(run, live)
+
+    def say_how_to_begin(self, on: bool) -> None:
+        """Say what to do where there is nothing to show yet, or no longer."""
+        show(self._begin, on)
+
+    def dim(self, stale: bool) -> None:
+        """Dim what is shown, where it is of settings before."""
+        (self.widget.add_class if stale else self.widget.remove_class)("sjw-stale")
+
+    def cell(self) -> str:
+        """The text of a cell that does what is shown."""
+        return cell(self._seen[0]) if self._seen is not None else ""
+
+    def summary(self, headline: str) -> Markup:
+        """What is shown, for a saved notebook."""
+        if self._seen is None:
+            return summary(headline, {}, {})
+        configuration, run = self._seen
+        return summary(headline, describe(configuration), figures(run))

@@ -1,0 +1,142 @@
+"""What a page is set to at one moment, and the arguments of a run that it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any, cast
+
+from workbench import times
+from workbench.app._join_inputs import JoinInputs
+from workbench.app._streams import Made, made_streams
+from workbench.app.sources import Streams, WrongSettingsError
+from workbench.errors import ArgumentError, WorkbenchError
+from workbench.joins import How, Join
+from workbench.literals import Policy, Side
+from workbench.sources.findings import Finding
+from workbench.streams import SIDES, Stream
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """What all inputs of a page hold at one moment. All that the page shows is computed from one of these.
+
+    Attributes
+    ----------
+    values
+        The inputs' values, by name; not to be changed.
+    variables
+        What the notebook's variables that the page offers held then, by name.
+    """
+
+    values: Mapping[str, Any]
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+    def same(self, other: Snapshot | None) -> bool:
+        """Whether another one holds the same values, and the very same streams and tables."""
+        if other is None or self.values != other.values:
+            return False
+        names = self.variables.keys() | other.variables.keys()
+        return all(self.variables.get(name) is other.variables.get(name) for name in names)
+
+
+@dataclass(frozen=True)
+class RunConfiguration:
+    """What a page is set to: the arguments of a run.
+
+    Attributes
+    ----------
+    join, left, right, finish, policy
+        As `workbench.run` takes them.
+    code
+        The lines of a cell that make the two streams, but for their delays, as ``left`` and ``right``.
+    """
+
+    join: Join
+    left: Stream
+    right: Stream
+    finish: bool
+    policy: Policy
+    code: tuple[str, ...] = ()
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `workbench.run` by name."""
+        return {name: getattr(self, name) for name in ("join", "left", "right", "finish", "policy")}
+
+
+class Reader:
+    """Reads snapshots; streams are made again only when what they are made of has changed.
+
+    Parameters
+    ----------
+    inputs
+        Those of the joins.
+
+    Attributes
+    ----------
+    findings
+        What was found about the rows of the streams that were read last.
+    """
+
+    def __init__(self, inputs: JoinInputs) -> None:
+        self._inputs = inputs
+        self._made: Made | None = None
+        self.findings: tuple[Finding, ...] = ()
+
+    def forget(self) -> None:
+        """Make the streams anew next time: a table may have been changed in place."""
+        self._made = None
+
+    def configuration(self, snapshot: Snapshot) -> RunConfiguration:
+        """What a snapshot asks for.
+
+        Raises
+        ------
+        WrongSettingsError
+            If an input is wrong.
+        """
+        found: list[tuple[WorkbenchError, dict[str, str]]] = []
+        values = snapshot.values
+        join = self._join(values, found)
+        delays = [self._delay(values, side, found) for side in SIDES]
+        streams = self._streams(snapshot, found)
+        if found or join is None or streams is None:
+            marks = {place: words for _, each in reversed(found) for place, words in each.items()}
+            raise WrongSettingsError(str(found[0][0]), marks) from found[0][0]
+        left, right = (
+            replace(each, watermark=delay) for each, delay in zip((streams.left, streams.right), delays, strict=True)
+        )
+        return RunConfiguration(join, left, right, values["finish"], values["policy"], streams.code)
+
+    def _join(self, values: Mapping[str, Any], found: list[Any]) -> Join | None:
+        wrong = self._inputs.wrong(values)
+        if wrong:
+            found.extend(wrong)
+            return None
+        try:
+            return self._inputs.join(values, cast(How, values["how"] or "inner"))
+        except ArgumentError as error:
+            name = self._inputs.names[values["kind"]].get(error.argument)
+            found.append((error, {name: error.remedy} if name else {}))
+            return None
+
+    @staticmethod
+    def _delay(values: Mapping[str, Any], side: Side, found: list[Any]) -> timedelta:
+        name = f"{side}.watermark"
+        try:
+            return times.delay(values[name], name)
+        except WorkbenchError as error:
+            found.append((error, {name: str(error).split(":", 1)[-1].strip()}))
+            return timedelta()
+
+    def _streams(self, snapshot: Snapshot, found: list[Any]) -> Streams | None:
+        try:
+            self._made = made_streams(snapshot.values, snapshot.variables, self._made)
+        except WorkbenchError as error:
+            found.append((error, getattr(error, "marks", {})))
+            self.findings = getattr(error, "findings", ())
+            return None
+        self.findings = self._made.streams.findings
+        return self._made.streams

@@ -1,0 +1,134 @@
+"""What a page is set to and whether it shows that: shared by previews, runs on Spark and live queries."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from workbench.app._head import Head
+from workbench.app._history import History, HistoryButtons
+from workbench.app._live import LivePanel
+from workbench.app._runs import RunRecord, RunsPanel
+from workbench.app._settings import SettingsPanel
+from workbench.app._shown import Shown
+from workbench.app._snapshot import RunConfiguration, Snapshot
+from workbench.app.sources import WrongSettingsError, sources
+from workbench.app.worker import CoalescingWorker
+from workbench.errors import TooLargeError
+from workbench.runs.result import Result
+from workbench.runs.run import Run
+
+
+@dataclass(eq=False)
+class PageState:
+    """The panels of a page, and what holds between them.
+
+    Attributes
+    ----------
+    worker
+        The thread that draws.
+    save
+        Called when what the page shows has changed, and is to be saved with the notebook.
+    run
+        The last run, None before the first.
+    wanted
+        What the fields hold.
+    judged
+        What the fields held when it was last said whether that is right.
+    occupied
+        Whether a run is under way, or a live query is being started.
+    runnable
+        Whether what the fields hold can be run.
+    lock
+        Held while `wanted` changes together with what undo goes back to.
+    """
+
+    worker: CoalescingWorker
+    head: Head
+    settings: SettingsPanel
+    shown: Shown
+    live: LivePanel
+    runs: RunsPanel
+    undo: HistoryButtons
+    save: Callable[[], None]
+    run: Run | None = None
+    wanted: Snapshot | None = None
+    judged: Snapshot | None = None
+    occupied: bool = False
+    runnable: bool = False
+    history: History = field(default_factory=History)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run or a live query is under way."""
+        return self.occupied or self.live.active
+
+    @property
+    def last(self) -> RunRecord | None:
+        """The last run, with what it was of."""
+        return self.runs.records[-1] if self.runs.records else None
+
+    def take(self) -> Snapshot:
+        """Take what the fields hold now as what is wanted."""
+        with self.lock:
+            self.wanted = self.settings.snapshot()
+            return self.wanted
+
+    def note_skipped(self) -> None:
+        """Remember what the fields held until now, where the next change came before it was shown."""
+        with self.lock:
+            if self.wanted is not None and self.wanted is not self.judged:
+                self.history.note(self.wanted.values)
+
+    def show(self, run: Result, configuration: RunConfiguration, last: RunRecord | None) -> None:
+        """Show a run or preview, the fields named after its streams."""
+        self.shown.show(run, configuration, last)
+        self.settings.name(configuration)
+        self.shown.results.show(run)
+
+    def confirm(self, snapshot: Snapshot, trouble: str = "") -> None:
+        """What is shown is what a snapshot asks for."""
+        with self.lock:
+            self.judged = snapshot
+            if snapshot is self.wanted:
+                self.history.note(snapshot.values)
+        self.settings.mark(snapshot, {})
+        self.head.trouble.value = trouble
+        self.runnable = True
+        self.shown.dim(False)
+        self.enable()
+        self.save()
+
+    def refuse(self, snapshot: Snapshot, error: Exception) -> None:
+        """Settings are wrong: say so; what is shown is of the settings before, and looks so."""
+        self.judged = snapshot
+        self.settings.mark(snapshot, error.marks if isinstance(error, WrongSettingsError) else {})
+        self.head.fail(error)
+        self.runnable = isinstance(error, TooLargeError)  # Spark may do what the model does not
+        self.shown.dim(True)
+        before = "what is below is of the settings before"
+        self.head.say("failed", before if self.shown.anything else "nothing to show yet")
+        self.shown.say_how_to_begin(not self.shown.anything)
+        self.enable()
+        self.save()
+
+    def occupy(self, busy: bool) -> None:
+        """Something begins to run, or has ended."""
+        self.occupied = busy
+        self.enable()
+        self.settings.enable(not busy)
+        self.head.occupy(busy)
+
+    def enable(self) -> None:
+        """Make usable what can be done now."""
+        busy, runnable = self.busy, self.runnable
+        with self.lock:
+            wanted = self.wanted
+            undo = not busy and wanted is not None and self.history.can_undo(wanted.values)
+            self.undo.enable(undo, not busy and self.history.can_redo)
+        self.head.run.disabled = busy or not runnable
+        self.head.report.disabled = busy or not self.shown.anything
+        generated = wanted is not None and sources()[wanted.values["source"]].live is not None
+        self.live.go.disabled = self.live.speed.disabled = busy or not runnable or not generated

@@ -1,0 +1,210 @@
+"""The table below a view: the rows that the view lists, or the output, with those that are picked selected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import ipywidgets as widgets
+import pandas as pd
+from itables.widget import ITable
+
+from workbench import charts
+from workbench.app._code import CodeBox
+from workbench.app._form import show
+from workbench.app._listing import Listing, Query
+from workbench.app.html import HTML
+from workbench.charts import WHOLE, Cut
+from workbench.literals import SIDES, RowId
+from workbench.runs.result import Result
+from workbench.runs.run import Run
+
+__all__ = ["PAGE", "TablePanel"]
+
+PAGE = 200
+"""How many rows are shown at a time."""
+_LOOKS: dict[str, Any] = {
+    "layout": dict.fromkeys(("topStart", "topEnd", "bottomStart", "bottomEnd")),
+    "paging": False,
+    "ordering": False,
+    "scrollY": "320px",
+    "scrollCollapse": True,
+    "maxBytes": 0,
+    "select": True,
+}
+"""The table shows all that it is given: what is sorted, searched and paged is done in the kernel, on all rows."""
+
+
+class TablePanel:
+    """A table whose rows can be picked, with what it shows of how many.
+
+    Parameters
+    ----------
+    pick
+        Called with the input rows of the row that was selected.
+    changed
+        Called when other rows are asked for.
+
+    Attributes
+    ----------
+    widget
+        The panel.
+    """
+
+    def __init__(self, pick: Callable[[list[RowId]], None], changed: Callable[[], None]) -> None:
+        self._pick, self._changed = pick, changed
+        self._note, self._table = HTML(), ITable()
+        self._ids: list[list[RowId]] = []
+        self._listing: Listing | None = None
+        self._query, self._within = Query(), WHOLE
+        self._of: tuple[Any, ...] = ()
+        self._count, self._first = 0, 0
+        self._filling = False
+        self._causes = widgets.ToggleButtons(options=[("all", "")], tooltips=["Rows of every cause."])
+        self._causes.style.button_width = "auto"
+        self._causes.add_class("sjw-causes")
+        self._text = _tool(widgets.Text, "Search", "Rows of which some column contains this.", continuous_update=False)
+        self._fate = _tool(widgets.Dropdown, "Fate", "Only rows of this fate.", options=[("any", "")])
+        self._side = _tool(widgets.Dropdown, "Side", "Only rows of this side.", options=[("both", "")])
+        self._key = _tool(widgets.Text, "One key", "Only rows of this key.", continuous_update=False)
+        self._by = _tool(widgets.Dropdown, "Sort by", "Sort all rows by this column.", options=[("arrival", "")])
+        self._descending = widgets.ToggleButton(
+            icon="sort-amount-desc", tooltip="The largest first", layout=widgets.Layout(width="auto")
+        )
+        small = widgets.Layout(width="auto", flex="0 0 auto")
+        self._back = widgets.Button(icon="chevron-left", tooltip=f"The {PAGE} rows before", layout=small)
+        self._on = widgets.Button(icon="chevron-right", tooltip=f"The next {PAGE} rows", layout=small)
+        self._back.on_click(lambda _: self._turn(-PAGE))
+        self._on.on_click(lambda _: self._turn(PAGE))
+        self._asking = (self._causes, self._text, self._fate, self._side, self._key, self._by, self._descending)
+        for each in self._asking:
+            each.observe(self._asked, "value")
+        self._copy = widgets.ToggleButton(description="As pandas", icon="code", layout=small)
+        self._copy.tooltip = "The code that gives these rows of a run."
+        self._copy.observe(lambda _: self._show_code(), "value")
+        self._code = CodeBox()
+        show(self._code, False)
+        tools = widgets.HBox([*self._asking[1:], self._back, self._on, self._copy])
+        tools.add_class("sjw-tools")
+        self.widget = widgets.VBox([self._causes, self._note, tools, self._code, self._table])
+        self.widget.add_class("sjw-table")
+        self._table.observe(self._selected, "selected_rows")
+
+    @property
+    def asked(self) -> tuple[Query, int]:
+        """Which rows are asked for, and the first of them that is shown."""
+        query = Query(
+            text=self._text.value.strip(),
+            fate=self._fate.value,
+            side=self._side.value,
+            cause=self._causes.value,
+            key=self._key.value.strip(),
+            by=self._by.value,
+            descending=self._descending.value,
+        )
+        return query, self._first
+
+    def fill(self, run: Result, view: charts.View | None, batch: int | None, picked: list[RowId], cut: Cut) -> None:
+        """Show rows that a view lists up to a micro-batch and in a stretch; without a view, of the output."""
+        if self._listing is None or self._of != (run, view, batch):
+            self._listing, self._of, self._first = Listing(run, view, batch), (run, view, batch), 0
+            self._offer(run, self._listing)
+        if self._within != cut:
+            self._within, self._first = cut, 0
+        listing, (query, first) = self._listing, self.asked
+        query = replace(query, cut=cut)
+        found = listing.places(query)
+        places = found[first : first + PAGE]
+        frame, self._ids = listing.page(places)
+        self._count, self._query = len(found), query
+        every = f" of {len(listing):,}" if len(found) < len(listing) else ""
+        inside = "" if cut.whole else " in this stretch"
+        shown = f"{len(found):,}{every} rows{inside}"
+        if len(places) < len(found):
+            shown = f"rows {first + 1:,} to {first + len(places):,} of {shown}"
+        kind = "" if isinstance(run, Run) else "Preview (simulated): "
+        self._note.value = f"{kind}{shown}; pick one to see it in all views"
+        self._back.disabled, self._on.disabled = first == 0, first + PAGE >= len(found)
+        self._filling = True
+        try:
+            self._table.update(frame, selected_rows=self._places(picked), allow_html=False, **_LOOKS)
+        finally:
+            self._filling = False
+        self._show_code()
+
+    def refuse(self, words: str) -> None:
+        """Say why there are no rows to show."""
+        self._listing, self._ids, self._count, self._note.value = None, [], 0, words
+        show(self._causes, False)
+        self._filling = True
+        try:
+            self._table.update(pd.DataFrame(), selected_rows=[], allow_html=False, **_LOOKS)
+        finally:
+            self._filling = False
+
+    def _show_code(self) -> None:
+        """Show the code of what is shown, if it is wanted."""
+        show(self._code, self._copy.value)
+        if self._copy.value and self._listing is not None:
+            self._code.show(self._listing.code(self._query), "rows.py")
+
+    def _offer(self, run: Result, listing: Listing) -> None:
+        """Offer the columns, fates and sides that there are."""
+        self._filling = True
+        try:
+            _set_options(self._by, "arrival" if listing.fates else "output", {name: name for name in listing.columns})
+            _set_options(self._fate, "any", {each.replace("_", " "): each for each in listing.fates})
+            _set_options(self._side, "both", {run.side(side).name: side for side in SIDES})
+            for each in (self._fate, self._side, self._key):
+                show(each, bool(listing.fates))
+            counts = listing.counts()
+            show(self._causes, len(counts) > 1)
+            _set_options(self._causes, "all", {f"{count:,} × {cause}": cause for cause, count in counts.items()})
+        finally:
+            self._filling = False
+
+    def _turn(self, by: int) -> None:
+        if 0 <= self._first + by < self._count:
+            self._first += by
+            self._changed()
+
+    def _asked(self, _: Any) -> None:
+        if not self._filling:
+            self._first = 0
+            self._changed()
+
+    def mark(self, picked: list[RowId]) -> None:
+        """Select the rows that are picked."""
+        selected = self._places(picked)
+        if self._table.selected_rows != selected:
+            self._filling = True
+            self._table.selected_rows = selected
+            self._filling = False
+
+    def _places(self, picked: list[RowId]) -> list[int]:
+        """The table's rows that are picked."""
+        wanted = set(picked)
+        return [place for place, ids in enumerate(self._ids) if wanted & set(ids)] if wanted else []
+
+    def _selected(self, change: Any) -> None:
+        if self._filling:
+            return
+        places = [place for place in change["new"] if place < len(self._ids)]
+        if places:
+            self._pick(self._ids[places[-1]])
+
+
+def _tool(kind: type[widgets.Widget], label: str, tooltip: str, **given: Any) -> Any:
+    """An input beside others in one line."""
+    layout = widgets.Layout(width="auto", min_width="120px", flex="1 1 120px")
+    return kind(description=label, tooltip=tooltip, layout=layout, style={"description_width": "auto"}, **given)
+
+
+def _set_options(choice: widgets.Dropdown | widgets.ToggleButtons, neutral: str, options: dict[str, str]) -> None:
+    """Set the entries of a list, and keep what is chosen if it is among them."""
+    entries = ((neutral, ""), *options.items())
+    if tuple(choice.options) != entries:
+        before = choice.value
+        choice.options = entries
+        choice.value = before if before in options.values() else ""

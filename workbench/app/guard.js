@@ -1,0 +1,111 @@
+// ipywidgets draws tabs, sliders and buttons without the roles and names that assistive technology needs; it tells
+// nobody when the kernel is gone; and JupyterLab takes keys that are pressed in a page for its own.
+const GONE = "The kernel of this page was restarted or shut down: the page no longer answers. "
+  + "Run the notebook's cells from the first on, and it is there again.";
+
+function named(element, name) {
+  if (name && element.getAttribute("aria-label") !== name) element.setAttribute("aria-label", name);
+}
+
+function tabs(row) {
+  const buttons = [...row.querySelectorAll("button")];
+  const list = buttons[0]?.parentElement;
+  if (!list) return;
+  list.setAttribute("role", "tablist");
+  named(list, "Views");
+  for (const each of buttons) {
+    each.setAttribute("role", "tab");
+    each.setAttribute("aria-selected", String(each.classList.contains("mod-active")));
+    each.tabIndex = each.classList.contains("mod-active") ? 0 : -1;
+  }
+}
+
+function choices(row) {
+  for (const each of row.querySelectorAll("button")) {
+    each.setAttribute("aria-pressed", String(each.classList.contains("mod-active")));
+  }
+}
+
+function improve(page) {
+  for (const row of page.querySelectorAll(".sjw-tabs")) tabs(row);
+  for (const row of page.querySelectorAll(".widget-toggle-buttons:not(.sjw-tabs)")) choices(row);
+  for (const slider of page.querySelectorAll(".widget-slider")) {
+    const box = slider.closest(".widget-inline-hbox") ?? slider;
+    const label = box.querySelector(".widget-label")?.textContent || box.title || slider.title || "Micro-batch";
+    slider.querySelectorAll(".noUi-handle").forEach((each, place, all) => {
+      named(each, all.length > 1 ? `${label}, ${place ? "end" : "begin"}` : label);
+    });
+    for (const each of box.querySelectorAll(".widget-readout")) named(each, `${label}, value`);
+  }
+  const play = ["Play", "Stop", "Repeat"];
+  for (const row of page.querySelectorAll(".widget-play")) {
+    row.querySelectorAll("button").forEach((each, place) => named(each, each.title || play[place]));
+  }
+  for (const each of page.querySelectorAll("button:not([aria-label])")) {
+    if (!each.textContent.trim()) named(each, each.title);
+  }
+  for (const each of page.querySelectorAll("input:not([aria-label]), select:not([aria-label])")) {
+    if (!each.labels?.length) named(each, each.closest("[title]")?.title || each.placeholder);
+  }
+  for (const each of page.querySelectorAll(".dt-scroll-body, .sjw-code pre, .sjw-story")) each.tabIndex = 0;
+  for (const each of page.querySelectorAll(".vega-embed summary")) named(each, "Save the chart");
+}
+
+function arrows(event) {
+  const tab = event.target.closest?.("[role=tab]");
+  if (!tab || !["ArrowLeft", "ArrowRight"].includes(event.key)) return;
+  const all = [...tab.parentElement.querySelectorAll("[role=tab]")];
+  const next = all[(all.indexOf(tab) + (event.key === "ArrowRight" ? 1 : -1) + all.length) % all.length];
+  next.focus();
+  next.click();
+  event.preventDefault();
+}
+
+function render({ el }) {
+  el.style.display = "none";
+  let page = null, seen = null, due = 0;
+
+  const soon = () => {
+    if (due) return;
+    due = requestAnimationFrame(() => {
+      due = 0;
+      improve(page);
+      if (page.querySelector(".jupyter-widgets-disconnected")) gone(); // the class that ipywidgets gives such widgets
+    });
+  };
+
+  const gone = () => {
+    if (!page || page.classList.contains("sjw-gone")) return;
+    const note = document.createElement("div");
+    note.className = "sjw-gone-note";
+    note.setAttribute("role", "alert");
+    note.textContent = GONE;
+    page.classList.add("sjw-gone");
+    page.prepend(note);
+  };
+
+  const attach = () => {
+    page = el.closest(".sjw");
+    if (!page) {
+      due = requestAnimationFrame(attach);
+      return;
+    }
+    due = 0;
+    // JupyterLab's shortcuts ask the element that has the focus first, and then what it lies in
+    page.addEventListener("focusin", (event) => { event.target.dataset.lmSuppressShortcuts = "true"; });
+    page.setAttribute("role", "region");
+    page.setAttribute("aria-label", "Stream-join workbench");
+    page.addEventListener("keydown", arrows);
+    seen = new MutationObserver(soon);
+    seen.observe(page, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
+    improve(page);
+  };
+
+  attach();
+  return () => {
+    cancelAnimationFrame(due);
+    seen?.disconnect();
+  };
+}
+
+export default { render };

@@ -1,0 +1,164 @@
+"""A scenario: two generated streams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+
+import generators
+from workbench.app._form import Form, group
+from workbench.app.sources._source import (
+    Control,
+    LiveFeed,
+    Notebook,
+    PageSource,
+    Streams,
+    Values,
+    WrongSettingsError,
+)
+from workbench.errors import ArgumentError
+from workbench.streams import SIDES
+
+__all__ = ["SOURCE"]
+
+_SHARE = {"min": 0, "max": 1, "step": 0.01, "readout_format": ".0%"}
+_AUTO = {"placeholder": "as suits the scenario"}
+_SIDES = [("no side", ""), *((f"the {side} side", side) for side in SIDES)]
+_FIRST = (
+    Control(
+        "scenario",
+        "Scenario",
+        "Two generated streams; each suits a join.",
+        lambda: widgets.Dropdown(options=list(generators.scenarios())),
+    ),
+    Control("events", "Events", "Rows of the left stream.", lambda: widgets.IntSlider(200, min=10, max=2_000, step=10)),
+    Control(
+        "rate",
+        "Rate",
+        "Events a second and side, in event time.",
+        lambda: widgets.FloatLogSlider(4, min=-1, max=3, step=0.1, readout_format=".1f"),
+    ),
+    Control(
+        "trigger",
+        "Trigger interval",
+        "How often the query takes in what has arrived; empty: so many micro-batches as are asked for below.",
+        lambda: widgets.Text("5 seconds", placeholder="none: a number of micro-batches"),
+    ),
+    Control(
+        "disorder",
+        "Disorder",
+        "Share of rows that arrive out of order, by up to three seconds.",
+        lambda: widgets.FloatSlider(0.1, **_SHARE),
+    ),
+    Control(
+        "late",
+        "Late",
+        "Share of rows that arrive about half a minute late.",
+        lambda: widgets.FloatSlider(0.03, **_SHARE | {"max": 0.5}),
+    ),
+)
+_MORE = (
+    Control("keys", "Keys", "How many distinct keys there are.", lambda: widgets.Text(**_AUTO)),
+    Control(
+        "skew",
+        "Skew",
+        "0: all keys alike; 1: few keys have most.",
+        lambda: widgets.FloatSlider(0, min=0, max=2, step=0.1),
+    ),
+    Control(
+        "unmatched",
+        "No partner",
+        "Share of left rows made without a partner, such as 0.2.",
+        lambda: widgets.Text(**_AUTO),
+    ),
+    Control("duplicates", "Twice", "Share of rows that come twice.", lambda: widgets.FloatSlider(0, **_SHARE)),
+    Control(
+        "idle",
+        "Idle",
+        "A side that sends nothing for a part of the recording, and holds the watermark back.",
+        lambda: widgets.Dropdown(options=_SIDES),
+    ),
+    Control(
+        "idle_part",
+        "Idle from, to",
+        "The part of the recording in which it is silent.",
+        lambda: widgets.FloatRangeSlider(value=(0.4, 0.7), **_SHARE),
+    ),
+    Control(
+        "batches",
+        "Micro-batches",
+        "Equal slices of the time of arrival, where no trigger interval is given.",
+        lambda: widgets.BoundedIntText(10, min=1, max=500),
+    ),
+    Control("seed", "Seed", "The same seed gives the same rows.", lambda: widgets.BoundedIntText(7, min=0, max=10**9)),
+)
+
+
+def _arrange(form: Form, _: Notebook) -> list[widgets.Widget]:
+    """What matters most, and the rest behind a heading."""
+    more = group(*form.row(*(each.name for each in _MORE)))
+    return [
+        *form.row(*(each.name for each in _FIRST)),
+        widgets.Accordion([more], titles=("More about the streams",)),
+    ]
+
+
+def _settings(values: Values) -> dict[str, Any]:
+    """A scenario's settings as `generators.generate` takes them, those that are as they suit it left out."""
+    cut = "trigger" if values["trigger"].strip() else "batches"
+    given = {name: values[name] for name in ("events", "rate", "disorder", "late", cut, "seed")}
+    given["rate"] = round(given["rate"], 2)
+    given |= {name: _number(values[name]) for name in ("keys", "unmatched") if values[name].strip()}
+    given |= {name: values[name] for name in ("skew", "duplicates") if values[name]}
+    if values["idle"]:
+        given["idle"] = (values["idle"], *(round(each, 2) for each in values["idle_part"]))
+    return given
+
+
+def _number(text: str) -> int | float | str:
+    """The number that a text gives, or the text itself, which the generators then refuse by name."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _make(values: Values, _: Values) -> Streams:
+    settings = _settings(values)
+    try:
+        left, right = generators.generate(values["scenario"], **settings)
+    except ArgumentError as error:
+        place = {error.argument: error.remedy} if error.argument in SOURCE.inputs else {}
+        raise WrongSettingsError(str(error), place) from error
+    words = "".join(f", {name}={value!r}" for name, value in settings.items())
+    line = f"left, right = generators.generate({values['scenario']!r}{words})"
+    return Streams(left, right, ("import generators", line))
+
+
+def _feed(values: Values) -> generators.Feed:
+    settings = _settings(values)
+    idle = settings.pop("idle", None)
+    for name in ("events", "batches", "trigger"):
+        settings.pop(name, None)
+    return generators.Feed(values["scenario"], **settings, idle=idle[0] if idle else None)
+
+
+def _change(feed: generators.Feed, values: Values) -> None:
+    settings = _settings(values)
+    chosen = {name: settings[name] for name in ("rate", "disorder", "late")}
+    feed.change(**chosen, duplicates=settings.get("duplicates", 0.0), idle=values["idle"] or None)
+
+
+SOURCE = PageSource(
+    "scenario",
+    "a scenario",
+    "generated streams",
+    (*_FIRST, *_MORE),
+    _make,
+    arrange=_arrange,
+    trigger="trigger",
+    live=LiveFeed(("rate", "disorder", "late", "duplicates", "idle"), _feed, _change),
+)

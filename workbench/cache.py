@@ -1,0 +1,35 @@
+"""What takes long to make and is the same every time is kept in the user's cache folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+__all__ = ["bundled", "cached_file"]
+
+
+def cached_file(name: str) -> Path:
+    """A file of the cache folder; whether it is there is for the caller to see."""
+    return user_cache_path("stream-join-workbench") / name
+
+
+def bundled(source: str) -> str:
+    """A script and Vega in one, as ``vl_convert.javascript_bundle`` makes it, which takes over a second."""
+    import vl_convert
+
+    words = f"{version('vl-convert-python')}\n{source}"
+    file = cached_file(f"script-{hashlib.sha256(words.encode()).hexdigest()[:16]}.js")
+    with suppress(OSError):
+        return file.read_text()
+    bundle: str = vl_convert.javascript_bundle(source)
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(f".{os.getpid()}")
+        part.write_text(bundle)
+        part.replace(file)
+    return bundle

@@ -1,0 +1,81 @@
+"""Time differences of the rows of one key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from workbench.charts._drawing import Drawing
+from workbench.charts._style import INK, QUIET, SIDE_COLOURS, TUNING_HEIGHT, WIDTH, layout, looks, params
+from workbench.charts._view import TuningScene, TuningView
+from workbench.kinds import kind_of
+
+_BINS = 80
+
+
+def differences(seconds: np.ndarray[Any, Any], bounds: pd.DataFrame, names: Sequence[str]) -> Drawing:
+    """Time differences of all rows of one key, right less left, with the bounds.
+
+    Parameters
+    ----------
+    seconds
+        The differences.
+    bounds
+        ``seconds``, ``label``.
+    names
+        The names of the two streams.
+    """
+    edges = np.histogram_bin_edges(seconds, bins=_BINS) if len(seconds) else np.array([0.0, 1.0])
+    pairs, _ = np.histogram(seconds, edges)
+    table = pd.DataFrame({"from": edges[:-1], "to": edges[1:], "pairs": pairs})
+    inside = "no bounds"
+    if len(bounds) == 2 and len(seconds):
+        low, high = bounds["seconds"]
+        share = ((seconds >= low) & (seconds <= high)).mean()
+        inside = f"{share:.1%} of {len(seconds):,} pairs of rows of one key lie within the bounds"
+    title = f"How long {names[1]} come after {names[0]}"
+    return Drawing(_layout(tuple(names)), {"pairs": table, "bounds": bounds}, title, inside)
+
+
+@layout
+def _layout(names: tuple[str, str]) -> Any:
+    bars = (
+        alt.Chart(alt.NamedData("pairs"))
+        .transform_calculate(zero="0")
+        .mark_rect(color=SIDE_COLOURS[0], opacity=0.85)
+        .encode(
+            x=alt.X("from:Q", title=f"{names[1]} after {names[0]} (s); negative: before"),
+            x2="to:Q",
+            y=alt.Y("pairs:Q", title="pairs of rows of one key"),
+            y2="zero:Q",
+            tooltip=[alt.Tooltip("from:Q", format=".3f"), alt.Tooltip("to:Q", format=".3f"), "pairs:Q"],
+        )
+    )
+    bounds = alt.Chart(alt.NamedData("bounds"))
+    rules = bounds.mark_rule(color=INK, strokeWidth=2).encode(x="seconds:Q", tooltip=["label:N", "seconds:Q"])
+    place: dict[str, Any] = {"dy": -4, "baseline": "bottom", "fontSize": 11, "color": QUIET}
+    labels = bounds.encode(x="seconds:Q", text="label:N", y=alt.value(0))
+    lower = labels.transform_filter("datum.label == 'lower bound'").mark_text(align="right", dx=-4, **place)
+    upper = labels.transform_filter("datum.label == 'upper bound'").mark_text(align="left", dx=4, **place)
+    chart: Any = alt.layer(bars, rules, lower, upper).add_params(*params(picked=[]))
+    return looks(chart.properties(width=WIDTH, height=TUNING_HEIGHT))
+
+
+def _draw(scene: TuningScene) -> Drawing:
+    kind = kind_of(scene.join)
+    limits = kind.limits(scene.join) if kind.interval(scene.join) is not None else []
+    drawn = pd.DataFrame([(label, each / 1e6) for label, each in limits], columns=["label", "seconds"])
+    return differences(scene.differences()["seconds"].to_numpy(), drawn, (scene.left.name, scene.right.name))
+
+
+VIEW = TuningView(
+    "differences",
+    "Time differences",
+    "How far rows of one key are apart: what bounds could be chosen on.",
+    """Time differences of all rows of one key, with the bounds: what bounds could be chosen on.""",
+    _draw,
+)

@@ -1,0 +1,210 @@
+"""How a live query does, over wall-clock time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from workbench.charts._drawing import LATEST, Drawing
+from workbench.charts._style import (
+    INK,
+    SIDE_COLOURS,
+    TIMES,
+    WIDTH,
+    layout,
+    looks,
+    panel_title,
+    params,
+    span_params,
+    time_axis,
+    time_scale,
+)
+from workbench.engine.live_rates import PHASES
+
+_SHOWN = 120
+_LEVELS = 3
+_OUT, _QUERY = "written", "the query"
+_GREEN, _GREY, _CHANGED = "#3f8f5b", "#9aa5b1", "#7b3fa0"
+_PHASES = dict(zip((*PHASES, "other"), ("#8fb8d8", "#c3b1e1", "#2a78b5", "#e6a756", "#c9ced6"), strict=True))
+
+
+def live(table: pd.DataFrame, changes: pd.DataFrame, trigger: float, names: Sequence[str]) -> Drawing:
+    """Rates, watermark lag, state, phases, latency and backlog of a live query, over wall-clock time.
+
+    Parameters
+    ----------
+    table
+        As `Live.rates`; the last 120 micro-batches are shown.
+    changes
+        As `Live.changes`.
+    trigger
+        Seconds between two micro-batches, if the query keeps up.
+    names
+        The names of the two streams.
+    """
+    shown = table.tail(_SHOWN).reset_index(drop=True)
+    at = _plain(shown["at"])
+    end = at + pd.to_timedelta(shown["duration_ms"], unit="ms")
+    low = at.min() if len(at) else pd.Timestamp(0)
+    high = end.max() if len(end) else low
+    place = pd.DataFrame({"batch": shown["batch"], "x": at, "end": end})
+    lines = {names[0]: "left_rate", names[1]: "right_rate", _OUT: "output_rate"}
+    lags = {names[0]: "left_lag", names[1]: "right_lag", _QUERY: "lag"}
+    latency = shown[["latency_median", "latency_p95", "latency_max"]].set_axis(["median", "p95", "longest"], axis=1)
+    marked = changes[_plain(changes["at"]) >= low] if len(shown) else changes.iloc[:0]
+    tables = {
+        "rates": _long(place, shown, lines),
+        "lag": _long(place, shown, lags),
+        "held": place.assign(rows=shown["state_rows"], bytes=shown["state_bytes"], waiting=shown["backlog"]),
+        "phases": _phases(place, shown),
+        "latency": pd.concat([place, latency], axis=1).dropna(),
+        "changes": pd.DataFrame(
+            {"x": _plain(marked["at"]), "change": _words(marked), "level": np.arange(len(marked)) % _LEVELS}
+        ),
+    }
+    values = span_params(low, high, 0.01, 0.02) | {"trigger": trigger * 1000}
+    return Drawing(_layout((names[0], names[1])), tables, "Live", _subtitle(table, trigger), values)
+
+
+def _plain(moments: pd.Series[Any]) -> pd.Series[Any]:
+    """Times as charts take them: UTC, without a zone."""
+    return moments.dt.tz_localize(None)
+
+
+def _long(place: pd.DataFrame, shown: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
+    """Columns one upon the other: ``batch``, ``x``, ``end``, ``stream``, ``value``."""
+    parts = [place.assign(stream=name, value=shown[column].astype(float)) for name, column in columns.items()]
+    return pd.concat(parts, ignore_index=True).dropna(subset=["value"])
+
+
+def _phases(place: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
+    """Each phase of each micro-batch: ``batch``, ``x``, ``end``, ``phase``, ``ms``, from ``y`` to ``y2``."""
+    foot, parts = np.zeros(len(shown)), []
+    for phase in _PHASES:
+        ms = shown[f"{phase}_ms"].to_numpy()
+        parts.append(place.assign(phase=phase, ms=ms, y=foot, y2=foot + ms, pressure=shown["pressure"]))
+        foot = foot + ms
+    found = pd.concat(parts, ignore_index=True)
+    return found[found["ms"] > 0]
+
+
+def _words(changes: pd.DataFrame) -> list[str]:
+    """Changes in words."""
+    words = []
+    for setting, before, after in changes[["setting", "before", "after"]].itertuples(index=False):
+        if setting == "pause":
+            words.append("paused" if after else "resumed")
+        else:
+            words.append(f"{setting.replace('_', ' ')}: {_word(before)} → {_word(after)}")
+    return words
+
+
+def _word(value: Any) -> str:
+    if value is None:
+        return "none"
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def _subtitle(table: pd.DataFrame, trigger: float) -> str:
+    if not len(table):
+        return "no micro-batch yet"
+    last = table.iloc[-1]
+    if np.isnan(last["behind"]):
+        return f"warm-up: Spark compiles the query; no micro-batch has kept to its trigger of {trigger:g} s yet"
+    words = f"behind its trigger of {trigger:g} s {last['behind']:.0%} of the time: backpressure {last['pressure']}"
+    if table["latency_median"].notna().any():
+        recent = table["latency_median"].dropna().iloc[-1]
+        words += f" · a pair is written {recent:.2g} s after its second row came"
+    return words
+
+
+@layout
+def _layout(names: tuple[str, str]) -> Any:
+    batch = alt.Tooltip("batch:Q", title="micro-batch")
+    sides = dict(zip(names, SIDE_COLOURS, strict=True))
+    latency = "latency of pairs: seconds from the second row's arrival to the output, median to 95th percentile"
+    parts = [
+        _panel("rows a second", _lines("rates", sides | {_OUT: _GREEN}, batch), 84, first=True),
+        _panel(
+            "watermark lag: seconds behind the newest row's event time", _lines("lag", sides | {_QUERY: INK}, batch)
+        ),
+        _panel("rows in state", _bars("rows", batch), 48),
+        _panel("bytes in state", _bars("bytes", batch), 40),
+        _panel("micro-batches by phase, in ms; dashed: the trigger", _by_phase(batch), 84),
+        _panel(latency, _latency(batch)),
+        _panel("rows waiting", _bars("waiting", batch, last=True), 48, last=True),
+    ]
+    chart: Any = alt.vconcat(*parts, spacing=6).resolve_scale(color="independent")
+    return looks(chart.add_params(*params(**TIMES, trigger=1000, moment=LATEST, picked=[])))
+
+
+def _x(last: bool = False) -> alt.X:
+    if last:
+        return alt.X("x:T", title="wall clock (UTC)", scale=time_scale(), axis=time_axis())
+    return alt.X("x:T", title=None, scale=time_scale(), axis=time_axis(labels=False, ticks=False, domain=False))
+
+
+def _y(field: str) -> alt.Y:
+    return alt.Y(f"{field}:Q", title=None, axis=alt.Axis(format="~s", tickCount=3), scale=alt.Scale(zero=True))
+
+
+def _panel(words: str, chart: Any, height: int = 60, first: bool = False, last: bool = False) -> Any:
+    """A panel over the shared axis, with the changes as rules; they are named in the first."""
+    changes = alt.Chart(alt.NamedData("changes"))
+    rule = changes.mark_rule(color=_CHANGED, strokeDash=[2, 2], strokeWidth=1.5, clip=True)
+    drawn = [chart, rule.encode(x=_x(last), tooltip=alt.Tooltip("change:N", title="changed"))]
+    if first:
+        for level in range(_LEVELS):  # changes soon after each other are told below each other
+            label = changes.transform_filter(f"datum.level == {level}").mark_text(
+                align="left", baseline="top", dx=3, color=_CHANGED, clip=True
+            )
+            drawn.append(label.encode(x=_x(), y=alt.value(12 * level), text="change:N"))
+    return alt.layer(*drawn).properties(width=WIDTH, height=height, title=panel_title(words))
+
+
+def _lines(table: str, colours: dict[str, str], batch: Any) -> Any:
+    """What was measured of each micro-batch, a step for each: nothing is drawn between two measurements."""
+    data = alt.Chart(alt.NamedData(table))
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    colour = alt.Color("stream:N", scale=scale, legend=alt.Legend(title=None, orient="top", symbolSize=90, offset=2))
+    place = {"x": _x(), "y": _y("value"), "color": colour}
+    tooltip = [batch, "stream:N", alt.Tooltip("value:Q", format=",.3~f")]
+    wide = f"datum.stream == '{_QUERY}'"  # below the lines of the sides, which it lies on
+    line = data.mark_line(interpolate="step-after", clip=True).encode(
+        **place,
+        strokeWidth=alt.condition(wide, alt.value(5), alt.value(1.6)),
+        opacity=alt.condition(wide, alt.value(0.3), alt.value(1)),
+    )
+    return alt.layer(line, data.mark_point(filled=True, size=18, clip=True).encode(**place, tooltip=tooltip))
+
+
+def _bars(field: str, batch: Any, last: bool = False) -> Any:
+    data = alt.Chart(alt.NamedData("held")).transform_calculate(foot="0")
+    tooltip = [batch, alt.Tooltip(f"{field}:Q", format=",")]
+    bars = data.mark_rect(color=_GREY, clip=True)
+    return bars.encode(x=_x(last), x2="end:T", y=_y(field), y2="foot:Q", tooltip=tooltip)
+
+
+def _by_phase(batch: Any) -> Any:
+    data = alt.Chart(alt.NamedData("phases"))
+    scale = alt.Scale(domain=list(_PHASES), range=list(_PHASES.values()))
+    colour = alt.Color("phase:N", scale=scale, legend=alt.Legend(title=None, orient="top", symbolSize=90, offset=2))
+    tooltip = [batch, "phase:N", alt.Tooltip("ms:Q", format=","), alt.Tooltip("pressure:N", title="backpressure")]
+    bars = data.mark_rect(clip=True).encode(x=_x(), x2="end:T", y=_y("y"), y2="y2:Q", color=colour, tooltip=tooltip)
+    due = alt.Chart(alt.InlineData([{"one": 1}])).transform_calculate(due="trigger")
+    return alt.layer(bars, due.mark_rule(color=INK, strokeDash=[4, 3]).encode(y=_y("due")))
+
+
+def _latency(batch: Any) -> Any:
+    data = alt.Chart(alt.NamedData("latency"))
+    seconds = [alt.Tooltip(f"{name}:Q", format=",.3~f") for name in ("median", "p95", "longest")]
+    bar = data.mark_rule(color=_GREEN, strokeWidth=2, opacity=0.5, clip=True)
+    point = data.mark_point(filled=True, size=22, color=_GREEN, clip=True)
+    return alt.layer(
+        bar.encode(x=_x(), y=_y("median"), y2="p95:Q"),
+        point.encode(x=_x(), y=_y("median"), tooltip=[batch, *seconds]),
+    )

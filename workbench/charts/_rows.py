@@ -1,0 +1,217 @@
+"""The rows, pairs and windows of a run as charts take them, one by one or counted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.charts._axes import EVENT_TIME, Axis, arrived, places
+from workbench.charts._style import MOST_ROWS, STEPS
+from workbench.errors import wrong
+from workbench.joins import emission
+from workbench.literals import SIDES, Side, row_ids
+from workbench.model import Micros, Simulation
+from workbench.runs import explain
+from workbench.runs.labels import key_words
+
+Between = tuple[Any, Any]
+"""Two event times, or what pandas takes for one."""
+MOST_REASONS = 1_000
+"""Rows a side whose reasons are put into a chart; for more, `Run.rows` and `Run.why` have them."""
+_MOST_PAIRS_OF_A_GROUP = 10_000
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A stretch of event time, in microseconds, both ends included, or of another axis; what a chart is to show."""
+
+    low: int = -(2**62)
+    high: int = 2**62
+    axis: Axis = EVENT_TIME
+
+    @property
+    def between(self) -> tuple[Any, Any] | None:
+        """What `of` makes it of."""
+        if self.whole:
+            return None
+        if self.axis.of_times:
+            return tuple(pd.Timestamp(each, unit="us") for each in (self.low, self.high))
+        return tuple(self.axis.shown(each).item() for each in (self.low, self.high))
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all of the axis."""
+        return (self.low, self.high) == (-(2**62), 2**62)
+
+    @classmethod
+    def of(cls, between: Any, axis: Axis = EVENT_TIME) -> Cut:
+        """From two times, or what pandas takes for one, or two numbers of micro-batches; the whole axis from None.
+
+        Raises
+        ------
+        ArgumentError
+            If it is not that.
+        """
+        if between is None:
+            return cls(axis=axis)
+        if not axis.of_times:
+            return cls(*_numbers(between, axis), axis)
+        try:
+            if not isinstance(between, tuple | list) or len(between) != 2:
+                raise TypeError("no pair")
+            moments = [pd.Timestamp(each) for each in between]
+            if any(pd.isna(each) for each in moments):
+                raise ValueError("no time")
+            naive = [each.tz_convert("UTC").tz_localize(None) if each.tz else each for each in moments]
+            low, high = (int(each.as_unit("us").asm8.astype(np.int64)) for each in naive)
+            return cls(low, high, axis)
+        except (TypeError, ValueError):
+            remedy = 'give two event times, such as ("2026-01-01 09:00", "2026-01-01 09:10")'
+            raise wrong("between", between, remedy) from None
+
+    def rows(self, simulation: Simulation) -> dict[Side, Micros]:
+        """The numbers of each side's rows in it."""
+        every = {side: places(simulation, side, self.axis) for side in SIDES}
+        return {side: np.flatnonzero((each >= self.low) & (each <= self.high)) for side, each in every.items()}
+
+
+def _numbers(between: Any, axis: Axis) -> tuple[int, int]:
+    """From the beginning of one micro-batch to the end of another."""
+    try:
+        low, high = (float(each) for each in between)
+        first = math.floor(low)
+        return axis.place(first), axis.place(max(math.ceil(high), first + 1))
+    except (TypeError, ValueError, OverflowError):
+        raise wrong("between", between, "give two numbers of micro-batches, such as (2, 5)") from None
+
+
+WHOLE = Cut()
+"""All of event time."""
+
+
+def many(simulation: Simulation, cut: Cut) -> bool:
+    """Whether there are more rows in the cut than are drawn one by one."""
+    return max(len(each) for each in cut.rows(simulation).values()) > MOST_ROWS
+
+
+def rows(simulation: Simulation, chosen: dict[Side, Micros], reasons: bool = True) -> pd.DataFrame:
+    """Some rows of each side, as `timeline` and `arrival` take them."""
+    few = max(len(each) for each in chosen.values()) <= MOST_REASONS
+    explained = explain.Reasons(simulation, chosen).table if reasons and few else None
+    parts = []
+    for side, mine in chosen.items():
+        stream, fates = simulation.side(side), simulation.fates[side]
+        part = pd.DataFrame(
+            {
+                "row_id": row_ids(side, mine.tolist()),
+                "row": mine,
+                "side": side,
+                "key": key_words(stream, mine),
+                "time": stream.event_times[mine].astype("datetime64[us]"),
+                "batch": stream.arrival[mine],
+                "arrived": arrived(stream.arrival)[mine],
+                **{name: fates[name].to_numpy()[mine] for name in ("fate", "decided_in", "evicted_in")},
+            }
+        )
+        if explained is not None:
+            part["reason"] = explained[side]["reason"].to_numpy()
+        parts.append(part)
+    return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
+
+
+def counts(simulation: Simulation, cut: Cut, moment: int, by_batch: bool = False) -> tuple[pd.DataFrame, pd.Timedelta]:
+    """The rows in the cut, counted by side, fate and step of its axis, and the length of a step.
+
+    Parameters
+    ----------
+    simulation, cut
+        What to count.
+    moment
+        The micro-batch up to which rows have come; fates decided later are pending.
+    by_batch
+        Count by micro-batch too: columns ``from_batch``, ``to_batch``, and one row for each rectangle, with its most
+        telling fate.
+    """
+    chosen = cut.rows(simulation)
+    times = {side: places(simulation, side, cut.axis)[mine] for side, mine in chosen.items()}
+    full = [each for each in times.values() if len(each)]
+    low = min(int(each.min()) for each in full)
+    length = max(int(each.max()) for each in full) + 1 - low
+    width = max(1, -(-length // STEPS))
+    parts = []
+    for side, mine in chosen.items():
+        fates = simulation.fates[side]
+        batch = simulation.side(side).arrival[mine]
+        now = np.where(fates["decided_in"].to_numpy()[mine] <= moment, fates["fate"].to_numpy()[mine], "pending")
+        part = pd.DataFrame({"side": side, "step": (times[side] - low) // width, "fate": now, "batch": batch})
+        parts.append(part[batch <= moment])
+    every = pd.concat(parts, ignore_index=True)
+    by = ["side", "step", "fate"]
+    if by_batch:
+        per = max(1, -(-(simulation.micro_batches) // STEPS))
+        every["batch"] = every["batch"] // per
+        by = ["step", "batch", "side", "fate"]
+    table = every.groupby(by, sort=False).size().rename("rows").reset_index()
+    if by_batch:
+        table["rank"] = table["rows"] * np.where(table["fate"] == "late", 10**9, 1)
+        total = table.groupby(["step", "batch"])["rows"].transform("sum")
+        table = table.assign(rows=total).sort_values("rank").drop_duplicates(["step", "batch"], keep="last")
+        table = table.assign(from_batch=table["batch"] * per, to_batch=(table["batch"] + 1) * per).drop(
+            columns=["rank", "batch"]
+        )
+    start = low + table.pop("step").to_numpy() * width
+    table["start"], table["end"] = start.astype("datetime64[us]"), (start + width).astype("datetime64[us]")
+    return table, pd.Timedelta(width, unit="us")
+
+
+def late_rows(simulation: Simulation, side: Side, chosen: Micros) -> tuple[Micros, Micros]:
+    """Which of some rows of a side were late, each once, and by how many seconds for the last of its windows."""
+    assignments = simulation.outcome.assignments[side]
+    mine = assignments[assignments["late"]].drop_duplicates("row", keep="last")
+    mine = mine[np.isin(mine["row"], chosen)]
+    behind: Micros = (mine["watermark"] - mine["end"]).to_numpy() / 1e6
+    return mine["row"].to_numpy(), behind
+
+
+def with_partners(simulation: Simulation, chosen: dict[Side, Micros]) -> dict[Side, Micros]:
+    """Some rows of each side, and those that they met; only the former where that would be too many to be drawn."""
+    outputs = simulation.outcome.outputs
+    wanted = np.zeros(len(outputs.table), dtype=bool)
+    for side in SIDES:
+        here = np.zeros(len(simulation.side(side)), dtype=bool)
+        here[chosen[side]] = True
+        members = outputs.of(side)
+        wanted[members["output"].to_numpy()[here[members["row"]]]] = True
+    wanted &= outputs.table["matched"].to_numpy()
+    found = {}
+    for side in SIDES:
+        members = outputs.of(side)
+        met = members["row"].to_numpy()[wanted[members["output"]]]
+        found[side] = np.union1d(chosen[side], met)
+    return found if max(len(each) for each in found.values()) <= 2 * MOST_ROWS else chosen
+
+
+def pairs(simulation: Simulation, shown: pd.DataFrame) -> pd.DataFrame:
+    """The pairs between rows that are shown: ``left``, ``right`` (row_ids), ``batch`` (in which they met).
+
+    Semi and anti joins show no pairs.
+    """
+    outputs = simulation.outcome.outputs
+    product = outputs.counts("left") * outputs.counts("right")
+    drawn = outputs.table["matched"].to_numpy() & (product <= _MOST_PAIRS_OF_A_GROUP)
+    if len(emission(simulation.join).sides) == 1:
+        drawn[:] = False
+    ends = []
+    for side in SIDES:
+        here = np.zeros(len(simulation.side(side)), dtype=bool)
+        here[shown.loc[shown["side"] == side, "row"]] = True
+        members = outputs.of(side)
+        members = members.loc[here[members["row"]] & drawn[members["output"]], ["output", "row"]]
+        ends.append(members.rename(columns={"row": side}))
+    found = ends[0].merge(ends[1], on="output")
+    named: dict[str, Any] = {side: row_ids(side, found[side].tolist()) for side in SIDES}
+    return pd.DataFrame({**named, "batch": outputs.table["batch"].to_numpy()[found["output"]]})

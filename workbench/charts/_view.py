@@ -1,0 +1,124 @@
+"""`View`, one chart of a run, and `TuningView`, one of a tuning: all that others need to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from workbench.charts._drawing import Drawing
+from workbench.charts._rows import Cut
+from workbench.joins import Join
+from workbench.literals import Setting
+from workbench.model import Simulation
+from workbench.streams import Stream
+
+__all__ = ["Scene", "TuningScene", "TuningView", "View"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What of a run a chart is to show.
+
+    Attributes
+    ----------
+    simulation
+        The run.
+    micro_batches
+        Gives the table `Run.batches`.
+    cut
+        The stretch of event time.
+    moment
+        The micro-batch at whose end to show it; `LATEST`: at its end.
+    reasons
+        Whether rows drawn one by one bear their reasons, which take longest to compute.
+    """
+
+    simulation: Simulation
+    micro_batches: Callable[[], pd.DataFrame]
+    cut: Cut
+    moment: int
+    reasons: bool
+
+
+@dataclass(frozen=True)
+class View:
+    """One chart of a run.
+
+    Attributes
+    ----------
+    name
+        Of the method of `Run.charts`.
+    tab, tip
+        The page's tab for it, and what the tab says when it is pointed at; an empty one: it has no tab.
+    doc
+        The method's docstring.
+    draw
+        Makes its tables of a scene, and fills its layout with them.
+    of_rows
+        Whether it shows a stretch of event time, and so takes ``between``.
+    of_moment
+        Whether it shows the run at the end of a micro-batch, and so takes ``batch``.
+    of_axes
+        Whether it can be shown along other axes than event time, and so takes ``axis``.
+    listed
+        The rows that the page lists below it, as `pandas.DataFrame.eval` takes it of `Run.fates`, such as
+        ``"late > 0"``; None: it lists none.
+    """
+
+    name: str
+    tab: str
+    tip: str
+    doc: str
+    draw: Callable[[Scene], Drawing]
+    of_rows: bool = True
+    of_moment: bool = True
+    of_axes: bool = False
+    listed: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TuningScene:
+    """What the charts of a tuning show.
+
+    Attributes
+    ----------
+    join, left, right
+        What was tuned.
+    table, settings
+        `Tuning.table`, and its columns that are settings.
+    differences
+        Gives `Tuning.differences`.
+    """
+
+    join: Join
+    left: Stream
+    right: Stream
+    table: pd.DataFrame
+    settings: list[Setting]
+    differences: Callable[[], pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class TuningView:
+    """One chart of a tuning.
+
+    Attributes
+    ----------
+    name
+        Of the method of `Tuning.charts`.
+    tab, tip
+        The page's button for it, and what the button says when it is pointed at.
+    doc
+        The method's docstring.
+    draw
+        Makes its tables of a tuning, and fills its layout with them. What it takes beside the scene, all with defaults,
+        the method takes too.
+    """
+
+    name: str
+    tab: str
+    tip: str
+    doc: str
+    draw: Callable[..., Drawing]

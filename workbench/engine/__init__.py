@@ -1,0 +1,1 @@
+"""Everything that talks to Spark: sessions, queries, and what they leave on the disk."""

@@ -1,0 +1,53 @@
+"""What Spark and Java say went wrong, in one sentence without their wrapping."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["GONE", "cause", "is_gone"]
+
+_WRAPPING = re.compile(r"An error occurred while calling [\w.]+(: |\.)?|Traceback \(most recent call last\)|py4j\.")
+_CLASS = re.compile(r"^(?:[a-z_]\w*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable)(?:: |$)")
+_FILE = re.compile(r"while reading file (\S+?)\.?\s")
+_NO_SPACE = "No space left on device"
+_LONGEST = 400
+_GONE = ("ConnectionRefusedError", "Py4JNetworkError", "ConnectionResetError", "ConnectionAbortedError")
+_NO_ANSWER = re.compile(r"An error occurred while calling [\w.]+")  # and no Java exception: the connection broke off
+GONE = "Spark's Java process has ended (killed, or out of memory); the next run starts a new one"
+
+
+def is_gone(error: BaseException) -> bool:
+    """Whether the error says that there is no JVM any more."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    text = str(error).strip()
+    return bool(names & set(_GONE)) or "Answer from Java side is empty" in text or bool(_NO_ANSWER.fullmatch(text))
+
+
+def cause(error: BaseException) -> str:
+    r"""The innermost cause of an error of Spark's, as one line.
+
+    Examples
+    --------
+    >>> cause(Exception("An error occurred while calling o1.start.\n: java.io.IOException: no such place\n\tat x.y"))
+    'no such place'
+    """
+    if is_gone(error):
+        return GONE
+    text = str(error)
+    if _NO_SPACE in text:
+        return "no space is left on the disk; make room, or set TMPDIR to a larger one"
+    lines = [line.strip().removeprefix(": ") for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("at ") and not _WRAPPING.match(line)]
+    causes = [_bare(line.removeprefix("Caused by: ")) for line in lines if line.startswith("Caused by: ")]
+    messages = [each for each in causes if each] or [_bare(line) for line in lines if _bare(line)]
+    message = (messages[-1] if causes else messages[0]) if messages else type(error).__name__
+    file = _FILE.search(text + " ")
+    if file and file[1] not in message:
+        message = f"{file[1]}: {message}"
+    return message.split("===")[0].strip()[:_LONGEST]
+
+
+def _bare(line: str) -> str:
+    """A line without the name of an exception's class, as long as something is left."""
+    rest = _CLASS.sub("", line, count=1)
+    return rest or line

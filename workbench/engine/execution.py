@@ -1,0 +1,110 @@
+"""`Execution`: what Spark reported of a query and wrote."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.engine import sink_reader
+from workbench.engine.scratch import Scratch
+from workbench.errors import TooLargeError, WorkbenchError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+__all__ = ["Execution", "versions"]
+
+_MOST_OUTPUT = 50_000_000
+"""Rows of output that are read into memory at most."""
+
+
+def versions() -> dict[str, str]:
+    """The versions of what a query runs on."""
+    import pyspark
+
+    from workbench._version import __version__
+
+    return {"workbench": __version__, "pyspark": pyspark.__version__, "python": platform.python_version()}
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """What Spark did of a query up to a micro-batch.
+
+    Attributes
+    ----------
+    spark
+        The session that the query ran in; None of a run that was saved and loaded.
+    scratch
+        Holds the query's folder, with ``checkpoint`` and ``output``; None of a run that was saved and loaded.
+    progress
+        Spark's own report of each micro-batch.
+    written
+        The output, where it was read already; None: what is in the folder.
+    versions
+        The versions of the workbench, of PySpark and of Python that ran it.
+    compared_state
+        Of a run that was saved and loaded, the line of `Run.comparison` on what was in state, as it was when the run
+        was saved.
+    """
+
+    spark: SparkSession | None
+    scratch: Scratch | None
+    progress: tuple[Mapping[str, Any], ...]
+    written: pa.Table | None = field(default=None, repr=False)
+    versions: Mapping[str, str] = field(default_factory=versions, repr=False)
+    compared_state: Mapping[str, Any] | None = field(default=None, repr=False)
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the run was saved and loaded, so that its checkpoint is gone."""
+        return self.scratch is None
+
+    @property
+    def folder(self) -> Path:
+        """The query's folder."""
+        return self.at_hand()[1]
+
+    def at_hand(self) -> tuple[SparkSession, Path]:
+        """The session that the query ran in, and its folder.
+
+        Raises
+        ------
+        WorkbenchError
+            If the run was saved and loaded.
+        """
+        if self.spark is None or self.scratch is None:
+            raise WorkbenchError(
+                "this run was loaded, and a saved run has no checkpoint: its state cannot be read and no savepoint be "
+                "taken; run it again with wb.run(run.join, run.left, run.right, finish=run.finish, policy=run.policy)"
+            )
+        return self.spark, self.scratch.path
+
+    @cached_property
+    def raw_output(self) -> pa.Table:
+        """The output as Spark wrote it, with column ``batch`` and row numbers, in order of micro-batch."""
+        if self.written is not None:
+            return self.written
+        count = sum(self.output_counts.values())
+        if count > _MOST_OUTPUT:
+            raise TooLargeError(
+                f"output: it has {count:,} rows, of which {_MOST_OUTPUT:,} at most are read at once; read it with "
+                f"Spark, as wb.spark().read.parquet({str(self.folder / 'output')!r})",
+                count,
+            )
+        return sink_reader.Reader(self.folder / "output").read()
+
+    @cached_property
+    def output_counts(self) -> dict[int, int]:
+        """How many rows Spark wrote in each micro-batch that wrote some."""
+        if self.written is None and "raw_output" not in self.__dict__:
+            return sink_reader.counts(self.folder / "output")
+        batches, counts = np.unique(self.raw_output.column("batch").to_numpy(), return_counts=True)
+        return dict(zip(batches.tolist(), counts.tolist(), strict=True))

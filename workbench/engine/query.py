@@ -1,0 +1,179 @@
+"""A plan as a Structured Streaming query over recorded micro-batches: their files, its start, its end."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench import plan, process
+from workbench.engine.cause import cause
+from workbench.engine.stopping import stop_query
+from workbench.errors import QueryError
+from workbench.model import Simulation
+from workbench.streams import SIDES, Stream
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["call", "compiled", "ending", "follow", "one_sentence", "plain", "read", "record", "start"]
+
+_POLL = 0.05  # seconds
+
+
+def record(simulation: Simulation, folder: Path) -> None:
+    """Write both sides as one Parquet file a micro-batch, with row numbers, and the end of input where asked for."""
+    from workbench.streams import write_batch
+
+    ends = ending(simulation.left, simulation.right)
+    for side, stream, end in zip(SIDES, (simulation.left, simulation.right), ends, strict=True):
+        stream.write(folder / side, simulation.micro_batches, simulation.numbered(side))
+        if simulation.finish:
+            write_batch(end, folder / side, simulation.micro_batches)
+
+
+def ending(left: Stream, right: Stream) -> tuple[pa.Table, pa.Table]:
+    """For each side the one row that ends its input: a time after everything, and a key that is not null."""
+    import pyarrow as pa
+
+    from workbench.sources.arrow import END_OF_INPUT, zero
+    from workbench.streams import ROW
+
+    tables = []
+    for stream in (left, right):
+        values = {}
+        for column in stream.table.schema:
+            value = pa.scalar(None, column.type)
+            if column.name in stream.key:
+                value = zero(column.type)
+            if column.name == stream.time:
+                value = pa.scalar(END_OF_INPUT.tz_localize("UTC"), column.type)
+            values[column.name] = pa.array([value.as_py()], column.type)
+        values[ROW] = pa.array([-1], pa.int64())
+        tables.append(pa.table(values))
+    return tables[0], tables[1]
+
+
+def start(
+    simulation: Simulation, folder: Path, spark: SparkSession, files: int | None = 1, **trigger: Any
+) -> StreamingQuery:
+    """Start a query over the files in a folder.
+
+    Parameters
+    ----------
+    simulation
+        What to run.
+    folder
+        Has the files of each side in a folder of its own; gets the output and the checkpoint.
+    spark
+        The session to run it in.
+    files
+        How many files a side a micro-batch takes in; None: all there are.
+    **trigger
+        Spark's trigger; none: what is there now, and the end.
+    """
+    sides = [read(spark, folder / side, simulation.numbered(side).schema, files) for side in SIDES]
+    code = plan.render(simulation.join, simulation.left, simulation.right, simulation.finish)
+    joined = compiled(code)(*sides)
+    query = (
+        joined.writeStream.format("parquet")
+        .option("path", str(folder / "output"))
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .outputMode("append")
+        .trigger(**(trigger or {"availableNow": True}))
+        .start()
+    )
+    process.queries[query] = spark
+    return query
+
+
+def read(spark: SparkSession, folder: Path, schema: pa.Schema, files: int | None = 1) -> DataFrame:
+    """A folder of recorded micro-batches as a stream, so many files a micro-batch; None: all there are."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    reader = spark.readStream.schema(from_arrow_schema(schema))
+    if files is not None:
+        reader = reader.option("maxFilesPerTrigger", files)
+    return reader.parquet(str(folder))
+
+
+def compiled(code: str) -> Callable[[DataFrame, DataFrame], DataFrame]:
+    """The function ``join_streams`` of a plan's text."""
+    from pyspark.sql import DataFrame
+    from pyspark.sql import functions as F
+
+    from workbench.sources.arrow import END_OF_INPUT
+
+    names: dict[str, Any] = {
+        "F": F,
+        "DataFrame": DataFrame,
+        "END_OF_INPUT": END_OF_INPUT.tz_localize("UTC").isoformat(),
+    }
+    exec(code, names)  # noqa: S102 - the code shown is the code run
+    function: Callable[[DataFrame, DataFrame], DataFrame] = names["join_streams"]
+    return function
+
+
+def follow(
+    query: StreamingQuery,
+    spark: SparkSession,
+    expected: int,
+    report: Callable[[int, int], None] | None,
+    stopped: Callable[[], bool],
+) -> list[dict[str, Any]]:
+    """Wait for the end of a session's query, reporting each micro-batch; gives Spark's progress, one dict for each."""
+    reported = 0
+    try:
+        while query.isActive:
+            if stopped():
+                raise QueryError("the run was stopped")
+            if report is not None and query.lastProgress is not None:
+                reached = int(query.lastProgress["batchId"]) + 1
+                if reached > reported:
+                    reported = reached
+                    call("progress", report, min(reported, expected), expected)
+            time.sleep(_POLL)
+        failure = query.exception()
+        if failure is not None:
+            raise one_sentence(failure)
+        if query in process.stopped:
+            raise QueryError("the run was stopped")
+        process.queries.pop(query, None)
+    except BaseException:
+        stop_query(query, spark)
+        raise
+    progress: dict[int, dict[str, Any]] = {}
+    for each in query.recentProgress:
+        progress.setdefault(int(each["batchId"]), plain(each))
+    if report is not None:
+        call("progress", report, expected, expected)
+    return [progress[number] for number in sorted(progress)]
+
+
+def plain(progress: Any) -> dict[str, Any]:
+    """Spark's progress of one micro-batch as what JSON can hold: its own objects are read only, and hold more."""
+    found: dict[str, Any] = json.loads(progress.json)
+    return found
+
+
+def call(argument: str, function: Callable[..., None], *values: Any) -> None:
+    """Call a function that the user gave to follow a query.
+
+    Raises
+    ------
+    QueryError
+        If the function raises.
+    """
+    try:
+        function(*values)
+    except Exception as error:
+        raise QueryError(f"{argument}: your function raised {error!r}; the query was stopped") from error
+
+
+def one_sentence(error: BaseException) -> QueryError:
+    """Spark's error as one sentence with its cause; the trace is kept in ``details``."""
+    return QueryError(f"the query failed in Spark: {cause(error)}", str(error))

@@ -1,0 +1,126 @@
+"""Savepoints: a consistent copy of a run's checkpoint after a micro-batch, from which a run goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from workbench import safe_files
+from workbench.engine.execution import Execution
+from workbench.errors import WorkbenchError, wrong
+from workbench.model import Simulation, checked_batch
+
+__all__ = ["restore", "take"]
+
+_NOTE = "savepoint.json"
+_LOGS = ("offsets", "commits")
+
+
+def take(simulation: Simulation, execution: Execution, path: str | os.PathLike[str], batch: int) -> Path:
+    """Copy what a run's checkpoint held after a micro-batch; see `Run.savepoint`."""
+    target = safe_files.place(path)
+    if not simulation.ended:
+        raise WorkbenchError("a savepoint is taken of a run on Spark that has ended; run it with workbench.run")
+    batch = checked_batch(batch, len(execution.progress))
+    note = {
+        "batch": batch,
+        "folder": str(execution.folder),
+        "made_for": _made_for(simulation, batch),
+        "progress": execution.progress[: batch + 1],
+    }
+    with safe_files.folder(target, replace=False) as staged:
+        shutil.copytree(execution.folder, staged, dirs_exist_ok=True, ignore=_later_than(execution.folder, batch))
+        (staged / _NOTE).write_text(json.dumps(note))
+    return target
+
+
+def _later_than(folder: Path, batch: int) -> Any:
+    """What `shutil.copytree` leaves out: the recording, and what came after a micro-batch."""
+    logs = {folder / "checkpoint" / log for log in _LOGS} | {folder / "output" / "_spark_metadata"}
+    state, sources = folder / "checkpoint" / "state", folder / "checkpoint" / "sources"
+    output = folder / "output"
+
+    def ignore(place: str, names: list[str]) -> list[str]:
+        here = Path(place)
+        if here == folder:
+            return [name for name in names if name not in ("checkpoint", "output")]
+        if here in logs or here.parent == sources:
+            return [name for name in names if not name.isdigit() or int(name) > batch]
+        if here == output:
+            kept = _output_files(output, batch)
+            return [name for name in names if name not in kept and name != "_spark_metadata"]
+        if state in here.parents:  # the state after micro-batch n is version n + 1
+            return [name for name in names if (found := re.match(r"(\d+)[._]", name)) and int(found[1]) > batch + 1]
+        return []
+
+    return ignore
+
+
+def _output_files(output: Path, batch: int) -> set[str]:
+    """The names of the files that the sink's log has up to a micro-batch."""
+    names = set()
+    for number in range(batch + 1):
+        for line in (output / "_spark_metadata" / str(number)).read_text().splitlines()[1:]:
+            names.add(Path(json.loads(line)["path"]).name)
+    return names
+
+
+def restore(simulation: Simulation, target: Path, path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Copy a savepoint's checkpoint and output into a folder in which the recording is written.
+
+    Returns
+    -------
+    list of dict
+        Spark's progress of the micro-batches up to the savepoint.
+
+    Raises
+    ------
+    ArgumentError
+        If it is none, or one of another simulation.
+    """
+    source = safe_files.place(path, argument="savepoint")
+    try:
+        note = json.loads((source / _NOTE).read_text())
+        now = _made_for(simulation, int(note["batch"]))
+        made_for, folder, progress = dict(note["made_for"]), str(note["folder"]), list(note["progress"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        raise wrong("savepoint", str(path), "no savepoint found in it; give a folder that Run.savepoint made") from None
+    for what, was in made_for.items():
+        if now.get(what) != was:
+            raise wrong(
+                "savepoint",
+                str(path),
+                f"it was made for {what} {was!r}, this run has {now.get(what)!r}; take one of such a run",
+            )
+    for part in ("checkpoint", "output"):
+        shutil.copytree(source / part, target / part, dirs_exist_ok=True)
+    logs = [
+        *(target / "checkpoint" / "sources").rglob("*"),
+        *(target / "output" / "_spark_metadata").iterdir(),
+    ]
+    before, after = (f"file://{quote(str(each))}/" for each in (folder, target))
+    for log in logs:
+        if log.is_file():
+            log.write_text(log.read_text().replace(before, after))
+    return progress
+
+
+def _made_for(simulation: Simulation, batch: int) -> dict[str, Any]:
+    """What must be the same in the run that goes on."""
+    import hashlib
+
+    description: dict[str, Any] = {"join": repr(simulation.join), "policy": simulation.policy}
+    for side, stream in (("left", simulation.left), ("right", simulation.right)):
+        rows = int((stream.arrival <= batch).sum())
+        hashed = hashlib.sha256()
+        for piece in stream.table.slice(0, rows).combine_chunks().to_batches():
+            for column in piece.columns:
+                hashed.update(repr(column.to_pylist()).encode())
+        settings = f"key {list(stream.key)}, time {stream.time!r}, watermark {stream.watermark}"
+        description[f"{side} stream"] = f"{settings}, {rows} rows up to micro-batch {batch} ({hashed.hexdigest()[:8]})"
+    return description

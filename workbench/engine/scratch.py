@@ -1,0 +1,97 @@
+"""Temporary folders that do not outlive their process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from pathlib import Path
+
+import psutil
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["Scratch"]
+
+_PREFIX = "stream-join-workbench-"
+_MARK = ".in-use"
+_MEMORY = Path("/dev/shm")  # noqa: S108 - checkpoints of recorded runs need no durability
+_ROOM = 2 * 1024**3
+
+
+class Scratch:
+    """A temporary folder, removed when nothing holds it, at exit, or by the next process if this one was killed.
+
+    Attributes
+    ----------
+    path
+        The folder.
+    """
+
+    def __init__(self) -> None:
+        root = _root()
+        _sweep(root)
+        hidden = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}{os.getpid()}-", dir=root))
+        in_use = _in_use(hidden)
+        self.path = hidden.rename(root / hidden.name[1:])  # others look at it only when it is marked as in use
+        self._removal = weakref.finalize(self, _remove, self.path, os.getpid(), in_use)
+
+    def remove(self) -> None:
+        """Remove the folder now."""
+        self._removal()
+
+
+def _in_use(path: Path) -> int | None:
+    """Mark a folder as in use for as long as the open file that this gives."""
+    if sys.platform == "win32":
+        return None
+    opened = os.open(path / _MARK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+    except OSError:  # a file system without locks: the number of the process has to do
+        os.close(opened)
+        (path / _MARK).unlink()
+        return None
+    return opened
+
+
+def _remove(path: Path, maker: int, in_use: int | None) -> None:
+    """Remove a folder; not where a forked child of the process that made it ends."""
+    if os.getpid() == maker:
+        shutil.rmtree(path, ignore_errors=True)
+        if in_use is not None:
+            os.close(in_use)
+
+
+def _root() -> Path:
+    if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
+        return _MEMORY
+    return Path(tempfile.gettempdir())
+
+
+def _sweep(root: Path) -> None:
+    """Remove what killed processes left behind."""
+    for left in (*root.glob(f"{_PREFIX}*-*"), *root.glob(f".{_PREFIX}*-*")):
+        if _is_left(left):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_left(path: Path) -> bool:
+    """Whether no process uses a folder; those of other containers, whose numbers mean nothing here, included."""
+    if sys.platform == "win32" or not (path / _MARK).exists():
+        process = path.name.removeprefix(".").removeprefix(_PREFIX).split("-")[0]
+        return process.isdigit() and not psutil.pid_exists(int(process))
+    try:
+        opened = os.open(path / _MARK, os.O_RDWR)
+    except OSError:  # another user's, or gone by now
+        return False
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(opened)
+    return True

@@ -1,0 +1,147 @@
+"""What Spark's file sink wrote, with the micro-batch of every row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from workbench.engine import metadata_log
+from workbench.joins import Join
+from workbench.kinds import kind_of
+from workbench.model import Outputs, members
+from workbench.sources import arrow
+from workbench.streams import ROW, SIDES, Stream
+
+__all__ = ["Reader", "counts", "frame", "ordered", "outputs"]
+
+
+class Reader:
+    """All that a query has written so far; what was read once is not read again.
+
+    Parameters
+    ----------
+    output
+        The sink's folder.
+    """
+
+    def __init__(self, output: Path) -> None:
+        self._output = output
+        self._read: set[str] = set()
+        self._tables: dict[Path, tuple[int, pa.Table]] = {}
+
+    def read(self, batches: int | None = None) -> pa.Table:
+        """All rows the sink committed, or those of the first so many micro-batches, and column ``batch``."""
+        self._look()
+        return ordered(pa.concat_tables(self._numbered(range(10**9 if batches is None else batches))))
+
+    def read_batch(self, batch: int) -> pa.Table | None:
+        """The rows of one micro-batch, in no order, with column ``batch``; None where the sink wrote no file."""
+        self._look()
+        tables = self._numbered(range(batch, batch + 1))
+        return pa.concat_tables(tables) if tables else None
+
+    def _look(self) -> None:
+        for number, path, _ in metadata_log.entries(self._output / "_spark_metadata", self._read):
+            if path not in self._tables:
+                self._tables[path] = number, pq.ParquetFile(path).read()
+
+    def _numbered(self, batches: range) -> list[pa.Table]:
+        return [
+            table.append_column("batch", pa.array(np.full(table.num_rows, number), pa.int64()))
+            for number, table in self._tables.values()
+            if number in batches
+        ]
+
+
+def counts(output: Path) -> dict[int, int]:
+    """How many rows the sink committed in each micro-batch that has some, without reading them."""
+    found: dict[int, int] = {}
+    for number, path, _ in metadata_log.entries(output / "_spark_metadata", set()):
+        found[number] = found.get(number, 0) + pq.read_metadata(path).num_rows
+    return {number: count for number, count in found.items() if count}
+
+
+def ordered(table: pa.Table) -> pa.Table:
+    """The rows of an output in order of micro-batch, then of rows, then of windows."""
+    by = {"batch": table.column("batch")}
+    if all(side in table.column_names for side in SIDES):  # groups: by the first row of each side
+        found = outputs(table)
+        first = {side: found.first(side) for side in SIDES}
+        by |= {side: pa.array(rows, mask=rows < 0) for side, rows in first.items()}
+    for name in (f"left_{ROW}", f"right_{ROW}", "window_start"):
+        if name in table.column_names:
+            by[name] = table.column(name)
+    return table.take(pc.sort_indices(pa.table(by), [(name, "ascending") for name in by]))
+
+
+def outputs(raw: pa.Table) -> Outputs:
+    """Rows that were written, as the model's outputs: which rows, which window, which micro-batch.
+
+    ``matched`` is whether there are rows of both sides, also where their keys are null.
+    """
+    count = raw.num_rows
+    table = {"start": np.zeros(count, dtype=np.int64), "end": np.zeros(count, dtype=np.int64)}
+    for name in table:
+        if f"window_{name}" in raw.column_names:
+            moments = raw.column(f"window_{name}").cast(pa.timestamp("us", "UTC"))
+            table[name] = moments.cast(pa.int64()).to_numpy()
+    inside = []
+    for side in SIDES:
+        if side in raw.column_names:  # a group's rows
+            lists = raw.column(side).combine_chunks()
+            output = pc.list_parent_indices(lists).to_numpy()
+            row = pc.struct_field(pc.list_flatten(lists), [ROW]).to_numpy()
+            order = np.lexsort((row, output))
+            output, row = output[order], row[order]
+        elif f"{side}_{ROW}" in raw.column_names:
+            row = pc.fill_null(raw.column(f"{side}_{ROW}"), -1).to_numpy()
+            output = np.flatnonzero(row >= 0)
+            row = row[output]
+        else:
+            output = row = np.zeros(0, dtype=np.int64)
+        inside.append((output, row, np.full(len(row), -1)))
+    both = np.minimum(*(np.bincount(output, minlength=count) for output, *_ in inside)) > 0
+    spans = pd.DataFrame(table).assign(batch=raw.column("batch").to_numpy(), matched=both, emitted=True)
+    return Outputs(spans, members(*inside))
+
+
+def frame(raw: pa.Table, join: Join, left: Stream, right: Stream) -> pd.DataFrame:
+    """The output as users see it: without row numbers, timestamps in the zones they came in."""
+    window_zone = left.zones.get(left.time)
+    zones: dict[str, str | None] = {"window_start": window_zone, "window_end": window_zone}
+    if kind_of(join).grouped:
+        zones |= {key: left.zones.get(key) for key in left.key}
+        columns = [*left.key, "window_start", "window_end", "left", "right", "batch"]
+        plain = arrow.to_pandas(raw.drop(["left", "right"]), zones)
+        plain["left"] = _dicts(raw.column("left"), left)
+        plain["right"] = _dicts(raw.column("right"), right)
+        return plain[columns]
+    for prefix, stream in (("left_", left), ("right_", right)):
+        zones |= {prefix + name: zone for name, zone in stream.zones.items()}
+    return arrow.to_pandas(
+        raw.drop([name for name in (f"left_{ROW}", f"right_{ROW}") if name in raw.column_names]), zones
+    )
+
+
+def _dicts(lists: pa.ChunkedArray, stream: Stream) -> pd.Series:
+    """Lists of rows as lists of dicts, in order of arrival."""
+    rows = pc.list_flatten(lists)
+    if isinstance(rows, pa.ChunkedArray):
+        rows = rows.combine_chunks()
+    numbers = rows.field(ROW).to_numpy(zero_copy_only=False)
+    values = arrow.to_pandas(stream.table.take(pa.array(numbers)), stream.zones).astype(object)
+    values = values.where(values.notna(), None)
+    dicts = values.to_dict("records")
+    lengths = pc.list_value_length(lists).to_numpy()
+    groups: list[list[dict[str, object]]] = []
+    begin = 0
+    for length in lengths:
+        order = np.argsort(numbers[begin : begin + length], kind="stable")
+        groups.append([dicts[begin + place] for place in order])
+        begin += int(length)
+    return pd.Series(groups, dtype=object)

@@ -1,0 +1,180 @@
+"""What Spark held in state, read back from the checkpoint by its state data source."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from workbench.engine.execution import Execution
+from workbench.kinds import AGGREGATION, HASH_JOIN, Operator, kind_of
+from workbench.literals import Side
+from workbench.model import Simulation
+from workbench.runs import tables
+from workbench.streams import ROW, SIDES
+
+__all__ = ["held", "held_after", "read"]
+
+_TOGETHER = 16  # micro-batches in one query: Spark takes its time to plan a long one
+
+
+def read(simulation: Simulation, execution: Execution, batch: int) -> pd.DataFrame:
+    """The table of `Run.state`."""
+    found = held(simulation, execution, batch)
+    zone = simulation.zone
+    parts = []
+    for side in SIDES:
+        mine = found[found["side"] == side]
+        rows = tables.plain_rows(simulation, side).drop(columns="batch").iloc[mine["row"]].reset_index(drop=True)
+        if simulation.windowed:
+            for name in ("start", "end"):
+                rows[f"window_{name}"] = tables.moments(mine[name], zone)
+        parts.append(rows)
+    return tables.stack(parts)
+
+
+def held(simulation: Simulation, execution: Execution, batch: int) -> pd.DataFrame:
+    """Columns ``side``, ``row``, and ``start`` and ``end`` of the window (microseconds; 0 without windows)."""
+    return held_after(simulation, execution, [batch]).drop(columns="batch")
+
+
+def held_after(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> pd.DataFrame:
+    """As `held`, after several micro-batches, with column ``batch`` in front; read together, which is quicker."""
+    parts = []
+    for place in range(0, len(batches), _TOGETHER):
+        some = batches[place : place + _TOGETHER]
+        parts += _READERS[kind_of(simulation.join).operator](simulation, execution, some)
+    return pd.concat(parts).sort_values(["batch", "side", "row", "start"], ignore_index=True)
+
+
+def _states(execution: Execution, batches: Sequence[int], **options: str) -> Any:
+    """What was in state after each of some micro-batches, with column ``batch``."""
+    from pyspark.sql import functions as F
+
+    spark, place = execution.at_hand()
+    reader, folder = spark.read.format("statestore").options(**options), str(place / "checkpoint")
+    states = [reader.option("batchId", batch).load(folder).withColumn("batch", F.lit(batch)) for batch in batches]
+    return reduce(lambda one, other: one.union(other), states)
+
+
+def _sides(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
+    return [_side(simulation, execution, batches, side) for side in SIDES]
+
+
+def _side(simulation: Simulation, execution: Execution, batches: Sequence[int], side: Side) -> pd.DataFrame:
+    from pyspark.sql import functions as F
+
+    state = _states(execution, batches, joinSide=side)
+    kept = state.select("value.*").columns
+    window = next((name for name in ("window", "other_window") if name in kept), None)
+    columns = [F.unix_micros(f"value.{window}.{edge}").alias(edge) for edge in ("start", "end")] if window else []
+    if f"{side}_{ROW}" in kept:
+        found = state.select("batch", F.col(f"value.{side}_{ROW}").alias("row"), *columns).toPandas()
+    else:
+        found = _guess(simulation, side, state, kept, columns)
+    if not window:
+        found["start"] = found["end"] = 0
+    return found.assign(side=side)[["batch", "side", "row", "start", "end"]]
+
+
+def _guess(simulation: Simulation, side: Side, state: Any, kept: list[str], columns: list[Any]) -> pd.DataFrame:
+    """Rows of a side whose numbers Spark left out, as semi joins do: they are identified by key and time, or window.
+
+    Rows that agree in these enter and leave state together, so which of them arrived on time settles which are held.
+    """
+    from pyspark.sql import functions as F
+
+    stream = simulation.side(side)
+    names = [name for name in (*stream.key, stream.time) if f"{side}_{name}" in kept]
+    values = [F.col(f"value.`{side}_{name.replace('`', '``')}`").alias(f"at_{n}") for n, name in enumerate(names)]
+    on = [f"at_{n}" for n in range(len(names))] + (["start", "end"] if columns else [])
+    held = _hashable(state.select(F.col("batch").alias("held"), *values, *columns).toArrow()).drop_duplicates()
+    assignments = simulation.outcome.assignments[side]
+    assignments = assignments[~assignments["late"] & ~assignments["filtered"]]
+    rows = (
+        _hashable(stream.table.select(names))
+        .iloc[assignments["row"]]
+        .reset_index(drop=True)
+        .set_axis(on[: len(names)], axis=1)
+    )
+    for name in ("row", "batch", "start", "end"):
+        rows[name] = assignments[name].to_numpy()
+    found = rows.merge(held, on=on)
+    found = found[found["batch"] <= found["held"]].drop(columns="batch").rename(columns={"held": "batch"})
+    return found[["batch", "row", "start", "end"]]
+
+
+def _hashable(table: pa.Table) -> pd.DataFrame:
+    """A frame whose texts are bytes: pandas compares texts up to their first NUL only."""
+    columns = [column.cast(pa.binary()) if pa.types.is_string(column.type) else column for column in table.columns]
+    return pa.table(columns, names=table.column_names).to_pandas()
+
+
+def _groups(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
+    """State of groups holds each side's rows as one binary value: Spark's unsafe rows."""
+    from pyspark.sql import functions as F
+
+    state = _numbered(_states(execution, batches))
+    kinds = dict(state.dtypes)
+    window = next(name for name, kind in kinds.items() if kind == "struct<start:timestamp,end:timestamp>")
+    binaries = [name for name, kind in kinds.items() if kind == "binary" and name.startswith("value")]
+    lists = binaries[-2:]  # the keys before them may be binary, too
+    table = state.select(
+        "batch",
+        *[F.unix_micros(f"{window}.{edge}").alias(edge) for edge in ("start", "end")],
+        *[F.col(name).alias(side) for side, name in zip(SIDES, lists, strict=True)],
+    ).toPandas()
+    found: dict[str, list[Any]] = {"batch": [], "side": [], "row": [], "start": [], "end": []}
+    for batch, start, end, *values in table.itertuples(index=False):
+        for side, value in zip(SIDES, values, strict=True):
+            for row in _row_numbers(bytes(value), len(simulation.side(side).columns)):
+                for name, cell in zip(found, (batch, side, row, start, end), strict=True):
+                    found[name].append(cell)
+    return [pd.DataFrame(found).astype({"batch": "int64", "row": "int64", "start": "int64", "end": "int64"})]
+
+
+def _numbered(state: Any) -> Any:
+    """The columns of key and value as ``key_0``, …, ``value_0``, …: Spark calls both lists of a session ``buf``."""
+    from pyspark.sql import functions as F
+
+    columns = []
+    for part in ("key", "value"):
+        fields = state.schema[part].dataType.fields
+        names = [f"{part}_{place}" for place in range(len(fields))]
+        kinds = ", ".join(f"{name}: {each.dataType.simpleString()}" for name, each in zip(names, fields, strict=True))
+        columns.append(F.col(part).cast(f"struct<{kinds}>").alias(part))
+    return state.select("batch", *columns).select("batch", "key.*", "value.*")
+
+
+def _row_numbers(buffer: bytes, place: int) -> list[int]:
+    """Row numbers in a collected list: an UnsafeRow of one UnsafeArrayData of UnsafeRows, little-endian.
+
+    Layout: https://spark.apache.org/docs/latest/api/java/org/apache/spark/sql/catalyst/expressions/UnsafeRow.html
+
+    Parameters
+    ----------
+    buffer
+        The list as Spark's ``collect_list`` keeps it.
+    place
+        Which field of the rows is the row number.
+    """
+    (offset_and_size,) = struct.unpack_from("<q", buffer, 8)
+    array = offset_and_size >> 32
+    (count,) = struct.unpack_from("<q", buffer, array)
+    slots = array + 8 + (count + 63) // 64 * 8
+    numbers = []
+    for slot in struct.unpack_from(f"<{count}q", buffer, slots):
+        row = array + (slot >> 32)
+        (number,) = struct.unpack_from("<q", buffer, row + (place + 1 + 63) // 64 * 8 + place * 8)
+        numbers.append(int(number))
+    return numbers
+
+
+_READERS: Mapping[Operator, Callable[[Simulation, Execution, Sequence[int]], list[pd.DataFrame]]] = {
+    HASH_JOIN: _sides,
+    AGGREGATION: _groups,
+}

@@ -1,0 +1,128 @@
+"""What the searches for fixes share: the rows of a run, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.joins import emission
+from workbench.kinds import kind_of
+from workbench.literals import Policy, Setting, Side, other_side
+from workbench.model import Micros, Simulation, Watermarks, query_watermark
+from workbench.streams import SIDES
+
+__all__ = ["COLUMNS", "MS", "NEVER", "Search", "needed_delay"]
+
+NEVER = np.int64(2**62)
+"""A value for what no setting does."""
+MS = 1000
+COLUMNS = ["side", "row", "setting", "value", "change", "partner"]
+
+
+def needed_delay(marks: Watermarks, policy: Policy, side: Side, index: Micros, deadline: Micros) -> Micros:
+    """The least delay of a side with which the watermark before a micro-batch stays below a deadline.
+
+    Parameters
+    ----------
+    marks, policy
+        The watermarks as they were, and the policy.
+    side
+        The side whose delay may change.
+    index
+        Micro-batches; -1 is the time before the first, when the watermark is 1970-01-01.
+    deadline
+        Times in microseconds.
+
+    Returns
+    -------
+    numpy.ndarray
+        Microseconds, whole milliseconds; 0 where any delay does; 2**62 where none does.
+    """
+    at = np.maximum(index, 0)
+    mark = np.where(index >= 0, marks.eviction[at], 0)
+    other = marks.own[other_side(side)][at]
+    needed = marks.newest[side][at] - (deadline - 1) // MS * MS
+    possible = (deadline > 0) & ((other < deadline) | (policy == "min"))
+    return np.where(mark < deadline, 0, np.where(possible, needed, NEVER))
+
+
+class Search:
+    """The rows of a run, and what became of them."""
+
+    def __init__(self, simulation: Simulation, asked: Mapping[Side, Micros] | None = None) -> None:
+        join, outcome = simulation.join, simulation.outcome
+        streams = (simulation.left, simulation.right)
+        self.join, self.finish, self.policy, self.outcome = join, simulation.finish, simulation.policy, outcome
+        self.time = {side: stream.event_times for side, stream in zip(SIDES, streams, strict=True)}
+        self.batch = {side: stream.arrival for side, stream in zip(SIDES, streams, strict=True)}
+        self.key = dict(zip(SIDES, outcome.keys, strict=True))
+        self.delay = {side: times.micros(stream.watermark) for side, stream in zip(SIDES, streams, strict=True)}
+        self.assignments = {side: outcome.assignments[side] for side in SIDES}
+        self.matched = {
+            side: np.bincount(mine["row"], mine["matched"], minlength=len(self.time[side])) > 0
+            for side, mine in self.assignments.items()
+        }
+        if asked is not None:
+            self._ask_only(asked)
+        kind = kind_of(join)
+        self.left_retention = kind.left_retention(join)
+        self.semi = emission(join).first_only
+        self.waits = kind.grouped and not self.finish
+        """Whether what is open at the end never comes out."""
+
+    def _ask_only(self, asked: Mapping[Side, Micros]) -> None:
+        """Ask for no other rows: what becomes of a row depends on those of its key, and on the watermarks."""
+        keys = np.unique(np.concatenate([self.key[side][asked[side]] for side in SIDES]))
+        for side in SIDES:
+            others = np.ones(len(self.key[side]), dtype=bool)
+            others[asked[side]] = False
+            self.matched[side] = self.matched[side] | others
+            self.key[side] = np.where(np.isin(self.key[side], keys), self.key[side], -1)
+        self.assignments = {side: mine[(self.key[side] >= 0)[mine["row"]]] for side, mine in self.assignments.items()}
+
+    def candidates(
+        self, side: Side, row: Micros, setting: Setting, *, value: Micros, change: Micros, partner: Micros
+    ) -> pd.DataFrame:
+        """Fixes of rows by one setting, of which those that any value or no value would bring are left out.
+
+        Parameters
+        ----------
+        side, row
+            The rows.
+        setting
+            What is changed.
+        value, change
+            For each row what to set it to, and by how much that differs, in microseconds.
+        partner
+            For each row the row of the other side that it would meet.
+        """
+        good = (value < NEVER) & (change > 0)
+        found = {"row": row, "value": value, "change": change, "partner": partner}
+        return pd.DataFrame({name: each[good] for name, each in found.items()}).assign(side=side, setting=setting)[
+            COLUMNS
+        ]
+
+    def last_mark(self, side: Side, delay: Micros) -> Micros:
+        """The last watermark, were a side's delay another."""
+        own = self.outcome.marks.own
+        other = own[other_side(side)][-1]
+        mine = self.outcome.marks.newest[side][-1] - delay
+        return np.maximum(query_watermark(self.policy, mine, other), 0)
+
+    def nearest(self, side: Side, rows: Micros, partners: Micros, reach: int, *, ahead: bool, skip: int = 0) -> Micros:
+        """For each row the nearest of the partners of its key strictly beyond ``time + reach``, or -1."""
+        other = other_side(side)
+        order = partners[np.lexsort((self.time[other][partners], self.key[other][partners]))]
+        instants, rank = np.unique(self.time[other][order], return_inverse=True)
+        width = len(instants) + 1
+        axis = self.key[other][order] * width + rank
+        key, beyond = self.key[side][rows], self.time[side][rows] + reach
+        place = np.searchsorted(axis, key * width + np.searchsorted(instants, beyond, "right" if ahead else "left"))
+        place = place + skip if ahead else place - 1 - skip
+        inside = (place >= 0) & (place < len(order))
+        found = order[np.where(inside, place, 0)] if len(order) else np.zeros(len(rows), dtype=np.int64)
+        good = inside & (self.key[other][found] == key) if len(order) else inside
+        return np.where(good, found, -1)

@@ -1,0 +1,27 @@
+"""The kinds of join: one package for each, behind one protocol, found through one registry.
+
+Everything about a kind is in its package: its plan, its semantics (windows, matching, retention, null keys), its
+explanations (phrases, fixes, advice), the fields of its form and its Flink code. The rest of the code asks `kind_of`
+for the `Kind` of a join, and never tests which one it is.
+"""
+
+from __future__ import annotations
+
+from workbench.kinds._kind import Field, Flag, Kind, Micros, NearMiss
+from workbench.kinds._operator import AGGREGATION, HASH_JOIN, Operator
+from workbench.kinds._registry import kind_of, kinds, register, unregister
+
+__all__ = [
+    "AGGREGATION",
+    "HASH_JOIN",
+    "Field",
+    "Flag",
+    "Kind",
+    "Micros",
+    "NearMiss",
+    "Operator",
+    "kind_of",
+    "kinds",
+    "register",
+    "unregister",
+]

@@ -1,0 +1,34 @@
+"""How Spark executes a join."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One of Spark's stateful operators, or several that act as one.
+
+    `workbench.model` simulates it, `workbench.engine.state_reader` reads what it holds.
+
+    Attributes
+    ----------
+    holds
+        What it has in state, in the plural: what ``numRowsTotal`` counts.
+    drops
+        What ``numRowsDroppedByWatermark`` counts.
+    work_per_row
+        How long the simulation of a row takes, in those of a hash join.
+    """
+
+    holds: str
+    drops: str
+    work_per_row: int
+
+
+HASH_JOIN = Operator("rows", "late rows, once for each window, in each micro-batch (numRowsDroppedByWatermark)", 1)
+"""Spark's symmetric hash join of two streams."""
+AGGREGATION = Operator(
+    "groups", "groups of late rows in each micro-batch (numRowsDroppedByWatermark counts partial aggregates)", 4
+)
+"""One aggregation of both sides together."""

@@ -1,0 +1,46 @@
+"""What to know of an interval join before a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from workbench import times
+from workbench.joins import IntervalJoin
+from workbench.kinds._kind import Advised, Micros
+from workbench.literals import Setting
+from workbench.streams import SIDES
+
+__all__ = ["wide_bounds"]
+
+_SECOND = 1_000_000
+_STEP = 100_000  # bounds are rounded up to tenths of a second
+_FAR = 4  # how many times wider than nearly all differences a bound is when it is called wide
+
+
+def wide_bounds(join: IntervalJoin, shared: Any) -> Iterator[Advised]:
+    """A bound is far wider than nearly all differences of the rows."""
+    one, other = shared.matches(join)
+    if not len(one):
+        return
+    moments = [shared.assignments(join, side)["start"].to_numpy() for side in SIDES]
+    apart = moments[1][other] - moments[0][one]
+    sides: tuple[tuple[Setting, Micros, int], ...] = (
+        ("upper", np.maximum(apart, 0), times.micros(join.upper)),
+        ("lower", np.maximum(-apart, 0), -times.micros(join.lower)),
+    )
+    for name, far, bound in sides:
+        reach = -(-int(np.quantile(far, 0.999, method="inverted_cdf")) // _STEP) * _STEP
+        if bound > _FAR * max(reach, _SECOND):
+            value = times.text(timedelta(microseconds=reach if name == "upper" else -reach))
+            waits = "left" if name == "upper" else "right"
+            yield (
+                f"the {name} bound keeps every {waits} row in state for {times.short(timedelta(microseconds=bound))}, "
+                f"but 99.9 % of the pairs lie within {times.short(timedelta(microseconds=reach))}",
+                f"{'an' if name == 'upper' else 'a'} {name} bound of {value} keeps them with less state",
+                name,
+                value,
+            )

@@ -1,0 +1,58 @@
+"""Wider bounds of interval joins."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.fixes.search import MS, NEVER, Search
+from workbench.joins import IntervalJoin
+from workbench.literals import Setting, Side
+from workbench.model import Micros
+from workbench.streams import SIDES
+
+__all__ = ["bounds"]
+
+_NEAREST = 4  # partners on each side of a row that a semi join is tried with
+
+
+def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
+    """Wider bounds, for rows that were on time and whose nearest partner on time is out of reach."""
+    low, high = times.micros(join.lower), times.micros(join.upper)
+    alive = {}
+    for side in SIDES:
+        assignments = search.outcome.assignments[side]
+        alive[side] = ~(assignments["late"] | assignments["filtered"]).to_numpy() & (search.key[side] >= 0)
+    parts = []
+    for side, partner in (SIDES, SIDES[::-1]):
+        rows = np.flatnonzero(alive[side] & ~search.matched[side])
+        for ahead, skip in product((True, False), range(_NEAREST if search.semi else 1)):
+            beyond_upper = ahead == (side == "left")
+            reach = (high if beyond_upper else low) * (1 if side == "left" else -1)
+            near = search.nearest(side, rows, np.flatnonzero(alive[partner]), reach, ahead=ahead, skip=skip)
+            mine, theirs = rows[near >= 0], near[near >= 0]
+            one, other = (mine, theirs) if side == "left" else (theirs, mine)
+            distance = search.time["right"][other] - search.time["left"][one]
+            if beyond_upper:
+                value = distance + join.upper_exclusive
+                parts.append(_bound(search, side, mine, "upper", value, value - high, theirs))
+            else:
+                value = distance - join.lower_exclusive
+                parts.append(_bound(search, side, mine, "lower", value, low - value, theirs))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _bound(
+    search: Search, side: Side, rows: Micros, setting: Setting, value: Micros, change: Micros, partner: Micros
+) -> pd.DataFrame:
+    if search.semi:
+        one, other = (rows, partner) if side == "left" else (partner, rows)
+        batch = search.batch["left"][one]
+        mark = np.where(batch == search.batch["right"][other], search.outcome.marks.eviction[batch], 0)
+        held = search.left_retention if setting == "lower" else -(-value // MS) * MS
+        lost = mark >= search.time["left"][one] + held
+        value = np.where(lost, NEVER, value)
+    return search.candidates(side, rows, setting, value=value, change=change, partner=partner)

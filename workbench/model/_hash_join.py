@@ -1,0 +1,93 @@
+"""Spark's symmetric hash join of two streams.
+
+A micro-batch's left rows meet the right rows in state, its right rows then meet all left rows in state and of the same
+micro-batch; last, what the watermark has passed leaves the state, and the rows of an outer side that met nobody come
+out padded. The rules are those of Spark 4.3's ``StreamingSymmetricHashJoinExec``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.joins import Join, emission
+from workbench.kinds import Micros, kind_of
+from workbench.literals import SIDES, Side
+from workbench.model._outcome import Outcome
+from workbench.model._outputs import Placed, of_pairs
+from workbench.model._shared import Shared
+from workbench.model._watermarks import Watermarks
+
+
+def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared) -> Outcome:
+    """What comes out of a stream-stream join; arguments as in `workbench.model._operators.OperatorModel`."""
+    count, kind, emits = len(marks), kind_of(join), emission(join)
+    for side, threshold in zip(SIDES, kind.evicted_up_to(join, marks.eviction), strict=True):
+        mine = sides[side]
+        mine["evicted_in"] = np.maximum(mine["batch"], np.searchsorted(np.maximum.accumulate(threshold), mine["end"]))
+        mine["group"] = -1
+    at = {
+        side: {name: sides[side][name].to_numpy() for name in ("row", "batch", "evicted_in", "start", "end")}
+        for side in SIDES
+    }
+    alive = {side: ~(sides[side]["late"] | sides[side]["filtered"]).to_numpy() for side in SIDES}
+    one, other = shared.matches(join)
+    arrived = at["left"]["batch"][one], at["right"]["batch"][other]
+    met = alive["left"][one] & alive["right"][other]
+    met &= (arrived[0] >= arrived[1]) | (at["left"]["evicted_in"][one] >= arrived[1])
+    met &= (arrived[1] >= arrived[0]) | (at["right"]["evicted_in"][other] >= arrived[0])
+    if emits.first_only:
+        # Spark 4.3 does not store the left row of a semi join that leaves the state in the micro-batch it arrives in,
+        # so a partner in that same micro-batch does not meet it, although neither is late
+        met &= (arrived[0] != arrived[1]) | (at["left"]["evicted_in"][one] > arrived[0])
+    one, other, batch = one[met], other[met], np.maximum(*arrived)[met]
+    spans = {side: _spans(at[side], kind.windowed) for side in SIDES}
+    pairs = Placed({"left": one, "right": other}, spans["left"][0][one], spans["left"][1][one], batch)
+    for side, place in zip(SIDES, (one, other), strict=True):
+        matched = np.zeros(len(sides[side]), dtype=bool)
+        matched[place] = True
+        sides[side]["matched"] = matched
+        kept = alive[side] & ~_at_once(join, side, sides[side])
+        if emits.first_only and side == "left":  # done with a row that has met another
+            leaves = sides[side]["evicted_in"].to_numpy().copy()
+            np.minimum.at(leaves, one, batch)
+            sides[side]["evicted_in"] = leaves
+        sides[side]["held"] = kept & (sides[side]["evicted_in"] > sides[side]["batch"])
+    padded = {}
+    for side in emits.padded:
+        mine = sides[side]
+        batch = np.where(_at_once(join, side, mine), mine["batch"], mine["evicted_in"])
+        unmatched = np.flatnonzero(alive[side] & ~mine["matched"].to_numpy() & (batch < count))
+        padded[side] = Placed({side: unmatched}, spans[side][0][unmatched], spans[side][1][unmatched], batch[unmatched])
+    outputs = of_pairs(emits, {side: at[side]["row"] for side in SIDES}, pairs, padded)
+    return Outcome(marks, shared.keys, sides, outputs, _no_groups(), np.zeros(count, int))
+
+
+def _spans(assignments: dict[str, Micros], windowed: bool) -> tuple[Micros, Micros]:
+    """The window of each assignment; without windows zeros."""
+    if windowed:
+        return assignments["start"], assignments["end"]
+    none = np.zeros(len(assignments["row"]), dtype=np.int64)
+    return none, none
+
+
+def _at_once(join: Join, side: Side, mine: pd.DataFrame) -> Any:
+    """Rows that Spark pads on arrival and never keeps.
+
+    A full outer join needs the condition that the left key is not null (Spark would pair two null keys); rows that fail
+    a condition on their side alone are padded at once.
+    """
+    return (mine["key"] < 0) & (side == "left" and len(emission(join).padded) == len(SIDES))
+
+
+def _no_groups() -> pd.DataFrame:
+    return pd.DataFrame(
+        {name: np.array([], dtype=np.int64) for name in ("key", "start", "end", "batch", "left", "right")}
+    )
+
+
+def dropped(join: Join, late: pd.DataFrame) -> pd.DataFrame:
+    """The late rows that Spark counts as dropped: each, once for each window."""
+    return late

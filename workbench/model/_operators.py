@@ -1,0 +1,40 @@
+"""What the model knows of each of Spark's operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from workbench.joins import Join
+from workbench.kinds import AGGREGATION, HASH_JOIN, Operator
+from workbench.literals import Side
+from workbench.model import _aggregation, _hash_join
+from workbench.model._outcome import Outcome
+from workbench.model._shared import Shared
+from workbench.model._watermarks import Watermarks
+
+
+@dataclass(frozen=True)
+class OperatorModel:
+    """One of Spark's operators.
+
+    Attributes
+    ----------
+    replay
+        What comes out of a join under watermarks, of its sides (the assignments with ``filtered``, ``watermark`` and
+        ``late``) and what they share.
+    dropped
+        Of a join's late assignments (``batch``, ``side``, ``key``, ``start``) those that Spark counts in
+        ``numRowsDroppedByWatermark``.
+    """
+
+    replay: Callable[[Join, Watermarks, dict[Side, pd.DataFrame], Shared], Outcome]
+    dropped: Callable[[Join, pd.DataFrame], pd.DataFrame]
+
+
+MODELS: Mapping[Operator, OperatorModel] = {
+    HASH_JOIN: OperatorModel(_hash_join.replay, _hash_join.dropped),
+    AGGREGATION: OperatorModel(_aggregation.replay, _aggregation.dropped),
+}

@@ -1,0 +1,87 @@
+"""What Spark makes of the recorded micro-batches: which rows are late, which meet, what is held, what comes out when.
+
+Rows are late by the watermark of the micro-batch before. What follows is in a module for each of Spark's operators.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from workbench.joins import Join
+from workbench.kinds import Micros, kind_of
+from workbench.literals import SIDES, Policy, Side
+from workbench.model._operators import MODELS
+from workbench.model._outcome import Outcome
+from workbench.model._shared import Shared
+from workbench.model._watermarks import Watermarks, nothing_late, watermarks
+from workbench.streams import Stream
+
+
+def common_delay(outcome: Outcome, policy: Policy, side: Side) -> Micros:
+    """Per row the least delay, the same on both sides, that keeps it for one of its windows, in microseconds."""
+    assignments = outcome.assignments[side].drop_duplicates("row", keep="last")
+    assignments = assignments[~assignments["filtered"]]
+    index = assignments["batch"].to_numpy() - 1
+    newest = [np.maximum(outcome.marks.newest[each], 0) for each in SIDES]
+    mark = np.minimum(*newest) if policy == "min" else np.maximum(*newest)
+    end = assignments["end"].to_numpy()
+    needed = np.where(index >= 0, mark[np.maximum(index, 0)], 0) - (end - 1) // 1000 * 1000
+    return np.maximum(needed, 0)[end > 0]
+
+
+def simulate(
+    join: Join,
+    left: Stream,
+    right: Stream,
+    *,
+    finish: bool = True,
+    policy: Policy = "min",
+    no_more_data: bool = True,
+    shared: Shared | None = None,
+) -> Outcome:
+    """What a run of these recorded streams must give.
+
+    Parameters
+    ----------
+    join, left, right, finish, policy
+        As in `workbench.run`.
+    no_more_data
+        As in `watermarks`.
+    shared
+        What runs of these rows under other settings have found out already.
+    """
+    shared = Shared(left, right) if shared is None else shared
+    return replay(join, watermarks(join, left, right, shared.keys, finish, policy, no_more_data), shared)
+
+
+def complete(join: Join, left: Stream, right: Stream, shared: Shared | None = None) -> Outcome:
+    """What comes out of these streams with nothing dropped as late, not even what lies before 1970.
+
+    Parameters
+    ----------
+    join, left, right, shared
+        As in `simulate`.
+    """
+    shared = Shared(left, right) if shared is None else shared
+    return replay(join, nothing_late(max(left.batch_count, right.batch_count)), shared)
+
+
+def replay(join: Join, marks: Watermarks, shared: Shared) -> Outcome:
+    """What comes out of the rows in `shared` under these watermarks, whatever rows they come from."""
+    sides = {}
+    for side, filtered in zip(SIDES, kind_of(join).drops_null_keys(join), strict=True):
+        mine = shared.assignments(join, side).copy(deep=False)
+        mine["filtered"] = (mine["key"] < 0) if filtered else False
+        mine["watermark"] = marks.late[mine["batch"]]
+        mine["late"] = (mine["end"] <= mine["watermark"]) & ~mine["filtered"]
+        sides[side] = mine
+    return MODELS[kind_of(join).operator].replay(join, marks, sides, shared)
+
+
+def drop_counts(join: Join, outcome: Outcome) -> Micros:
+    """How many late rows Spark counts in each micro-batch (``numRowsDroppedByWatermark``)."""
+    columns = ["batch", "key", "start"]
+    parts = [outcome.assignments[side][columns][outcome.assignments[side]["late"]].assign(side=side) for side in SIDES]
+    counted = MODELS[kind_of(join).operator].dropped(join, pd.concat(parts, ignore_index=True))
+    return np.bincount(counted["batch"], minlength=len(outcome.marks))

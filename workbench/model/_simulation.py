@@ -1,0 +1,106 @@
+"""`Simulation`: two recorded streams, a join and its settings, with what the model says of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.errors import one_of, wrong
+from workbench.joins import Join
+from workbench.kinds import kind_of
+from workbench.literals import Policy, Side
+from workbench.model import _fates
+from workbench.model._outcome import Outcome
+from workbench.model._simulate import simulate
+from workbench.streams import ROW, SIDES, Stream
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+
+def is_index(value: Any, count: int) -> bool:
+    """Whether a value is a whole number, Python's or NumPy's, from 0 to below `count`."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+    return whole and bool(0 <= value < count)
+
+
+def checked_batch(batch: Any, count: int) -> int:
+    """An argument ``batch``, if it is one of so many micro-batches, those that Spark adds among them.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such micro-batch.
+    """
+    if not is_index(batch, count):
+        raise wrong("batch", batch, f"this run has micro-batches 0 to {count - 1}")
+    return int(batch)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation:
+    """Two recorded streams, a join and its settings; what the model says of them is computed once, when asked for.
+
+    Attributes
+    ----------
+    join, left, right, finish, policy
+        As in `workbench.run`.
+    ended
+        Whether Spark runs the query to its end. A live query has not yet run the micro-batch without data that Spark
+        adds when no more rows come.
+    """
+
+    join: Join
+    left: Stream
+    right: Stream
+    finish: bool = True
+    policy: Policy = "min"
+    ended: bool = True
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """What the query must give."""
+        return simulate(
+            self.join, self.left, self.right, finish=self.finish, policy=self.policy, no_more_data=self.ended
+        )
+
+    @cached_property
+    def fates(self) -> dict[Side, pd.DataFrame]:
+        """Each row's fate, as `Run.fates` documents it."""
+        return _fates.fates(self.outcome)
+
+    @property
+    def micro_batches(self) -> int:
+        """How many recorded micro-batches there are."""
+        return max(self.left.batch_count, self.right.batch_count)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the left and the right stream."""
+        return self.left.name, self.right.name
+
+    @property
+    def windowed(self) -> bool:
+        """Whether the join has windows."""
+        return kind_of(self.join).windowed
+
+    @property
+    def zone(self) -> str | None:
+        """The time zone that windows and watermarks are shown in: that of the left event times; None: naive, in UTC."""
+        return self.left.zones.get(self.left.time)
+
+    def side(self, name: Side) -> Stream:
+        """The stream of a side, ``"left"`` or ``"right"``."""
+        one_of("name", name, SIDES)
+        return self.left if name == "left" else self.right
+
+    def numbered(self, side: Side) -> pa.Table:
+        """A side's rows with their numbers in column ``__row``."""
+        import pyarrow as pa
+
+        stream = self.side(side)
+        return stream.table.append_column(ROW, pa.array(np.arange(len(stream)), pa.int64()))

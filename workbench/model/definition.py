@@ -1,0 +1,171 @@
+"""What a join's definition says of recorded rows, whatever their order of arrival: keys and matches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.errors import TooLargeError
+from workbench.joins import Join
+from workbench.kinds import Micros, kind_of
+from workbench.streams import Stream
+
+__all__ = ["MOST", "at_most", "check_pairs", "check_size", "key_codes", "matches"]
+
+
+MOST = 10_000_000
+"""Pairs, or rows in windows, that the model makes at most: about 1.5 GB."""
+
+
+_LIMIT = ContextVar("limit", default=MOST)
+
+
+@contextmanager
+def at_most(limit: int) -> Iterator[None]:
+    """Refuse to make more than so many, in place of `MOST`: what takes long is asked about before it is begun."""
+    before = _LIMIT.set(min(limit, MOST))
+    try:
+        yield
+    finally:
+        _LIMIT.reset(before)
+
+
+def check_size(count: int, what: str, remedy: str) -> None:
+    """Refuse to make more than `MOST` of something, or than `at_most` allows.
+
+    Raises
+    ------
+    TooLargeError
+        Naming the number, and what would help.
+    """
+    if count > MOST:
+        raise TooLargeError(f"{what}; the model makes {MOST:,} at most: {remedy}", count)
+    if count > _LIMIT.get():
+        raise TooLargeError(f"{what}, which takes long: {remedy}", count)
+
+
+def key_codes(left: Stream, right: Stream) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The keys of both sides as whole numbers, equal where the keys are; below 0 where a column is null."""
+    rows = len(left) + len(right)
+    codes, missing = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=bool)
+    for mine, theirs in zip(left.key, right.key, strict=True):
+        part, count = _column_codes(left.table.column(mine), right.table.column(theirs))
+        missing |= part == count
+        codes = pd.factorize(codes * (count + 1) + part)[0]
+    codes[missing] = -1 - codes[missing]
+    return codes[: len(left)], codes[len(left) :]
+
+
+def _column_codes(mine: pa.ChunkedArray, theirs: pa.ChunkedArray) -> tuple[Micros, int]:
+    """Equal numbers for values that Spark's join finds equal, and how many there are, which stands for null.
+
+    Text is compared byte by byte. Among floating-point numbers NaN equals NaN, and -0.0 equals 0.0, as in Spark's
+    ``NormalizeFloatingNumbers``.
+    """
+    kind = _common(mine.type, theirs.type)
+    both = pa.chunked_array([*mine.cast(kind).chunks, *theirs.cast(kind).chunks], kind)
+    if pa.types.is_floating(kind):
+        both = pc.if_else(pc.is_nan(both), float("nan"), pc.add(both, 0.0))
+    encoded = both.combine_chunks().dictionary_encode()
+    encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+    count = len(encoded.dictionary)
+    return encoded.indices.fill_null(count).to_numpy().astype(np.int64), count
+
+
+def _common(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    """A type that holds the values of two key columns of one class."""
+    if one == other:
+        return one
+    if pa.types.is_decimal(one):
+        scale = max(one.scale, other.scale)
+        whole = max(one.precision - one.scale, other.precision - other.scale)
+        return pa.decimal256(whole + scale, scale)
+    return pa.float64() if pa.types.is_floating(one) else pa.int64()
+
+
+def matches(
+    join: Join,
+    left: pd.DataFrame,
+    right: pd.DataFrame,
+    named: Callable[[int], str] = lambda code: f"number {code}",
+) -> tuple[Micros, Micros]:
+    """The pairs of a join, but of merging windows, whatever was late, as places in the two frames.
+
+    Parameters
+    ----------
+    join
+        The join.
+    left, right
+        Columns ``key`` (code, below 0 for none), ``start`` (the window's, or the event time).
+    named
+        Gives the key of a code in words.
+
+    Raises
+    ------
+    TooLargeError
+        If there are more than `MOST`; it names the key that has most of them.
+    """
+    low, high = kind_of(join).bounds(join)
+    return _within(
+        left["key"].to_numpy(), left["start"].to_numpy(), right["key"].to_numpy(), right["start"].to_numpy(), low, high,
+        named,
+    )  # fmt: skip
+
+
+def check_pairs(key: Micros, count: Micros, named: Callable[[int], str]) -> None:
+    """Refuse to make too many pairs.
+
+    Parameters
+    ----------
+    key, count
+        Codes of keys, and how many pairs each of them makes; a key may come several times.
+    named
+        Gives the key of a code in words.
+    """
+    total = int(count.sum())
+    if total <= min(MOST, _LIMIT.get()):
+        return
+    codes, place = np.unique(key, return_inverse=True)
+    of_key = np.bincount(place, weights=count)
+    most = int(of_key.argmax())
+    check_size(
+        total,
+        f"this join makes {total:,} pairs, {int(of_key[most]):,} of them of key {named(int(codes[most]))}",
+        f"narrow the bounds or windows, leave that key out, or run it on Spark, which writes {total:,} rows",
+    )
+
+
+def _within(
+    left_key: Micros,
+    left: Micros,
+    right_key: Micros,
+    right: Micros,
+    low: int,
+    high: int,
+    named: Callable[[int], str],
+) -> tuple[Micros, Micros]:
+    """Places of all pairs of one key with ``left + low <= right <= left + high``."""
+    instants, rank = np.unique(right, return_inverse=True)
+    # one sorted axis: the right side's instants, once for each key
+    width = len(instants) + 1
+    right_order = np.lexsort((rank, right_key))
+    axis = right_key[right_order] * width + rank[right_order]
+    first = left_key * width + np.searchsorted(instants, left + low, side="left")
+    last = left_key * width + np.searchsorted(instants, left + high, side="right")
+    # looked up in the axis' own order: several times as fast, because memory is read from end to end
+    order = np.argsort(first)
+    begin, end = np.empty((2, len(left)), dtype=np.int64)
+    begin[order] = np.searchsorted(axis, first[order])
+    end[order] = np.searchsorted(axis, last[order])
+    count = np.where(left_key >= 0, np.maximum(end - begin, 0), 0)
+    check_pairs(left_key, count, named)
+    one = np.repeat(np.arange(len(count)), count)
+    offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    return one, right_order[np.repeat(begin, count) + offset]

@@ -1,0 +1,268 @@
+"""The names and literals that a plan's text is made of. User text enters it only through here."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import keyword
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from importlib.resources import files
+from textwrap import dedent
+from textwrap import fill as filled
+from typing import Any
+
+import black
+import jinja2
+
+from workbench import times
+from workbench.streams import Stream
+
+__all__ = [
+    "ENVIRONMENT",
+    "Names",
+    "SideNames",
+    "backticks",
+    "column",
+    "fill",
+    "identifier",
+    "interval",
+    "is_plain",
+    "literal",
+    "option",
+    "plain_name",
+    "quoted",
+    "release",
+    "reserve",
+    "template",
+    "wrapped",
+]
+
+_NO_NAMES = re.compile(
+    r"""
+    \{\#.*?\#\} | \{%.*?%\} | \{\{.*?\}\}  # what Jinja fills in
+    | \"\"\".*?\"\"\" | "(?:\\.|[^"\\\n])*"  # texts
+    | \#[^\n]*
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_NAME = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
+_OPTION = re.compile(r'"--([a-z-]+)"')
+
+
+def literal(value: str) -> str:
+    """Python source of a text literal, in double quotes, in ASCII where the text is not printable."""
+    if value.isprintable():
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return json.dumps(value)
+
+
+def column(name: str) -> str:
+    """Python source of a column reference, as ``F.col`` and its like read it."""
+    return literal(quoted(name))
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark reads it: in backticks where they are needed."""
+    return name if is_plain(name) else backticks(name)
+
+
+def backticks(name: str) -> str:
+    """A name in backticks, whatever is in it, as Spark and Flink SQL read it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is letters, digits and underscores, and begins with no digit."""
+    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
+
+
+_SCRIPTS = ("templates", "sources", "sinks", "dead_letters", "connectors")
+_reserved: dict[str, str] = {}
+
+
+def reserve(owner: str, text: str) -> None:
+    """Keep the names and arguments that a text uses from streams: the text of a sink that was registered, say."""
+    _reserved[owner] = text
+    _forget()
+
+
+def release(owner: str) -> None:
+    """Give the names of a text back."""
+    _reserved.pop(owner, None)
+    _forget()
+
+
+def _forget() -> None:
+    for each in (_templates, _taken, _options):
+        each.cache_clear()
+
+
+@cache
+def _templates() -> str:
+    """The texts that plans and scripts are rendered from."""
+    package = files("workbench")
+    packages = [each for each in package.joinpath("kinds").iterdir() if each.is_dir()]
+    plans = [each.joinpath("plan.py").read_text() for each in packages if each.joinpath("plan.py").is_file()]
+    inner = [text for plan in plans for text in re.findall(r"'''(.*?)'''", plan, re.DOTALL)]
+    places = [each for folder in _SCRIPTS for each in package.joinpath("script", folder).iterdir()]
+    scripts = [each.read_text() for each in places if each.name.endswith(".jinja") and "_pipeline" not in each.name]
+    arguments = [
+        f'"--{name}"' for each in places if each.name.endswith(".py") for name in _OPTION.findall(each.read_text())
+    ]
+    return "\n".join([*inner, _MACROS, *scripts, *arguments, *_reserved.values()])
+
+
+@cache
+def _taken() -> frozenset[str]:
+    """The names that a plan or a script may use itself, which no stream may shadow."""
+    names = {*_NAME.findall(_NO_NAMES.sub(" ", _templates())), *(each.replace("-", "_") for each in _options())}
+    return frozenset(names | set(dir(builtins)) | set(keyword.kwlist))
+
+
+@cache
+def _options() -> frozenset[str]:
+    """The arguments that a script may have beside those of the streams."""
+    return frozenset({*_OPTION.findall(_templates()), "help"})
+
+
+def _is_free(name: str, other: str = "") -> bool:
+    """Whether neither a script nor the other stream uses a name, or one of those that are derived from it."""
+    ours, theirs = _derived(name), _derived(other) if other else set()
+    return not ours & (_taken() | theirs)
+
+
+def _derived(name: str) -> set[str]:
+    return {name, name.upper(), f"END_OF_{name.upper()}", f"late_{name}"}
+
+
+def plain_name(name: str) -> str:
+    """A stream's name in letters, digits and underscores."""
+    plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
+    return f"stream_{plain}".rstrip("_") if not plain or plain[0].isdigit() else plain
+
+
+def identifier(name: str, other: str = "") -> str:
+    """A Python identifier as near to a stream's name as can be, unlike that of the other stream."""
+    plain = plain_name(name)
+    while not _is_free(plain, other):
+        plain += "_stream"
+    return plain
+
+
+def option(plain: str, var: str) -> str:
+    """What follows ``--`` in the argument that names a stream's place."""
+    name = plain.replace("_", "-")
+    return var.replace("_", "-") if name in _options() else name
+
+
+def interval(span: timedelta) -> str:
+    """Python source of a positive time span as a column."""
+    return f'F.expr("INTERVAL {times.text(span).upper()}")'
+
+
+@dataclass(frozen=True)
+class SideNames:
+    """The names of one side, each as Python source; `option` is the script's argument, without its dashes."""
+
+    var: str
+    option: str
+    prefix: str
+    keys: tuple[str, ...]
+    time: str
+    delay: timedelta
+
+    @property
+    def prefixed_keys(self) -> list[str]:
+        """Key columns after the side's prefix."""
+        return [column(self.prefix + key) for key in self.keys]
+
+    @property
+    def prefixed_time(self) -> str:
+        """The event-time column after the side's prefix."""
+        return column(self.prefix + self.time)
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of both sides."""
+
+    left: SideNames
+    right: SideNames
+
+    @classmethod
+    def of(cls, left: Stream, right: Stream) -> Names:
+        """The names of two streams; streams of one name get their side's word in front."""
+        plain = [plain_name(left.name), plain_name(right.name)]
+        if plain[0] == plain[1]:
+            plain = [f"left_{plain[0]}", f"right_{plain[1]}"]
+        first = identifier(plain[0])
+        names = [first, identifier(plain[1], first)]
+        sides = [
+            SideNames(var, option(given, var), prefix, side.key, side.time, side.watermark)
+            for given, var, prefix, side in zip(plain, names, ("left_", "right_"), (left, right), strict=True)
+        ]
+        return cls(*sides)
+
+
+def wrapped(text: str, width: int, lead: str = "") -> str:
+    """A paragraph of lines that are no wider, each with the same lead."""
+    return filled(" ".join(text.split()), width, initial_indent=lead, subsequent_indent=lead) + "\n"
+
+
+ENVIRONMENT = jinja2.Environment(
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=jinja2.StrictUndefined,
+    autoescape=False,  # noqa: S701 - no HTML
+)
+ENVIRONMENT.filters |= {
+    "column": column,
+    "literal": literal,
+    "interval": interval,
+    "span": times.text,
+    "wrapped": wrapped,
+}
+
+_MACROS = """
+{% macro prepare(side, time="") %}
+    {{ side.var }} = (
+        {{ side.var }}.withColumnsRenamed({name: f"{{ side.prefix }}{name}" for name in {{ side.var }}.columns})
+{% if time %}
+        .withColumn({{ time }}, F.col({{ side.prefixed_time }}))
+{% endif %}
+        .withWatermark({{ time or side.prefixed_time }}, {{ side.delay | span | literal }})
+{% if finish %}
+        .where(F.col({{ time or side.prefixed_time }}) < END_OF_INPUT)
+{% endif %}
+{{ caller() }}    )
+{% endmacro %}
+{% macro same_keys() -%}
+{% for mine, theirs in keys %}
+{{ "        & " if not loop.first }}(F.col({{ mine }}) == F.col({{ theirs }})){{ "\n" if not loop.last }}
+{%- endfor %}
+{% if how == "full" %}
+
+{% for mine, theirs in keys %}
+        & F.col({{ mine }}).isNotNull(){{ "  # Spark's full outer join would pair two null keys" if loop.first }}{{ "\n" if not loop.last }}
+{%- endfor %}
+{%- endif %}
+{%- endmacro %}
+{% macro signature() -%}
+def join_streams({{ left.var }}: DataFrame, {{ right.var }}: DataFrame) -> DataFrame:
+{%- endmacro %}
+"""
+
+
+def template(source: str) -> jinja2.Template:
+    """A template that can use the macros above."""
+    return ENVIRONMENT.from_string(_MACROS + dedent(source).lstrip("\n"))
+
+
+def fill(source: jinja2.Template, names: Names, finish: bool, **more: Any) -> str:
+    """The text of a template for these names."""
+    keys = list(zip(names.left.prefixed_keys, names.right.prefixed_keys, strict=True))
+    text = source.render(left=names.left, right=names.right, keys=keys, finish=finish, **more)
+    return black.format_str(text, mode=black.Mode(line_length=100))

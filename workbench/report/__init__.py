@@ -1,0 +1,11 @@
+"""A run as one file for others: figures, reasons, the stories of the rows that were not matched, settings, the script.
+
+It needs neither a network nor Python: `_page` puts HTML, a style sheet, the page's chart script and the report's own
+into one file whose Content-Security-Policy forbids all else; `_rows` chooses what there is room for.
+"""
+
+from __future__ import annotations
+
+from workbench.report._page import LIMIT, write
+
+__all__ = ["LIMIT", "write"]

@@ -1,0 +1,269 @@
+"""The report's file: HTML, styles and scripts, and what they show."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from pygments.lexers import PythonLexer
+
+from workbench import markup, safe_files, times
+from workbench.cache import bundled
+from workbench.charts import Drawing
+from workbench.engine.execution import versions
+from workbench.errors import TooLargeError, WorkbenchError, wrong
+from workbench.kinds import kind_of
+from workbench.literals import DELAYS, FATES, SIDES
+from workbench.markup import html, together
+from workbench.report._rows import Unmatched, shortened, unmatched
+from workbench.runs import summary
+from workbench.runs.labels import Labels
+from workbench.runs.result import Result
+from workbench.runs.run import Run
+from workbench.tuning import Advice, Tuning, advise
+
+__all__ = ["LIMIT", "write"]
+
+LIMIT = 2_900_000
+"""Bytes that a report has at most."""
+_HERE = Path(__file__).parent
+_CHART = _HERE.parent / "app" / "chart.js"
+_SPARE = 40_000  # bytes, for what is counted when the rows are chosen
+_MOST_SETTINGS = 15
+_TUNED = ("kept", "late_left", "late_right", "pairs_lost", "wait_99", "state_peak", "bytes_peak")
+_POLICY = (
+    "default-src 'none'; script-src {scripts} 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+
+def write(result: Result, path: str | os.PathLike[str], tuning: Tuning | None = None) -> Path:
+    """Write the report of a run, or preview; see `Result.report`."""
+    if tuning is not None and not isinstance(tuning, Tuning):
+        raise wrong("tuning", type(tuning).__name__, "give what workbench.tune returned, or None")
+    target = safe_files.place(path, 'give a path, such as "report.html"')
+    if target.suffix.lower() != ".html":
+        raise wrong("path", str(path), 'a report is a file for a browser: use a name such as "report.html"')
+    safe_files.check_script(target)
+    safe_files.write_script(target, safe_files.noted(str(_whole(result, tuning)), target.suffix))
+    return target
+
+
+def _whole(result: Result, tuning: Tuning | None) -> Markup:
+    code = bundled(f"{_CHART.read_text()}\n{(_HERE / 'report.js').read_text()}")
+    charts = {"timeline": _sent(result.charts.drawing("timeline"))}
+    if tuning is not None:
+        charts["tuning"] = _sent(tuning.charts.drawing("pareto"))
+    parts = _parts(result, tuning)
+    about: dict[str, Any] = {"names": [result.left.name, result.right.name], "charts": charts}
+    fixed = len(code.encode()) + len(str(parts).encode()) + len(str(markup.data("x", about)).encode())
+    rows = unmatched(result, max(0, LIMIT - fixed - _SPARE))
+    about |= {"groups": rows.groups, "rows": rows.listed, "stories": rows.stories}
+    policy = _POLICY.format(scripts=markup.script_hash(code))
+    return html(
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta http-equiv="Content-Security-Policy" content="{}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="referrer" content="no-referrer"><title>{}</title>{}</head>'
+        "<body><main>{}{}{}</main>{}{}</body></html>\n",
+        policy,
+        _title(result),
+        markup.stylesheet((_HERE / "report.css").read_text()),
+        _head(result),
+        _why(rows),
+        parts,
+        markup.data("report", about),
+        markup.script(code),
+    )
+
+
+def _sent(drawing: Drawing) -> dict[str, Any]:
+    """A drawing as the chart's script takes it, its texts not long."""
+    spec = drawing.layout.to_dict(validate=False)
+    tables = {
+        name: {column: [shortened(value) for value in values] for column, values in table.items()}
+        for name, table in drawing.columns.items()
+    }
+    # of counts, the last words say how to see single rows, which a report does not hold
+    subtitle = drawing.subtitle.rpartition("; ")[0] if drawing.aggregated else drawing.subtitle
+    words = {"title": drawing.title, "subtitle": subtitle, "along": drawing.along}
+    return {"spec": spec, "drawing": {"number": 1, "layout": 1, **words, "tables": tables, "params": drawing.params}}
+
+
+def _title(result: Result) -> str:
+    of = f"{kind_of(result.join).label} of {result.left.name} and {result.right.name}"
+    return f"{result.name}: {of}" if result.name else of
+
+
+def _head(result: Result) -> Markup:
+    ran = isinstance(result, Run)
+    used = result.execution.versions if isinstance(result, Run) else versions()
+    facts = [
+        f"{len(result.left) + len(result.right):,} rows in {result.micro_batches:,} micro-batches",
+        f"Spark {used.get('pyspark', '')}" if ran else "simulated, without Spark",
+        f"workbench {used.get('workbench', '')}",
+        f"written {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+    ]
+    kind = html('<span class="badge {}">{}</span>', "ran" if ran else "preview", "Run on Spark" if ran else "Preview")
+    return html(
+        "<header><p>{}</p><h1>{}</h1><p class=quiet>{}</p>{}</header><section>{}{}</section>",
+        kind,
+        _title(result),
+        " · ".join(facts),
+        _mismatch(result),
+        together(_bar(result, side) for side in SIDES),
+        _figures(result),
+    )
+
+
+def _mismatch(result: Result) -> Markup:
+    """What to say where the reasons may be wrong."""
+    if not isinstance(result, Run):
+        return html("")
+    try:
+        words = result.mismatch
+    except Exception as error:  # noqa: BLE001 - a report is written all the same, and says so
+        words = f"this run was not compared with the workbench's model: {error}"
+    return html("<p class=trouble>{}</p>", words) if words else html("")
+
+
+def _bar(result: Result, side: Any) -> Markup:
+    """How many rows of a side had which fate, as a bar and in words."""
+    counts = result.simulation.fates[side]["fate"].value_counts()
+    total = max(1, len(result.side(side)))
+    found = [(each, int(counts.get(each, 0))) for each in FATES if counts.get(each, 0)]
+    pieces = together(
+        html('<i class="fate-{}" style="flex-grow:{}" title="{:,} {}"></i>', fate, count, count, fate.replace("_", " "))
+        for fate, count in found
+    )
+    words = together(
+        html('<span><i class="dot fate-{}"></i><b>{:,}</b> {}</span>', fate, count, fate.replace("_", " "))
+        for fate, count in found
+    )
+    return html(
+        '<div class="side"><h2>{}</h2><p class="share"><b>{}</b> matched</p><div class="bar">{}</div>'
+        '<p class="counts">{}</p></div>',
+        result.side(side).name,
+        _percent(int(counts.get("matched", 0)), total),
+        pieces,
+        words,
+    )
+
+
+def _percent(part: int, whole: int) -> str:
+    """A share, which is 100 % or 0 % only where it is exactly that."""
+    share = 100 * part / whole
+    if part and share < 0.1:
+        return "<0.1 %"
+    if part < whole and share > 99.9:
+        return ">99.9 %"
+    return f"{share:.0f} %" if part in (0, whole) else f"{share:.1f} %"
+
+
+def _figures(result: Result) -> Markup:
+    given = {name: count for name, count in summary.figures(result).items() if name in ("rows out", "peak state")}
+    words = together(html("<span><b>{:,}</b> {}</span>", count, name) for name, count in given.items())
+    return html('<p class="figures">{}</p>', words)
+
+
+def _why(rows: Unmatched) -> Markup:
+    """The part that the script fills: why rows were not matched, the chart, the table, and a row's story."""
+    if not rows.total:
+        why = html('<p class="quiet">Every row was matched.</p>')
+    else:
+        listed, told = len(rows.listed["id"]), len(rows.stories)
+        left_out = [f"{rows.total:,} rows were not matched"]
+        if listed < rows.total:
+            left_out.append(f"{listed:,} of them are listed, some of each kind; {rows.total - listed:,} are left out")
+        if told < listed:
+            left_out.append(f"{told:,} have their story, {listed - told:,} only their reason")
+        why = html('<p class="quiet">{}.</p><div id="groups" role="group" aria-label="Why"></div>', "; ".join(left_out))
+    return html(
+        "<section><h2>Why rows were not matched</h2>{}</section>"
+        '<section><h2>On event time</h2><p class="quiet">Drag over a stretch of time to look into it; '
+        'click a row for its story.</p><div class="wide" id="timeline"></div></section>'
+        '<section id="list"><div class="tools"><h2>Rows that were not matched</h2><input id="search" type="search" '
+        'placeholder="Search key or reason" aria-label="Search"><button id="all" hidden></button></div>'
+        '<div class="columns"><div class="table"><table><thead></thead><tbody id="rows"></tbody></table>'
+        '<p class="quiet" id="shown"></p><button id="more" hidden>Show more</button></div>'
+        '<aside id="story" aria-live="polite"><p class="quiet">Click a row, here or in the chart: '
+        "its whole story is told here.</p></aside></div></section>",
+        why,
+    )
+
+
+def _parts(result: Result, tuning: Tuning | None) -> Markup:
+    given = summary.settings(result.join, result.left, result.right, finish=result.finish, policy=result.policy)
+    more = {f"{side} key": ", ".join(result.side(side).key) for side in SIDES}
+    more |= {f"{side} event time": result.side(side).time for side in SIDES}
+    rows = together(html("<tr><th>{}</th><td>{}</td></tr>", *each) for each in (given | more).items())
+    call = html("<p><code>{!r}</code></p>", result.join)
+    script = html(
+        "<section><details><summary><h2>The PySpark script of this join</h2></summary>{}</details></section>",
+        markup.coloured(result.script, PythonLexer()),
+    )
+    settings = html("<section><h2>Settings</h2>{}<table class=settings>{}</table></section>", call, rows)
+    return together([_advice(result), settings, _tuning(result, tuning), script])
+
+
+def _advice(result: Result) -> Markup:
+    try:
+        found: list[Advice] = advise(result.join, result.left, result.right, policy=result.policy)
+    except TooLargeError:
+        return html("")
+    if not found:
+        return html(
+            '<section><h2>Advice</h2><p class="quiet">Nothing stands out in these rows and settings.</p></section>'
+        )
+    lines = together(html("<li><b>{}</b><br>{}</li>", each.problem, each.remedy) for each in found)
+    return html('<section><h2>Advice</h2><ul class="advice">{}</ul></section>', lines)
+
+
+def _tuning(result: Result, tuning: Tuning | None) -> Markup:
+    if tuning is None:
+        return html("")
+    named = Labels(result.simulation, whole=False).setting
+    try:
+        best = tuning.best(0.999).text(named)
+    except WorkbenchError as error:
+        best = str(error)
+    table = tuning.table
+    shown = table[table["pareto"] | table["now"]].sort_values(["kept", "now"], ascending=False)
+    shown = shown.drop_duplicates([name for name in _TUNED if name in shown])  # settings that do the same
+    shown = shown[shown["now"] | (np.arange(len(shown)) < _MOST_SETTINGS)]
+    columns = [*tuning.settings, *(name for name in _TUNED if name in shown)]
+    head = together(html("<th>{}</th>", name.replace("_", " ")) for name in columns)
+    body = together(
+        html(
+            '<tr class="{}">{}</tr>',
+            "now" if row["now"] else "",
+            together(html("<td>{}</td>", _cell(name, row[name])) for name in columns),
+        )
+        for row in shown.to_dict("records")
+    )
+    return html(
+        '<section><h2>Tuning</h2><p><b>To keep 99.9 %</b>: {}</p><div class="wide" id="tuning"></div>'
+        '<p class="quiet">{:,} of {:,} settings that were tried, from the Pareto front; the present one is marked.</p>'
+        '<div class="scroll"><table class="tuned"><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div></section>',
+        best,
+        len(shown),
+        len(table),
+        head,
+        body,
+    )
+
+
+def _cell(name: str, value: Any) -> str:
+    if name == "kept":
+        return f"{value:.3%}"
+    if isinstance(value, timedelta):
+        return times.short(value) if value == value else "–"
+    if name in DELAYS.values():
+        return times.short(times.parse(str(value), name))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,.0f}" if value == value else "–"
+    return str(value)

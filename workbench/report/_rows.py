@@ -1,0 +1,168 @@
+"""The rows of a report: those that were not matched, grouped by why; reasons and stories, as far as there is room."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import fixes
+from workbench.kinds import kind_of
+from workbench.literals import DELAYS, FATES, SIDES, RowId, Side, other_side
+from workbench.model import Simulation
+from workbench.runs import why
+from workbench.runs.labels import key_words
+from workbench.runs.result import Result
+
+__all__ = ["Unmatched", "shortened", "unmatched"]
+
+_MOST_FIXES = 20_000
+"""Rows for which the change is looked for that would have matched them; of more, groups go by fate and key only."""
+_MOST_LISTED, _MOST_STORIES = 4_000, 1_000
+_LONGEST, _LONGEST_REASON, _LONGEST_STORY = 200, 800, 4_000
+_SHARE = 0.45  # of the room, for the table; the rest is for stories
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """The rows that were not matched.
+
+    Attributes
+    ----------
+    total
+        How many there are.
+    groups
+        Why: ``label``, ``fate``, ``rows`` (how many).
+    listed
+        The rows in the table, column by column: ``id``, ``side``, ``batch``, ``time`` (milliseconds since 1970-01-01
+        UTC), ``key``, ``group`` (its place among the groups), ``reason``.
+    stories
+        By ``id`` the whole story of some of them.
+    """
+
+    total: int
+    groups: list[dict[str, Any]]
+    listed: dict[str, list[Any]]
+    stories: dict[str, str]
+
+
+def unmatched(result: Result, room: int) -> Unmatched:
+    """The rows that were not matched, in so many bytes of JSON."""
+    simulation = result.simulation
+    table = _grouped(simulation)
+    counted = table.groupby(["fate", "label"], sort=False).size().reset_index(name="rows")
+    counted["order"] = counted["fate"].map(list(FATES).index)
+    counted = counted.sort_values(["order", "rows"], ascending=[True, False], ignore_index=True)
+    groups = counted[["label", "fate", "rows"]].to_dict("records")
+    table["group"] = table["label"].map({each["label"]: place for place, each in enumerate(groups)})
+    # some of every group, before more of any
+    first = table.groupby("label").cumcount().argsort(kind="stable").to_numpy()
+    chosen = table.iloc[first[:_MOST_LISTED]]
+    listed = _listed(result, chosen)
+    listed = listed.iloc[: _fitting(listed.to_dict("records"), int(room * _SHARE))]
+    told = [RowId.parse(each) for each in listed["id"].head(_MOST_STORIES)]
+    stories = {
+        str(row): shortened(text, _LONGEST_STORY) for row, text in zip(told, why.stories(simulation, told), strict=True)
+    }
+    pairs = list(stories.items())
+    kept = dict(pairs[: _fitting(pairs, room - _bytes(listed.to_dict("list")))])
+    ordered = listed.sort_values(["side", "row"]).drop(columns="row")
+    return Unmatched(len(table), groups, ordered.to_dict("list"), kept)
+
+
+def shortened(text: Any, most: int = _LONGEST) -> Any:
+    """A text that is not longer than so many characters; anything else as it is."""
+    return text[: most - 1] + "…" if isinstance(text, str) and len(text) > most else text
+
+
+def _grouped(simulation: Simulation) -> pd.DataFrame:
+    """Columns ``side``, ``row``, ``fate``, ``label``: one row for each that was not matched."""
+    lost = {side: np.flatnonzero(simulation.fates[side]["fate"].to_numpy() != "matched") for side in SIDES}
+    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    best: dict[RowId, str] = {}
+    if sum(map(len, lost.values())) <= _MOST_FIXES:
+        found = fixes.fixes(simulation, lost).drop_duplicates(["side", "row"])
+        best = {RowId(each.side, each.row): each.setting for each in found.itertuples(index=False)}
+    parts = []
+    for side in SIDES:
+        rows, other = lost[side], keys[other_side(side)]
+        fates = simulation.fates[side]["fate"].to_numpy()[rows]
+        came = np.isin(keys[side][rows], other[other >= 0])
+        labels = [
+            _label(simulation, side, fate, bool(key), best.get(RowId(side, row)))
+            for row, fate, key in zip(rows.tolist(), fates, came, strict=True)
+        ]
+        parts.append(pd.DataFrame({"side": side, "row": rows, "fate": fates, "label": pd.Series(labels, dtype=object)}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _label(simulation: Simulation, side: Side, fate: str, came: bool, setting: str | None) -> str:
+    """Why a row was not matched, in few words, the same for all rows of a kind."""
+    names = dict(zip(SIDES, simulation.names, strict=True))
+    name, other = names[side], names[other_side(side)]
+    if fate == "null_key":
+        return f"{name}: the key is null"
+    if fate == "pending":
+        return f"{name}: waiting in state at the end"
+    first = f"{name}: late" if fate == "late" else f"{name}: no partner"
+    if setting is not None:
+        return f"{first}; {_changed(simulation, setting, names)} would have matched it"
+    return f"{first} in reach" if came else f"{first}; its key never came on {other}"
+
+
+def _changed(simulation: Simulation, setting: str, names: dict[Side, str]) -> str:
+    for side in SIDES:
+        if setting == DELAYS[side]:
+            return f"a longer watermark delay on {names[side]}"
+    if setting == "finish":
+        return "the end of the input"
+    nouns = {each.argument: each.noun for each in kind_of(simulation.join).fields}
+    noun = nouns.get(setting, setting)
+    return f"another {noun.split(' ', 1)[-1]}"
+
+
+def _listed(result: Result, chosen: pd.DataFrame) -> pd.DataFrame:
+    """The chosen rows as the table has them, in their order."""
+    simulation = result.simulation
+    places = chosen["row"].to_numpy() + np.where(chosen["side"] == "left", 0, len(result.left))
+    reasons = result.explain(places.tolist())["reason"]
+    parts = []
+    for side in SIDES:
+        mine = chosen[chosen["side"] == side]
+        rows, stream = mine["row"].to_numpy(), simulation.side(side)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "batch": stream.arrival[rows],
+                    "time": stream.event_times[rows] / 1000,
+                    "key": [shortened(str(each)) for each in key_words(stream, rows)],
+                },
+                index=mine.index,
+            )
+        )
+    more = pd.concat(parts).loc[chosen.index]
+    return pd.DataFrame(
+        {
+            "id": [str(RowId(side, row)) for side, row in zip(chosen["side"], chosen["row"], strict=True)],
+            "side": chosen["side"].to_numpy(),
+            "row": chosen["row"].to_numpy(),
+            "batch": more["batch"].to_numpy(),
+            "time": more["time"].to_numpy(),
+            "key": more["key"].to_numpy(),
+            "group": chosen["group"].to_numpy(),
+            "reason": [shortened(reasons[place], _LONGEST_REASON) for place in places.tolist()],
+        }
+    )
+
+
+def _fitting(values: list[Any], room: int) -> int:
+    """How many values, from the first, fit into so many bytes of JSON."""
+    sizes = np.cumsum([_bytes(each) for each in values]) if values else np.zeros(0)
+    return int(np.searchsorted(sizes, room, side="right"))
+
+
+def _bytes(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode()) + 1

@@ -1,0 +1,1 @@
+"""What a query gave, or must give: previews and runs."""

@@ -1,0 +1,47 @@
+"""Checks of the arguments of a run, a preview and a tuning, against each other too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.errors import ArgumentError, one_of, wrong
+from workbench.kinds import kind_of
+from workbench.literals import POLICIES
+from workbench.streams import Stream, check_stream, on_one_clock
+
+__all__ = ["check", "check_session"]
+
+
+def check(join: Any, left: Any, right: Any, finish: object = True, policy: object = "min") -> tuple[Stream, Stream]:
+    """Check the arguments of a run against each other; gives the streams in the micro-batches of one query.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument that is wrong.
+    """
+    from workbench import model
+    from workbench.sources.arrow import END_OF_INPUT, check_same_keys
+
+    kind = kind_of(join)
+    check_stream("left", left)
+    check_stream("right", right)
+    if not isinstance(finish, bool):
+        raise wrong("finish", finish, "use True or False")
+    one_of("policy", policy, POLICIES)
+    check_same_keys(left, right)
+    for name in left.key:
+        if name.lower() in kind.reserved:
+            raise wrong("key", name, f"the output of this join has a column {name!r} of its own; rename the key column")
+    if finish and not model.end_of_input_is_enough(join, left, right):
+        raise ArgumentError(
+            f"finish: got True; the end of the input is at {END_OF_INPUT.date()}, and these event times, with their "
+            "windows, bounds and delays, reach beyond; use earlier event times, or finish=False"
+        )
+    return on_one_clock(left, right)
+
+
+def check_session(spark: object) -> None:
+    """Check that an argument ``spark`` is a session, or None."""
+    if spark is not None and (isinstance(spark, type) or not hasattr(spark, "newSession")):
+        raise wrong("spark", spark, "give a SparkSession, or None for the workbench's own")

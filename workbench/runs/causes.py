@@ -1,0 +1,96 @@
+"""Why rows have no partner, in a few words each: what the sentences of `Run.rows` are grouped by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.errors import TooLargeError
+from workbench.kinds import kind_of
+from workbench.literals import SIDES, Side, other_side
+from workbench.model import Micros, Simulation, complete
+from workbench.streams import some_rows
+
+__all__ = ["causes", "had_partner", "kept_apart", "nearest_distance"]
+
+_FAR = np.iinfo(np.int64).min
+
+
+def causes(simulation: Simulation) -> dict[Side, np.ndarray[Any, Any]]:
+    """Per side the cause of every row's fate, in a few words that many rows share."""
+    fates = {side: simulation.fates[side]["fate"].to_numpy() for side in SIDES}
+    passed = kept_apart(simulation, {side: np.flatnonzero(fates[side] == "unmatched") for side in SIDES})
+    met = had_partner(simulation, {side: np.flatnonzero(fates[side] == "late") for side in SIDES})
+    return {side: _of_side(simulation, side, passed[side], met[side]) for side in SIDES}
+
+
+def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) -> np.ndarray[Any, Any]:
+    kind, table = kind_of(simulation.join), simulation.fates[side]
+    fate, windows = table["fate"].to_numpy(), table["all"].to_numpy()
+    other = simulation.side(other_side(side)).name
+    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    mine, theirs = keys[side], keys[other_side(side)]
+    known = np.isin(mine, theirs[theirs >= 0])
+    found = np.where(fate == "matched", f"met rows of {other}", "").astype(object)
+    found[fate == "null_key"] = "its key is null"
+    found[fate == "pending"] = "still waiting when the recording ended"
+    late, unmatched = fate == "late", fate == "unmatched"
+    found[late] = f"late, and no row of {other} in reach"
+    found[late & ~known] = f"late, and its key never came on {other}"
+    found[met] = f"late, and would have met a row of {other}"
+    found[unmatched] = f"no row of {other} in reach was on time"
+    away = np.flatnonzero(unmatched & known)
+    distance = nearest_distance(simulation, side, away)
+    near = distance != _FAR
+    found[away[near]] = kind.missed(simulation.join, distance[near] * (1 if side == "left" else -1))
+    found[unmatched & ~known] = f"its key never came on {other}"
+    found[passed] = f"the watermark had passed it, or its row of {other}"
+    found[unmatched & (windows == 0)] = "in the gap between two windows"
+    return found
+
+
+def kept_apart(simulation: Simulation, unmatched: dict[Side, Micros]) -> dict[Side, Micros]:
+    """Per side those of the rows without partner that have one if nothing is late, and no window closes too early."""
+    late = {side: mine.loc[mine["late"], "row"].to_numpy() for side, mine in simulation.outcome.assignments.items()}
+    # a late row is the only reason, but for sessions, which close although a row on time would have gone on with them
+    return _partnered(simulation, unmatched, unmatched if kind_of(simulation.join).merging else late)
+
+
+def had_partner(simulation: Simulation, chosen: dict[Side, Micros]) -> dict[Side, Micros]:
+    """Per side those of some rows that have a partner if nothing is late."""
+    return _partnered(simulation, chosen, chosen)
+
+
+def _partnered(simulation: Simulation, chosen: dict[Side, Micros], asked_of: dict[Side, Micros]) -> dict[Side, Micros]:
+    """Per side those of some rows that have a partner if nothing is late, sought among the keys of some rows."""
+    codes = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    asked = np.unique(np.concatenate([codes[side][asked_of[side]] for side in SIDES]))
+    if not len(asked):
+        return dict.fromkeys(SIDES, asked)
+    rows = {side: np.flatnonzero(np.isin(codes[side], asked[asked >= 0])) for side in SIDES}
+    left, right = (some_rows(simulation.side(side), rows[side]) for side in SIDES)
+    try:
+        everything = complete(simulation.join, left, right)
+    except TooLargeError:
+        return dict.fromkeys(SIDES, np.array([], dtype=np.int64))
+    found = {}
+    for side in SIDES:
+        partnered = rows[side][everything.assignments[side].loc[lambda mine: mine["matched"], "row"].unique()]
+        found[side] = np.intersect1d(chosen[side], partnered)
+    return found
+
+
+def nearest_distance(simulation: Simulation, side: Side, rows: Micros) -> Micros:
+    """Signed time from each of some rows to the nearest of its key on the other side; the least number without one."""
+    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    other = other_side(side)
+    times = {each: simulation.side(each).event_times for each in SIDES}
+    left = pd.DataFrame({"key": keys[side][rows], "time": times[side][rows], "place": np.arange(len(rows))})
+    right = pd.DataFrame({"key": keys[other], "time": times[other], "other": times[other]})
+    left, right = (each[each["key"] >= 0].sort_values("time", kind="stable") for each in (left, right))
+    near = pd.merge_asof(left, right, on="time", by="key", direction="nearest").dropna(subset="other")
+    distance: Micros = np.full(len(rows), _FAR)
+    distance[near["place"]] = (near["other"] - near["time"]).to_numpy(dtype=np.int64)
+    return distance

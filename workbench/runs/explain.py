@@ -1,0 +1,291 @@
+"""What became of every input row, and why, in words with the figures in them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import fixes, times
+from workbench.joins import emission
+from workbench.kinds import NearMiss, kind_of
+from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
+from workbench.model import DATA, Micros, Simulation
+from workbench.runs import tables
+from workbench.runs.labels import Labels
+
+__all__ = ["EXPLANATION", "Reasons", "fix_value", "rows", "some"]
+
+EXPLANATION = ("fate", "reason", "fix_setting", "fix_value")
+
+
+def rows(simulation: Simulation, reasons: Reasons) -> pd.DataFrame:
+    """The table of `Run.rows`."""
+    plain = {side: tables.plain_rows(simulation, side) for side in SIDES}
+    return tables.stack([pd.concat([plain[side], reasons.table[side]], axis=1) for side in SIDES])
+
+
+def some(simulation: Simulation, asked: dict[Side, Micros]) -> pd.DataFrame:
+    """The table of `Run.explain`, its index that of `Run.rows`."""
+    reasons = Reasons(simulation, asked)
+    parts = []
+    for side in SIDES:
+        plain = tables.plain_rows(simulation, side, asked[side])
+        parts.append(pd.concat([plain, reasons.table[side].reset_index(drop=True)], axis=1))
+    table = tables.stack(parts)
+    return table.set_axis(np.concatenate([asked["left"], len(simulation.left) + asked["right"]]), axis=0)
+
+
+class Reasons:
+    """Each row's fate and reason.
+
+    Parameters
+    ----------
+    simulation
+        The run.
+    asked
+        Per side the rows to explain, in order; None: all.
+
+    Attributes
+    ----------
+    fixes
+        The best fix of each row that has one, as `workbench.fixes.fixes` gives them, by `RowId`.
+    """
+
+    def __init__(self, simulation: Simulation, asked: dict[Side, Micros] | None = None) -> None:
+        self.join, self.kind, self.policy = simulation.join, kind_of(simulation.join), simulation.policy
+        self.streams = dict(zip(SIDES, (simulation.left, simulation.right), strict=True))
+        self.outcome = simulation.outcome
+        self.marks = self.outcome.marks
+        self.fates = simulation.fates
+        self.labels = Labels(simulation, whole=asked is None)
+        self.asked = {side: np.arange(len(simulation.side(side))) for side in SIDES} if asked is None else asked
+        found = fixes.fixes(simulation, asked)
+        best = found.drop_duplicates(["side", "row"])
+        self.fixes = {RowId(each.side, each.row): each for each in best.itertuples(index=False)}
+
+    @cached_property
+    def table(self) -> dict[Side, pd.DataFrame]:
+        """Per side a frame with `EXPLANATION`, one row for each that is asked for, its index their numbers."""
+        return {side: self._side(side) for side in SIDES}
+
+    def _side(self, side: Side) -> pd.DataFrame:
+        asked = self.asked[side]
+        assignments = self.outcome.assignments[side]
+        fates = self.fates[side]["fate"].to_numpy()
+        tally = {name: self.fates[side][name].to_numpy() for name in ("all", "late", "matched")}
+        matched = asked[fates[asked] == "matched"]
+        reason = dict(zip(matched.tolist(), self._matched(side, matched, tally), strict=True))
+        lost = assignments[assignments["late"]]
+        lost = lost[np.isin(lost["row"], asked)].drop_duplicates("row", keep="last").set_index("row")
+        partners = self._partners(side)
+        for each in asked[fates[asked] != "matched"].tolist():
+            match fates[each]:
+                case "null_key":
+                    reason[each] = self._keyless(side, each)
+                case "late":
+                    reason[each] = self._late(side, each, lost.loc[each], bool(partners[each]))
+                case "pending":
+                    reason[each] = self._pending(side, each)
+                case _:
+                    reason[each] = self._unmatched(side, each, tally, bool(partners[each]))
+        numbers = asked.tolist()
+        mine = [self.fixes.get(RowId(side, row)) for row in numbers]
+        columns = {
+            "fate": fates[asked],
+            "reason": [reason[row] for row in numbers],
+            "fix_setting": [each and each.setting for each in mine],
+            "fix_value": [each and fix_value(each.setting, each.value) for each in mine],
+        }
+        return pd.DataFrame({name: pd.Series(values, index=asked, dtype=object) for name, values in columns.items()})
+
+    @cached_property
+    def _times(self) -> dict[Side, Micros]:
+        return {side: self.streams[side].event_times for side in SIDES}
+
+    def met(self, left: int, right: int) -> bool:
+        """Whether a left and a right row came out together."""
+        table = self.outcome.outputs.table
+        outputs = []
+        for side, row in zip(SIDES, (left, right), strict=True):
+            members = self.outcome.outputs.of(side)
+            outputs.append(members["output"].to_numpy()[(members["row"] == row).to_numpy()])
+        return bool(table["matched"].to_numpy()[np.intersect1d(*outputs)].any())
+
+    def assignments(self, side: Side, row: int) -> pd.DataFrame:
+        """A row's assignments in windows."""
+        assignments = self.outcome.assignments[side]
+        return assignments.iloc[slice(*np.searchsorted(assignments["row"], [row, row + 1]))]
+
+    def _partners(self, side: Side) -> np.ndarray[Any, Any]:
+        """Whether a row's key is on the other side."""
+        mine, other = self.outcome.keys if side == "left" else self.outcome.keys[::-1]
+        return np.isin(mine, other[other >= 0])
+
+    def _met(self, side: Side, chosen: Micros) -> pd.DataFrame:
+        """Of each output in which rows have met others: ``row``, ``size`` (how many rows it met), ``batch``."""
+        outputs, asked = self.outcome.outputs, np.zeros(len(self.streams[side]), dtype=bool)
+        asked[chosen] = True
+        members = outputs.of(side)
+        members = members[asked[members["row"]]]
+        output = members["output"].to_numpy()
+        other = other_side(side)
+        table = pd.DataFrame({"row": members["row"].to_numpy(), "batch": outputs.table["batch"].to_numpy()[output]})
+        table["size"] = outputs.counts(other)[output]
+        if not self.kind.grouped:  # a partner in several windows counts once
+            table["partner"] = outputs.first(other)[output]
+        table = table[outputs.table["matched"].to_numpy()[output]]
+        return table if self.kind.grouped else table.sort_values("batch").drop_duplicates(["row", "partner"])
+
+    def _matched(self, side: Side, chosen: Micros, tally: dict[str, Micros]) -> list[str]:
+        other = self.labels.names[1 - SIDES.index(side)]
+        found = self._met(side, chosen)
+        found = found.groupby("row").agg(size=("size", "sum"), batch=("batch", "min")).reindex(chosen)
+        late, every = tally["late"][chosen], tally["all"][chosen]
+        once = "in a group with" if self.kind.grouped else "joined with"
+        reasons = []
+        for size, batch, gone, windows in zip(found["size"], found["batch"], late, every, strict=True):
+            words = f"{once} {_count(int(size), 'row')} of {other}, first in micro-batch {int(batch)}"
+            reasons.append(words + (f"; it was late for {gone} of its {windows} windows" if gone else ""))
+        return reasons
+
+    def _keyless(self, side: Side, row: int) -> str:
+        padded = self._padded.get(RowId(side, row))
+        shown = f"; it comes out with nulls for the other side, in micro-batch {padded}" if padded is not None else ""
+        return f"its key is null, and a null key equals nothing{shown}"
+
+    @cached_property
+    def _padded(self) -> dict[RowId, int]:
+        found: dict[RowId, int] = {}
+        table = self.outcome.outputs.table
+        for side in emission(self.join).padded:
+            mine = self.outcome.outputs.of(side)
+            mine = mine[~table["matched"].to_numpy()[mine["output"]] & np.isin(mine["row"], self.asked[side])]
+            for row, output in zip(mine["row"].tolist(), mine["output"].tolist(), strict=True):
+                found[RowId(side, row)] = int(table["batch"].iloc[output])
+        return found
+
+    def _late(self, side: Side, row: int, assignment: Any, partners: bool) -> str:
+        mark, end = int(assignment["watermark"]), int(assignment["end"])
+        if mark == 0:
+            return "late: Spark starts every watermark at 1970-01-01, and drops what is at or before it"
+        behind = f"by {self.labels.span(mark - end)}" if mark > end else "exactly at the watermark"
+        window = self.kind.window_word(self.join)
+        batch, stood = int(assignment["batch"]), self.labels.moment(mark)
+        when = f"it arrived in micro-batch {batch}, when the watermark stood at {stood}"
+        if window:
+            when = f"its {window} ended at {self.labels.moment(end)}, and {when}"
+        return f"late {behind}: {when}; {self._would_keep(side, row, assignment, partners)}"
+
+    def _would_keep(self, side: Side, row: int, assignment: Any, partners: bool) -> str:
+        index, end = np.array([int(assignment["batch"]) - 1]), np.array([int(assignment["end"])])
+        found = []
+        for delayed in SIDES:
+            value = int(fixes.needed_delay(self.marks, self.policy, delayed, index, end)[0])
+            delay = times.micros(self.streams[delayed].watermark)
+            if 0 < value < fixes.NEVER:
+                found.append((value - delay, value, DELAYS[delayed]))
+        fix = self.fixes.get(RowId(side, row))
+        met = fix and self.labels.label(other_side(side), int(fix.partner))
+        if not found:
+            kept = "no single watermark delay would have kept it: both sides' watermarks had passed it"
+            return f"{kept}; with {self._changed(fix)} it would have met {met}" if fix else kept
+        _, value, setting = min(found)
+        kept = f"{self.labels.setting(setting, fix_value(setting, value))} would have kept it"
+        if fix is None:
+            why = "in reach" if partners else f"to meet: {self._never_came(side, row)}"
+            return f"{kept}, though it has no partner {why}"
+        if (fix.setting, fix.value) == (setting, value):
+            return f"{kept}, and matched it with {met}"
+        return f"{kept}; with {self._changed(fix)} it would have met {met}"
+
+    def _changed(self, fix: Any) -> str:
+        return self.labels.setting(fix.setting, fix_value(fix.setting, fix.value))
+
+    def _never_came(self, side: Side, row: int) -> str:
+        return f"key {self.labels.key(side, row)} never came on {self.labels.names[1 - SIDES.index(side)]}"
+
+    def _pending(self, side: Side, row: int) -> str:
+        mine = self.assignments(side, row)
+        mine = mine[(mine["evicted_in"] >= len(self.marks)) & ~mine["late"]]
+        end = int(mine["end"].iloc[0])
+        if (group := int(mine["group"].iloc[0])) >= 0:
+            end = int(self.outcome.groups["end"].iloc[group])
+        other = self.labels.names[1 - SIDES.index(side)]
+        until = self.kind.waits_until(self.join, side, other, end, self.labels.moment)
+        mark = int(self.marks.eviction[-1])
+        stands = f"the watermark stands at {self.labels.moment(mark)}" if mark else "there is no watermark yet"
+        return f"waiting: {until}, {stands}{self._held_back()}"
+
+    def _held_back(self) -> str:
+        own = {side: int(self.marks.own[side][-1]) for side in SIDES}
+        if own["left"] == own["right"]:
+            return ""
+        side = min(own, key=lambda each: own[each] if self.policy == "min" else -own[each])
+        if self.policy == "max":
+            return f" and follows {self.labels.names[SIDES.index(side)]}"
+        idle = self._idle_since(side)
+        since = f", idle since micro-batch {idle}" if idle is not None else ""
+        return f" and is held back by {self.labels.names[SIDES.index(side)]}{since}"
+
+    def _idle_since(self, side: Side) -> int | None:
+        """The first micro-batch of data from which on a side has sent nothing; None if the last has some of it."""
+        data = self.marks.kinds.count(DATA)
+        arrival = self.streams[side].arrival
+        since = int(arrival[-1]) + 1 if len(arrival) else 0
+        return since if since < data else None
+
+    def _unmatched(self, side: Side, row: int, tally: dict[str, Micros], partners: bool) -> str:
+        padded = self._padded.get(RowId(side, row))
+        tail = "" if padded is None else f"; it comes out padded in micro-batch {padded}"
+        if not tally["all"][row]:
+            gap = "it lies in the gap between two windows, and in none of them"
+            return gap + self._nearest(side, row, "; ")
+        if not partners:
+            return f"no partner: {self._never_came(side, row)}{tail}"
+        partly = (
+            f"; it was late for {tally['late'][row]} of its {tally['all'][row]} windows" if tally["late"][row] else ""
+        )
+        return f"{self._nearest(side, row, '') or 'no partner on time in reach'}{partly}{tail}"
+
+    def _nearest(self, side: Side, row: int, lead: str) -> str:
+        fix = self.fixes.get(RowId(side, row))
+        if fix is None:
+            return ""
+        other = other_side(side)
+        partner = int(fix.partner)
+        name = self.labels.label(other, partner)
+        distance = abs(int(self._times[side][row]) - int(self._times[other][partner]))
+        changed = self._changed(fix)
+        match fix.setting:
+            case "finish":
+                return f"{lead}its partner {name} waits with it"
+            case "left.watermark" | "right.watermark":
+                return f"{lead}{self._dropped_partner(side, row, partner, name)}; {changed} would have kept the two"
+        change, span = int(fix.change), self.labels.span
+        miss = NearMiss(fix.setting, change, name, span(distance), span(change), changed)
+        return f"{lead}{self.kind.near_miss(self.join, miss)}"
+
+    def _dropped_partner(self, side: Side, row: int, partner: int, name: str) -> str:
+        if self.assignments(other_side(side), partner)["late"].any():
+            return f"its partner {name} came too late and was dropped"
+        if self.assignments(side, row)["late"].any():
+            return f"it came too late for the window it shares with {name}"
+        if not self.kind.merging:
+            return (
+                f"its partner {name} came in the same micro-batch, when the watermark had passed both: "
+                "Spark's semi join keeps no such row"
+            )
+        return f"its partner {name} came when the session had closed"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def fix_value(setting: Setting, value: float) -> str | bool:
+    """A fix's value as the setting takes it: a time span as text, or True."""
+    return True if setting == "finish" else times.text(timedelta(microseconds=int(value)))

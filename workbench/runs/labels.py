@@ -1,0 +1,170 @@
+"""How rows, keys, times and settings are named in what a user reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.errors import WorkbenchError
+from workbench.joins import Join
+from workbench.kinds import kind_of
+from workbench.literals import DELAYS, Setting, Side
+from workbench.model import Micros, Simulation
+from workbench.streams import SIDES, Stream
+
+__all__ = ["Labels", "key_words", "setting_name", "setting_value"]
+
+_DAY = 86_400_000_000
+
+
+class Labels:
+    """How the rows, keys, times and settings of one run are named.
+
+    Parameters
+    ----------
+    simulation
+        The run.
+    whole
+        Whether most of its rows will be named; else their keys are looked up one by one.
+
+    Attributes
+    ----------
+    names
+        The names of the left and the right stream.
+    """
+
+    def __init__(self, simulation: Simulation, whole: bool = True) -> None:
+        self._whole = whole
+        self.streams = dict(zip(SIDES, (simulation.left, simulation.right), strict=True))
+        self.names = simulation.names
+        self._zone = simulation.zone
+        self._fields = kind_of(simulation.join).fields
+
+    def moment(self, micros: int) -> str:
+        """A time; with its date where the recording spans more than one day."""
+        moment = pd.Timestamp(micros, unit="us", tz="UTC").tz_convert(self._zone or "UTC")
+        text = f"{moment:%Y-%m-%d %H:%M:%S}" if self._days > 1 or moment.year < 1971 else f"{moment:%H:%M:%S}"
+        return text + (f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond else "")
+
+    @cached_property
+    def _days(self) -> int:
+        moments = np.concatenate([each.event_times for each in self.streams.values()])
+        return len(np.unique(moments // _DAY)) if len(moments) else 0
+
+    @staticmethod
+    def span(micros: int) -> str:
+        """A time span."""
+        return times.short(timedelta(microseconds=int(micros)))
+
+    @cached_property
+    def _keys(self) -> dict[Side, Micros]:
+        return {side: key_words(stream) for side, stream in self.streams.items()}
+
+    def key(self, side: Side, row: int) -> str:
+        """A row's key."""
+        if not self._whole:
+            return str(key_words(self.streams[side], np.array([row]))[0])
+        return str(self._keys[side][row])
+
+    @cached_property
+    def _identities(self) -> dict[Side, list[Any] | None]:
+        return {side: _identity(stream) for side, stream in self.streams.items()}
+
+    def label(self, side: Side, row: int) -> str:
+        """A row: by a column that tells its side's rows apart, such as an order number, or else by its time."""
+        identity = self._identities[side]
+        if identity is not None:
+            return str(identity[row])
+        return f"the row at {self.moment(int(self.streams[side].event_times[row]))}"
+
+    def setting(self, setting: Setting, value: str | bool) -> str:
+        """A changed setting, such as ``a watermark delay of 14.2 s on payments``."""
+        if setting == "finish":
+            return "the end of the input (finish=True)"
+        if setting == "policy":
+            return f"the watermark of the {'slower' if value == 'min' else 'faster'} stream (policy {value})"
+        span = times.short(times.parse(str(value), setting))
+        for side, name in zip(SIDES, self.names, strict=True):
+            if setting == DELAYS[side]:
+                return f"a watermark delay of {span} on {name}"
+        if setting == "trigger":
+            return f"a trigger interval of {span}"
+        noun = next(field.noun for field in self._fields if field.argument == setting)
+        return f"{noun} of {span}"
+
+
+def setting_name(join: Join, names: Sequence[str], setting: str) -> str:
+    """What a setting is called in a list: as the page's fields are labelled.
+
+    Parameters
+    ----------
+    join
+        The join.
+    names
+        The names of the left and the right stream.
+    setting
+        Of the join or its window, of the run, or a stream's watermark delay.
+    """
+    for side, name in zip(SIDES, names, strict=True):
+        if setting == DELAYS[side]:
+            return f"delay of {name}"
+    kind = kind_of(join)
+    labels = {each.argument: each.label for each in kind.fields} | {each.argument: each.label for each in kind.flags}
+    label = (labels | _OF_THE_RUN).get(setting, setting)
+    return label[:1].lower() + label[1:]
+
+
+def setting_value(setting: str, value: Any) -> str:
+    """A setting's value in words, to stand beside its name."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if setting == "policy":
+        return f"{'slower' if value == 'min' else 'faster'} side ({value})"
+    try:
+        span = times.parse(value, setting)
+    except WorkbenchError:  # it is no time span
+        return str(value)
+    return times.short(span) if span < _EXACT else times.text(span)
+
+
+_EXACT = timedelta(minutes=2)  # from where on `times.short` rounds
+_OF_THE_RUN = {
+    "policy": "watermark follows",
+    "finish": "every window closed at the end",
+    "trigger": "trigger interval",
+    "how": "how",
+}
+
+
+def _text(value: object) -> str:
+    return repr(value) if isinstance(value, bytes) else str(value)
+
+
+def key_words(stream: Stream, rows: Micros | None = None) -> Micros:
+    """The key of every row, or of some, as text, several columns with a dot between."""
+    table = stream.table.select(list(stream.key))
+    keys = (table if rows is None else table.take(rows)).to_pandas(integer_object_nulls=True).map(_text)
+    keys = keys.astype(object)  # of no rows, the type is still that of the column
+    words: Micros = keys.iloc[:, 0].str.cat([keys[name] for name in keys.columns[1:]], sep=" · ").to_numpy()
+    return words
+
+
+def _identity(stream: Stream) -> list[Any] | None:
+    """The first column but the key of text or whole numbers that differs in every row; None if there is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    others = [name for name in stream.table.column_names if name not in stream.key]
+    for name in others:
+        column = stream.table.column(name)
+        fitting = pa.types.is_string(column.type) or pa.types.is_integer(column.type)
+        if name != stream.time and fitting and pc.count_distinct(column, mode="all").as_py() == len(column) > 1:
+            values = column.to_pylist()
+            return values if pa.types.is_string(column.type) else [f"{name} {value}" for value in values]
+    return None

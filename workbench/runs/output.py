@@ -1,0 +1,69 @@
+"""The output of a join as the model computes it, in the columns in which Spark writes it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine import sink_reader
+from workbench.joins import emission
+from workbench.kinds import kind_of
+from workbench.literals import SIDES, Side
+from workbench.model import Micros, Simulation
+
+__all__ = ["simulated"]
+
+
+def simulated(simulation: Simulation) -> pa.Table:
+    """All rows that come out, as `Execution.raw_output` has them."""
+    table = _groups(simulation) if kind_of(simulation.join).grouped else _rows(simulation)
+    return sink_reader.ordered(table.cast(pa.schema([_as_spark_writes(each) for each in table.schema])))
+
+
+def _rows(simulation: Simulation) -> pa.Table:
+    rows = simulation.outcome.outputs.emitted(emission(simulation.join).sides)
+    columns: dict[str, pa.ChunkedArray | pa.Array] = {}
+    for side in emission(simulation.join).sides:
+        numbers = rows[side].to_numpy()
+        table = _taken(simulation, side, numbers, numbers < 0)
+        columns |= {f"{side}_{name}": table.column(name) for name in table.column_names}
+    return pa.table(columns | _spans(simulation, *(rows[name].to_numpy() for name in ("start", "end", "batch"))))
+
+
+def _groups(simulation: Simulation) -> pa.Table:
+    outputs = simulation.outcome.outputs
+    columns: dict[str, pa.ChunkedArray | pa.Array] = _keys(simulation)
+    for side in SIDES:
+        mine = outputs.of(side)
+        offsets = np.concatenate([[0], np.cumsum(outputs.counts(side))]).astype(np.int32)
+        rows = _taken(simulation, side, mine["row"].to_numpy()).to_struct_array().combine_chunks()
+        columns[side] = pa.ListArray.from_arrays(pa.array(offsets), rows)
+    spans = _spans(simulation, *(outputs.table[name].to_numpy() for name in ("start", "end", "batch")))
+    return pa.table(columns | spans)
+
+
+def _keys(simulation: Simulation) -> dict[str, pa.Array]:
+    """The key columns of each output, which are the same on both sides, from its first row on either."""
+    outputs, found = simulation.outcome.outputs, {}
+    for side in SIDES:
+        first = outputs.first(side)
+        numbers = pa.array(first, pa.int64(), mask=first < 0)
+        found[side] = simulation.side(side).table.select(simulation.left.key).take(numbers)
+    return {name: pc.coalesce(*(found[side].column(name) for side in SIDES)) for name in simulation.left.key}
+
+
+def _as_spark_writes(field: pa.Field) -> pa.Field:
+    """Spark's Parquet files give times in nanoseconds, in UTC without saying so."""
+    return field.with_type(pa.timestamp("ns")) if pa.types.is_timestamp(field.type) else field
+
+
+def _taken(simulation: Simulation, side: Side, rows: Micros, missing: Micros | None = None) -> pa.Table:
+    """Some rows of a side with their numbers; null where they are missing."""
+    return simulation.numbered(side).take(pa.array(rows, pa.int64(), mask=missing))
+
+
+def _spans(simulation: Simulation, start: Micros, end: Micros, batch: Micros) -> dict[str, pa.Array]:
+    edges = {"window_start": start, "window_end": end} if simulation.windowed else {}
+    columns = {name: pa.array(values, pa.timestamp("us", "UTC")) for name, values in edges.items()}
+    return columns | {"batch": pa.array(batch, pa.int64())}

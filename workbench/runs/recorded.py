@@ -1,0 +1,213 @@
+"""Runs a join of two recorded streams on Spark, or previews what such a run gives."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import warnings
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+from workbench import session
+from workbench.engine import query
+from workbench.engine import savepoint as savepoints
+from workbench.engine.execution import Execution
+from workbench.engine.scratch import Scratch
+from workbench.engine.stopping import stop_queries
+from workbench.errors import TooLargeError, WorkbenchError, wrong
+from workbench.joins import Join
+from workbench.literals import Policy
+from workbench.model import Simulation
+from workbench.runs.arguments import check, check_session
+from workbench.runs.preview import Preview
+from workbench.runs.run import Run
+from workbench.streams import Stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["preview", "run", "verification_failure", "verify"]
+
+
+def run(
+    join: Join,
+    left: Stream,
+    right: Stream,
+    *,
+    finish: bool = True,
+    spark: SparkSession | None = None,
+    policy: Policy = "min",
+    progress: Callable[[int, int], None] | None = None,
+    stop: Event | None = None,
+    savepoint: str | os.PathLike[str] | None = None,
+) -> Run:
+    """Run a join of two recorded streams on Spark, micro-batch by micro-batch.
+
+    Parameters
+    ----------
+    join
+        What to run.
+    left, right
+        The two streams. Micro-batch ``n`` holds the rows that arrive in ``n`` on either side.
+    finish
+        Close every window at the end, as the end of a bounded input would; False leaves pending rows in state.
+    spark
+        The session to use; None: the workbench's own. Its settings stay as they are: the query runs in a new
+        session of the same Spark application.
+    policy
+        With two watermarks, the query's is their ``min`` or their ``max``.
+    progress
+        Called with (micro-batches done, micro-batches expected) after every micro-batch.
+    stop
+        Set it from another thread to stop the query.
+    savepoint
+        Where `Run.savepoint` left one of the same join, and of streams that start with the same micro-batches: the
+        query resumes from there.
+
+    Returns
+    -------
+    Run
+        The output, and the fate of every row.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is wrong; before Spark is touched.
+    JavaError
+        If there is no Java that Spark runs on.
+    QueryError
+        If the query fails, or was stopped.
+
+    Examples
+    --------
+    >>> import generators
+    >>> import workbench as wb
+    >>> orders, payments = generators.generate("orders_payments", events=50, late=0.0, seed=7)
+    >>> done = wb.run(wb.IntervalJoin("0 seconds", "15 seconds", how="left"), orders, payments)
+    >>> done.rows.groupby(["side", "fate"]).size().to_dict()
+    {('left', 'matched'): 45, ('left', 'unmatched'): 5, ('right', 'matched'): 45}
+    >>> done.mismatches.empty  # the model agrees with what Spark did
+    True
+    """
+    left, right = check(join, left, right, finish, policy)
+    check_session(spark)
+    if progress is not None and not callable(progress):
+        raise wrong("progress", progress, "give a function of two numbers, or None")
+    if stop is not None and not callable(getattr(stop, "is_set", None)):
+        raise wrong("stop", stop, "give a threading.Event, or None")
+    simulation = Simulation(join, left, right, finish, policy)
+    with ExitStack() as on_failure:
+        scratch = Scratch()
+        on_failure.callback(scratch.remove)
+        made = Run(simulation, _execute(simulation, scratch, spark, progress, stop, savepoint))
+        on_failure.pop_all()
+    verify(made)
+    return made
+
+
+def _execute(
+    simulation: Simulation,
+    scratch: Scratch,
+    spark: SparkSession | None,
+    progress: Callable[[int, int], None] | None,
+    stop: Event | None,
+    savepoint: str | os.PathLike[str] | None,
+) -> Execution:
+    """Run a query to its end, in a folder."""
+    query.record(simulation, scratch.path)
+    done = [] if savepoint is None else savepoints.restore(simulation, scratch.path, savepoint)
+    base = session.spark() if spark is None else spark
+    rows = max(len(simulation.left), len(simulation.right)) // max(simulation.micro_batches, 1)
+    try:
+        own = session.for_query(base, simulation.policy, rows)
+    except Exception as error:  # noqa: BLE001 - of a session of the user's that has ended, for instance
+        raise query.one_sentence(error) from None
+    expected = simulation.micro_batches + 2 if simulation.finish else simulation.micro_batches
+    # what it is verified against is computed while Spark works
+    too_much: list[TooLargeError] = []
+    model = Thread(target=_simulate, args=(simulation, scratch.path, too_much), name="workbench model", daemon=True)
+    try:
+        running = query.start(simulation, scratch.path, own)
+        model.start()
+        stopped = lambda: bool(too_much) or (stop is not None and stop.is_set())  # noqa: E731
+        done += query.follow(running, own, expected, progress, stopped)
+    except WorkbenchError:
+        if too_much:
+            raise too_much[0] from None
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+        raise query.one_sentence(error) from None
+    except KeyboardInterrupt:
+        stop_queries(own)  # also one whose start was interrupted
+        raise
+    model.join()
+    return Execution(own, scratch, tuple(done))
+
+
+def _simulate(simulation: Simulation, folder: Path, too_much: list[TooLargeError]) -> None:
+    """Let the model compute a run; says so where its output would not fit on the disk."""
+    try:
+        _ = simulation.outcome
+    except TooLargeError as error:
+        wanted, free = _bytes_of_pairs(simulation, error.count), shutil.disk_usage(folder).free
+        if wanted > free:
+            gigabytes = [f"{each / 1e9:,.0f} GB" for each in (wanted, free)]
+            words = f"{error}; the output alone would take {gigabytes[0]}, of which {gigabytes[1]} are free"
+            too_much.append(TooLargeError(words, error.count))
+    except Exception:  # noqa: BLE001, S110 - `verify` meets it again, and reports it
+        pass
+
+
+def _bytes_of_pairs(simulation: Simulation, count: int) -> float:
+    """About how large so many rows of both sides are."""
+    return count * sum(each.table.nbytes / max(len(each), 1) for each in (simulation.left, simulation.right))
+
+
+def verify(run: Run) -> None:
+    """Verify a run against the model, and warn where they differ; the run itself stays as it is."""
+    if mismatch := verification_failure(run):
+        warnings.warn(mismatch, stacklevel=3)
+
+
+def verification_failure(run: Run) -> str:
+    """What to say of a run that differs from the model, or could not be compared; empty where they agree."""
+    try:
+        return run.mismatch
+    except Exception as error:  # noqa: BLE001 - a run is not lost because it could not be compared
+        why = error if isinstance(error, WorkbenchError) else query.one_sentence(error)
+        return f"this run was not compared with the workbench's model, and has no reasons: {why}"
+
+
+def preview(join: Join, left: Stream, right: Stream, *, finish: bool = True, policy: Policy = "min") -> Preview:
+    """The expected result of a run, simulated in an instant, without Spark.
+
+    Parameters
+    ----------
+    join, left, right, finish, policy
+        As in `run`.
+
+    Returns
+    -------
+    Preview
+        As a `Run`, without ``state`` and all else that only Spark knows.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is wrong.
+
+    Examples
+    --------
+    >>> import generators
+    >>> import workbench as wb
+    >>> orders, payments = generators.generate("orders_payments", events=50, late=0.0, seed=7)
+    >>> seen = wb.preview(wb.IntervalJoin("0 seconds", "2 seconds"), orders, payments)
+    >>> row = seen.rows[seen.rows.fix_setting == "upper"].iloc[0]
+    >>> row.fate, row.fix_value
+    ('unmatched', '5917 milliseconds')
+    """
+    left, right = check(join, left, right, finish, policy)
+    return Preview(Simulation(join, left, right, finish, policy))

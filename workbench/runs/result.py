@@ -1,0 +1,432 @@
+"""What a preview and a run have in common: the fate of every row, and the reason."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from workbench.errors import wrong
+from workbench.joins import Join
+from workbench.literals import Policy, Side
+from workbench.model import Micros, Outcome, Simulation
+from workbench.streams import SIDES, Stream, same_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from workbench.charts import RunCharts
+    from workbench.runs.explain import Reasons
+    from workbench.runs.moment import Moment
+    from workbench.runs.saved import Saved
+    from workbench.runs.why import Why
+
+__all__ = ["Result"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """The fate of every row of a join of two recorded streams: the base of `Preview` and `Run`.
+
+    Attributes
+    ----------
+    simulation
+        The streams, the join, its settings, and what the model says of them.
+    name
+        What its user calls it; empty where it has no name. See `named`.
+
+    Notes
+    -----
+    Each frame is handed out as a copy: changing one in place changes nothing that the result says afterwards.
+    """
+
+    simulation: Simulation
+    name: str = field(default="", kw_only=True)
+
+    def named(self, name: str) -> Self:
+        """The same run under a name, by which lists and saved runs call it.
+
+        Parameters
+        ----------
+        name
+            A short text of one line; empty: no name.
+        """
+        from workbench.runs import saved
+
+        made = replace(self, name=saved.checked_name(name))
+        known = {each: value for each, value in vars(self).items() if each not in vars(made)}
+        vars(made).update(known)  # what was computed of it already
+        return made
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Save the run in a folder, from which `workbench.load` makes it again, in any session and without Spark.
+
+        The folder holds ``run.json`` (join, settings, name, versions, what Spark reported), ``recording`` (the rows of
+        both streams, as ``generators.save`` writes them) and ``output.parquet``. The checkpoint is not saved, so a run
+        that was loaded has no `Run.state`, `Run.savepoint` and `Run.compare`.
+
+        Parameters
+        ----------
+        path
+            A new folder, or one in which a run was saved that nobody has changed since: it is replaced.
+
+        Returns
+        -------
+        pathlib.Path
+            The folder.
+
+        Raises
+        ------
+        ArgumentError
+            If the folder holds something else.
+        """
+        from workbench import safe_files
+        from workbench.runs import saved
+
+        target = safe_files.place(path)
+        safe_files.check_folder(target)
+        return saved.write(self._to_save(), target)
+
+    def report(self, path: str | os.PathLike[str], tuning: Any = None) -> Path:
+        """Write one file that shows what became of the rows, and why, in any browser: for a ticket, or a review.
+
+        It has figures, the reasons of the rows that were not matched, a chart to brush and pick in, their stories,
+        settings, advice, the tuning and the script. It loads nothing, and is smaller than 3 MB: of many rows some of
+        each reason are listed, and it says how many are left out.
+
+        Parameters
+        ----------
+        path
+            A file whose name ends in ``.html``; one that a report was written to, and nobody has changed, is replaced.
+        tuning
+            What `workbench.tune` returned of the same streams; None: the report has no tuning.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        ArgumentError
+            If there is another file of that name.
+        TooLargeError
+            If the run has more pairs than are computed, so that there are no reasons.
+        """
+        # looked up by name: a report is made of all that stands above a result, of advice and tuning too
+        written: Path = import_module("workbench.report").write(self, path, tuning)
+        return written
+
+    def _to_save(self) -> Saved:
+        from workbench.runs.saved import Saved
+
+        return Saved(self.simulation, self.name)
+
+    def _called(self) -> str:
+        """The name as a `repr` has it."""
+        return f" {self.name!r}" if self.name else ""
+
+    @property
+    def join(self) -> Join:
+        """What was joined how."""
+        return self.simulation.join
+
+    @property
+    def left(self) -> Stream:
+        """The left stream."""
+        return self.simulation.left
+
+    @property
+    def right(self) -> Stream:
+        """The right stream."""
+        return self.simulation.right
+
+    @property
+    def finish(self) -> bool:
+        """Whether every window is closed at the end."""
+        return self.simulation.finish
+
+    @property
+    def policy(self) -> Policy:
+        """Whether the query's watermark is the ``min`` or the ``max`` of both sides'."""
+        return self.simulation.policy
+
+    @property
+    def micro_batches(self) -> int:
+        """How many recorded micro-batches there are."""
+        return self.simulation.micro_batches
+
+    @property
+    def windowed(self) -> bool:
+        """Whether the join has windows."""
+        return self.simulation.windowed
+
+    def side(self, name: Side) -> Stream:
+        """The stream of a side, ``"left"`` or ``"right"``."""
+        return self.simulation.side(name)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The expected result of the query, computed by the workbench's model."""
+        return self.simulation.outcome
+
+    @property
+    def fates(self) -> dict[Side, pd.DataFrame]:
+        """The fate of every row, without reasons: quicker than `rows`.
+
+        Per side a frame, one row an input row, in order: ``fate``; ``decided_in`` (the micro-batch in which it is
+        known); ``evicted_in`` (the micro-batch at whose end the row is no longer in state); both 1,000,000,000 where
+        that never happens; ``all``, ``late``, ``matched`` (how many of its windows there are, it was late for, it met
+        in).
+        """
+        from workbench.runs import tables
+
+        return {side: tables.handed_out(fates) for side, fates in self.simulation.fates.items()}
+
+    @property
+    def raw_output(self) -> pa.Table:
+        """The output in Arrow, with column ``batch`` and row numbers, in order of micro-batch."""
+        raise NotImplementedError
+
+    @property
+    def output(self) -> pd.DataFrame:
+        """The output of the join; of a preview, the expected output.
+
+        Columns: for joins ``left_<column>`` …, ``right_<column>`` … (left only for semi and anti); for coGroup the
+        key columns, ``left`` and ``right`` (lists of dicts); where there are windows ``window_start`` and
+        ``window_end``; and ``batch``, Spark's micro-batch that wrote the row.
+        """
+        from workbench.runs import tables
+
+        return tables.handed_out(self._output)
+
+    @cached_property
+    def _output(self) -> pd.DataFrame:
+        from workbench.engine import sink_reader
+
+        return sink_reader.frame(self.raw_output, self.join, self.left, self.right)
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """Every input row of both sides, in order of arrival by side.
+
+        Columns: ``side``, ``batch``, the row's columns, ``fate`` (matched, unmatched, late, pending or null_key),
+        ``reason``, and the smallest change of one setting that would have matched the row, None where there is none:
+        ``fix_setting`` (``left.watermark``, ``right.watermark``, ``lower``, ``upper``, ``size``, ``offset``, ``gap`` or
+        ``finish``) and ``fix_value`` (what to set it to: a time span as text, or True). A column of the streams that
+        bears one of these names is called ``row_<name>``.
+        """
+        from workbench.runs import tables
+
+        return tables.handed_out(self._rows)
+
+    @cached_property
+    def _rows(self) -> pd.DataFrame:
+        from workbench.runs import explain
+
+        return explain.rows(self.simulation, self.reasons)
+
+    @property
+    def causes(self) -> pd.Series[Any]:
+        """Why every row became what it became, in a few words that many rows share; its index is that of `rows`.
+
+        ``run.causes.value_counts()`` counts them; ``run.rows[run.causes == "…"]`` are the rows of one.
+        """
+        return self._causes.copy()
+
+    @cached_property
+    def _causes(self) -> pd.Series[Any]:
+        import numpy as np
+        import pandas as pd
+
+        from workbench.runs import causes
+
+        found = causes.causes(self.simulation)
+        return pd.Series(np.concatenate([found[side] for side in SIDES]), name="cause", dtype=object)
+
+    @property
+    def keys(self) -> pd.Series[Any]:
+        """The key of every row as text, several columns with a dot between; its index is that of `rows`."""
+        import numpy as np
+        import pandas as pd
+
+        from workbench.runs.labels import key_words
+
+        return pd.Series(np.concatenate([key_words(self.side(side)) for side in SIDES]), name="key", dtype=object)
+
+    def explain(self, rows: Sequence[int]) -> pd.DataFrame:
+        """Some of the rows of `rows`: quicker than all of them.
+
+        Parameters
+        ----------
+        rows
+            Their places in `rows`.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such row.
+        """
+        import numpy as np
+        import pandas as pd
+
+        from workbench.runs import explain
+
+        count, first = len(self.left) + len(self.right), len(self.left)
+        remedy = f"give whole numbers from 0 to {count - 1}"
+        if not isinstance(rows, Sequence | np.ndarray | pd.Series | pd.Index) or isinstance(rows, str | bytes):
+            raise wrong("rows", rows, remedy)
+        if isinstance(rows, range) and len(rows) > count:  # before it takes all memory
+            raise wrong("rows", rows, remedy)
+        try:
+            given = np.asarray(rows)
+        except (TypeError, ValueError, OverflowError):
+            raise wrong("rows", rows, remedy) from None
+        if given.size and (given.ndim != 1 or given.dtype.kind not in "iu"):
+            raise wrong("rows", rows, remedy)
+        if given.size and not 0 <= given.min() <= given.max() < count:
+            raise wrong("rows", rows, remedy)
+        places = np.unique(given.astype(np.int64))
+        asked: dict[Side, Micros] = {"left": places[places < first], "right": places[places >= first] - first}
+        return explain.some(self.simulation, asked)
+
+    def why(self, row: int) -> Why:
+        """One row's full explanation: arrival, windows, candidates, watermark, verdict.
+
+        Parameters
+        ----------
+        row
+            An index of `rows`.
+
+        Returns
+        -------
+        Why
+            Prints as text; ``.text`` and ``.chart`` are its parts.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such row.
+        """
+        from workbench.runs import why
+
+        return why.why(self.simulation, row)
+
+    @cached_property
+    def reasons(self) -> Reasons:
+        """What the reasons of `rows` are made of."""
+        from workbench.runs import explain
+
+        return explain.Reasons(self.simulation)
+
+    @property
+    def batches(self) -> pd.DataFrame:
+        """One row a micro-batch.
+
+        Columns: ``batch``; ``watermark`` (the one that closes windows and evicts state); ``late_watermark`` (the
+        one that late rows are judged by: that of the micro-batch before); ``left_rows``, ``right_rows`` (arrived);
+        ``output_rows``; ``late_rows`` (as in `late`, each row once); ``state_rows``; ``state_bytes``;
+        ``duration_ms``; ``dropped`` (Spark's own counter ``numRowsDroppedByWatermark``, which counts rows once for
+        each window, and partial aggregates in sessions and coGroup); ``kind`` (``data``, ``finish`` for
+        the end of input, ``no data`` for the micro-batches Spark adds when the watermark has moved). A preview has no
+        ``state_bytes``, ``duration_ms`` and ``dropped``.
+        """
+        from workbench.runs import tables
+
+        return tables.handed_out(self._batches)
+
+    @cached_property
+    def _batches(self) -> pd.DataFrame:
+        from workbench.runs import tables
+
+        return tables.batches(self.simulation, None)
+
+    @property
+    def late(self) -> pd.DataFrame:
+        """Every row that was dropped as late, once for each window it was late for.
+
+        Columns: ``side``, ``batch``, the row's columns, ``window_start``, ``window_end`` (windowed only),
+        ``watermark`` (the one it was judged by) and ``behind`` (how far behind it the row, or its window's end, was).
+        """
+        from workbench.runs import tables
+
+        return tables.handed_out(self._late)
+
+    @cached_property
+    def _late(self) -> pd.DataFrame:
+        from workbench.runs import tables
+
+        return tables.late(self.simulation)
+
+    def against(self, other: Result) -> pd.DataFrame:
+        """The rows whose fate differs from another run of the same streams.
+
+        Parameters
+        ----------
+        other
+            A run, or preview, of the same rows under other settings.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Those rows of `rows`, without fixes, and ``other_fate``, ``other_reason``.
+
+        Raises
+        ------
+        ArgumentError
+            If the other run has other rows.
+        """
+        import numpy as np
+
+        if not isinstance(other, Result):
+            raise wrong("other", type(other).__name__, "give what workbench.run or workbench.preview returned")
+        for side in SIDES:
+            one, two = self.side(side), other.side(side)
+            if not same_rows(one, two):
+                raise wrong(
+                    "other", other, f"its {side} rows are not those of this run; compare runs of the same streams"
+                )
+        fates, others = self.simulation.fates, other.simulation.fates
+        differs = [fates[side]["fate"].to_numpy() != others[side]["fate"].to_numpy() for side in SIDES]
+        moved = np.flatnonzero(np.concatenate(differs)).tolist()
+        mine, theirs = self.explain(moved), other.explain(moved)
+        mine = mine.drop(columns=["fix_setting", "fix_value"])
+        return mine.assign(other_fate=theirs["fate"], other_reason=theirs["reason"])
+
+    def at(self, batch: int) -> Moment:
+        """The run at the end of a micro-batch: watermark, open windows, state, rows out.
+
+        Parameters
+        ----------
+        batch
+            A micro-batch of `batches`.
+        """
+        from workbench.runs import moment
+
+        return moment.at(self.simulation, self._batches, batch)
+
+    @property
+    def charts(self) -> RunCharts:
+        """The run's charts: ``run.charts.timeline()``, ``.arrival()``."""
+        from workbench.charts import RunCharts
+
+        return RunCharts(self.simulation, lambda: self._batches)
+
+    @cached_property
+    def code(self) -> str:
+        """The function ``join_streams`` that Spark runs."""
+        from workbench import plan
+
+        return plan.render(self.join, self.left, self.right, self.finish)
+
+    @property
+    def script(self) -> str:
+        """The PySpark script of this join, as text."""
+        from workbench import script
+
+        return script.render(self.join, self.left, self.right, finish=self.finish, policy=self.policy)

@@ -1,0 +1,203 @@
+"""`Run`: the result of a query on Spark, as pandas frames with documented columns."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.engine.cause import cause
+from workbench.engine.execution import Execution
+from workbench.errors import QueryError, WorkbenchError, wrong
+from workbench.model import checked_batch
+from workbench.runs.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from workbench.runs.saved import Saved
+
+__all__ = ["Run"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(Result):
+    """The result of a query on Spark. Made by `workbench.run`, and by a live query for what it has done so far.
+
+    Attributes
+    ----------
+    execution
+        What Spark reported and wrote.
+    """
+
+    execution: Execution
+
+    def __repr__(self) -> str:
+        verified = self.__dict__.get("_verified")  # nothing is computed to be shown
+        if verified is None or isinstance(verified, Exception):
+            differ = "; not compared with the workbench's model"
+        else:
+            differ = "; the workbench's model and Spark differ, see .comparison" if len(self.mismatches) else ""
+        rows = sum(self.execution.output_counts.values())
+        return (
+            f"<Run{self._called()} of {self.join} on {self.left.name} and {self.right.name}: {rows:,} rows out{differ}>"
+        )
+
+    def _to_save(self) -> Saved:
+        from workbench.runs import verification
+        from workbench.runs.saved import Saved
+
+        compared = None if isinstance(self._verified, Exception) else self._verified
+        if compared is None or self.execution.is_loaded:
+            return Saved(self.simulation, self.name, self.execution)
+        of_state = [each for each in compared.to_dict("records") if each["what"] == verification.STATE]
+        return Saved(self.simulation, self.name, replace(self.execution, compared_state=of_state[0]))
+
+    @property
+    def raw_output(self) -> pa.Table:
+        """The output as Spark wrote it."""
+        return self.execution.raw_output
+
+    @property
+    def batches(self) -> pd.DataFrame:
+        """One row a micro-batch, as Spark reported it; the columns are those of `Result.batches`."""
+        return super().batches
+
+    @cached_property
+    def _batches(self) -> pd.DataFrame:
+        from workbench.runs import tables
+
+        return tables.batches(self.simulation, self.execution)
+
+    @property
+    def comparison(self) -> pd.DataFrame:
+        """What the model says of this run, verified against what Spark did.
+
+        Columns: ``what`` was compared; how many facts the ``model`` and ``spark`` have of it; how many ``differences``
+        there are; ``examples`` of them. Reasons and previews come from the model, so a difference is a bug of the
+        workbench; please save it with `save_report` and report it. Of a run that was loaded, all is compared again but
+        what was in state, which is listed as it was compared when the run was saved.
+
+        It is computed once; where that failed, the same error is raised again. `compare` tries anew.
+        """
+        from workbench.runs import tables
+
+        if isinstance(self._verified, Exception):
+            raise self._verified
+        return tables.handed_out(self._verified)
+
+    @cached_property
+    def _verified(self) -> pd.DataFrame | Exception:
+        """The comparison, or why there is none: the page asks for it each time it shows the run."""
+        try:
+            return self.compare(every_state=False)
+        except Exception as error:  # noqa: BLE001 - raised wherever the comparison is asked for
+            return error
+
+    def compare(self, *, every_state: bool = True) -> pd.DataFrame:
+        """The table `comparison`, with the state after every micro-batch.
+
+        Parameters
+        ----------
+        every_state
+            Read the state after every micro-batch with Spark's state data source, but for those with more than
+            50,000 rows in state; else after three of them: the one
+            with the most rows, the one half-way, the last; and after none where more than 200,000 rows arrived. (How
+            many rows are held is compared after all of them.)
+
+        Raises
+        ------
+        WorkbenchError
+            If the run was loaded, and the state is to be read.
+        """
+        from workbench.runs import verification
+
+        if not isinstance(every_state, bool):
+            raise wrong("every_state", every_state, "use True or False")
+        return verification.compare(self.simulation, self.execution, self._batches, every_state)
+
+    @property
+    def mismatches(self) -> pd.DataFrame:
+        """The rows of `comparison` in which model and Spark differ; empty, unless the workbench has a bug."""
+        comparison = self.comparison
+        return comparison[comparison["differences"] > 0]
+
+    @property
+    def mismatch(self) -> str:
+        """A sentence to show where there are `mismatches`; empty where model and Spark agree."""
+        if not len(self.mismatches):
+            return ""
+        return (
+            "the workbench's model and Spark differ on this run, so its reasons may be wrong: see run.comparison, and "
+            "please report it with what run.save_report(folder) saves"
+        )
+
+    def save_report(self, path: str | os.PathLike[str]) -> Path:
+        """Save the recording, settings, comparison and script of this run in a folder, to report a mismatch.
+
+        Raises
+        ------
+        ArgumentError
+            If the folder holds something else.
+        """
+        from workbench import safe_files
+        from workbench.runs import verification
+
+        return verification.save_report(self.simulation, self.comparison, self.script, safe_files.place(path))
+
+    def state(self, batch: int) -> pd.DataFrame:
+        """What Spark held in state after a micro-batch, read back from its checkpoint.
+
+        Parameters
+        ----------
+        batch
+            A micro-batch of `batches`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: ``side``, the row's columns; ``window_start``, ``window_end`` where there are windows.
+
+        Raises
+        ------
+        WorkbenchError
+            If the run was loaded: a saved run has no checkpoint.
+        """
+        from workbench.engine import state_reader
+
+        batch = checked_batch(batch, len(self.execution.progress))
+        try:
+            return state_reader.read(self.simulation, self.execution, batch)
+        except WorkbenchError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+            raise QueryError(f"the state could not be read: {cause(error)}", str(error)) from None
+
+    def savepoint(self, path: str | os.PathLike[str], batch: int) -> Path:
+        """Copy the checkpoint as it was after a micro-batch, for ``workbench.run(..., savepoint=path)`` to resume from.
+
+        Parameters
+        ----------
+        path
+            A new folder.
+        batch
+            The micro-batch after which to resume.
+
+        Returns
+        -------
+        pathlib.Path
+            The folder: checkpoint, output up to then, and a note of what it is of.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such micro-batch, or the folder is not empty.
+        WorkbenchError
+            If the run was loaded: a saved run has no checkpoint.
+        """
+        from workbench.engine import savepoint
+
+        return savepoint.take(self.simulation, self.execution, path, batch)

@@ -1,0 +1,57 @@
+"""A run in short: what it was set to, and what it gave, in figures."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from workbench.errors import TooLargeError
+from workbench.joins import Join
+from workbench.kinds import kind_of
+from workbench.literals import DELAYS, FATES, SIDES, Policy
+from workbench.runs.labels import setting_name, setting_value
+from workbench.runs.result import Result
+from workbench.runs.run import Run
+from workbench.streams import Stream
+
+__all__ = ["FIGURES", "figures", "settings"]
+
+FIGURES = {
+    "matched": "Rows, of both streams, that are in at least one pair that came out.",
+    "unmatched": "Rows that came in time and found no partner by the time their state was evicted.",
+    "late": "Rows that came behind the watermark: Spark dropped them before they were joined.",
+    "pending": "Rows that are still in state: their result is not decided yet.",
+    "null key": "Rows whose key is null: it equals no key, so no partner is looked for.",
+    "rows out": "Rows that the join wrote: pairs, groups, and rows without partner where the join keeps them.",
+    "peak state": "The most rows that were in state at the end of a micro-batch.",
+}
+"""What each of the `figures` means, in one sentence."""
+
+
+def figures(run: Result) -> dict[str, int]:
+    """Rows by fate, rows out, and the most rows that were in state."""
+    batches = run.batches
+    try:
+        fates = pd.concat([run.simulation.fates[side]["fate"] for side in SIDES]).value_counts()
+    except TooLargeError:  # only Spark can do it
+        if not isinstance(run, Run):
+            raise
+        return {"rows out": int(batches["output_rows"].sum()), "peak state": int(batches["state_rows"].max())}
+    counts = {fate.replace("_", " "): int(fates.get(fate, 0)) for fate in FATES}
+    if not counts["null key"]:
+        del counts["null key"]
+    return counts | {"rows out": int(batches["output_rows"].sum()), "peak state": int(batches["state_rows"].max())}
+
+
+def settings(join: Join, left: Stream, right: Stream, *, finish: bool, policy: Policy) -> dict[str, str]:
+    """What a run is set to, in words, by name of the setting."""
+
+    def name(setting: str) -> str:
+        return setting_name(join, (left.name, right.name), setting)
+
+    delays = {DELAYS["left"]: left.watermark, DELAYS["right"]: right.watermark}
+    given = kind_of(join).arguments(join) | delays | {"policy": policy, "finish": finish}
+    return {
+        "streams": f"{left.name} ({len(left):,} rows), {right.name} ({len(right):,} rows)",
+        "join": kind_of(join).label,
+        **{name(setting): setting_value(setting, value) for setting, value in given.items()},
+    }

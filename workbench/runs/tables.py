@@ -1,0 +1,196 @@
+"""The frames of a `Run`, from what Spark reported and wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.engine.execution import Execution
+from workbench.errors import TooLargeError
+from workbench.literals import Side
+from workbench.model import Simulation
+from workbench.sources import arrow
+from workbench.streams import SIDES
+
+__all__ = ["batches", "handed_out", "late", "micros", "moments", "plain_rows", "renamed", "stack", "utc"]
+
+_OURS = (
+    "side",
+    "batch",
+    "fate",
+    "reason",
+    "fix_setting",
+    "fix_value",
+    "window_start",
+    "window_end",
+    "watermark",
+    "behind",
+)
+
+
+_BATCH_COLUMNS = (
+    "batch",
+    "watermark",
+    "late_watermark",
+    "left_rows",
+    "right_rows",
+    "output_rows",
+    "late_rows",
+    "state_rows",
+    "state_bytes",
+    "duration_ms",
+    "dropped",
+    "kind",
+)
+
+
+def handed_out(frame: pd.DataFrame) -> pd.DataFrame:
+    """A copy for the user, whose changes do not reach the original; lazy where pandas copies on write."""
+    return frame.copy(deep=pd.options.mode.copy_on_write is not True)
+
+
+def batches(simulation: Simulation, execution: Execution | None) -> pd.DataFrame:
+    """The table of `Run.batches`; without an execution, what the model says of each micro-batch."""
+    table = _simulated(simulation) if execution is None else _reported(execution, simulation.zone)
+    zone = simulation.zone
+    table["late_watermark"] = table["watermark"].shift(1).fillna(arrow.in_zone(_epoch(), zone).iloc[0])
+    count = int(table["batch"].max()) + 1
+    for side in SIDES:
+        table[f"{side}_rows"] = np.bincount(simulation.side(side).arrival, minlength=count)[table["batch"]]
+    try:
+        table["late_rows"] = _late_counts(simulation, count)[table["batch"]]
+    except TooLargeError:  # the run is one all the same
+        table["late_rows"] = None
+    data = table["batch"] < simulation.micro_batches
+    if not simulation.ended:  # of a live query's micro-batches those without rows are Spark's own
+        data &= table["left_rows"] + table["right_rows"] > 0
+    last = (table["batch"] == simulation.micro_batches) & simulation.finish
+    table["kind"] = np.select([data, last], ["data", "finish"], "no data")
+    return table[list(_BATCH_COLUMNS)]
+
+
+def _late_counts(simulation: Simulation, count: int) -> np.ndarray:
+    """How many rows are late in each micro-batch, each once."""
+    late = [
+        each[["row", "batch"]][each["late"]].drop_duplicates("row")["batch"]
+        for each in simulation.outcome.assignments.values()
+    ]
+    return np.bincount(np.concatenate(late).astype(np.int64), minlength=count)
+
+
+def _simulated(simulation: Simulation) -> pd.DataFrame:
+    """What the model says of each micro-batch."""
+    outcome = simulation.outcome
+    table = pd.DataFrame({"batch": np.arange(len(outcome.marks))})
+    table["watermark"] = moments(pd.Series(outcome.marks.eviction), simulation.zone)
+    table["output_rows"] = outcome.output_rows()
+    table["state_rows"] = outcome.state_counts()
+    return table.assign(state_bytes=None, duration_ms=None, dropped=None)
+
+
+def _reported(execution: Execution, zone: str | None) -> pd.DataFrame:
+    """What Spark reported of each micro-batch, and how many rows it wrote."""
+    progress = execution.progress
+    table = pd.DataFrame({"batch": [int(each["batchId"]) for each in progress]})
+    watermark = [pd.Timestamp(each.get("eventTime", {}).get("watermark", "1970-01-01T00:00:00Z")) for each in progress]
+    table["watermark"] = arrow.in_zone(pd.Series(watermark, dtype="datetime64[us, UTC]"), zone)
+    table["output_rows"] = [execution.output_counts.get(batch, 0) for batch in table["batch"]]
+    operators = [each.get("stateOperators", []) for each in progress]
+    table["state_rows"] = [sum(op["numRowsTotal"] for op in ops) for ops in operators]
+    table["state_bytes"] = [sum(op["memoryUsedBytes"] for op in ops) for ops in operators]
+    table["duration_ms"] = [
+        int(each.get("batchDuration", each["durationMs"].get("triggerExecution", 0))) for each in progress
+    ]
+    table["dropped"] = [sum(op["numRowsDroppedByWatermark"] for op in ops) for ops in operators]
+    return table
+
+
+def _epoch() -> pd.Series[Any]:
+    return pd.Series([pd.Timestamp(0, tz="UTC")])
+
+
+def micros(times: pd.Series[Any]) -> pd.Series[Any]:
+    """Timestamps as microseconds since 1970-01-01 UTC."""
+    return utc(times).astype("datetime64[us]").astype("int64")
+
+
+def utc(times: pd.Series[Any]) -> pd.Series[Any]:
+    """Timestamps in UTC, naive; those without a zone are."""
+    return times.dt.tz_convert("UTC").dt.tz_localize(None) if times.dt.tz is not None else times
+
+
+def late(simulation: Simulation) -> pd.DataFrame:
+    """The table of `Run.late`."""
+    zone = simulation.zone
+    parts = []
+    for side in SIDES:
+        assignments = simulation.outcome.assignments[side]
+        mine = assignments[assignments["late"]]
+        rows = plain_rows(simulation, side).iloc[mine["row"]].reset_index(drop=True)
+        if simulation.windowed:
+            for name in ("start", "end"):
+                rows[f"window_{name}"] = moments(mine[name], zone)
+        rows["watermark"] = moments(mine["watermark"], zone)
+        rows["behind"] = pd.to_timedelta((mine["watermark"] - mine["end"]).to_numpy(), unit="us")
+        parts.append(rows)
+    return stack(parts)
+
+
+def moments(microseconds: pd.Series[Any], zone: str | None) -> pd.Series[Any]:
+    """Microseconds since 1970-01-01 UTC as timestamps in a zone, or naive."""
+    return arrow.in_zone(pd.Series(microseconds.to_numpy(dtype=np.int64).astype("datetime64[us]")), zone)
+
+
+def stack(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    """Both sides' frames below each other; the columns that a run adds behind the streams' own stand last."""
+    full = [part for part in parts if len(part)]
+    if not full:
+        return pd.concat(parts).iloc[:0].reset_index(drop=True)
+    stacked = pd.concat(full, ignore_index=True) if len(full) > 1 else full[0].reset_index(drop=True)
+    columns = dict.fromkeys([column for part in parts for column in part.columns])
+    tail = [
+        column
+        for column in (
+            "window_start",
+            "window_end",
+            "watermark",
+            "behind",
+            "fate",
+            "reason",
+            "fix_setting",
+            "fix_value",
+        )
+        if column in columns
+    ]
+    return stacked.reindex(columns=[*(column for column in columns if column not in tail), *tail])
+
+
+def renamed(columns: list[str]) -> dict[str, str]:
+    """New names for a stream's columns that a run's tables have themselves: ``row_<name>``, longer where that is taken.
+
+    Examples
+    --------
+    >>> renamed(["fate", "row_fate", "price"])
+    {'fate': 'row_row_fate'}
+    """
+    taken = {*columns, *_OURS}
+    new = {}
+    for name in columns:
+        if name in _OURS:
+            new[name] = f"row_{name}"
+            while new[name] in taken:
+                new[name] = f"row_{new[name]}"
+            taken.add(new[name])
+    return new
+
+
+def plain_rows(simulation: Simulation, side: Side, chosen: np.ndarray | None = None) -> pd.DataFrame:
+    """A side's rows, or some, with ``side`` and ``batch`` in front; columns that clash are called ``row_…``."""
+    stream = simulation.side(side)
+    rows = arrow.to_pandas(stream.table if chosen is None else stream.table.take(chosen), stream.zones)
+    rows = rows.rename(columns=renamed(stream.columns))
+    rows.insert(0, "side", side)
+    rows.insert(1, "batch", stream.arrival if chosen is None else stream.arrival[chosen])
+    return rows

@@ -1,0 +1,162 @@
+"""One row's full explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from workbench import charts
+from workbench.errors import wrong
+from workbench.kinds import kind_of
+from workbench.literals import RowId, Side, other_side
+from workbench.model import Micros, Simulation, is_index
+from workbench.runs import explain
+from workbench.runs.explain import Reasons
+from workbench.streams import SIDES
+
+if TYPE_CHECKING:
+    import altair as alt
+
+__all__ = ["Why", "stories", "why"]
+
+
+_CANDIDATES = 5
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Why:
+    """Why a row became what it became.
+
+    Attributes
+    ----------
+    text
+        The explanation, one step a line.
+    facts
+        Its steps: what each is about, and what it says.
+    candidates
+        The rows of its key on the other side, the nearest first, at most five. Columns: ``row`` (its index in
+        `Run.rows`), ``name``, ``apart`` (how far from the row, in words), ``late``, ``met``.
+    """
+
+    text: str
+    facts: tuple[tuple[str, str], ...]
+    candidates: pd.DataFrame
+    _simulation: Simulation
+    _row: RowId
+
+    @cached_property
+    def chart(self) -> alt.LayerChart:
+        """The row and all rows of its key on event time."""
+        return charts.of_key(self._simulation, self._row)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        display({"text/plain": self.text}, raw=True)
+        display(self.chart)
+
+
+def why(simulation: Simulation, row: int) -> Why:
+    """The explanation of one row of `Run.rows`."""
+    count = len(simulation.left) + len(simulation.right)
+    if not is_index(row, count):
+        raise wrong("row", row, f"use an index of run.rows, 0 to {count - 1}")
+    return _explained(simulation, [RowId.at(int(row), len(simulation.left))])[0]
+
+
+def stories(simulation: Simulation, rows: Sequence[RowId]) -> list[str]:
+    """The texts of `Run.why` of some rows: quicker than one by one."""
+    return [each.text for each in _explained(simulation, rows)]
+
+
+def _explained(simulation: Simulation, rows: Sequence[RowId]) -> list[Why]:
+    asked: dict[Side, Micros] = {
+        side: np.unique(np.array([each.row for each in rows if each.side == side], dtype=np.int64)) for side in SIDES
+    }
+    reasons = explain.Reasons(simulation, asked)
+    return [_of(simulation, reasons, each) for each in rows]
+
+
+def _of(simulation: Simulation, reasons: Reasons, of: RowId) -> Why:
+    candidates, count = _candidates(simulation, reasons, of)
+    facts = _facts(simulation, reasons, of, candidates, count)
+    heading, *steps = facts
+    lines = [f"{heading[0]}: {heading[1]}", *(f"  {name:<11} {words}" for name, words in steps)]
+    return Why("\n".join(lines), tuple(facts), candidates, simulation, of)
+
+
+def _facts(
+    simulation: Simulation, reasons: Reasons, of: RowId, candidates: pd.DataFrame, count: int | None
+) -> list[tuple[str, str]]:
+    labels = reasons.labels
+    stream = simulation.side(of.side)
+    explained = reasons.table[of.side].loc[of.row]
+    moment = int(stream.event_times[of.row])
+    judged_by = int(reasons.marks.late[stream.arrival[of.row]])
+    late_watermark = labels.moment(judged_by) if judged_by else "no watermark yet"
+    facts = [
+        (f"{stream.name}, {labels.label(*of)}", explained["fate"].replace("_", " ")),
+        ("event time", f"{labels.moment(moment)}, key {labels.key(*of)}"),
+        ("arrival", f"micro-batch {stream.arrival[of.row]}, in which late rows were judged by {late_watermark}"),
+        *_windows(simulation, reasons, of),
+    ]
+    if count is not None:
+        facts.append(("candidates", f"{count:,} of its key on {simulation.side(other_side(of.side)).name}"))
+        for each in candidates.itertuples():
+            facts.append(("", f"{each.name}, {each.apart}{' late' * each.late}{' met' * each.met}"))
+        if count > len(candidates):
+            facts.append(("", f"and {count - len(candidates):,} more"))
+    facts.append(("verdict", explained["reason"]))
+    if explained["fix_setting"] is not None:
+        facts.append(("fix", f"{explained['fix_setting']} = {explained['fix_value']!r}"))
+    return facts
+
+
+def _windows(simulation: Simulation, reasons: Reasons, of: RowId) -> list[tuple[str, str]]:
+    kind, labels = kind_of(simulation.join), reasons.labels
+    if (interval := kind.interval(simulation.join)) is not None:
+        low, high = interval
+        begin, end = (low, high) if of.side == "left" else (-high, -low)
+        moment = int(simulation.side(of.side).event_times[of.row])
+        other = simulation.side(other_side(of.side)).name
+        return [("in reach", f"{other} from {labels.moment(moment + begin)} to {labels.moment(moment + end)}")]
+    facts = []
+    groups = reasons.outcome.groups
+    for window in reasons.assignments(*of).itertuples():
+        merged = kind.merging and window.group >= 0
+        source = groups.loc[window.group] if merged else window
+        word = "late" if window.late else "on time"
+        facts.append(("window", f"[{labels.moment(int(source.start))}, {labels.moment(int(source.end))}) {word}"))
+    return facts or [("window", "none: it lies in a gap between windows")]
+
+
+def _candidates(simulation: Simulation, reasons: Reasons, of: RowId) -> tuple[pd.DataFrame, int | None]:
+    """The nearest rows of its key, and how many there are; None where its key is null."""
+    labels, other = reasons.labels, other_side(of.side)
+    columns = ["row", "name", "apart", "late", "met"]
+    keys = dict(zip(SIDES, reasons.outcome.keys, strict=True))
+    key = keys[of.side][of.row]
+    if key < 0:
+        return pd.DataFrame(columns=columns), None
+    found = np.flatnonzero(keys[other] == key)
+    distance = simulation.side(other).event_times[found] - simulation.side(of.side).event_times[of.row]
+    first = 0 if other == "left" else len(simulation.left)
+    nearest = []
+    for place in np.argsort(np.abs(distance), kind="stable")[:_CANDIDATES]:
+        candidate = RowId(other, int(found[place]))
+        assignments = reasons.assignments(*candidate)
+        late = bool(len(assignments) and assignments["late"].all())
+        words = f"{labels.span(abs(int(distance[place])))} {'after' if distance[place] > 0 else 'before'} it"
+        left, right = (of, candidate) if of.side == "left" else (candidate, of)
+        apart = words if distance[place] else "at the same time"
+        met = reasons.met(left.row, right.row)
+        nearest.append((first + candidate.row, labels.label(*candidate), apart, late, met))
+    return pd.DataFrame(nearest, columns=columns), len(found)

@@ -1,0 +1,65 @@
+"""The files around an exported script: its test, its README, its ``pyproject.toml``, the join as a pipeline."""
+
+from __future__ import annotations
+
+import black
+
+from workbench import plan
+from workbench.joins import Join, emission
+from workbench.kinds import kind_of
+from workbench.literals import Policy
+from workbench.plan import Names
+from workbench.script import _sides, _templates
+from workbench.script._endpoints import Endpoints
+from workbench.script._script import both_sides, description
+from workbench.streams import Stream
+
+
+def project(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: Endpoints) -> dict[str, str]:
+    """The files around a script, by name.
+
+    Parameters
+    ----------
+    join, left, right, policy
+        As in `workbench.run`.
+    endpoints
+        Where the script reads and writes.
+    """
+    names = Names.of(left, right)
+    title = f"{names.left.var} with {names.right.var}"
+    given = {
+        "left": names.left,
+        "right": names.right,
+        "title": title,
+        "name": title.replace(" ", "-").replace("_", "-"),
+        "description": description(join, policy, names),
+        "grouped": kind_of(join).grouped,
+        "pipeline": _is_pipeline(join, left, right, endpoints),
+        "packages": f"--packages {endpoints.coordinates} " if endpoints.connectors else "",
+        **endpoints.variables(names, "join.py"),
+    }
+    made = {
+        name: _templates.fill(f"project/{name}.jinja", given) + "\n"
+        for name in ("test_join.py", "README.md", "pyproject.toml")
+    }
+    if given["pipeline"]:
+        given["sides"] = both_sides(names, left, right, endpoints, "join.py")
+        code = plan.render(join, left, right)
+        for side in (names.left, names.right):  # a pipeline's functions must not ask Spark for columns
+            code = code.replace(f"in {side.var}.columns", f"in {side.var.upper()}_COLUMNS")
+        given |= {"code": code, "policy": policy}
+        given["reads"] = _templates.macros(endpoints.source.pipeline, given)
+        text = _templates.fill("project/pipeline.py.jinja", given)
+        made["pipeline/transformations/join.py"] = black.format_str(text, mode=black.Mode(line_length=100))
+        made["pipeline/spark-pipeline.yml"] = _templates.fill("project/spark-pipeline.yml.jinja", given) + "\n"
+    return made
+
+
+def _is_pipeline(join: Join, left: Stream, right: Stream, endpoints: Endpoints) -> bool:
+    """Whether the join can be written as a declarative pipeline: of plain files, or topics of JSON."""
+    if not emission(join).matched or not endpoints.source.pipeline:
+        return False  # its plan asks for columns, or its source has no such text
+    plain = not endpoints.formats and not (
+        endpoints.source.stored and any(stream.source.as_files().nanos for stream in (left, right))
+    )
+    return plain and not _sides.meta(left, right)

@@ -1,0 +1,44 @@
+"""The sources, sinks and places for dead letters that scripts know, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.errors import wrong
+from workbench.plan import names
+from workbench.script import dead_letters, sinks, sources
+from workbench.script._places import DeadLetters, Sink, Source
+
+SOURCES: dict[str, Source] = {each.name: each for each in sources.ALL}
+SINKS: dict[str, Sink] = {each.name: each for each in sinks.ALL}
+DEAD_LETTERS: dict[str, DeadLetters] = {each.name: each for each in dead_letters.ALL}
+_KINDS: dict[type, tuple[str, dict[str, Any]]] = {
+    Source: ("source", SOURCES),
+    Sink: ("sink", SINKS),
+    DeadLetters: ("dead_letters", DEAD_LETTERS),
+}
+
+
+def register(place: Source | Sink | DeadLetters) -> None:
+    """Make a place known: to `workbench.export`, scripts, their help and the folder around them."""
+    kind, known = _kind_of(place)
+    if place.name in known:
+        raise wrong(kind, place.name, "there is one of that name; use another")
+    parts = (place, *place.connectors)
+    arguments = [f'"{each.name}"' for part in parts for each in part.arguments]
+    names.reserve(f"{kind} {place.name}", "\n".join([*(part.template for part in parts), *arguments]))
+    known[place.name] = place
+
+
+def unregister(place: Source | Sink | DeadLetters) -> None:
+    """Forget a place that was registered."""
+    kind, known = _kind_of(place)
+    if known.pop(place.name, None) is not None:
+        names.release(f"{kind} {place.name}")
+
+
+def _kind_of(place: Source | Sink | DeadLetters) -> tuple[str, dict[str, Any]]:
+    for kind, found in _KINDS.items():
+        if isinstance(place, kind):
+            return found
+    raise wrong("place", type(place).__name__, "give a Source, a Sink or DeadLetters")

@@ -1,0 +1,262 @@
+"""The local Spark session, and why each setting is there.
+
+What a setting brought is said beside it. "Small" is a run of five micro-batches of 200 rows a side in a warm session,
+"large" an interval join of a million rows a side and 100,000 keys, both on two cores; single measurements differ by a
+tenth. What Hadoop's part brought is in `hadoop`, the archive of classes in `workbench.prepare`, and what was
+tried and brought nothing in ``docs/speed.md``.
+
+None of this is written into an exported script: a recording can be run again, a production stream cannot, and its state
+belongs on storage that outlives the machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import warnings
+from contextlib import suppress
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench import process
+from workbench.cache import cached_file
+from workbench.engine.cause import is_gone
+from workbench.errors import JavaError, WorkbenchError
+from workbench.literals import Policy
+from workbench.session import hadoop, memory
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["QUERY_SETTINGS", "SETTINGS", "archive", "begin", "check_java", "for_query", "launch", "spark"]
+
+SETTINGS = {
+    # this machine, all of it, and no cluster
+    "spark.master": "local[*]",
+    "spark.app.name": "stream-join workbench",
+    # no web server and no port left open in somebody's notebook
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # only this machine talks to this session
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    # event times are shown as they are meant, whatever zone the machine stands in
+    "spark.sql.session.timeZone": "UTC",
+    # workers run the notebook's own Python, not the PATH's
+    "spark.pyspark.python": sys.executable,
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # no trace in the notebook beside an error that is one sentence
+    "spark.sql.dataFrameQueryContext.enabled": "false",
+    "spark.log.level": "OFF",
+    # a small heap that grows, to a third of a small machine (Binder's has 2 GB); a recording of a million rows fits
+    "spark.driver.memory": memory.heap(),
+    # large: 0.8 of the time with Java's own choice, G1, whose barriers cost at every change of state; Serial: 1.5 times
+    # the time; huge pages: no difference. Java's second compiler stays: without it a first run takes 0.85 of the time,
+    # but a large one 1.6 times as long; it begins later than it would, which a fresh kernel's first chart is half a
+    # second sooner for, and a large run does not notice
+    "spark.driver.extraJavaOptions": (
+        "-XX:+UseParallelGC -XX:Tier4InvocationThreshold=30000 -XX:Tier4MinInvocationThreshold=10000 "
+        "-XX:Tier4CompileThreshold=60000"
+    ),
+}
+
+QUERY_SETTINGS = {
+    # one partition: each one costs a task, four state stores and their files in every micro-batch, so that the default
+    # of 200 makes a small run 80 times as long. `for_query` takes one a core from 5,000 rows a micro-batch and side on:
+    # two made the large run 0.6 of its time, below 5,000 rows they made no difference
+    "spark.sql.shuffle.partitions": "1",
+    # small: half the time; the checkpoint's files are written by the file system above, without checksum files
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    # in memory; what is said of state was measured on it. RocksDB, with any of its join state formats (2, 3, 4): four
+    # to five times the time, large. Format 1, of old, no longer runs; 2 is the other that this store knows
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    ),
+    # every micro-batch's state can be looked at afterwards
+    "spark.sql.streaming.minBatchesToRetain": "1000000",
+    "spark.sql.streaming.numRecentProgressUpdates": "100000",
+    "spark.sql.streaming.fileSink.log.compactInterval": "1000000",
+    "spark.sql.streaming.fileSource.log.compactInterval": "1000000",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.enabled": "false",
+    # small: 0.93 of the time, and half a second off the first run; large: no difference, state takes its time
+    "spark.sql.codegen.wholeStage": "false",
+    # texts and checks of plans that nobody reads; small: 0.95 of the time
+    "spark.sql.lightweightPlanChangeValidation": "false",
+    "spark.sql.maxPlanStringLength": "100",
+    "spark.sql.debug.maxToStringFields": "1",
+    # one file of a recording is one task, however large and however many cores: Spark counts late groups by task
+    "spark.sql.files.openCostInBytes": "128MB",
+    "spark.sql.streaming.stopTimeout": "10s",
+    # the model counts on the micro-batch without data that lets go of what the last watermark has passed
+    "spark.sql.streaming.noDataMicroBatches.enabled": "true",
+}
+
+_JAVA_REMEDY = (
+    "Spark 4.3 needs Java 17 or 21: on Debian or Ubuntu `sudo apt-get install openjdk-17-jre-headless`, "
+    "on macOS `brew install openjdk@17`, on Windows `winget install EclipseAdoptium.Temurin.17.JRE`"
+)
+MANY_ROWS, _MOST_PARTITIONS, _PARTITIONS = 5_000, 8, "spark.sql.shuffle.partitions"
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_GOOD_JAVA = range(17, 22)
+
+
+def check_java() -> str:
+    """What ``java -version`` says of the Java that Spark would start.
+
+    Raises
+    ------
+    JavaError
+        If there is none, or it is not one that Spark 4.3 runs on; one line with the command that installs one.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if java is None or (home and not Path(java).exists() and shutil.which(java) is None):
+        where = f"JAVA_HOME is {home}, where there is no bin/java" if home else "no Java found"
+        raise JavaError(f"{where}. {_JAVA_REMEDY}")
+    try:
+        done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise JavaError(f"{java} does not run ({error}). {_JAVA_REMEDY}") from None
+    output = done.stderr + done.stdout
+    found = re.search(r'version "(?:1\.)?(\d+)', output)
+    if found is None:
+        raise JavaError(f"{java} is no Java that works. {_JAVA_REMEDY}")
+    if int(found.group(1)) not in _GOOD_JAVA:
+        raise JavaError(f"{java} is Java {found.group(1)}. {_JAVA_REMEDY}, and point JAVA_HOME at it")
+    return output
+
+
+def spark() -> SparkSession:
+    """The session that `run` uses: the one there is already, or a local one of the workbench's own.
+
+    Raises
+    ------
+    JavaError
+        If there is no Java that Spark can run on.
+    """
+    with process.spark_start:
+        return _known() or launch(*_archived())
+
+
+def begin() -> None:
+    """Start the session in the background. What goes wrong is reported where the session is first needed."""
+
+    def start() -> None:
+        with suppress(WorkbenchError):
+            spark()
+
+    threading.Thread(target=start, name="workbench session", daemon=True).start()
+
+
+def archive() -> Path:
+    """Where `workbench.prepare` keeps the archive of Spark's classes, for this Java and this PySpark."""
+    found = find_spec("pyspark")
+    place = found.origin if found else None
+    named = hashlib.sha256(f"{check_java()}\n{version('pyspark')}\n{place}".encode()).hexdigest()[:16]
+    return cached_file(f"spark-{named}.jsa")
+
+
+def _archived() -> list[str]:
+    made = archive()
+    return [f"-XX:SharedArchiveFile={made}"] if made.exists() else []
+
+
+def _known() -> SparkSession | None:
+    """The session of this thread, or the application's, whoever made it; its settings stay as they are."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    if _has_died():
+        process.forget_spark()
+        warnings.warn("Spark's Java process had ended; a new session is started", stacklevel=4)
+        return None
+    try:
+        return SparkSession.active()
+    except PySparkException:
+        return None
+
+
+def _has_died() -> bool:
+    """Whether there was a JVM of this process, and it no longer answers."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    if gateway is None:
+        return False
+    process = getattr(gateway, "proc", None)
+    if process is not None and process.poll() is not None:
+        return True
+    try:
+        gateway.jvm.java.lang.System.currentTimeMillis()
+    except Exception as error:  # noqa: BLE001 - Py4J raises what its sockets do
+        return is_gone(error)
+    return False
+
+
+def launch(*java_options: str) -> SparkSession:
+    """A local session whose JVM says nothing: its errors come as exceptions, its chatter helps nobody.
+
+    Whether there is a Java that Spark runs on is for `archive` to see, which every caller asks first.
+
+    Parameters
+    ----------
+    *java_options
+        More options of Java's, beside those of `SETTINGS`.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf(loadDefaults=False).setAll(list(SETTINGS.items()))
+    options = [SETTINGS[_JAVA_OPTIONS], *(f'"{option}"' for option in java_options)]
+    conf.set(_JAVA_OPTIONS, " ".join(options))
+    if SparkContext._gateway is None:
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        try:
+            gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
+        except PySparkException as error:
+            raise JavaError(f"Java did not start Spark ({error}). {_JAVA_REMEDY}") from None
+        hadoop.use_local_files(gateway.jvm)
+        context = SparkContext(conf=conf, gateway=gateway)
+        hadoop.trim(gateway.jvm, context._jsc.hadoopConfiguration())
+    return SparkSession.builder.config(conf=conf).getOrCreate()
+
+
+def for_query(base: SparkSession, policy: Policy, rows: int = 0) -> SparkSession:
+    """A new session of the same Spark application, set up for one query; `base` stays as it is.
+
+    Parameters
+    ----------
+    base
+        The session to start from.
+    policy
+        Spark's policy for several watermarks.
+    rows
+        How many rows a side a micro-batch brings: with many, the work is shared out.
+    """
+    own = base.newSession()
+    many = {_PARTITIONS: str(min(_cores(base), _MOST_PARTITIONS))} if rows >= MANY_ROWS else {}
+    for name, value in (QUERY_SETTINGS | many | {"spark.sql.streaming.multipleWatermarkPolicy": policy}).items():
+        own.conf.set(name, value)
+    return own
+
+
+def _cores(spark: SparkSession) -> int:
+    """How many tasks run at once; two where a Connect session does not say."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return spark.sparkContext.defaultParallelism
+    except PySparkException:
+        return 2

@@ -1,0 +1,63 @@
+"""Which folders hold files that a stream can be made of, and what the files are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from workbench.sources._source import Format
+
+__all__ = ["format_of", "with_files"]
+
+_ENDINGS: dict[str, Format] = {
+    ".parquet": "parquet", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv",
+}  # fmt: skip
+_DEEP, _MOST, _VISITED = 3, 100, 2_000
+
+
+def format_of(folder: Path) -> Format | None:
+    """What the files of a folder are, by their endings; None where there is none that is known, or there are several.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    """
+    try:
+        with os.scandir(folder) as found:
+            entries = [(each.name, each.is_dir()) for each in found]
+    except OSError:
+        return None
+    if ("_delta_log", True) in entries:
+        return "delta"
+    if any(is_folder and not name.startswith(("_", ".")) for name, is_folder in entries):
+        return None
+    files = [name.lower().removesuffix(".gz") for name, _ in entries if not name.startswith(("_", "."))]
+    kinds = {_ENDINGS.get(Path(name).suffix) for name in files}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def with_files(root: Path) -> list[str]:
+    """The folders below a folder, and itself, that hold files of one known format, relative to it.
+
+    Parameters
+    ----------
+    root
+        Where to look; three levels deep, and into two thousand folders at most.
+    """
+    found: list[str] = []
+    waiting, visited = [root], 0
+    while waiting and visited < _VISITED and len(found) < _MOST:
+        folder = waiting.pop(0)
+        visited += 1
+        kind = format_of(folder)
+        if kind is not None:
+            found.append(folder.relative_to(root).as_posix())
+        if kind == "delta" or len(folder.relative_to(root).parts) >= _DEEP:
+            continue
+        try:
+            inner = sorted(each for each in folder.iterdir() if each.is_dir() and not each.is_symlink())
+        except OSError:
+            continue
+        waiting += [each for each in inner if not each.name.startswith(("_", "."))]
+    return found

@@ -1,0 +1,64 @@
+"""A pandas frame as recorded rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from workbench.errors import ArgumentError, DataError, wrong
+from workbench.sources import columns
+from workbench.sources.recorded import MOST_BATCHES, Recorded
+
+__all__ = ["read"]
+
+
+def read(frame: pd.DataFrame, name: str, key: str | Sequence[str], time: str, batch: str | None) -> Recorded:
+    """The rows of a frame; see `workbench.Stream.from_pandas`."""
+    if not isinstance(frame, pd.DataFrame):
+        raise wrong("frame", type(frame).__name__, "give a pandas DataFrame, one row an event")
+    columns.check_columns([*frame.columns], name)
+    if batch is None:
+        arrival = np.zeros(len(frame), dtype=np.int64)
+    else:
+        columns.check_column("batch", batch, list(frame.columns), name)
+        columns.check_column("time", time, list(frame.columns), name)
+        arrival = _arrival(frame[batch], batch, name)
+        if batch in (time, *columns.key_columns(key)):
+            raise wrong("batch", batch, f"it is also used as key or time of {name}; use a column of its own")
+        order = np.argsort(arrival, kind="stable")
+        frame, arrival = frame.iloc[order].drop(columns=batch), arrival[order]
+    return Recorded(_table(frame, name), arrival, int(arrival[-1]) + 1 if len(arrival) else 1)
+
+
+def _table(frame: pd.DataFrame, name: str) -> pa.Table:
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except UnicodeError as error:
+        raise DataError(f"frame: {name} holds text that is no Unicode ({error}); correct it") from None
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        raise DataError(
+            f"frame: a column of {name} holds values of several types, or of none that Arrow has "
+            f"({'; '.join(map(str, error.args))}); give each column one type"
+        ) from None
+
+
+def _arrival(column: pd.Series[Any], batch: str, name: str) -> np.ndarray[Any, Any]:
+    if not len(column):  # a column without values has no type to speak of
+        return np.zeros(0, dtype=np.int64)
+    if not pd.api.types.is_integer_dtype(column.dtype) or column.isna().any():
+        raise ArgumentError(
+            f"batch: got column {batch!r} of {name}, which holds {column.dtype} values; "
+            "use a column of whole numbers, 0 for the first micro-batch, none missing"
+        )
+    low, high = int(column.min()), int(column.max())
+    if low < 0 or high >= MOST_BATCHES:
+        bad = low if low < 0 else high
+        raise ArgumentError(
+            f"batch: got micro-batch {bad} in column {batch!r} of {name}; number them from 0, below {MOST_BATCHES:,}"
+        )
+    arrival: np.ndarray[Any, Any] = column.to_numpy(dtype=np.int64)
+    return arrival

@@ -1,0 +1,211 @@
+"""What may be done to a table so that it can be a stream: each a description, whose code is what is run.
+
+A repair is chosen by the user, shown in words, and written into the notebook cell as the line that does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from workbench.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "AnyRepair",
+    "Cast",
+    "DatesAsTimes",
+    "FromEpoch",
+    "InZone",
+    "LeaveOut",
+    "ParseTimes",
+    "Repair",
+    "code",
+    "repaired",
+]
+
+Unit = Literal["s", "ms", "us", "ns"]
+_UNITS: dict[Unit, str] = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+Target = Literal["text", "whole numbers"]
+_DTYPES: dict[Target, tuple[str, ...]] = {"text": ("string",), "whole numbers": ("Int64",)}
+
+
+class Repair(Protocol):
+    """One change of a table."""
+
+    @property
+    def column(self) -> str:
+        """The column that it is about."""
+
+    @property
+    def words(self) -> str:
+        """What it does, as a sentence without its full stop."""
+
+    def line(self, rows: str) -> str:
+        """The statement that does it to the pandas frame of a name."""
+
+
+@dataclass(frozen=True)
+class LeaveOut:
+    """Rows without a value in a column are left out."""
+
+    column: str
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        return f"rows without {self.column} are left out"
+
+    def line(self, rows: str) -> str:
+        """The statement that does it."""
+        return f"{rows} = {rows}.dropna(subset=[{self.column!r}])"
+
+
+@dataclass(frozen=True)
+class ParseTimes:
+    """Text is read as time.
+
+    Attributes
+    ----------
+    column
+        The column.
+    format
+        How the times are written, in the words of ``strptime``; ``ISO8601`` for any form of that standard.
+    zoned
+        Whether the texts say a time zone; the times are then in UTC.
+    """
+
+    column: str
+    format: str
+    zoned: bool = False
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        written = "ISO 8601" if self.format == "ISO8601" else self.format
+        return f"{self.column} is read as time, written as {written}; what is written otherwise is missing"
+
+    def line(self, rows: str) -> str:
+        """The statement that does it."""
+        zone = ", utc=True" if self.zoned else ""
+        call = f'pd.to_datetime({rows}[{self.column!r}], format={self.format!r}{zone}, errors="coerce")'
+        return f"{rows}[{self.column!r}] = {call}"
+
+
+@dataclass(frozen=True)
+class FromEpoch:
+    """Numbers are read as times since 1970-01-01 UTC."""
+
+    column: str
+    unit: Unit
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        return f"{self.column} is read as {_UNITS[self.unit]} since 1970, UTC"
+
+    def line(self, rows: str) -> str:
+        """The statement that does it."""
+        call = f'pd.to_datetime({rows}[{self.column!r}], unit={self.unit!r}, utc=True, errors="coerce")'
+        return f"{rows}[{self.column!r}] = {call}"
+
+
+@dataclass(frozen=True)
+class DatesAsTimes:
+    """Dates are read as their midnights."""
+
+    column: str
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        return f"dates of {self.column} are read as their midnights"
+
+    def line(self, rows: str) -> str:
+        """The statement that does it."""
+        return f'{rows}[{self.column!r}] = pd.to_datetime({rows}[{self.column!r}], errors="coerce")'
+
+
+@dataclass(frozen=True)
+class InZone:
+    """Times without a zone are taken as those of a zone."""
+
+    column: str
+    zone: str
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        return f"{self.column} is taken as {self.zone}; hours that clocks skip or repeat there are missing"
+
+    def line(self, rows: str) -> str:
+        """The statement that does it."""
+        call = f'.dt.tz_localize({self.zone!r}, ambiguous="NaT", nonexistent="NaT")'
+        return f"{rows}[{self.column!r}] = {rows}[{self.column!r}]{call}"
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A column is given another type.
+
+    Attributes
+    ----------
+    column
+        The column.
+    to
+        What it is to hold.
+    through
+        What is made of it first; None: nothing.
+    """
+
+    column: str
+    to: Target
+    through: Target | None = None
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        return f"{self.column} is made {self.to}"
+
+    def line(self, rows: str) -> str:
+        """The statement that does it."""
+        kinds = [*(_DTYPES[self.through] if self.through else ()), *_DTYPES[self.to]]
+        return f"{rows}[{self.column!r}] = {rows}[{self.column!r}]" + "".join(f".astype({kind!r})" for kind in kinds)
+
+
+AnyRepair: TypeAlias = LeaveOut | ParseTimes | FromEpoch | DatesAsTimes | InZone | Cast
+
+
+def code(repairs: Iterable[Repair], rows: str) -> list[str]:
+    """The statements that do repairs, one after the other, to the pandas frame of a name."""
+    return [each.line(rows) for each in repairs]
+
+
+def repaired(frame: pd.DataFrame, repairs: Iterable[Repair]) -> pd.DataFrame:
+    """A frame after repairs; the frame itself stays as it is.
+
+    Parameters
+    ----------
+    frame
+        The rows.
+    repairs
+        What is done, one after the other.
+
+    Raises
+    ------
+    DataError
+        If one cannot be done to these rows.
+    """
+    import pandas as pd
+
+    names: dict[str, Any] = {"pd": pd, "rows": frame.copy()}
+    for each in repairs:
+        try:
+            exec(each.line("rows"), names)  # noqa: S102 - the code shown is the code run
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+            raise DataError(f"repair: {each.words}: this column is not so any more ({error}); take it back") from None
+    found: pd.DataFrame = names["rows"]
+    return found

@@ -1,0 +1,227 @@
+"""`advise`: what a recording and a join say of each other before anything is run, each with what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+import numpy as np
+
+from workbench import fixes, model, times
+from workbench.errors import TooLargeError, wrong
+from workbench.joins import Join, emission
+from workbench.kinds import kind_of
+from workbench.literals import DELAYS, Policy, Setting, Side
+from workbench.model import Micros, Outcome, Shared, common_delay
+from workbench.runs.arguments import check
+from workbench.streams import SIDES, Stream
+
+_SECOND = 1_000_000
+_STEP = 100_000  # delays are rounded up to tenths of a second
+_MUCH_LATE = 0.001  # the share of late rows above which a delay is called short
+_MOST = "keeps all but one row in a thousand"
+_SILENT = 3  # micro-batches in a row in which a side that sends nothing is called idle, if they are
+_SILENT_SHARE = 0.2  # so large a part of all that the other side sends in
+_HOURS = 3_600 * _SECOND  # the wait from which on nulls are called late
+_HEAVY = 0.5  # the share of the rows that a hundredth of the keys has when keys are called skewed
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One thing to know before a run.
+
+    Attributes
+    ----------
+    problem
+        What was found, with the figures in it.
+    remedy
+        What would help.
+    setting, value
+        The setting that would, as `Run.rows` names one in ``fix_setting`` (or ``policy``, ``slide``), and its value as
+        text; None where no setting of the join would.
+    """
+
+    problem: str
+    remedy: str
+    setting: Setting | None = None
+    value: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.problem}: {self.remedy}"
+
+    def apply(
+        self, join: Join, left: Stream, right: Stream, policy: Policy = "min"
+    ) -> tuple[Join, Stream, Stream, Policy]:
+        """The join, streams and policy with the setting changed; as they were where no setting would help."""
+        check(join, left, right, False, policy)
+        if self.setting is None or self.value is None:
+            return join, left, right, policy
+        if self.setting not in fixes.settings(join):
+            raise wrong("join", join, f"it has no {self.setting} to set; give the join that this advice is of")
+        return fixes.apply_all({self.setting: self.value}, join, left, right, policy)
+
+
+def advise(join: Join, left: Stream, right: Stream, *, policy: Policy = "min") -> list[Advice]:
+    """What to know of a join of two recorded streams before it is run.
+
+    Parameters
+    ----------
+    join, left, right, policy
+        As in `workbench.run`.
+
+    Returns
+    -------
+    list of Advice
+        Empty if nothing was found: events at or before 1970; a delay that is shorter than the disorder; a side that is
+        idle and stalls everything; bounds far wider than the differences of the rows; a session gap below the usual
+        distance of events; sliding windows of which each row is in many; few keys that have most rows; outer rows
+        that wait for hours.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is wrong.
+
+    Examples
+    --------
+    >>> import generators
+    >>> import workbench as wb
+    >>> orders, payments = generators.generate("orders_payments", events=200, seed=7)
+    >>> for each in wb.advise(wb.IntervalJoin("0 s", "15 s"), orders.with_watermark("0 s"), payments):
+    ...     print(str(each).split(":")[0])
+    5 of 200 rows of orders are late (2.5%)
+    3 of 180 rows of payments are late (1.7%)
+    payments sends nothing for 3 micro-batches from micro-batch 7 on, while orders goes on
+    """
+    left, right = check(join, left, right, True, policy)
+    shared = Shared(left, right)
+    streams = dict(zip(SIDES, (left, right), strict=True))
+    try:
+        outcome = model.simulate(join, left, right, policy=policy, shared=shared)
+    except TooLargeError as error:
+        problem, remedy = str(error).split(": ", 1) if not str(error).startswith("slide") else (str(error), "")
+        found = *_of_the_kind(join, streams, shared), *_skew(streams, shared)
+        return [Advice(problem, remedy), *_before_1970(streams), *found]
+    return [
+        *_before_1970(streams),
+        *_short_delays(streams, outcome, policy),
+        *_idle(streams, outcome, policy),
+        *_of_the_kind(join, streams, shared),
+        *_skew(streams, shared),
+        *_long_waits(join, streams),
+    ]
+
+
+def _before_1970(streams: dict[Side, Stream]) -> Iterator[Advice]:
+    for stream in streams.values():
+        count = int((stream.event_times <= 0).sum())
+        if count:
+            yield Advice(
+                f"{count:,} rows of {stream.name} have event times at or before 1970-01-01, where Spark starts every "
+                "watermark, and are dropped as late whatever the delay",
+                f"correct the event times of {stream.name}, or shift them",
+            )
+
+
+def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy) -> Iterator[Advice]:
+    for side, stream in streams.items():
+        assignments = outcome.assignments[side].drop_duplicates("row", keep="last")
+        late = int((assignments["late"] & (assignments["end"] > 0)).sum())
+        if not len(stream) or late / len(stream) <= _MUCH_LATE:
+            continue
+        delay = times.text(stream.watermark)
+        short = "it has no watermark delay" if not stream.watermark else f"its delay of {delay} is short"
+        problem = (
+            f"{late:,} of {len(stream):,} rows of {stream.name} are late ({late / len(stream):.1%}): {short} for the "
+            "disorder of this recording"
+        )
+        one_side = _enough_for_most([_needed(outcome, policy, side, each) for each in SIDES])
+        if one_side < fixes.NEVER:
+            value = times.text(timedelta(microseconds=one_side))
+            yield Advice(problem, f"a watermark delay of {value} on {stream.name} {_MOST}", DELAYS[side], value)
+        else:  # under "max" the other side's watermark passes them, too
+            both = _enough_for_most([common_delay(outcome, policy, each) for each in SIDES])
+            value = times.text(timedelta(microseconds=both))
+            yield Advice(problem, f"a watermark delay of {value} on both streams {_MOST}")
+
+
+def _needed(outcome: Outcome, policy: Policy, setting: Side, side: Side) -> Micros:
+    """For each row of a side the delay of `setting` that keeps it; 0 where it is kept now, `fixes.NEVER`: none does."""
+    assignments = outcome.assignments[side].drop_duplicates("row", keep="last")
+    assignments = assignments[(assignments["end"] > 0) & ~assignments["filtered"]]
+    index, end = assignments["batch"].to_numpy() - 1, assignments["end"].to_numpy()
+    return fixes.needed_delay(outcome.marks, policy, setting, index, end)
+
+
+def _enough_for_most(needs: list[Micros]) -> int:
+    """The delay that is enough for all but one row in a thousand, rounded up; `fixes.NEVER` where none is."""
+    least = int(np.quantile(np.concatenate(needs), 1 - _MUCH_LATE, method="inverted_cdf"))
+    return least if least >= fixes.NEVER else -(-least // _STEP) * _STEP
+
+
+def _idle(streams: dict[Side, Stream], outcome: Outcome, policy: Policy) -> Iterator[Advice]:
+    if policy != "min":
+        return
+    count = max(each.batch_count for each in streams.values())
+    sending = {side: np.bincount(each.arrival, minlength=count) > 0 for side, each in streams.items()}
+    for side, other in (SIDES, SIDES[::-1]):
+        begin, length = _longest(sending[side], sending[other])
+        if length >= max(_SILENT, _SILENT_SHARE * int(sending[other].sum())):
+            names = streams[side].name, streams[other].name
+            yield Advice(
+                f"{names[0]} sends nothing for {length} micro-batches from micro-batch {begin} on, while {names[1]} "
+                "goes on: the watermark stands still, state grows and rows without partner wait",
+                "follow the faster stream (policy max), which then drops what comes late from the idle one, or let its "
+                "source send a heartbeat row",
+                "policy",
+                "max",
+            )
+
+
+def _longest(one: Micros, other: Micros) -> tuple[int, int]:
+    """Where one side's longest silence begins, and in how many micro-batches of it the other side sends."""
+    silent = np.flatnonzero(~one & other)
+    if not len(silent):
+        return 0, 0
+    _, first, counts = np.unique(np.cumsum(one)[silent], return_index=True, return_counts=True)
+    place = int(counts.argmax())
+    return int(silent[first[place]]), int(counts[place])
+
+
+def _of_the_kind(join: Join, streams: dict[Side, Stream], shared: Shared) -> Iterator[Advice]:
+    try:
+        found = list(kind_of(join).advice(join, streams, shared))
+    except TooLargeError:  # which is reported already
+        return
+    yield from (Advice(*each) for each in found)
+
+
+def _skew(streams: dict[Side, Stream], shared: Shared) -> Iterator[Advice]:
+    for stream, keys in zip(streams.values(), shared.keys, strict=True):
+        sizes = np.sort(np.bincount(keys[keys >= 0]))[::-1]
+        sizes = sizes[sizes > 0]
+        top = max(1, len(sizes) // 100)
+        if len(sizes) >= 20 and sizes[:top].sum() / sizes.sum() >= _HEAVY:
+            share = sizes[:top].sum() / sizes.sum()
+            words = f"one key of {len(sizes):,} has" if top == 1 else f"{top:,} keys of {len(sizes):,} have"
+            yield Advice(
+                f"{words} {share:.0%} of the rows of {stream.name}, and as much of its state, which one task must hold",
+                "filter such keys, or salt them: add a small random number to the key on one side, and each of these "
+                "numbers on the other",
+            )
+
+
+def _long_waits(join: Join, streams: dict[Side, Stream]) -> Iterator[Advice]:
+    kind = kind_of(join)
+    if kind.grouped or not emission(join).padded:
+        return
+    delay = max(times.micros(each.watermark) for each in streams.values())
+    reach = max(kind.waits(join, "left"), kind.waits(join, "right"), 0)
+    if delay + reach >= _HOURS:
+        wait = times.short(timedelta(microseconds=delay + reach))
+        yield Advice(
+            f"rows without partner come out {wait} after they happened, or later: the watermark delay and the "
+            f"{'window' if kind.windowed else 'bounds'} add up",
+            "shorten the larger of the two, or take what matched at once from an inner join beside this one",
+        )

@@ -1,0 +1,114 @@
+"""The figures of one setting: what it keeps, loses, delays and holds in state; which ones are Pareto-optimal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import model
+from workbench.joins import Join
+from workbench.kinds import kind_of
+from workbench.model import DATA, NOTHING, Micros, Outcome
+from workbench.streams import SIDES
+from workbench.tuning._sample import Sample
+
+
+class Complete:
+    """What comes out of a join with nothing dropped as late."""
+
+    def __init__(self, join: Join, sample: Sample) -> None:
+        outcome = model.complete(join, sample.left, sample.right, sample.shared)
+        self.pairs = outcome.outputs.pairs()
+        self._members = {side: outcome.outputs.counts(side) for side in SIDES}
+        self._output = {side: np.full(len(mine), -1) for side, mine in outcome.assignments.items()}
+        for side in SIDES:
+            members = outcome.outputs.of(side)
+            self._output[side][members["assignment"]] = members["output"]
+        self.rows = self.kept(outcome)
+
+    def kept(self, outcome: Outcome) -> int:
+        """How many rows come out of a join that come out of the complete join, too, with as many rows in each."""
+        outputs = outcome.outputs
+        whole = np.zeros(len(outputs), dtype=np.int64)
+        for side in SIDES:
+            members = outputs.of(side)
+            whole[members["output"]] = self._output[side][members["assignment"]]
+        same = outputs.table["emitted"].to_numpy() & (whole >= 0)
+        for side in SIDES:
+            same &= outputs.counts(side) == self._members[side][whole]
+        return int(same.sum())
+
+
+def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) -> dict[str, Any]:
+    late = {side: mine.loc[mine["late"], "row"].nunique() for side, mine in outcome.assignments.items()}
+    waits, ends, at_the_end = _waits(join, outcome)
+    held = outcome.state_counts()[: outcome.marks.kinds.count(DATA)]
+    kept = complete.kept(outcome) / complete.rows if complete.rows else 1.0
+
+    def all_of(count: float) -> int:
+        return round(count / sample.share)
+
+    peak = all_of(held.max()) if len(held) else 0
+    mean = float(held.mean()) / sample.share if len(held) else 0.0
+    # at most: if all rows of a key shared their fate
+    error = 1.96 * float(np.sqrt(kept * (1 - kept) / max(1, sample.keys))) if sample.share < 1 else 0.0
+    return {
+        "kept": kept,
+        "kept_error": error,
+        "late_left": all_of(late["left"]),
+        "late_right": all_of(late["right"]),
+        "pairs_lost": all_of(complete.pairs - outcome.outputs.pairs()),
+        **_quantiles("wait", *waits),
+        **_quantiles("end_wait", *ends),
+        "at_the_end": all_of(at_the_end),
+        "state_peak": peak,
+        "state_mean": mean,
+        "bytes_peak": round(peak * sample.bytes_a_row),
+        "bytes_mean": round(mean * sample.bytes_a_row),
+    }
+
+
+def _quantiles(name: str, spans: Micros, batches: Micros) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for word, share in (("median", 0.5), ("99", 0.99)):
+        some = len(spans) > 0
+        span = int(np.quantile(spans, share, method="inverted_cdf")) if some else 0
+        found[f"{name}_{word}"] = pd.Timedelta(span, unit="us")
+        found[f"{name}_batches_{word}"] = int(np.quantile(batches, share, method="inverted_cdf")) if some else 0
+    return found
+
+
+def _waits(join: Join, outcome: Outcome) -> tuple[tuple[Micros, Micros], tuple[Micros, Micros], int]:
+    """Waits of pairs, waits of padded rows and groups, in event time and micro-batches; what the end brought out."""
+    data = outcome.marks.kinds.count(DATA)
+    clock = np.maximum(*(outcome.marks.newest[side][1 : data + 1] for side in SIDES))
+    kind = kind_of(join)
+    clock = np.where(clock == NOTHING, clock[clock > NOTHING].min(initial=0), clock)
+    table = outcome.outputs.table
+    end, out = table["end"].to_numpy(), table["batch"].to_numpy()
+    met = table["matched"].to_numpy() & (not kind.grouped)
+    newest = np.zeros(len(table), dtype=np.int64)
+    due = np.zeros(len(table), dtype=np.int64)
+    for side in SIDES:
+        members, assignments = outcome.outputs.of(side), outcome.assignments[side]
+        place = members["assignment"].to_numpy()
+        np.maximum.at(newest, members["output"].to_numpy(), assignments["batch"].to_numpy()[place])
+        if not kind.windowed:
+            due[members["output"]] = assignments["end"].to_numpy()[place] + kind.waits(join, side)
+    end = end if kind.windowed else due
+    seen = out < data
+    pairs, others = met & seen, ~met & seen
+    waits = clock[out[pairs]] - clock[newest[pairs]], out[pairs] - newest[pairs]
+    end, last = end[others], out[others]
+    closed = np.minimum(np.searchsorted(clock, end), last)
+    return waits, (np.maximum(clock[last] - end, 0), last - closed), int((~seen).sum())
+
+
+def is_pareto(table: pd.DataFrame) -> Micros:
+    """Which settings are on the Pareto front: no other keeps as much, holds no more state and makes wait no longer."""
+    wait = table["end_wait_99"].dt.total_seconds() + table["wait_99"].dt.total_seconds()
+    cost = np.stack([-table["kept"], table["state_peak"], wait]).T
+    dominated = [bool(((cost <= each).all(axis=1) & (cost < each).any(axis=1)).any()) for each in cost]
+    return ~np.array(dominated)

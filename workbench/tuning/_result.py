@@ -1,0 +1,265 @@
+"""What a tuning gives: a table of settings, the best of them, and Spark's word on some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import fixes
+from workbench.errors import WorkbenchError, check_whole, wrong
+from workbench.joins import Join
+from workbench.literals import DELAYS, Policy, Setting, Side
+from workbench.runs.recorded import run
+from workbench.runs.tables import handed_out
+from workbench.streams import Stream
+from workbench.tuning import _caveats as caveats
+from workbench.tuning._differences import bounds, differences
+
+if TYPE_CHECKING:
+    from workbench.charts import TuningCharts
+
+BYTES_ERROR = 0.4
+"""How far predicted bytes of state may be from what Spark's in-memory state store says, as a share of that."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuning:
+    """What many settings do to one recording. Made by `workbench.tune`.
+
+    Attributes
+    ----------
+    join, left, right, policy
+        What was tuned, as it is set now.
+    sampled
+        The share of the rows that were looked at: 1, or whole keys drawn at random where there are too many rows. The
+        watermarks are those of all rows, and counts are scaled to all rows.
+    pairs
+        How many pairs of these rows there are with nothing dropped as late, under the join that has most of them.
+    """
+
+    join: Join
+    left: Stream
+    right: Stream
+    policy: Policy
+    _table: pd.DataFrame
+    sampled: float = 1.0
+    pairs: int = 0
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a setting; a copy, which may be changed.
+
+        First the settings that were varied, as text; then:
+
+        ``kept`` (share of the complete result that comes out: of the same join with nothing dropped as late; a coGroup
+        is kept if all its rows are in it); ``kept_error`` (0, but where keys were sampled: at most so far from what all
+        rows would give, at 95 % confidence); ``late_left``, ``late_right`` (rows that were late for at least one
+        window); ``pairs_lost``; ``wait_median``, ``wait_99`` (event time, as the newest row tells it, from the arrival
+        of a pair's second row to the pair's coming out) and the same in micro-batches, ``wait_batches_median``,
+        ``wait_batches_99``; ``end_wait_median``, ``end_wait_99`` and ``end_wait_batches_median``,
+        ``end_wait_batches_99`` (for rows without partner and groups, from the end of their window or interval); what
+        comes out only because the input ends is not in the waits, but counted in ``at_the_end``; ``state_peak``,
+        ``state_mean`` (rows in state after a micro-batch, as Spark counts them); ``bytes_peak``, ``bytes_mean``
+        (about what Spark's in-memory state store says they take: within `BYTES_ERROR`); ``pareto`` (on the Pareto
+        front: no other setting keeps at least as much, holds no more state and makes wait no longer); ``now`` (the
+        present setting).
+        """
+        return handed_out(self._table)
+
+    @property
+    def charts(self) -> TuningCharts:
+        """The tuning's charts: ``tuning.charts.pareto()``, ``.delays()``."""
+        from workbench.charts import TuningCharts, TuningScene
+
+        return TuningCharts(
+            TuningScene(self.join, self.left, self.right, self._table, self.settings, lambda: self._differences)
+        )
+
+    @property
+    def differences(self) -> pd.DataFrame:
+        """Time differences of the rows of one key: what bounds of an interval join could be chosen on.
+
+        Columns: ``left``, ``right`` (rows), ``seconds`` (right time less left time). Of more than five million pairs,
+        those of some keys, drawn at random, whole keys at a time.
+        """
+        return handed_out(self._differences)
+
+    @cached_property
+    def _differences(self) -> pd.DataFrame:
+        return differences(self.left, self.right)
+
+    @property
+    def bounds(self) -> pd.DataFrame:
+        """What bounds of an interval join would bring.
+
+        Columns: ``share`` (of all pairs of one key); ``lower``, ``upper`` (the closest bounds with that share of the
+        pairs before, and after, the left row's time); ``pairs`` (share of all pairs of one key that lie within);
+        ``one_to_many`` (share of the left rows with a partner that have more than one).
+        """
+        return handed_out(self._bounds)
+
+    @cached_property
+    def _bounds(self) -> pd.DataFrame:
+        return bounds(self._differences)
+
+    def __repr__(self) -> str:
+        pareto = int(self._table["pareto"].sum())
+        part = f", from the keys of {self.sampled:.1%} of the rows" if self.sampled < 1 else ""
+        return f"<Tuning of {self.join}: {len(self._table):,} settings, {pareto:,} of them on the Pareto front{part}>"
+
+    def confirm(self, n: int = 5) -> pd.DataFrame:
+        """Run some of the settings on Spark, and put what it did beside what was predicted.
+
+        Parameters
+        ----------
+        n
+            How many: the present one, and the others on the Pareto front, evenly spread over what they keep.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: the settings; ``rows``, ``state_peak``, ``bytes_peak`` as predicted, and ``spark_rows``,
+            ``spark_state_peak``, ``spark_bytes_peak`` as Spark had them (rows out; most rows, and bytes, in state after
+            a micro-batch with data); ``agrees`` (whether every row that came out, the late rows of every micro-batch
+            and every state count were as predicted).
+
+        Raises
+        ------
+        ArgumentError
+            If `n` is not 1 or more.
+        """
+        check_whole("n", n, "of settings")
+        return pd.DataFrame([self._confirmed(place) for place in self._spread(n)])
+
+    def _spread(self, n: int) -> list[int]:
+        """The rows of the present setting and of others on the Pareto front, evenly spread over what they keep."""
+        now = int(np.flatnonzero(self._table["now"])[0])
+        pareto = self._table[self._table["pareto"] & ~self._table["now"]].sort_values("kept", kind="stable").index
+        if n == 1 or not len(pareto):
+            return [now]
+        return [now, *pareto[np.unique(np.linspace(0, len(pareto) - 1, min(n - 1, len(pareto))).astype(int))]]
+
+    def _confirmed(self, place: int) -> dict[str, Any]:
+        setting = {name: str(self._table[name].iloc[place]) for name in self.settings}
+        join, left, right, policy = fixes.apply_all(setting, self.join, self.left, self.right, self.policy)
+        done = run(join, left, right, policy=policy)
+        outcome, data = done.outcome, done.batches[done.batches["kind"] == "data"]
+        return setting | {
+            "rows": int(outcome.output_rows().sum()),
+            "spark_rows": len(done.output),
+            "state_peak": int(outcome.state_counts()[: len(data)].max()),
+            "spark_state_peak": int(data["state_rows"].max()),
+            "bytes_peak": int(self._table["bytes_peak"].iloc[place]),
+            "spark_bytes_peak": int(data["state_bytes"].max()),
+            "agrees": done.mismatch == "",
+        }
+
+    @property
+    def settings(self) -> list[Setting]:
+        """The names of the settings that were varied."""
+        return list(self._table.columns[: self._table.columns.get_loc("kept")])
+
+    def best(self, keep: float = 0.999) -> Best:
+        """The cheapest setting that keeps a share of the complete result.
+
+        Parameters
+        ----------
+        keep
+            The share, from 0 to 1.
+
+        Returns
+        -------
+        Best
+            Prints as a sentence or two.
+
+        Raises
+        ------
+        ArgumentError
+            If `keep` is no share.
+        WorkbenchError
+            If no row meets another whatever the settings, or none keeps as much; it says how much the best keeps.
+        """
+        if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 <= keep <= 1:
+            raise wrong("keep", keep, "use a share from 0 to 1, such as 0.999")
+        ranked = self._table.sort_values(
+            ["state_peak", "end_wait_99", "wait_99", "kept"], ascending=[True] * 3 + [False]
+        )
+        if not self.pairs:
+            raise WorkbenchError(
+                f"no row of {self.left.name} meets one of {self.right.name} in this join, whatever the delays: there "
+                "is nothing to choose on; correct keys, bounds or windows, or record for longer"
+            )
+        good = ranked[ranked["kept"] >= keep]
+        if good.empty:
+            most = self._table["kept"].max()
+            raise WorkbenchError(f"no setting keeps {keep:.2%}; the best of these keeps {most:.2%}: try longer delays")
+        cheaper = ranked[(ranked["kept"] < keep) & (ranked["state_peak"] < good.iloc[0]["state_peak"])]
+        settings = {name: str(good.iloc[0][name]) for name in self.settings}
+        join, left, right, policy = fixes.apply_all(settings, self.join, self.left, self.right, self.policy)
+        streams: dict[Side, Stream] = {"left": left, "right": right}
+        tried = {side: self._table[name].tolist() for side, name in DELAYS.items() if name in self.settings}
+        notes = (
+            caveats.hidden(join, streams, policy, keep),
+            caveats.without_effect(join, streams, tried) if policy == "min" else "",
+        )
+        return Best(
+            settings,
+            good.iloc[0],
+            cheaper.sort_values("kept").iloc[-1] if len(cheaper) else None,
+            caveats.too_short(streams, keep),
+            tuple(filter(None, notes)),
+            caveats.basis(streams),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Best:
+    """A recommended setting.
+
+    Attributes
+    ----------
+    settings
+        The settings by name, as text.
+    row
+        Its row of `Tuning.table`.
+    cheaper
+        The row of the setting that keeps most of those that cost less and keep too little; None: there is none.
+    warning
+        What the recording is too short to tell; empty if it is long enough.
+    notes
+        What else to know: how many rows would be late under a very short trigger, a delay that makes no difference.
+    basis
+        What it rests on: rows, micro-batches, trigger interval.
+    """
+
+    settings: dict[Setting, str]
+    row: pd.Series[Any]
+    cheaper: pd.Series[Any] | None
+    warning: str
+    notes: tuple[str, ...]
+    basis: str
+
+    def __repr__(self) -> str:
+        return self.text(lambda name, value: f"{name} = {value}")
+
+    def text(self, named: Callable[[Setting, str], str]) -> str:
+        """The recommendation in sentences.
+
+        Parameters
+        ----------
+        named
+            Gives a setting and its value in words.
+        """
+        words = ", ".join(named(name, value) for name, value in self.settings.items())
+        text = f"{words}: keeps {self.row['kept']:.3%} and holds at most {self.row['state_peak']:,} rows in state"
+        if self.cheaper is not None:
+            other = ", ".join(named(name, str(self.cheaper[name])) for name in self.settings)
+            peak = self.cheaper["state_peak"]
+            text += f"; the next cheaper, {other}, holds {peak:,} and keeps {self.cheaper['kept']:.3%}"
+        more = [each for each in (*self.notes, self.warning, f"this rests on {self.basis}") if each]
+        return " ".join([f"{text}.", *(f"{each[:1].upper()}{each[1:]}." for each in more)])

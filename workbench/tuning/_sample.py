@@ -1,0 +1,59 @@
+"""The rows that settings are tried on: all, or those of some keys where all would take too long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.joins import Join
+from workbench.kinds import kind_of
+from workbench.model import Micros, Shared
+from workbench.streams import Stream, some_rows
+from workbench.tuning import limits
+
+_LEAST_KEYS = 1_000
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The rows that are looked at: all, or those of some keys.
+
+    Attributes
+    ----------
+    left, right, shared
+        The rows.
+    share
+        How large a part of all rows they are.
+    keys
+        How many keys they have.
+    bytes_a_row
+        What a row takes in state, about.
+    """
+
+    left: Stream
+    right: Stream
+    shared: Shared
+    share: float
+    keys: int
+    bytes_a_row: float
+
+
+def draw(join: Join, left: Stream, right: Stream, keys: tuple[Micros, Micros], settings: int) -> Sample:
+    """Whole keys, drawn at random, where all rows under all settings would take too long."""
+    both = np.concatenate(keys)
+    count = 1 + int(both.max(initial=-1))
+    kind = kind_of(join)
+    width = sum(each.table.nbytes for each in (left, right)) / max(1, len(both))
+    size = kind.state_bytes + width
+    wanted = (limits.MOST_WORK // kind.operator.work_per_row) / max(1, len(both) * settings)
+    if wanted >= 1 or count < _LEAST_KEYS:
+        return Sample(left, right, Shared(left, right, keys), 1.0, count, size)
+    taken = np.zeros(count, dtype=bool)
+    taken[np.random.default_rng(0).permutation(count)[: max(_LEAST_KEYS, round(wanted * count))]] = True
+    sides = []
+    for stream, key in zip((left, right), keys, strict=True):
+        mine = np.flatnonzero((key >= 0) & taken[key])
+        sides.append(some_rows(stream, mine))
+    share = sum(len(each) for each in sides) / len(both)
+    return Sample(sides[0], sides[1], Shared(sides[0], sides[1]), share, int(taken.sum()), size)

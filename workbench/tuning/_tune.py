@@ -1,0 +1,103 @@
+"""`tune`: one recording under many settings, computed by the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any, Literal
+
+import pandas as pd
+
+from workbench import fixes, model
+from workbench.errors import wrong
+from workbench.joins import Join
+from workbench.literals import Policy, Setting
+from workbench.model import key_codes
+from workbench.runs.arguments import check
+from workbench.streams import Stream
+from workbench.tuning import _grid
+from workbench.tuning._figures import Complete, figures, is_pareto
+from workbench.tuning._result import Tuning
+from workbench.tuning._sample import Sample, draw
+
+MOST_SETTINGS = 5_000
+
+
+def tune(
+    join: Join,
+    left: Stream,
+    right: Stream,
+    *,
+    over: Mapping[str, Iterable[Any]] | Literal["auto"] = "auto",
+    policy: Policy = "min",
+) -> Tuning:
+    """What each of many settings keeps, loses, delays and costs, computed by the model from one recording.
+
+    Parameters
+    ----------
+    join, left, right, policy
+        As in `workbench.run`: the present setting, which is in the table too.
+    over
+        The values to try of each setting, every one with every other: ``left.watermark``, ``right.watermark``,
+        ``policy``, ``trigger`` (where it is known when the rows arrived), and the fields of the join: ``lower``,
+        ``upper``, ``size``, ``slide``, ``offset``, ``gap``.
+        ``"auto"``: for each side the present delay, none, and those that keep certain shares of its rows; with the
+        present trigger interval and, where that makes from 10 to 10,000 micro-batches, ten times and a tenth of it.
+
+    Returns
+    -------
+    Tuning
+        Its ``table`` has one row a setting.
+
+    Raises
+    ------
+    ArgumentError
+        If a setting or a value is wrong.
+
+    Examples
+    --------
+    >>> import generators
+    >>> import workbench as wb
+    >>> streams = generators.generate("orders_payments", events=200, late=0.05, seed=7)
+    >>> tuning = wb.tune(wb.IntervalJoin("0 s", "15 s"), *streams, over={"left.watermark": ["0 s", "30 s"]})
+    >>> tuning.table[["left.watermark", "kept", "late_left", "late_right"]]
+      left.watermark      kept  late_left  late_right
+    0     10 seconds  0.955556          5           3
+    1      0 seconds  0.927778          9           4
+    2     30 seconds  1.000000          0           0
+    """
+    left, right = check(join, left, right, True, policy)
+    keys = key_codes(left, right)
+    present = _grid.present(join, left, right, policy)
+    automatic = isinstance(over, str) and over == "auto"
+    grid = _grid.automatic(join, left, right, policy, keys) if automatic else _grid.checked(over, present)
+    names = list(grid)
+    chosen = list(dict.fromkeys([tuple(present[name] for name in names), *product(*grid.values())]))
+    if len(chosen) > MOST_SETTINGS:
+        raise wrong("over", f"{len(chosen):,} settings", f"use at most {MOST_SETTINGS:,}: fewer values of each")
+    # by trigger interval, as rows are cut and drawn once for each
+    cuts: dict[str | None, tuple[Stream, Stream]] = {None: (left, right)}
+    samples: dict[str | None, Sample] = {}
+    complete: dict[tuple[Join, str | None], Complete] = {}
+    rows = []
+    for values in chosen:
+        setting = dict(zip(names, values, strict=True))
+        trigger = setting.get("trigger")
+        if trigger is not None and trigger not in cuts:
+            cuts[trigger] = fixes.apply("trigger", trigger, join, left, right, finish=True)[1:3]
+        if trigger not in samples:
+            samples[trigger] = draw(join, *cuts[trigger], keys, len(chosen))
+        others: dict[Setting, str] = {name: value for name, value in setting.items() if name != "trigger"}
+        changed, one, other, chosen_policy = fixes.apply_all(others, join, *cuts[trigger], policy)
+        sample = samples[trigger]
+        if (changed, trigger) not in complete:
+            complete[changed, trigger] = Complete(changed, sample)
+        # the watermark follows all rows, whichever are looked at
+        marks = model.watermarks(changed, one, other, keys, True, chosen_policy)
+        outcome = model.replay(changed, marks, sample.shared)
+        row = setting | figures(changed, outcome, complete[changed, trigger], sample)
+        rows.append(row | {"now": values == chosen[0]})
+    table = pd.DataFrame(rows)
+    share = next(iter(samples.values())).share
+    most = max(each.pairs for each in complete.values())
+    return Tuning(join, left, right, policy, table.assign(pareto=is_pareto(table)), share, most)
