@@ -68,7 +68,7 @@ class Axis:
         """
         scale = alt.Scale(
             type="utc" if self.of_times else "linear",
-            domain=[alt.ExprRef(each) for each in ends],
+            domain=alt.ExprRef(f"[{ends[0]}, {ends[1]}]"),
             nice=False,
             zero=alt.Undefined if self.of_times else False,
         )

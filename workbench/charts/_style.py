@@ -119,7 +119,7 @@ def time_axis(**options: Any) -> alt.Axis:
 
 def time_scale() -> alt.Scale:
     """A scale of event time, from the parameter ``low`` to ``high``."""
-    return alt.Scale(type="utc", domain=[alt.ExprRef("low"), alt.ExprRef("high")], nice=False)
+    return alt.Scale(type="utc", domain=alt.ExprRef("[low, high]"), nice=False)
 
 
 def span_params(low: pd.Timestamp, high: pd.Timestamp, before: float = 0.03, after: float = 0.03) -> dict[str, Any]:

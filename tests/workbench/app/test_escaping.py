@@ -120,9 +120,26 @@ def nothing_ran(opened):
     assert opened.evaluate(made) == 0
 
 
+def settled(opened):
+    """Return where the chart is, once it has stayed there for half a second."""
+    last = None
+    for _ in range(120):
+        box = opened.evaluate("""() => {
+            const shown = [...document.querySelectorAll('.sjw-chart canvas')].filter((each) => each.offsetParent);
+            if (shown.length === 0) return null;
+            const { x, y, width, height } = shown[0].getBoundingClientRect();
+            return { x, y, width, height };
+        }""")
+        if box is not None and box == last:
+            return box
+        last = box
+        opened.wait_for_timeout(500)
+    raise AssertionError("no chart that stays where it is")
+
+
 def hover(opened):
     """Move over the chart, so that tooltips of many marks are shown."""
-    box = opened.locator(".sjw-chart canvas:visible").bounding_box()
+    box = settled(opened)
     seen = 0
     for across in range(4, 40):
         for down in (0.2, 0.35, 0.5, 0.65, 0.8):
@@ -152,8 +169,6 @@ def test_nothing_runs_in_the_browser(address):
         for tab in (*(view.tab for view in charts.views() if view.tab), *OWN_TABS):
             opened.click(f".sjw-tabs button:text-is('{tab}')")
             if tab in WITH_CHART:
-                opened.wait_for_selector(".sjw-chart canvas:visible", timeout=60_000)
-                opened.wait_for_timeout(500)
                 tips += hover(opened)
             if tab in WITH_TABLE:
                 opened.wait_for_selector(".sjw table.dataTable tbody tr:visible", timeout=60_000)
