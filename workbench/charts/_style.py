@@ -35,17 +35,18 @@ KEPT_AXIS = alt.Axis(format="~p")
 
 def fate_scale(field: str) -> dict[str, Any]:
     """Fates by colour and shape."""
-    return {
-        "color": fate_colour(field),
-        "shape": alt.Shape(f"{field}:N", scale=alt.Scale(domain=list(FATES), range=list(SHAPES)), legend=None),
-    }
+    scale = alt.Scale(domain=list(FATES), range=list(SHAPES))
+    return {"color": fate_colour(field), "shape": alt.Shape(f"{field}:N", scale=scale, legend=_fate_legend())}
 
 
 def fate_colour(field: str, legend: bool = True) -> alt.Color:
     """Fates by colour."""
-    words = alt.Legend(title=None, orient="top", symbolSize=90, labelExpr="replace(datum.label, '_', ' ')")
     scale = alt.Scale(domain=list(FATES), range=list(COLOURS))
-    return alt.Color(f"{field}:N", scale=scale, legend=words if legend else None)
+    return alt.Color(f"{field}:N", scale=scale, legend=_fate_legend() if legend else None)
+
+
+def _fate_legend() -> alt.Legend:
+    return alt.Legend(title=None, orient="top", symbolSize=90, labelExpr="replace(datum.label, '_', ' ')")
 
 
 def side_scale(names: Sequence[str], legend: bool = True) -> alt.Color:

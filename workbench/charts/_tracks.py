@@ -249,7 +249,8 @@ def _layout(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: b
         _track(alt.layer(*_late_layers(grid), _moment_rule(axis)), "late rows: behind the watermark, in seconds")
     )
     values = _timeline.first_values(look) | {"first": 0, "last": 1, "hovered": ""}
-    chart = alt.vconcat(*tracks, spacing=8).resolve_scale(x="independent", color="independent", y="independent")
+    apart = {channel: "independent" for channel in ("x", "y", "color", "shape")}
+    chart = alt.vconcat(*tracks, spacing=8).resolve_scale(**apart)
     return looks(chart.add_params(*params(**values)))
 
 

@@ -141,7 +141,7 @@ VIEWS = ("timeline", "arrival", "late", "watermarks", "windows", "misses", "stat
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
-def test_every_view_of_every_join_can_be_drawn(join):
+def test_every_view_of_every_join_can_be_drawn(join, capfd):
     left, right = generators.generate("orders_payments", events=150, rate=5, late=0.1, idle=("right", 0.4, 0.6), seed=3)
     run = wb.preview(join, left, right)
     for view in VIEWS:
@@ -151,7 +151,14 @@ def test_every_view_of_every_join_can_be_drawn(join):
             continue
         spec = getattr(run.charts, view)().to_dict()
         assert spec["title"]["text"]
-        assert vl_convert.vegalite_to_svg(spec).startswith("<svg")
+        assert compiled_without_warning(spec, capfd)
+
+
+def compiled_without_warning(spec, capfd):
+    """Whether Vega-Lite compiles it and has nothing to say, and Vega draws it."""
+    vl_convert.vegalite_to_vega(spec, show_warnings=True)
+    assert capfd.readouterr().err == ""
+    return vl_convert.vegalite_to_svg(spec).startswith("<svg")
 
 
 def lines_of(marks):
@@ -195,10 +202,10 @@ def test_every_window_is_drawn_or_reached_by_a_stretch():
     )
 
 
-def test_views_of_an_empty_run_can_be_drawn():
+def test_views_of_an_empty_run_can_be_drawn(capfd):
     run = wb.preview(JOINS[1], *(generators.generate("orders_payments", events=1, unmatched=1, late=0)))
     for view in VIEWS:
-        assert vl_convert.vegalite_to_svg(getattr(run.charts, view)().to_dict()).startswith("<svg")
+        assert compiled_without_warning(getattr(run.charts, view)().to_dict(), capfd)
 
 
 @pytest.mark.sampled(1)
