@@ -88,4 +88,4 @@ class RowId(NamedTuple):
 
 def row_ids(side: Side, rows: Iterable[int]) -> list[str]:
     """Rows of one side as text, as charts know them."""
-    return [str(RowId(side, row)) for row in rows]
+    return [f"{side}-{row}" for row in rows]

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from page import Page
 
 EVENTS, MOVES = 2_000, 9
-CHARTS = [*(view.tab for view in charts.views()), "Tune"]
+CHARTS = [*(view.tab for view in charts.views() if view.tab), "Tune"]
 JOINS = {
     "interval": {"Kind": "Interval join"},
     "tumbling": {"Kind": "Tumbling window join", "Size": "10 seconds"},

@@ -71,12 +71,13 @@ class Shown:
         return self._seen is not None
 
     def show(self, run: Result, configuration: RunConfiguration, last: RunRecord | None) -> None:
-        """Say in figures what a run or preview gave, and what changed since another run."""
+        """Show a run or preview: its views, its figures, and what changed since another run."""
+        self._seen = configuration, run
+        self.say_how_to_begin(False)
+        self.results.show(run)  # the chart first: it takes the browser longest
         self._figures.value = head(figures(run), last.figures if last else None)
         words = changed(describe(configuration), describe(last.configuration)) if last else ""
         self._since.value = f"since run {last.number}: {words}" if last else ""
-        self._seen = configuration, run
-        self.say_how_to_begin(False)
 
     def show_live(self, run: Result, live: Live | None) -> None:
         """Show what a live query has done so far; it is of the configuration that was shown before."""

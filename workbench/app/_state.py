@@ -84,9 +84,8 @@ class PageState:
 
     def show(self, run: Result, configuration: RunConfiguration, last: RunRecord | None) -> None:
         """Show a run or preview, the fields named after its streams."""
-        self.shown.show(run, configuration, last)
         self.settings.name(configuration)
-        self.shown.results.show(run)
+        self.shown.show(run, configuration, last)
 
     def confirm(self, snapshot: Snapshot, trouble: str = "") -> None:
         """What is shown is what a snapshot asks for."""

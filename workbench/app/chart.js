@@ -40,6 +40,7 @@ async function render({ model, el }) {
   el.append(title, subtitle, box);
   const marker = document.createElement("div");
   marker.className = "sjw-stretch";
+  let held = {}; // of each table the rows that Vega has, by what they hold
   let api = null, shown = null, width = 0, busy = false, again = false, clicks = 0, moved = false;
 
   const room = () => Math.max(NARROWEST, Math.min(WIDEST, el.clientWidth - MARGIN));
@@ -236,13 +237,30 @@ async function render({ model, el }) {
     const actions = { export: true, source: false, compiled: false, editor: false };
     api = await vegaEmbed(box, spec, { mode: "vega-lite", renderer: "canvas", actions });
     box.view = api.view;
+    held = {};
     box.append(marker);
     watch();
   }
 
+  // What makes the rows that Vega has of a table into others. Rows that are the same stay: most are, when a bound moves,
+  // and Vega would encode, place and draw each of them anew.
+  function changes(name, rows) {
+    const before = held[name], now = new Map(), inserted = [];
+    for (const row of rows) {
+      let key = JSON.stringify(Object.values(row));
+      while (now.has(key)) key += "+"; // a row like one before
+      const same = before?.get(key);
+      if (!same) inserted.push(row);
+      now.set(key, same ?? row);
+    }
+    const gone = before ? [...before].filter(([key]) => !now.has(key)).map(([, row]) => row) : () => true;
+    held[name] = now;
+    return vegaEmbed.vega.changeset().remove(gone).insert(inserted);
+  }
+
   async function fill(drawing) {
     for (const [name, table] of Object.entries(drawing.tables)) {
-      try { api.view.data(name, rowsOf(table)); } catch { /* this layout does not show that table */ }
+      try { api.view.change(name, changes(name, rowsOf(table))); } catch { /* this layout does not show that table */ }
     }
     signals(drawing.params);
     api.view.resize(); // labels of an axis may be longer than those before

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import anywidget
+import orjson
 import traitlets
 
 from workbench.cache import bundled
@@ -69,7 +69,7 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
         with self.hold_sync():
             self.params = params
             self.spec = self._layouts[name][1]
-            self.drawing = json.dumps(
+            self.drawing = orjson.dumps(
                 {
                     "number": self.sent,
                     "layout": name,
@@ -78,6 +78,5 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
                     "tables": drawing.columns,
                     "params": drawing.params | params,
                     "along": drawing.along,
-                },
-                separators=(",", ":"),
-            )
+                }
+            ).decode()

@@ -249,8 +249,8 @@ def _layout(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: b
         _track(alt.layer(*_late_layers(grid), _moment_rule(axis)), "late rows: behind the watermark, in seconds")
     )
     values = _timeline.first_values(look) | {"first": 0, "last": 1, "hovered": ""}
-    apart = {channel: "independent" for channel in ("x", "y", "color", "shape")}
-    chart = alt.vconcat(*tracks, spacing=8).resolve_scale(**apart)
+    chart = alt.vconcat(*tracks, spacing=8)
+    chart = chart.resolve_scale(x="independent", y="independent", color="independent", shape="independent")
     return looks(chart.add_params(*params(**values)))
 
 

@@ -56,8 +56,11 @@ class Outcome:
     def moves(self, side: Side) -> tuple[Micros, Micros]:
         """How many assignments of a side's rows are added to state, and evicted from it, in each micro-batch."""
         count = len(self.marks)
-        held = self.assignments[side][self.assignments[side]["held"]]
-        added, evicted = (np.bincount(held[name], minlength=count + 1)[:count] for name in ("batch", "evicted_in"))
+        mine = self.assignments[side]
+        held = mine["held"].to_numpy()
+        added, evicted = (
+            np.bincount(mine[name].to_numpy()[held], minlength=count + 1)[:count] for name in ("batch", "evicted_in")
+        )
         return added, evicted
 
     def state_rows(self) -> dict[Side, Micros]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -73,15 +74,18 @@ class Labels:
         return str(self._keys[side][row])
 
     @cached_property
-    def _identities(self) -> dict[Side, list[Any] | None]:
-        return {side: _identity(stream) for side, stream in self.streams.items()}
+    def _identities(self) -> dict[Side, list[Any]]:
+        named = {side: (stream, _identifying(stream)) for side, stream in self.streams.items()}
+        return {side: stream.table.column(name).to_pylist() for side, (stream, name) in named.items() if name}
 
     def label(self, side: Side, row: int) -> str:
         """A row: by a column that tells its side's rows apart, such as an order number, or else by its time."""
-        identity = self._identities[side]
-        if identity is not None:
-            return str(identity[row])
-        return f"the row at {self.moment(int(self.streams[side].event_times[row]))}"
+        stream = self.streams[side]
+        name = _identifying(stream)
+        if name is None:
+            return f"the row at {self.moment(int(stream.event_times[row]))}"
+        value = self._identities[side][row] if self._whole else stream.table.column(name)[int(row)].as_py()
+        return value if isinstance(value, str) else f"{name} {value}"
 
     def setting(self, setting: Setting, value: str | bool) -> str:
         """A changed setting, such as ``a watermark delay of 14.2 s on payments``."""
@@ -155,16 +159,22 @@ def key_words(stream: Stream, rows: Micros | None = None) -> Micros:
     return words
 
 
-def _identity(stream: Stream) -> list[Any] | None:
+_IDENTIFYING: WeakKeyDictionary[Stream, str | None] = WeakKeyDictionary()
+
+
+def _identifying(stream: Stream) -> str | None:
     """The first column but the key of text or whole numbers that differs in every row; None if there is none."""
+    if stream not in _IDENTIFYING:
+        _IDENTIFYING[stream] = next((name for name in stream.table.column_names if _tells_apart(stream, name)), None)
+    return _IDENTIFYING[stream]
+
+
+def _tells_apart(stream: Stream, name: str) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    others = [name for name in stream.table.column_names if name not in stream.key]
-    for name in others:
-        column = stream.table.column(name)
-        fitting = pa.types.is_string(column.type) or pa.types.is_integer(column.type)
-        if name != stream.time and fitting and pc.count_distinct(column, mode="all").as_py() == len(column) > 1:
-            values = column.to_pylist()
-            return values if pa.types.is_string(column.type) else [f"{name} {value}" for value in values]
-    return None
+    column = stream.table.column(name)
+    fitting = pa.types.is_string(column.type) or pa.types.is_integer(column.type)
+    if name in stream.key or name == stream.time or not fitting:
+        return False
+    return bool(pc.count_distinct(column, mode="all").as_py() == len(column) > 1)
