@@ -11,6 +11,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import generators
@@ -61,9 +62,40 @@ def in_the_kernel() -> None:
 
 
 def moved(page: Page, delay: str) -> float:
+    return until_sent(page, lambda: page.set({"Watermark / first": delay}))
+
+
+def brushed(page: Page, stretch: list[float]) -> float:
+    def brush() -> None:
+        page.chart.brushed = stretch
+        page.wait()
+
+    return until_sent(page, brush)
+
+
+def until_sent(page: Page, act: Callable[[], None]) -> float:
+    """Seconds until the page has sent the last chart that something leads to."""
+    sent: list[float] = []
+    page.chart.observe(lambda _: sent.append(time.perf_counter()), "drawing")
     begun = time.perf_counter()
-    page.set({"Watermark / first": delay})
-    return time.perf_counter() - begun
+    act()
+    page.chart.unobserve_all("drawing")
+    return sent[-1] - begun
+
+
+def a_million() -> None:
+    """How long a brush over a million rows a side takes, to counts and to single rows."""
+    page = Page(*generators.generate("orders_payments", events=1_000_000, rate=1000, trigger="30 seconds", seed=7))
+    low, high = (page.chart.shown.params[each] for each in ("low", "high"))
+    middle = (low + high) / 2
+    found: dict[str, list[float]] = {}
+    for move in range(MOVES):
+        for name, length in (("counts of 10 minutes", 600_000), ("single rows of 1 s", 1_000)):
+            stretch = [middle + move * 1_000, middle + move * 1_000 + length]
+            found.setdefault(name, []).append(brushed(page, stretch))
+        found.setdefault("all again", []).append(brushed(page, []))
+    table("from a brush to the chart sent, 1,000,000 rows a side", found)
+    page.close()
 
 
 def in_the_browser() -> None:
@@ -117,6 +149,7 @@ if __name__ == "__main__":
     parser.add_argument("--browser", action="store_true", help="measure in JupyterLab, too (needs chromium)")
     arguments = parser.parse_args()
     in_the_kernel()
+    a_million()
     if arguments.browser:
         in_the_browser()
     on_spark()

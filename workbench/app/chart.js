@@ -26,6 +26,17 @@ function rowsOf(columns) {
   return rows;
 }
 
+// What each row holds, as text; rows that hold the same are told apart.
+function keysOf(rows) {
+  const seen = new Set();
+  return rows.map((row) => {
+    let key = JSON.stringify(Object.values(row));
+    while (seen.has(key)) key += "+";
+    seen.add(key);
+    return key;
+  });
+}
+
 function plain(value) {
   return JSON.parse(JSON.stringify(value ?? null));
 }
@@ -227,6 +238,7 @@ async function render({ model, el }) {
     width = room();
     const spec = fitted(plain(model.get("spec")), width);
     const tables = Object.entries(drawing.tables).map(([name, each]) => [name, rowsOf(each)]);
+    const keys = tables.map(([name, rows]) => [name, keysOf(rows)]); // before Vega makes times of numbers
     spec.datasets = { ...spec.datasets, ...Object.fromEntries(tables) };
     spec.background = "transparent";
     if (width < SMALL) spec.config.legend = { ...spec.config.legend, columns: 2 };
@@ -237,31 +249,41 @@ async function render({ model, el }) {
     const actions = { export: true, source: false, compiled: false, editor: false };
     api = await vegaEmbed(box, spec, { mode: "vega-lite", renderer: "canvas", actions });
     box.view = api.view;
-    held = {};
+    held = Object.fromEntries(keys.filter(([name]) => known(name)).map(([name, each]) => {
+      const rows = api.view.data(name);
+      return [name, new Map(each.map((key, place) => [key, rows[place]]))];
+    }));
     box.append(marker);
     watch();
   }
 
-  // What makes the rows that Vega has of a table into others. Rows that are the same stay: most are, when a bound moves,
-  // and Vega would encode, place and draw each of them anew.
-  function changes(name, rows) {
-    const before = held[name], now = new Map(), inserted = [];
-    for (const row of rows) {
-      let key = JSON.stringify(Object.values(row));
-      while (now.has(key)) key += "+"; // a row like one before
-      const same = before?.get(key);
-      if (!same) inserted.push(row);
-      now.set(key, same ?? row);
-    }
-    const gone = before ? [...before].filter(([key]) => !now.has(key)).map(([, row]) => row) : () => true;
+  // Makes the rows that Vega has of a table into others. Rows that are the same stay: most are, when a bound moves, and
+  // Vega would encode, place and draw each of them anew.
+  function replace(name, rows) {
+    if (!known(name)) return;
+    const before = held[name] ?? new Map(), keys = keysOf(rows);
+    const now = new Map(keys.map((key, place) => [key, before.get(key) ?? rows[place]]));
+    const gone = [...before].filter(([key]) => !now.has(key)).map(([, row]) => row);
+    const inserted = rows.filter((_, place) => !before.has(keys[place]));
     held[name] = now;
-    return vegaEmbed.vega.changeset().remove(gone).insert(inserted);
+    if (gone.length || inserted.length) change(name, gone, inserted);
+  }
+
+  // Whether the layout shows a table.
+  function known(name) {
+    try { return Boolean(api.view.data(name)); } catch { return false; }
+  }
+
+  // Takes rows out and puts others in as one change, for which the view itself has no method.
+  function change(name, gone, inserted) {
+    const view = api.view, pulse = view.pulse;
+    view.pulse = (dataset, changes) => pulse.call(view, dataset, changes.remove(gone));
+    view.insert(name, inserted);
+    delete view.pulse;
   }
 
   async function fill(drawing) {
-    for (const [name, table] of Object.entries(drawing.tables)) {
-      try { api.view.change(name, changes(name, rowsOf(table))); } catch { /* this layout does not show that table */ }
-    }
+    for (const [name, table] of Object.entries(drawing.tables)) replace(name, rowsOf(table));
     signals(drawing.params);
     api.view.resize(); // labels of an axis may be longer than those before
     await api.view.runAsync();
