@@ -9,6 +9,7 @@ import ipywidgets as widgets
 import traitlets
 
 from workbench.app.html import HTML
+from workbench.sources.file_repairs import FileRepair
 from workbench.sources.findings import Finding, Offer
 from workbench.sources.repairs import AnyRepair
 
@@ -52,7 +53,7 @@ class RepairList(widgets.VBox):  # type: ignore[misc]
             *(self._button(each) for each in self._offers if each.repair not in self.value),
         ]
 
-    def _line(self, repair: AnyRepair) -> widgets.HBox:
+    def _line(self, repair: AnyRepair | FileRepair) -> widgets.HBox:
         words = HTML(repair.words)
         words.add_class("sjw-repair")
         back = widgets.Button(icon="undo", tooltip=f"Take back: {repair.words}.", disabled=self.disabled)

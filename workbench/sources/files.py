@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["cast", "escaped", "parse_times", "read", "schema_of"]
+__all__ = ["UnreadableRecordsError", "cast", "escaped", "parse_times", "read", "schema_of"]
 
 _KINDS = {"parquet": "Parquet", "json": "JSON (one object a line)", "csv": "CSV"}
 _RESERVED = (
@@ -44,6 +44,23 @@ _RESERVED = (
 )  # fmt: skip
 """Options that say which rows a run takes in and when, or that the reading here relies on."""
 _ROW_PLACE = (FILE, BLOCK)
+
+
+class UnreadableRecordsError(DataError):
+    """Records cannot be read as their columns' types.
+
+    Attributes
+    ----------
+    words
+        How many, of which folder, and the first of them.
+    count, total
+        How many, and of how many.
+    """
+
+    def __init__(self, words: str, count: int, total: int) -> None:
+        remedy = 'correct them, give schema=… or options=…, or leave them out by malformed="drop"'
+        super().__init__(f"path: {words}; {remedy}")
+        self.words, self.count, self.total = words, count, total
 
 
 def read(
@@ -326,9 +343,7 @@ def _well_formed(table: pa.Table, path: Path, malformed: str) -> pa.Table:
         f"{count:,} of {len(table):,} records in {path} cannot be read as their columns' types, the first is {first!r}"
     )
     if malformed == "fail":
-        raise DataError(
-            f'path: {words}; correct them, give schema=… or options=…, or leave them out by malformed="drop"'
-        )
+        raise UnreadableRecordsError(words, count, len(table))
     warnings.warn(f"{words}; they are left out", stacklevel=4)
     return table.filter(pc.invert(bad))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,6 +10,7 @@ import pandas as pd
 
 from workbench.literals import SIDES, Side
 from workbench.sources import profile
+from workbench.sources.file_repairs import FileRepair, LeaveOutUnreadable, TimesWritten, ways
 from workbench.sources.profile import Kind
 from workbench.sources.repairs import (
     AnyRepair,
@@ -25,7 +26,7 @@ from workbench.sources.repairs import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Finding", "Offer", "Part", "Place", "of_keys", "of_times", "of_zones"]
+__all__ = ["Finding", "Offer", "Part", "Place", "of_keys", "of_records", "of_times", "of_zones"]
 
 Place = Literal["key", "time", "arrival"]
 _PLACES: dict[Place, str] = {"key": "key", "time": "event time", "arrival": "time of arrival"}
@@ -38,7 +39,7 @@ class Offer:
     """A repair, and what is written on its button."""
 
     label: str
-    repair: AnyRepair
+    repair: AnyRepair | FileRepair
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,30 @@ def of_times(side: Side, name: str, frame: pd.DataFrame, place: Place, column: s
     words = f"{missing:,} of {len(values):,} rows have no {_PLACES[place]} in {column}"
     offers = () if every else (Offer(f"Leave out {missing:,} row{'' if missing == 1 else 's'}", LeaveOut(column)),)
     return Finding(side, place, words, offers)
+
+
+def of_records(
+    side: Side, words: str, unreadable: tuple[int, int], texts: pd.Series[Any] | None, done: Iterable[FileRepair]
+) -> Finding:
+    """Records of files that cannot be read as their columns' types.
+
+    Parameters
+    ----------
+    side, words
+        The side, and what is wrong.
+    unreadable
+        How many cannot be read, and of how many.
+    texts
+        The column with the event time, where it holds text.
+    done
+        How the files are read already.
+    """
+    count, total = unreadable
+    told = texts is None or any(isinstance(each, TimesWritten) for each in done)
+    offers = [] if told else [Offer(f"Read times as {each.pattern}", each) for each in ways(texts)]
+    if count < total:
+        offers.append(Offer(f"Leave out {count:,} record{'' if count == 1 else 's'}", LeaveOutUnreadable()))
+    return Finding(side, "time", f"{words}; {'choose what to do' if offers else 'correct them'}", tuple(offers))
 
 
 def _plural(kind: Kind) -> str:

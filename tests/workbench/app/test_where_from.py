@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pandas as pd
 import pytest
@@ -87,6 +88,31 @@ def test_keys_of_files_that_differ_in_type_are_marked(data):
     page = Page()
     page.set({"From": "files", "Left folder": "data/orders", "Right folder": "p", "Right folder / Key": "order_id"})
     assert "holds text" in page.mark("Right folder / Key")
+
+
+def test_times_of_files_written_in_another_way_are_read_on_demand_and_what_cannot_be_is_left_out(data):
+    texts = FRAMES[0]["ordered_at"].dt.strftime("%d.%m.%Y %H:%M:%S").where(FRAMES[0].index != 3, "unknown")
+    shutil.rmtree(data / "o")
+    (data / "o").mkdir()
+    FRAMES[0].assign(ordered_at=texts).to_csv(data / "o" / "0.csv", index=False)
+    page = Page()
+    page.set(
+        {"From": "files", "Left folder": "o", "Left folder / Arrival": "not known", "Right folder": "data/payments"}
+    )
+    page.set({"Right folder / Arrival": "not known"} if page.value("Right folder / Arrival") else {})
+    assert page.mark("Left folder / Event time").endswith("choose what to do")
+    page.click("Read times as d.M.yyyy H:mm:ss")
+    assert page.mark("Left folder / Event time").startswith("1 of 60 records")
+    page.click("Leave out 1 record")
+    assert 'options={"timestampFormat": "d.M.yyyy H:mm:ss"}' in page.cell()
+    assert 'malformed="drop"' in page.cell()
+    with pytest.warns(UserWarning, match="1 of 60 records .* left out"):  # from the cell; the page has said so
+        made = same_rows(page)
+    assert len(made.left) == len(FRAMES[0]) - 1
+    wanted = FRAMES[0]["ordered_at"].drop(3).dt.tz_localize(None).dt.floor("s").sort_values()
+    assert list(pd.Series(made.left.event_times.astype("datetime64[us]")).sort_values()) == list(wanted)
+    page.click("Take back: records that cannot be read are left out.")
+    assert page.mark("Left folder / Event time").startswith("1 of 60 records")
 
 
 def test_tables_of_the_session_are_chosen(spark):

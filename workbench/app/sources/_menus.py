@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import ipywidgets as widgets
 
@@ -14,7 +15,6 @@ from workbench.app.sources._source import Control, Values
 from workbench.literals import SIDES, Side
 from workbench.sources.findings import Finding
 from workbench.sources.profile import Profile
-from workbench.sources.repairs import AnyRepair
 
 __all__ = ["KEYS", "Menus"]
 
@@ -110,9 +110,9 @@ class Menus:
         column: str | None = values.get(self.name(side, part))
         return column or None
 
-    def done(self, values: Values, side: Side) -> tuple[AnyRepair, ...]:
+    def done(self, values: Values, side: Side) -> tuple[Any, ...]:
         """The repairs that are chosen."""
-        found: tuple[AnyRepair, ...] = values[self.name(side, "repairs")]
+        found: tuple[Any, ...] = values[self.name(side, "repairs")]
         return found
 
     def tell(self, form: Form, findings: Iterable[Finding]) -> None:

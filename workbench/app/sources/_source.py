@@ -169,7 +169,8 @@ def both(make: Callable[[Side], tuple[Stream, str]]) -> list[tuple[Stream, str]]
         except WrongSettingsError as error:
             found.append(error)
     if found:
-        raise WrongSettingsError(str(found[0]), {place: words for each in found for place, words in each.marks.items()})
+        marks = {place: words for each in found for place, words in each.marks.items()}
+        raise WrongSettingsError(str(found[0]), marks, [finding for each in found for finding in each.findings])
     return made
 
 

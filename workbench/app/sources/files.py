@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
+import pyarrow as pa
 
 from workbench import safe_files, times
 from workbench.app._form import Form
@@ -25,7 +29,10 @@ from workbench.app.sources._tables import check_streams, overlaps
 from workbench.app.sources._triggers import trigger
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import Side
-from workbench.sources import FORMATS, Format, folders
+from workbench.sources import FORMATS, Format, file_repairs, folders
+from workbench.sources.file_repairs import FileRepair
+from workbench.sources.files import UnreadableRecordsError, read
+from workbench.sources.findings import Finding, of_records
 from workbench.streams import SIDES, Stream
 
 __all__ = ["SOURCE"]
@@ -74,9 +81,16 @@ def _rows(path: str, kind: Format) -> Any:
     ArgumentError, DataError
         As `Stream.from_files`.
     """
-    from workbench.sources import files
+    with _nothing_printed():
+        return read(path, "", format=kind, schema=None, max_files=1, options=None, malformed="drop").table
 
-    return files.read(path, "", format=kind, schema=None, max_files=1, options=None, malformed="drop").table
+
+@contextmanager
+def _nothing_printed() -> Iterator[None]:
+    """Leave the warning out that records are left out: the page says so."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*; they are left out")
+        yield
 
 
 _TABLES = TableInputs(("path", "format"), _MENUS, _held, _TRIGGER)
@@ -146,10 +160,32 @@ def _folder(values: Values, side: Side, interval: str | None) -> tuple[Stream, s
         words = "choose its key and event time"
         raise WrongSettingsError(f"{side} folder: {words}", {f"{side}.path": words})
     name = path.rstrip("/").rsplit("/", 1)[-1].split(".")[0] or side
-    more: dict[str, Any] = {} if arrival is None else {"arrival": arrival, "trigger": interval}
+    done = _MENUS.done(values, side)
+    more = file_repairs.arguments(done) | ({} if arrival is None else {"arrival": arrival, "trigger": interval})
     text = "".join(f", {word}={value!r}" for word, value in more.items())
     line = f"{side} = wb.Stream.from_files({path!r}, {name!r}, {key!r}, {time!r}, format={kind!r}{text})"
-    return marking(side, places, lambda: Stream.from_files(path, name, key, time, format=kind, **more)), line
+
+    def make() -> Stream:
+        with _nothing_printed():
+            return Stream.from_files(path, name, key, time, format=kind, **more)
+
+    try:
+        return marking(side, places, make), line
+    except WrongSettingsError as error:
+        if not isinstance(error.__cause__, UnreadableRecordsError):
+            raise
+        found = _unreadable(side, path, kind, time, done, error.__cause__)
+        raise WrongSettingsError(f"{side}: {found.words}", {_MENUS.name(side, "time"): found.words}, [found]) from error
+
+
+def _unreadable(
+    side: Side, path: str, kind: Format, time: str, done: tuple[FileRepair, ...], error: UnreadableRecordsError
+) -> Finding:
+    """What would do where records cannot be read."""
+    rows = _rows(path, kind)
+    text = time in rows.column_names and pa.types.is_string(rows.schema.field(time).type)
+    texts = rows.column(time).to_pandas() if text else None
+    return of_records(side, error.words, (error.count, error.total), texts, done)
 
 
 SOURCE = PageSource(
