@@ -15,7 +15,8 @@ from workbench import charts
 from workbench.app._form import show
 from workbench.app.html import HTML, html, together
 from workbench.errors import TooLargeError
-from workbench.literals import SIDES, RowId
+from workbench.literals import SIDES, RowId, Setting
+from workbench.runs.explain import Reasons
 from workbench.runs.labels import Labels
 from workbench.runs.result import Result
 from workbench.runs.why import Why
@@ -97,13 +98,24 @@ class DetailsPanel:
             buttons.append(button)
         self._candidates.children = buttons
         show(self._candidates, bool(buttons))
-        explained = run.explain([index]).iloc[0]
-        if explained["fix_setting"] is not None:
-            setting, value = explained["fix_setting"], explained["fix_value"]
+        fix = _fix(run, of, index)
+        if fix is not None:
+            setting, value = fix
             self._settings = {setting: value}
             named = Labels(run.simulation, whole=False).setting(setting, value)
             self._fix.description = "Close every window" if value is True else f"Set {named}"
             show(self._fix, True)
+
+
+def _fix(run: Result, of: RowId, index: int) -> tuple[Setting, str | bool] | None:
+    """The setting that would have matched a row, or kept a late one that nothing matches."""
+    explained = run.explain([index]).iloc[0]
+    if explained["fix_setting"] is not None:
+        return explained["fix_setting"], explained["fix_value"]
+    if explained["fate"] != "late":
+        return None
+    asked = {side: np.array([of.row] if side == of.side else [], dtype=np.int64) for side in SIDES}
+    return Reasons(run.simulation, asked).keeps(of)
 
 
 def _story(why: Why) -> Markup:
@@ -155,27 +167,28 @@ def _held(run: Result, picked: list[RowId]) -> Markup:
         html('<i style="height:{}%" title="{} after micro-batch {}"></i>', 100 * int(count[at]) // most, count[at], at)
         for at in shown.tolist()
     )
-    words = html("in state after micro-batches {} to {}, at most {:,}", int(shown[0]), int(shown[-1]), most)
+    words = html("in state after micro-batches {} to {}, at most {:,}", int(some[0]), int(some[-1]), most)
     return html('<div class="sjw-held" role="img" aria-label="{}">{}</div><p>{}</p>', words, bars, words)
 
 
 def _rows(run: Result, picked: list[RowId]) -> Markup:
-    """Rows with their fate, and the micro-batches in which they came and left state."""
+    """Rows with their fate, and the micro-batches after which they are in state."""
     labels = Labels(run.simulation, whole=False)
     lines = []
     for of in sorted(picked, key=lambda each: run.side(each.side).event_times[each.row])[:_MOST_ROWS]:
         fates = run.simulation.fates[of.side]
         came, left = int(run.side(of.side).arrival[of.row]), int(fates["evicted_in"].iloc[of.row])
-        held = f"{came} to {left}" if left < len(run.outcome.marks) else f"from {came} on"
+        held = "never" if left <= came else f"{came} to {left - 1}" if left < len(run.outcome.marks) else f"{came} on"
+        label = labels.label(*of)
         cells = (
-            f"{run.side(of.side).name} {labels.label(*of).removeprefix('the row')}",
+            run.side(of.side).name if label.startswith("the row at") else f"{run.side(of.side).name} {label}",
             labels.moment(int(run.side(of.side).event_times[of.row])),
             fates["fate"].iloc[of.row].replace("_", " "),
             held,
         )
         lines.append(html("<tr>{}</tr>", together(html("<td>{}</td>", cell) for cell in cells)))
     more = html("<p>and {:,} more</p>", len(picked) - len(lines)) if len(picked) > len(lines) else ""
-    names = ("row", "event time", "fate", "in state")
+    names = ("row", "event time", "fate", "in state after")
     heads = together(html("<th>{}</th>", name) for name in names)
     return html("<table><tr>{}</tr>{}</table>{}", heads, together(lines), more)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +34,7 @@ class Query:
     fate, side, cause, key
         What a row's fate, side, cause and key have to be; empty: any.
     by
-        The column to sort by; empty: in the order of the listing.
+        The column to sort by; empty: in order of arrival, by micro-batch; of the output, in its order.
     descending
         Whether the largest value comes first; missing values come last either way.
     cut
@@ -104,14 +104,30 @@ class Listing:
     def _causes(self) -> np.ndarray[Any, Any]:
         return self._run.causes.to_numpy()[self._index]
 
-    def counts(self) -> dict[str, int]:
-        """How many rows there are of each cause, the most frequent first; none for the output."""
+    def counts(self, query: Query) -> dict[str, int]:
+        """How many rows a query asks for of each cause, the most frequent first; none for the output."""
         if not self.of_rows:
             return {}
-        return {str(cause): int(count) for cause, count in pd.Series(self._causes).value_counts().items()}
+        found = self._causes[self._asked(replace(query, cause=""))]
+        return {str(cause): int(count) for cause, count in pd.Series(found).value_counts().items()}
 
     def places(self, query: Query) -> np.ndarray[Any, Any]:
         """The rows that a query asks for, in its order, by their place in the listing."""
+        frame, places = self._frame, np.flatnonzero(self._asked(query))
+        if not query.by and self.of_rows:
+            order = np.argsort(frame["batch"].to_numpy()[places], kind="stable")
+            return places[order[::-1] if query.descending else order]
+        if not query.by:
+            return places[::-1] if query.descending else places
+        values = frame[query.by].iloc[places].reset_index(drop=True)
+        try:
+            order = values.sort_values(ascending=not query.descending, kind="stable", na_position="last").index
+        except TypeError:  # values that Python does not order, such as a group's rows
+            order = values.astype(str).sort_values(ascending=not query.descending, kind="stable").index
+        return places[order.to_numpy()]
+
+    def _asked(self, query: Query) -> np.ndarray[Any, Any]:
+        """Whether a query asks for each row."""
         frame, found = self._frame, np.ones(len(self), dtype=bool)
         if self.of_rows:
             for column, value in (("fate", query.fate), ("side", query.side)):
@@ -125,15 +141,7 @@ class Listing:
             found &= self._inside(query.cut)
         if query.text:
             found &= _contains(frame, query.text)
-        places = np.flatnonzero(found)
-        if not query.by:
-            return places
-        values = frame[query.by].iloc[places].reset_index(drop=True)
-        try:
-            order = values.sort_values(ascending=not query.descending, kind="stable", na_position="last").index
-        except TypeError:  # values that Python does not order, such as a group's rows
-            order = values.astype(str).sort_values(ascending=not query.descending, kind="stable").index
-        return places[order.to_numpy()]
+        return found
 
     @cached_property
     def _keys(self) -> np.ndarray[Any, Any]:
@@ -180,6 +188,10 @@ class Listing:
         if query.by:
             order = ", ascending=False" if query.descending else ""
             lines.append(f'shown = shown.sort_values({query.by!r}, kind="stable"{order})')
+        elif self.of_rows:
+            lines.append('shown = shown.sort_values("batch", kind="stable")')
+        if query.descending and not query.by:
+            lines.append("shown = shown.iloc[::-1]")
         return "\n".join([*lines, "shown"])
 
     def _code_of_rows(self, query: Query) -> list[str]:

@@ -30,8 +30,10 @@ class Previews:
 
     def _show_wanted(self) -> None:
         page = self._page
-        snapshot = page.take()
+        before, snapshot = page.wanted, page.take()
         page.head.offer_preview(False)
+        if before is not None and before.values["source"] != snapshot.values["source"]:
+            page.head.note.value = ""  # which is of other streams
         if page.live.active:
             self._change_live(snapshot)
         if not page.busy:
@@ -86,6 +88,7 @@ class Previews:
         with page.lock:
             now = page.wanted.values
             if page.history.can_undo(now) if by < 0 else page.history.can_redo:
+                page.head.note.value = ""
                 page.settings.restore(page.history.step(by, now))
                 self._show_wanted()
 

@@ -114,6 +114,8 @@ class TablePanel:
             self._within, self._first = cut, 0
         listing, (query, first) = self._listing, self.asked
         query = replace(query, cut=cut)
+        self._offer_causes(listing.counts(query))
+        query = replace(query, cause=self._causes.value)
         found = listing.places(query)
         places = found[first : first + PAGE]
         frame, self._ids = listing.page(places)
@@ -158,8 +160,14 @@ class TablePanel:
             _set_options(self._side, "both", {run.side(side).name: side for side in SIDES})
             for each in (self._fate, self._side, self._key):
                 show(each, bool(listing.fates))
-            counts = listing.counts()
-            show(self._causes, len(counts) > 1)
+        finally:
+            self._filling = False
+
+    def _offer_causes(self, counts: dict[str, int]) -> None:
+        """Offer the causes of the rows that are asked for, with how many there are of each."""
+        self._filling = True
+        try:
+            show(self._causes, len(counts) > 1 or bool(self._causes.value))
             _set_options(self._causes, "all", {f"{count:,} × {cause}": cause for cause, count in counts.items()})
         finally:
             self._filling = False

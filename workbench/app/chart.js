@@ -300,6 +300,7 @@ async function render({ model, el }) {
 
   async function once() {
     if (!model.get("drawing")) return;
+    document.getElementById("vg-tooltip-element")?.classList.remove("visible"); // of a mark that may be gone
     const drawing = JSON.parse(model.get("drawing"));
     drawing.params = { ...drawing.params, ...model.get("params") }; // which may have changed since
     title.textContent = drawing.title;

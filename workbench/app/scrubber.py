@@ -79,7 +79,9 @@ class Scrubber:
         """Say what the run looked like then."""
         batch, count = self.batch, len(run.batches)
         if batch is None or batch >= count:
-            self.text.value = f"the whole run: {count:,} micro-batches; step back, or play it"
+            data = int((run.batches["kind"] == "data").sum())
+            more = f", {data:,} of them with rows" if data < count else ""
+            self.text.value = f"the whole run: {count:,} micro-batches{more}; step back, or play it"
             return
         try:
             self.text.value = str(run.at(batch))

@@ -49,7 +49,7 @@ def arrival(rows: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str], title
         As in `timeline`.
     """
     late = int((rows["fate"] == "late").sum())
-    subtitle = f"black: the watermark that late rows are judged by · {late:,} late"
+    subtitle = f"the line: the watermark that late rows are judged by · {late:,} late"
     values = _span(rows["time"]) | {"size": 70 if len(rows) <= 60 else 26}
     tables = {
         "rows": rows.drop(columns="row", errors="ignore"),
@@ -76,7 +76,7 @@ def arrival_counts(
     """
     total = int(table["rows"].sum())
     tables = {"rows": table, "moments": MOMENTS, "judged": _stairs(marks, table["start"])}
-    subtitle = f"black: the watermark that late rows are judged by · {counted(total, step)}"
+    subtitle = f"the line: the watermark that late rows are judged by · {counted(total, step)}"
     values = _span(pd.concat([table["start"], table["end"]]))
     return Drawing(_layout(tuple(names), True), tables, title, subtitle, values, True, along="y")
 

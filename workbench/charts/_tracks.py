@@ -44,7 +44,7 @@ _RULE = "datum.batch == moment"
 
 def _draw(scene: Scene) -> Drawing:
     simulation, cut = scene.simulation, scene.cut
-    title = f"{kind_of(simulation.join).label} on {cut.axis.name}"
+    title = f"{kind_of(simulation.join).label} {'on' if cut.axis.of_times else 'by'} {cut.axis.name}"
     first, last = _extent(simulation, cut.axis)
     low, high = (first, last) if cut.whole else (cut.axis.shown(cut.low), cut.axis.shown(cut.high))
     filled = _lanes(scene)

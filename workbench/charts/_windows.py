@@ -136,7 +136,7 @@ def _layout(names: tuple[str, str], keyed: bool, step: int) -> Any:
         "yOffset": alt.YOffset("side:N", scale=alt.Scale(domain=["left", "right"])),
     }
     points, rings = row_points(names).encode(**place), picked_points().encode(**place)
-    chart: Any = alt.layer(bars, points, rings).resolve_scale(color="independent")
+    chart: Any = alt.layer(bars, points, rings).resolve_scale(color="independent", shape="independent")
     chart = chart.add_params(*params(**TIMES, size=34, moment=LATEST, picked=[]))
     return looks(chart.properties(width=WIDTH, height={"step": step, "for": "position"}))
 

@@ -15,6 +15,7 @@ from workbench.model._simulate import common_delay, complete, drop_counts, repla
 from workbench.model._simulation import Simulation, checked_batch, is_index
 from workbench.model._watermarks import (
     DATA,
+    FINISH,
     NOTHING,
     Watermarks,
     end_of_input_is_enough,
@@ -25,6 +26,7 @@ from workbench.model.definition import MOST, at_most, check_size, key_codes, mat
 
 __all__ = [
     "DATA",
+    "FINISH",
     "MOST",
     "NEVER",
     "NOTHING",

@@ -180,7 +180,15 @@ class Reasons:
             when = f"its {window} ended at {self.labels.moment(end)}, and {when}"
         return f"late {behind}: {when}; {self._would_keep(side, row, assignment, partners)}"
 
-    def _would_keep(self, side: Side, row: int, assignment: Any, partners: bool) -> str:
+    def keeps(self, of: RowId) -> tuple[Setting, str] | None:
+        """The least change of one watermark delay that keeps a late row, with a partner or without."""
+        late = self.assignments(*of)
+        late = late[late["late"]]
+        found = None if late.empty else self._kept_by(late.iloc[-1])
+        return found and (found[0], str(fix_value(*found)))
+
+    def _kept_by(self, assignment: Any) -> tuple[Setting, int] | None:
+        """The setting and its value, in microseconds, of the least change of a delay that keeps a late assignment."""
         index, end = np.array([int(assignment["batch"]) - 1]), np.array([int(assignment["end"])])
         found = []
         for delayed in SIDES:
@@ -188,12 +196,19 @@ class Reasons:
             delay = times.micros(self.streams[delayed].watermark)
             if 0 < value < fixes.NEVER:
                 found.append((value - delay, value, DELAYS[delayed]))
+        if not found:
+            return None
+        _, value, setting = min(found)
+        return setting, value
+
+    def _would_keep(self, side: Side, row: int, assignment: Any, partners: bool) -> str:
+        found = self._kept_by(assignment)
         fix = self.fixes.get(RowId(side, row))
         met = fix and self.labels.label(other_side(side), int(fix.partner))
-        if not found:
+        if found is None:
             kept = "no single watermark delay would have kept it: both sides' watermarks had passed it"
             return f"{kept}; with {self._changed(fix)} it would have met {met}" if fix else kept
-        _, value, setting = min(found)
+        setting, value = found
         kept = f"{self.labels.setting(setting, fix_value(setting, value))} would have kept it"
         if fix is None:
             why = "in reach" if partners else f"to meet: {self._never_came(side, row)}"

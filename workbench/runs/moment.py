@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from workbench.model import Simulation, checked_batch
+from workbench.model import FINISH, Simulation, checked_batch
 from workbench.runs.spans import spans
 from workbench.streams import SIDES
 
@@ -27,7 +27,12 @@ class Moment:
         Rows dropped as late in it, and rows that came out.
     watermark
         The watermark that closed windows and evicted state at its end, in the time zone of `Run.batches`; None while
-        it stands at 1970-01-01.
+        it stands at 1970-01-01, and once the input has ended.
+    held_by
+        The stream whose watermark is the query's, where the two differ; empty where they do not, and once the input has
+        ended.
+    ended
+        Whether the input has ended: the watermark has passed every row, and every window is closed.
     open_windows
         Windows or sessions with rows in them that are not closed; None in an interval join.
     kept, added, evicted
@@ -43,6 +48,8 @@ class Moment:
     kept: int
     added: int
     evicted: int
+    held_by: str = ""
+    ended: bool = False
 
     @property
     def in_state(self) -> int:
@@ -50,11 +57,10 @@ class Moment:
         return self.kept + self.added
 
     def __str__(self) -> str:
-        mark = (
-            f"watermark {self.watermark:%Y-%m-%d %H:%M:%S.%f}"[:-3]
-            if self.watermark is not None
-            else "no watermark yet"
-        )
+        mark = "the input has ended, and the watermark has passed every row" if self.ended else "no watermark yet"
+        if self.watermark is not None:
+            mark = f"watermark {self.watermark:%Y-%m-%d %H:%M:%S.%f}"[:-3]
+            mark += f", that of {self.held_by}" if self.held_by else ""
         parts = [
             f"{self.arrived[0]:,} + {self.arrived[1]:,} rows came" + (f", {self.late:,} late" if self.late else ""),
             mark,
@@ -83,14 +89,27 @@ def at(simulation: Simulation, micro_batches: pd.DataFrame, batch: int) -> Momen
     if simulation.windowed:
         every = spans(simulation)
         windows = int(((every["opened"] <= batch) & (every["closed"] > batch)).sum())
+    marks = simulation.outcome.marks
+    ended = FINISH in marks.kinds[:batch]
     return Moment(
         batch,
         (int(reported["left_rows"]), int(reported["right_rows"])),
         int(reported["late_rows"]),
         int(reported["output_rows"]),
-        reported["watermark"] if simulation.outcome.marks.eviction[batch] else None,
+        reported["watermark"] if marks.eviction[batch] and not ended else None,
         windows,
         held - added,
         added,
         evicted,
+        "" if ended else _held_by(simulation, batch),
+        ended,
     )
+
+
+def _held_by(simulation: Simulation, batch: int) -> str:
+    """The stream whose watermark is the query's after a micro-batch, where the two differ."""
+    own = {side: int(simulation.outcome.marks.own[side][batch]) for side in SIDES}
+    if own["left"] == own["right"]:
+        return ""
+    choose = min if simulation.policy == "min" else max
+    return simulation.side(choose(SIDES, key=own.__getitem__)).name

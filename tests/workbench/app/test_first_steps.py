@@ -146,6 +146,44 @@ def test_a_key_shows_its_rows_in_state_over_time(page):
         assert count == held
     assert max(count for count, _ in told) >= 1
     assert told[0][0] == 0 or told[0][1] == 0
+    inside = [batch for count, batch in told if count]
+    assert f"in state after micro-batches {min(inside)} to {max(inside)}, at most" in html
+
+
+def test_what_is_said_of_a_row_of_a_key_is_when_it_was_in_state(page):
+    page.set({"Scenario": "orders_payments", "Late": 0.3})
+    run = wb.preview(*(getattr(page.meant(), each) for each in ("join", "left", "right")))
+    fates = run.fates["left"]
+    for row in (int(fates.index[fates["fate"] == "late"][0]), int(fates.index[fates["fate"] == "matched"][0])):
+        page.pick(row_id=f"left-{row}")
+        page.click("All rows of this key")
+        told = dict(zip(_ids_of_key(run, row), re.findall(r"<td>([^<]*)</td></tr>", page.html("story")), strict=True))
+        for side in ("left", "right"):
+            assigned = run.outcome.assignments[side]
+            for each in assigned[assigned["row"].isin([at for of, at in told if of == side])].itertuples():
+                words = told[side, each.row]
+                stays = each.evicted_in >= len(run.outcome.marks)
+                span = f"{each.batch} on" if stays else f"{each.batch} to {each.evicted_in - 1}"
+                assert words == (span if each.held else "never")
+
+
+def _ids_of_key(run, row):
+    """The rows of a left row's key, as the page lists them: by event time."""
+    codes = dict(zip(("left", "right"), run.outcome.keys, strict=True))
+    found = [(side, int(at)) for side in codes for at in (codes[side] == codes["left"][row]).nonzero()[0]]
+    return sorted(found, key=lambda each: run.side(each[0]).event_times[each[1]])
+
+
+def test_a_late_row_that_nothing_matches_has_a_button_that_keeps_it(page):
+    page.set({"Scenario": "orders_payments", "Late": 0.3})
+    run = wb.preview(*(getattr(page.meant(), each) for each in ("join", "left", "right")))
+    lost = run.rows[(run.rows["fate"] == "late") & run.rows["fix_setting"].isna()]
+    lost = lost[lost["reason"].str.contains("would have kept it, though")]
+    index = int(lost.index[0])
+    page.pick(row_id=f"left-{index}" if index < len(run.left) else f"right-{index - len(run.left)}")
+    (words,) = [each for each in page.buttons() if each.startswith("Set a watermark delay")]
+    page.click(words)
+    assert page.meant().rows["fate"].iloc[index] != "late"
 
 
 def open_widgets():

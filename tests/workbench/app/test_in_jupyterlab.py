@@ -177,6 +177,11 @@ def test_it_opens_with_a_preview_of_what_the_join_does(opened):
     assert "matched" in opened.locator(".sjw-figures").inner_text()
 
 
+def test_a_browser_that_shows_the_page_changes_no_setting(opened):
+    time.sleep(2)
+    assert not opened.locator(".sjw-left button:has(.fa-undo):enabled").count()
+
+
 def test_each_kind_of_join_is_set_and_previewed(opened):
     for kind in kinds().values():
         choose(opened, "Kind", kind.label)
@@ -344,7 +349,7 @@ def test_a_drag_shows_a_stretch_and_a_double_click_all(opened):
     noted(opened, "in this stretch", there=False)
     assert shown(opened, "rows") == all_rows
     choose(opened, "Along", "micro-batch")
-    title(opened, "on micro-batch")
+    title(opened, "by micro-batch")
     drag(opened)
     opened.wait_for_selector(".sjw-stretch-text:has-text('micro-batches ')")
 

@@ -33,6 +33,11 @@ def code(page):
     return eval(last, space)
 
 
+def arrived(run, wanted):
+    """Some rows in order of arrival."""
+    return run.rows[wanted].sort_values("batch", kind="stable")
+
+
 def first_page(page):
     return page.table.df.index.tolist()
 
@@ -47,7 +52,7 @@ def test_causes_are_counted_and_a_click_filters(page):
     assert len(counts) > 1
     page.choice(("all", "")).value = counts.index[-1]
     page.wait()
-    rows = run.rows[wanted & (run.causes == counts.index[-1])]
+    rows = arrived(run, wanted & (run.causes == counts.index[-1]))
     assert first_page(page) == rows.index[:200].tolist()
     assert page.note.startswith(f"Preview (simulated): {len(rows):,} of {wanted.sum():,} rows")
     assert code(page).index.tolist() == rows.index.tolist()
@@ -87,10 +92,10 @@ def test_a_stretch_of_the_axis_limits_the_table(page):
     page.brush(low, high)
     times = run.rows["ordered_at"].fillna(run.rows["paid_at"])
     inside = times.between(*(wb_time(each) for each in (low, high)))
-    assert first_page(page) == run.rows.index[inside][:200].tolist()
+    assert first_page(page) == arrived(run, inside).index[:200].tolist()
     assert "in this stretch" in page.note
     assert set(page.drawn["tables"]["rows"]["row_id"]) == row_ids(run, inside)
-    assert code(page).index.tolist() == run.rows.index[inside].tolist()
+    assert code(page).index.tolist() == arrived(run, inside).index.tolist()
     page.open("Output")
     columns = [name for name in run.output if name.endswith(("ordered_at", "paid_at"))]
     some = run.output[columns].apply(lambda each: each.between(wb_time(low), wb_time(high))).any(axis=1)
@@ -101,7 +106,7 @@ def test_a_stretch_of_the_axis_limits_the_table(page):
     assert "in this stretch" not in page.note
     page.set({"Along": "micro-batch"})
     page.brush(2.2, 3.5)
-    expected = run.rows.index[run.rows["batch"].isin([2, 3])]
+    expected = arrived(run, run.rows["batch"].isin([2, 3])).index
     assert first_page(page) == expected[:200].tolist()
     assert code(page).index.tolist() == expected.tolist()
 
@@ -122,7 +127,31 @@ def test_one_key_is_followed_through_both_sides(page):
     key = run.keys[run.rows["side"] == "right"].iloc[3]
     page.open("Timeline")
     page.set({"One key": key})
-    assert first_page(page) == run.keys.index[run.keys == key].tolist()
+    assert first_page(page) == arrived(run, run.keys == key).index.tolist()
+
+
+def test_rows_are_listed_as_they_arrived_and_the_other_way_round(page):
+    run = page.meant()
+    page.open("Timeline")
+    order = arrived(run, run.rows["batch"] >= 0).index.tolist()
+    assert first_page(page) == order[:200]
+    assert set(run.rows["side"].iloc[order[:200]]) == {"left", "right"}
+    next(each for each in page.widgets() if getattr(each, "tooltip", None) == "The largest first").value = True
+    page.wait()
+    assert first_page(page) == order[::-1][:200]
+    assert code(page).index.tolist() == order[::-1]
+
+
+def test_causes_are_counted_of_the_rows_that_are_asked_for(page):
+    run = page.meant()
+    page.open("Unmatched")
+    page.set({"Side": "payments"})
+    wanted = run.rows["fate"].isin(["unmatched", "pending", "null_key"]) & (run.rows["side"] == "right")
+    counts = run.causes[wanted].value_counts()
+    assert [label for label, _ in page.choice(("all", "")).options] == [
+        "all",
+        *(f"{count:,} × {cause}" for cause, count in counts.items()),
+    ]
     assert code(page).index.tolist() == first_page(page)
 
 

@@ -103,3 +103,21 @@ def test_a_comparison_that_failed_is_not_computed_again(spark, monkeypatch):
     with pytest.raises(wb.DataError):
         run.compare()
     assert len(compared) == 3
+
+
+def test_a_moment_says_whose_watermark_is_the_querys_and_that_the_input_has_ended():
+    left, right = generators.generate("orders_payments", events=200, idle=("right", 0.3, 0.7), seed=3)
+    for policy, choose in (("min", min), ("max", max)):
+        run = wb.preview(JOIN, left, right, policy=policy)
+        own = run.outcome.marks.own
+        said = set()
+        for batch in range(run.simulation.micro_batches):
+            moment, marks = run.at(batch), {side: int(own[side][batch]) for side in ("left", "right")}
+            wanted = "" if marks["left"] == marks["right"] else run.side(choose(marks, key=marks.get)).name
+            assert (moment.held_by, moment.ended) == (wanted, False)
+            assert f", that of {wanted}" in str(moment) or not wanted or moment.watermark is None
+            said.add(moment.held_by)
+        assert {"orders", "payments"} & said
+        last = run.at(int(run.batches["batch"].iloc[-1]))
+        assert (last.watermark, last.ended) == (None, True)
+        assert "the input has ended" in str(last)

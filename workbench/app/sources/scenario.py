@@ -22,6 +22,8 @@ from workbench.streams import SIDES
 
 __all__ = ["SOURCE"]
 
+_RATES = [float(f"{digit}e{power}") for power in (-1, 0, 1, 2) for digit in (1, 1.5, 2, 3, 4, 5, 7)] + [1_000.0]
+"""A slider of powers would send what it makes of a number back as soon as a browser shows it."""
 _SHARE = {"min": 0, "max": 1, "step": 0.01, "readout_format": ".0%"}
 _AUTO = {"placeholder": "as suits the scenario"}
 _SIDES = [("no side", ""), *((f"the {side} side", side) for side in SIDES)]
@@ -37,7 +39,7 @@ _FIRST = (
         "rate",
         "Rate",
         "Events a second and side, in event time.",
-        lambda: widgets.FloatLogSlider(4, min=-1, max=3, step=0.1, readout_format=".1f"),
+        lambda: widgets.SelectionSlider(value=4.0, options=_RATES),
     ),
     Control(
         "trigger",
