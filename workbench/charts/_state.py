@@ -65,7 +65,7 @@ def _layout(names: tuple[str, str], measured: bool) -> Any:
         if table != "size":
             bars = bars.encode(color=side_scale(names))
         rule = moment_rule().transform_calculate(until="moment + 0.98")
-        return alt.layer(bars, rule, picked_rules(" + 0.5")).properties(width=WIDTH, height=height)
+        return alt.layer(bars, rule, picked_rules(" + 0.5", table == "held")).properties(width=WIDTH, height=height)
 
     batch, stream = alt.Tooltip("batch:Q", title="micro-batch"), alt.Tooltip("stream:N")
     rows = alt.Tooltip("rows:Q", format=",")

@@ -203,13 +203,15 @@ def moment_rule() -> alt.Chart:
     )
 
 
-def picked_rules(shift: str = "") -> alt.Chart:
+def picked_rules(shift: str = "", named: bool = True) -> Any:
     """Where the row that is picked arrived and was evicted from state, over an axis of micro-batches.
 
     Parameters
     ----------
     shift
         What is added to the number of a micro-batch to have its place on the axis.
+    named
+        Whether it is written beside them what they are.
     """
     labels = {"arrived": "arrived", "evicted": "evicted from state"}
     rules = (
@@ -222,7 +224,11 @@ def picked_rules(shift: str = "") -> alt.Chart:
             label=" : ".join(f"datum.what == '{name}' ? '{text}'" for name, text in labels.items()) + " : ''",
         )
     )
-    return rules.mark_rule(color="#111111", strokeWidth=1.5, clip=True).encode(x="place:Q", tooltip="label:N")
+    lines = rules.mark_rule(color="#111111", strokeWidth=1.5, clip=True).encode(x="place:Q", tooltip="label:N")
+    if not named:
+        return lines
+    words = rules.mark_text(align="left", baseline="top", dx=4, dy=2, fontSize=11, clip=True)
+    return alt.layer(lines, words.encode(x="place:Q", y=alt.value(0), text="label:N"))
 
 
 MOMENTS = pd.DataFrame({"one": [1]})

@@ -13,7 +13,10 @@ import pandas as pd
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Column", "Kind", "Profile", "Written", "key_overlap", "likely_trigger", "likely_unit", "profile", "written"]
+__all__ = [
+    "FORMATS", "Column", "Kind", "Profile", "Written", "key_overlap", "likely_trigger", "likely_unit", "profile",
+    "written",
+]  # fmt: skip
 
 Kind = Literal[
     "text", "whole number", "number", "true or false", "time", "date", "decimal", "binary", "mixed", "other", "nothing"
@@ -39,7 +42,7 @@ _DATES = (
 _CLOCKS = (
     (" ", "%H:%M:%S"), (" ", "%H:%M:%S.%f"), (" ", "%H:%M"), (" ", "%I:%M:%S %p"), (" ", "%I:%M %p"), ("", ""),
 )  # fmt: skip
-_FORMATS = (
+FORMATS = (
     "ISO8601",
     *(f"{date}{sep}{clock}".strip() for date in _DATES for sep, clock in _CLOCKS),
     "%Y%m%d%H%M%S",
@@ -233,7 +236,7 @@ def written(values: pd.Series[Any]) -> tuple[Written, ...]:
         return ()
     zoned = bool(texts.map(lambda text: bool(_ZONE.search(text) and _CLOCK.search(text))).any())
     found = []
-    for each in _FORMATS:
+    for each in FORMATS:
         if not _reads(texts.iloc[:: max(1, len(texts) // 20)], each, zoned or "%z" in each):
             continue
         read = _reads(texts, each, zoned or "%z" in each)

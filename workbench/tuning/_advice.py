@@ -139,11 +139,12 @@ def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy)
         one_side = _enough_for_most([_needed(outcome, policy, side, each) for each in SIDES])
         if one_side < fixes.NEVER:
             value = times.text(timedelta(microseconds=one_side))
-            yield Advice(problem, f"a watermark delay of {value} on {stream.name} {_MOST}", DELAYS[side], value)
+            words = times.exactly(timedelta(microseconds=one_side))
+            yield Advice(problem, f"a watermark delay of {words} on {stream.name} {_MOST}", DELAYS[side], value)
         else:  # under "max" the other side's watermark passes them, too
             both = _enough_for_most([common_delay(outcome, policy, each) for each in SIDES])
-            value = times.text(timedelta(microseconds=both))
-            yield Advice(problem, f"a watermark delay of {value} on both streams {_MOST}")
+            words = times.exactly(timedelta(microseconds=both))
+            yield Advice(problem, f"a watermark delay of {words} on both streams {_MOST}")
 
 
 def _needed(outcome: Outcome, policy: Policy, setting: Side, side: Side) -> Micros:

@@ -12,7 +12,7 @@ from workbench.sources.findings import of_records
 
 START = pd.Timestamp("2026-11-03 09:05:07.25", tz="UTC")
 MOMENTS = pd.Series([START, START + pd.Timedelta("13 days"), START - pd.Timedelta("190 days 21 hours")])
-FORMS = [form for form in profile._FORMATS if file_repairs.in_sparks_words(form)]
+FORMS = [form for form in profile.FORMATS if file_repairs.in_sparks_words(form)]
 
 
 def folder(tmp_path, texts):
@@ -25,7 +25,7 @@ def read(path, *repairs):
 
 
 def test_the_ways_that_spark_has_no_pattern_for_are_not_offered():
-    left = set(profile._FORMATS) - set(FORMS)
+    left = set(profile.FORMATS) - set(FORMS)
     assert left == {"ISO8601", "%a, %d %b %Y %H:%M:%S %z", "%a %b %d %H:%M:%S %Y", "%Y%m%d%H%M%S"}
     assert file_repairs.in_sparks_words("%d.%m.%Y T%H") is None
     assert file_repairs.in_sparks_words("%d.%m.%Y %Q") is None
