@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -447,6 +448,21 @@ class Stream:
 
         times_column: np.ndarray[Any, Any] = self.table.column(self.time).cast(pa.int64()).to_numpy()
         return times_column
+
+    @cached_property
+    def identity(self) -> str | None:
+        """The first column but the key, of text or whole numbers, that differs in every row; None: there is none."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for name in self.table.column_names:
+            column = self.table.column(name)
+            fitting = pa.types.is_string(column.type) or pa.types.is_integer(column.type)
+            if name in self.key or name == self.time or not fitting:
+                continue
+            if pc.count_distinct(column, mode="all").as_py() == len(column) > 1:
+                return name
+        return None
 
     def to_pandas(self) -> pd.DataFrame:
         """The rows as a frame, in arrival order, timestamps as they came; column ``batch`` is the micro-batch.

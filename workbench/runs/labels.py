@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -75,13 +74,13 @@ class Labels:
 
     @cached_property
     def _identities(self) -> dict[Side, list[Any]]:
-        named = {side: (stream, _identifying(stream)) for side, stream in self.streams.items()}
+        named = {side: (stream, stream.identity) for side, stream in self.streams.items()}
         return {side: stream.table.column(name).to_pylist() for side, (stream, name) in named.items() if name}
 
     def label(self, side: Side, row: int) -> str:
         """A row: by a column that tells its side's rows apart, such as an order number, or else by its time."""
         stream = self.streams[side]
-        name = _identifying(stream)
+        name = stream.identity
         if name is None:
             return f"the row at {self.moment(int(stream.event_times[row]))}"
         value = self._identities[side][row] if self._whole else stream.table.column(name)[int(row)].as_py()
@@ -157,24 +156,3 @@ def key_words(stream: Stream, rows: Micros | None = None) -> Micros:
     keys = keys.astype(object)  # of no rows, the type is still that of the column
     words: Micros = keys.iloc[:, 0].str.cat([keys[name] for name in keys.columns[1:]], sep=" · ").to_numpy()
     return words
-
-
-_IDENTIFYING: WeakKeyDictionary[Stream, str | None] = WeakKeyDictionary()
-
-
-def _identifying(stream: Stream) -> str | None:
-    """The first column but the key of text or whole numbers that differs in every row; None if there is none."""
-    if stream not in _IDENTIFYING:
-        _IDENTIFYING[stream] = next((name for name in stream.table.column_names if _tells_apart(stream, name)), None)
-    return _IDENTIFYING[stream]
-
-
-def _tells_apart(stream: Stream, name: str) -> bool:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    column = stream.table.column(name)
-    fitting = pa.types.is_string(column.type) or pa.types.is_integer(column.type)
-    if name in stream.key or name == stream.time or not fitting:
-        return False
-    return bool(pc.count_distinct(column, mode="all").as_py() == len(column) > 1)

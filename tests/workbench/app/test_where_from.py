@@ -90,6 +90,7 @@ def test_keys_of_files_that_differ_in_type_are_marked(data):
     assert "holds text" in page.mark("Right folder / Key")
 
 
+@pytest.mark.filterwarnings("ignore:.*; they are left out")  # which the page says, too
 def test_times_of_files_written_in_another_way_are_read_on_demand_and_what_cannot_be_is_left_out(data):
     texts = FRAMES[0]["ordered_at"].dt.strftime("%d.%m.%Y %H:%M:%S").where(FRAMES[0].index != 3, "unknown")
     shutil.rmtree(data / "o")

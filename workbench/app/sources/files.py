@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -81,16 +78,7 @@ def _rows(path: str, kind: Format) -> Any:
     ArgumentError, DataError
         As `Stream.from_files`.
     """
-    with _nothing_printed():
-        return read(path, "", format=kind, schema=None, max_files=1, options=None, malformed="drop").table
-
-
-@contextmanager
-def _nothing_printed() -> Iterator[None]:
-    """Leave the warning out that records are left out: the page says so."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*; they are left out")
-        yield
+    return read(path, "", format=kind, schema=None, max_files=1, options=None, malformed="drop").table
 
 
 _TABLES = TableInputs(("path", "format"), _MENUS, _held, _TRIGGER)
@@ -165,12 +153,8 @@ def _folder(values: Values, side: Side, interval: str | None) -> tuple[Stream, s
     text = "".join(f", {word}={value!r}" for word, value in more.items())
     line = f"{side} = wb.Stream.from_files({path!r}, {name!r}, {key!r}, {time!r}, format={kind!r}{text})"
 
-    def make() -> Stream:
-        with _nothing_printed():
-            return Stream.from_files(path, name, key, time, format=kind, **more)
-
     try:
-        return marking(side, places, make), line
+        return marking(side, places, lambda: Stream.from_files(path, name, key, time, format=kind, **more)), line
     except WrongSettingsError as error:
         if not isinstance(error.__cause__, UnreadableRecordsError):
             raise
