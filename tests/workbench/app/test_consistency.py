@@ -91,9 +91,9 @@ def rows_match(page, reference):
     page.open("Output")
     pd.testing.assert_frame_equal(page.table.df, reference.output.head(MOST_TABLE_ROWS))
     page.open("Unmatched")
-    rows = reference.rows
+    rows = reference.rows.sort_values("batch", kind="stable")  # as they arrived
     index = rows.index[rows["fate"].isin(("unmatched", "pending", "null_key"))][:MOST_TABLE_ROWS]
-    wanted, shown = reference.explain(index.tolist()), page.table.df
+    wanted, shown = reference.explain(index.tolist()).loc[index], page.table.df
     own = [name for name in wanted if name not in ("side", "batch", "fate", "reason", "fix_setting", "fix_value")]
     pd.testing.assert_frame_equal(shown[[*own, "reason"]], wanted[[*own, "reason"]])
     assert shown["fate"].tolist() == [fate.replace("_", " ") for fate in wanted["fate"]]
