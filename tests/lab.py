@@ -12,6 +12,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+import nbformat
 import parts
 
 CHROMIUM = shutil.which("chromium")
@@ -115,6 +116,19 @@ def page(address: str, notebook: str, size=(1440, 1100), dark=False, browser=Non
         theme = f"JupyterLab {'Dark' if dark else 'Light'}"
         opened.evaluate("theme => void window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
         yield opened
+
+
+def notebook(*cells):
+    """A notebook of cells of code."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
+    book.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return book
+
+
+def saved(folder, name, *cells):
+    """The name of a notebook of cells of code, written into a folder."""
+    nbformat.write(notebook(*cells), folder / name)
+    return name
 
 
 def run_all(opened):

@@ -14,7 +14,6 @@ __all__ = [
     "Span",
     "delay",
     "exact",
-    "exactly",
     "micros",
     "parse",
     "positive",
@@ -164,18 +163,6 @@ def text(span: Span) -> str:
             count = span // length
             return f"{count} {unit}{'' if abs(count) == 1 else 's'}"
     return "0 seconds"
-
-
-def exactly(span: timedelta) -> str:
-    """A time span as `short` has it, or where that is rounded in its largest whole unit.
-
-    Examples
-    --------
-    >>> exactly(timedelta(seconds=35.1)), exactly(timedelta(minutes=5, seconds=1.5))
-    ('35.1 s', '301500 milliseconds')
-    """
-    words = short(span)
-    return words if parse(words, "span") == span else text(span)
 
 
 def short(span: timedelta) -> str:

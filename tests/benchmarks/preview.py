@@ -99,8 +99,7 @@ def a_million() -> None:
 
 
 def in_the_browser() -> None:
-    import nbformat
-    from lab import lab, page, run_all
+    from lab import lab, page, run_all, saved
 
     cells = [
         "%load_ext workbench\nimport generators",
@@ -109,9 +108,7 @@ def in_the_browser() -> None:
     ]
     home = Path(tempfile.mkdtemp())
     (home / "root").mkdir()
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
-    book.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    nbformat.write(book, home / "root" / "n.ipynb")
+    saved(home / "root", "n.ipynb", *cells)
     found = {}
     with lab(home, home / "root") as address, page(address, "n.ipynb") as opened:
         run_all(opened)

@@ -98,7 +98,7 @@ class DetailsPanel:
             buttons.append(button)
         self._candidates.children = buttons
         show(self._candidates, bool(buttons))
-        fix = _fix(run, of, index)
+        fix = _fix(run, of)
         if fix is not None:
             setting, value = fix
             self._settings = {setting: value}
@@ -107,15 +107,14 @@ class DetailsPanel:
             show(self._fix, True)
 
 
-def _fix(run: Result, of: RowId, index: int) -> tuple[Setting, str | bool] | None:
+def _fix(run: Result, of: RowId) -> tuple[Setting, str | bool] | None:
     """The setting that would have matched a row, or kept a late one that nothing matches."""
-    explained = run.explain([index]).iloc[0]
+    asked = {side: np.array([of.row] if side == of.side else [], dtype=np.int64) for side in SIDES}
+    reasons = Reasons(run.simulation, asked)
+    explained = reasons.table[of.side].loc[of.row]
     if explained["fix_setting"] is not None:
         return explained["fix_setting"], explained["fix_value"]
-    if explained["fate"] != "late":
-        return None
-    asked = {side: np.array([of.row] if side == of.side else [], dtype=np.int64) for side in SIDES}
-    return Reasons(run.simulation, asked).keeps(of)
+    return reasons.keeps(of) if explained["fate"] == "late" else None
 
 
 def _story(why: Why) -> Markup:
@@ -179,9 +178,9 @@ def _rows(run: Result, picked: list[RowId]) -> Markup:
         fates = run.simulation.fates[of.side]
         came, left = int(run.side(of.side).arrival[of.row]), int(fates["evicted_in"].iloc[of.row])
         held = "never" if left <= came else f"{came} to {left - 1}" if left < len(run.outcome.marks) else f"{came} on"
-        label = labels.label(*of)
+        stream = run.side(of.side)
         cells = (
-            run.side(of.side).name if label.startswith("the row at") else f"{run.side(of.side).name} {label}",
+            stream.name if stream.identity is None else f"{stream.name} {labels.label(*of)}",
             labels.moment(int(run.side(of.side).event_times[of.row])),
             fates["fate"].iloc[of.row].replace("_", " "),
             held,

@@ -74,10 +74,8 @@ class HistoryButtons:
 
     def __init__(self, travel: Callable[[int], None]) -> None:
         narrow = widgets.Layout(width="auto")
-        self._undo = widgets.Button(
-            icon="undo", tooltip="Undo the last change of a setting", layout=narrow, disabled=True
-        )
-        self._redo = widgets.Button(icon="repeat", tooltip="Redo it", layout=narrow, disabled=True)
+        self._undo = widgets.Button(icon="undo", tooltip="Undo the last change of a setting", layout=narrow)
+        self._redo = widgets.Button(icon="repeat", tooltip="Redo it", layout=narrow)
         self._undo.on_click(lambda _: travel(-1))
         self._redo.on_click(lambda _: travel(1))
         self.widget = widgets.HBox([self._undo, self._redo])

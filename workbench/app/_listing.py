@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -104,16 +104,23 @@ class Listing:
     def _causes(self) -> np.ndarray[Any, Any]:
         return self._run.causes.to_numpy()[self._index]
 
-    def counts(self, query: Query) -> dict[str, int]:
-        """How many rows a query asks for of each cause, the most frequent first; none for the output."""
+    def counts(self, found: np.ndarray[Any, Any]) -> dict[str, int]:
+        """How many of some rows there are of each cause, the most frequent first; none for the output.
+
+        Parameters
+        ----------
+        found
+            Whether each row is one of them, as `asked` gives it.
+        """
         if not self.of_rows:
             return {}
-        found = self._causes[self._asked(replace(query, cause=""))]
-        return {str(cause): int(count) for cause, count in pd.Series(found).value_counts().items()}
+        return {str(cause): int(count) for cause, count in pd.Series(self._causes[found]).value_counts().items()}
 
-    def places(self, query: Query) -> np.ndarray[Any, Any]:
-        """The rows that a query asks for, in its order, by their place in the listing."""
-        frame, places = self._frame, np.flatnonzero(self._asked(query))
+    def places(self, query: Query, found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The rows of a query's cause among those that it `asked` for, in its order, by their place in the listing."""
+        frame, places = self._frame, np.flatnonzero(found)
+        if query.cause and self.of_rows:
+            places = places[self._causes[places] == query.cause]
         if not query.by and self.of_rows:
             order = np.argsort(frame["batch"].to_numpy()[places], kind="stable")
             return places[order[::-1] if query.descending else order]
@@ -126,15 +133,13 @@ class Listing:
             order = values.astype(str).sort_values(ascending=not query.descending, kind="stable").index
         return places[order.to_numpy()]
 
-    def _asked(self, query: Query) -> np.ndarray[Any, Any]:
-        """Whether a query asks for each row."""
+    def asked(self, query: Query) -> np.ndarray[Any, Any]:
+        """Whether a query asks for each row, of whatever cause."""
         frame, found = self._frame, np.ones(len(self), dtype=bool)
         if self.of_rows:
             for column, value in (("fate", query.fate), ("side", query.side)):
                 if value:
                     found &= (frame[column] == value).to_numpy()
-            if query.cause:
-                found &= self._causes == query.cause
             if query.key:
                 found &= self._keys == query.key
         if not query.cut.whole:

@@ -114,9 +114,10 @@ class TablePanel:
             self._within, self._first = cut, 0
         listing, (query, first) = self._listing, self.asked
         query = replace(query, cut=cut)
-        self._offer_causes(listing.counts(query))
+        asked = listing.asked(query)
+        self._offer_causes(listing.counts(asked))
         query = replace(query, cause=self._causes.value)
-        found = listing.places(query)
+        found = listing.places(query, asked)
         places = found[first : first + PAGE]
         frame, self._ids = listing.page(places)
         self._count, self._query = len(found), query

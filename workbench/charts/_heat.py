@@ -13,7 +13,7 @@ from workbench.charts._drawing import Drawing
 from workbench.charts._style import INK, WIDTH, layout, looks
 from workbench.charts._view import TuningScene, TuningView
 from workbench.errors import one_of, wrong
-from workbench.runs.labels import setting_name
+from workbench.runs.labels import setting_name, setting_value
 
 
 def heat(table: pd.DataFrame, names: Sequence[str], orders: Sequence[Sequence[str]]) -> Drawing:
@@ -47,14 +47,13 @@ def _draw(scene: TuningScene, x: str | None = None, y: str | None = None) -> Dra
     cells = cells.reset_index()
     spread = cells["kept"].max() - cells["kept"].min()
     cells["strong"] = cells["kept"] > cells["kept"].max() - spread / 2
-    orders = [[_words(each) for each in sorted(cells[name].unique(), key=_order)] for name in ("x", "y")]
-    cells[["x", "y"]] = cells[["x", "y"]].map(_words)
+    orders = []
+    for axis, name in zip(("x", "y"), names, strict=True):
+        words = {each: setting_value(name, each) for each in sorted(cells[axis].unique(), key=_order)}
+        cells[axis] = cells[axis].map(words)
+        orders.append(list(words.values()))
     streams = scene.left.name, scene.right.name
     return heat(cells, [setting_name(scene.join, streams, name) for name in names], orders)
-
-
-def _words(value: str) -> str:
-    return value if value in ("min", "max") else times.exactly(times.parse(value, "value"))
 
 
 def _order(value: str) -> tuple[int, Any]:

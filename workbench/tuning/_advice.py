@@ -15,6 +15,7 @@ from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side
 from workbench.model import Micros, Outcome, Shared, common_delay
 from workbench.runs.arguments import check
+from workbench.runs.labels import setting_value
 from workbench.streams import SIDES, Stream
 
 _SECOND = 1_000_000
@@ -139,11 +140,11 @@ def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy)
         one_side = _enough_for_most([_needed(outcome, policy, side, each) for each in SIDES])
         if one_side < fixes.NEVER:
             value = times.text(timedelta(microseconds=one_side))
-            words = times.exactly(timedelta(microseconds=one_side))
+            words = setting_value(DELAYS[side], value)
             yield Advice(problem, f"a watermark delay of {words} on {stream.name} {_MOST}", DELAYS[side], value)
         else:  # under "max" the other side's watermark passes them, too
             both = _enough_for_most([common_delay(outcome, policy, each) for each in SIDES])
-            words = times.exactly(timedelta(microseconds=both))
+            words = setting_value(DELAYS[side], timedelta(microseconds=both))
             yield Advice(problem, f"a watermark delay of {words} on both streams {_MOST}")
 
 

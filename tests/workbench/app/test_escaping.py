@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import ipywidgets as widgets
-import nbformat
 import pandas as pd
 import pytest
-from lab import CHROMIUM, lab, page, run_all
+from lab import CHROMIUM, lab, page, run_all, saved
 from page import Page
 
 import workbench as wb
@@ -106,13 +105,6 @@ WITH_CHART = {view.tab for view in charts.views()} - {"Windows"} | {"Tune"}
 WITH_TABLE = {view.tab for view in charts.views() if view.tab and view.listed is not None} | {"Output"}
 
 
-def write(root, name, *cells):
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
-    book.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    nbformat.write(book, root / name)
-    return name
-
-
 def nothing_ran(opened):
     opened.wait_for_timeout(300)  # an image that fails to load tells of it a moment later
     assert opened.evaluate("window.__ran") is None
@@ -152,7 +144,7 @@ def hover(opened):
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
 def test_nothing_runs_in_the_browser(address):
     address, root = address
-    with page(address, write(root, "evil.ipynb", *CELLS)) as opened:
+    with page(address, saved(root, "evil.ipynb", *CELLS)) as opened:
         run_all(opened)
         opened.wait_for_selector(".sjw-badge:has-text('Preview')", timeout=120_000)
         opened.wait_for_selector(".sjw-chart canvas", timeout=60_000)
@@ -217,7 +209,7 @@ def test_nothing_runs_from_the_outputs_of_cells(address):
         "run",
         "wb.Stream.from_pandas(left, EVIL, EVIL, EVIL)",
     )
-    with page(address, write(root, "cells.ipynb", *cells)) as opened:
+    with page(address, saved(root, "cells.ipynb", *cells)) as opened:
         run_all(opened)
         opened.wait_for_selector(".jp-OutputArea-output:has-text('ArgumentError')", timeout=120_000)
         opened.wait_for_selector(".jp-OutputArea-output canvas, .jp-OutputArea-output svg", timeout=60_000)
@@ -232,7 +224,7 @@ def test_a_page_that_opens_with_an_error_shows_no_views(address):
         "import pandas as pd, workbench as wb\nat = pd.date_range('2026-01-01', periods=3, freq='s')\n"
         "a = pd.DataFrame({'k': ['x', 'y', 'z'], 'at': at}); b = pd.DataFrame({'k': [1, 2, 3], 'at': at})"
     )
-    with page(address, write(root, "wrong.ipynb", "%load_ext workbench", code, "%workbench a b")) as opened:
+    with page(address, saved(root, "wrong.ipynb", "%load_ext workbench", code, "%workbench a b")) as opened:
         run_all(opened)
         opened.wait_for_selector(".sjw-badge:has-text('nothing to show yet')", timeout=120_000)
         assert opened.locator(".sjw-trouble").inner_text().strip()

@@ -6,10 +6,9 @@ import json
 import time
 from pathlib import Path
 
-import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from lab import CHROMIUM, chromium, lab, page, run_all
+from lab import CHROMIUM, chromium, lab, page, run_all, saved
 
 from workbench.kinds import kinds
 
@@ -25,13 +24,6 @@ get_ipython().run_line_magic('reset', '-f')
 """
 """Takes what the test before has left in the kernel."""
 SIZE = {"width": 1440, "height": 1100}
-
-
-def notebook(folder: Path, name: str, *cells: str) -> str:
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
-    book.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    nbformat.write(book, folder / name)
-    return name
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +46,7 @@ def browser():
 def window(jupyter, browser):
     """A window of a browser with a notebook."""
     address, root = jupyter
-    with page(address, notebook(root, "shared.ipynb", *CELLS), browser=browser) as opened:
+    with page(address, saved(root, "shared.ipynb", *CELLS), browser=browser) as opened:
         yield opened
 
 
@@ -73,7 +65,7 @@ def opened(window):
 def own(jupyter, browser, request):
     """The app in a window, a notebook and a kernel of its own, for what does not leave them as they were."""
     address, root = jupyter
-    with page(address, notebook(root, f"{request.node.name}.ipynb", *CELLS), browser=browser) as opened:
+    with page(address, saved(root, f"{request.node.name}.ipynb", *CELLS), browser=browser) as opened:
         show_app(opened)
         yield opened
 
@@ -615,7 +607,7 @@ def test_running_the_cell_again_leaves_nothing_of_the_page_before(opened):
 def test_a_second_page_leaves_the_first_alone(jupyter, browser):
     address, root = jupyter
     cells = ("%load_ext workbench", "%workbench", "%workbench")
-    with page(address, notebook(root, "two.ipynb", *cells), browser=browser) as opened:
+    with page(address, saved(root, "two.ipynb", *cells), browser=browser) as opened:
         execute(opened, 0)
         ask_kernel(opened, "pass")
         execute(opened, 1)
@@ -660,7 +652,7 @@ def test_two_dataframes_with_text_times_and_a_wrong_key_type_are_a_chart_in_a_fe
     jupyter, browser, dark, tmp_path
 ):
     address, root = jupyter
-    book = notebook(root, f"own-{dark}.ipynb", *OWN_CELLS)
+    book = saved(root, f"own-{dark}.ipynb", *OWN_CELLS)
     with page(address, book, size=(1440, 1700), dark=dark, browser=browser) as opened:
         run_all(opened)
         badge(opened, "nothing to show yet")

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from IPython.display import display
 from IPython.utils.capture import capture_output
-from lab import CHROMIUM, lab, page, run_all
+from lab import CHROMIUM, lab, notebook, page, run_all, saved
 from nbclient import NotebookClient
 from page import Page, wait_for
 from pictures import pixels
@@ -29,12 +29,6 @@ run = wb.preview(wb.IntervalJoin("0 seconds", "15 seconds", how="left"), orders,
 """
 ERROR = "Error displaying widget"
 TESTS = Path(__file__).parents[2]
-
-
-def notebook(*cells):
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
-    book.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return book
 
 
 CHANGE_AND_WAIT = f"""
@@ -94,15 +88,15 @@ def test_what_a_page_says_is_text_in_a_saved_notebook(shell):
     with capture_output() as captured:
         display(opened.app)
 
-        def saved():
+        def texts():
             return [each.data["text/html"] for each in captured.outputs if "text/html" in each.data]
 
-        wait_for(lambda: "Preview (simulated)" in saved()[-1])
-        assert "&lt;img" in saved()[-1]
+        wait_for(lambda: "Preview (simulated)" in texts()[-1])
+        assert "&lt;img" in texts()[-1]
         opened.set({"Watermark / first": evil})
-        wait_for(lambda: "what is below is of the settings before" in saved()[-1])
+        wait_for(lambda: "what is below is of the settings before" in texts()[-1])
         close_all()
-    assert not [text for text in saved() if "<img" in text]
+    assert not [text for text in texts() if "<img" in text]
 
 
 CELLS = (
@@ -116,12 +110,12 @@ CHARTS, PAGE = (2, 3), 4
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory):
+def book(tmp_path_factory):
     """A notebook that was run and saved in JupyterLab, its kernel gone; with what the page had shown."""
     home = tmp_path_factory.mktemp("lab")
     root = home / "root"
     root.mkdir()
-    nbformat.write(notebook(*CELLS), root / "n.ipynb")
+    saved(root, "n.ipynb", *CELLS)
     with lab(home, root) as address:
         with page(address, "n.ipynb") as opened:
             run_all(opened)
@@ -199,8 +193,8 @@ def check_page(opened, number):
 
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
-def test_what_is_saved_carries_what_is_needed_without_a_kernel(saved):
-    _, root = saved
+def test_what_is_saved_carries_what_is_needed_without_a_kernel(book):
+    _, root = book
     book = nbformat.read(root / "n.ipynb", as_version=4)
     for number in CHARTS:
         assert any({VEGA_LITE, "image/png"} <= set(each.get("data", {})) for each in book.cells[number].outputs)
@@ -210,8 +204,8 @@ def test_what_is_saved_carries_what_is_needed_without_a_kernel(saved):
 
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
-def test_jupyterlab_shows_charts_and_page_without_the_kernel(saved, browser):
-    address, _ = saved
+def test_jupyterlab_shows_charts_and_page_without_the_kernel(book, browser):
+    address, _ = book
     reopen(browser, address, "n.ipynb")
     for number in CHARTS:
         browser.evaluate("n => window.jupyterapp.shell.currentWidget.content.scrollToItem(n, 'start')", number)
@@ -225,9 +219,9 @@ def test_jupyterlab_shows_charts_and_page_without_the_kernel(saved, browser):
 
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
-def test_a_notebook_of_somebody_else_shows_them_too(saved, browser):
+def test_a_notebook_of_somebody_else_shows_them_too(book, browser):
     """JupyterLab does not trust it, and takes style and scripts out of its outputs."""
-    address, root = saved
+    address, root = book
     book = nbformat.read(root / "n.ipynb", as_version=4)
     book.cells.insert(0, nbformat.v4.new_markdown_cell("from elsewhere"))
     nbformat.write(book, root / "other.ipynb")
@@ -240,8 +234,8 @@ def test_a_notebook_of_somebody_else_shows_them_too(saved, browser):
 
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
-def test_nbconvert_shows_them_too(saved, browser):
-    _, root = saved
+def test_nbconvert_shows_them_too(book, browser):
+    _, root = book
     command = [sys.executable, "-m", "nbconvert", "--to", "html", "n.ipynb"]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
     browser.goto((root / "n.html").as_uri())
