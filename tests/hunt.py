@@ -13,12 +13,11 @@ import time
 import strategies
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from workbench.runs.verification import compare
 
 
 def differences(case, every_state):
     """What the model and Spark say differently of a case."""
-    comparison = compare(case.run(), every_state)
+    comparison = case.run().compare(every_state=every_state)
     return comparison[comparison["differences"] > 0]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench import spark_versions
 from workbench.engine import sink_reader
 from workbench.engine.scratch import Scratch
 from workbench.errors import TooLargeError, WorkbenchError
@@ -25,13 +26,18 @@ _MOST_OUTPUT = 50_000_000
 """Rows of output that are read into memory at most."""
 
 
-def versions() -> dict[str, str]:
-    """The versions of what a query runs on."""
-    import pyspark
+def versions(spark: str | None = None) -> dict[str, str]:
+    """The versions of what a query runs on.
 
+    Parameters
+    ----------
+    spark
+        The version of the session's Spark; None: that of the PySpark that is installed.
+    """
     from workbench._version import __version__
 
-    return {"workbench": __version__, "pyspark": pyspark.__version__, "python": platform.python_version()}
+    found = spark or spark_versions.installed()
+    return {"workbench": __version__, "pyspark": found, "python": platform.python_version()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +55,7 @@ class Execution:
     written
         The output, where it was read already; None: what is in the folder.
     versions
-        The versions of the workbench, of PySpark and of Python that ran it.
+        The versions of the workbench, of the session's Spark and of Python that ran it.
     compared_state
         Of a run that was saved and loaded, the line of `Run.comparison` on what was in state, as it was when the run
         was saved.

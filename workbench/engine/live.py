@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlparse
 
 from workbench import process, session, times
 from workbench.engine import metadata_log, query, sink_reader
-from workbench.engine.execution import Execution
+from workbench.engine.execution import Execution, versions
 from workbench.engine.live_rates import NO_LATENCY, Measured, Numbers, duration, latencies, rates
 from workbench.engine.scratch import Scratch
 from workbench.engine.stopping import stop_query
@@ -85,7 +85,8 @@ class Live:
     ) -> None:
         self.feed = feed
         self.error: QueryError | None = None
-        self._empty = Simulation(join, left, right, finish=False, policy=policy, ended=False)
+        version = session.version_of(spark)
+        self._empty = Simulation(join, left, right, finish=False, policy=policy, ended=False, spark_version=version)
         self._sides = left, right
         self._trigger, self._speed, self._on_progress = trigger, speed, on_progress
         self._paused, self._stopped = threading.Event(), threading.Event()
@@ -301,7 +302,8 @@ class Live:
                 self._look_up_files()
                 left, right = (self._stream(place) for place in (0, 1))
                 written = self._output.read(done)
-                execution = Execution(self._spark, self._scratch, tuple(self._progress[:done]), written)
+                used = versions(self._empty.spark_version)
+                execution = Execution(self._spark, self._scratch, tuple(self._progress[:done]), written, used)
                 self._snapshot = done, Run(replace(self._empty, left=left, right=right), execution)
             return self._snapshot[1]
 

@@ -1,6 +1,6 @@
 """Spark's aggregation of both sides together, in groups that come out when the watermark has passed them.
 
-The rules are those of Spark 4.3's ``StateStoreSaveExec`` and ``SessionWindowStateStoreRestoreExec``.
+The rules are those of ``StateStoreSaveExec`` and ``SessionWindowStateStoreRestoreExec``, in all versions.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from workbench.model._sessions import close_sessions
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
 from workbench.model.definition import check_pairs
+from workbench.spark_versions import SparkFacts
 
 
-def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared) -> Outcome:
+def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts) -> Outcome:
     """What comes out of the groups; arguments as in `workbench.model._operators.OperatorModel`."""
     count, kind = len(marks), kind_of(join)
     both = pd.concat([sides[side].assign(side=number) for number, side in enumerate(SIDES)], ignore_index=True)

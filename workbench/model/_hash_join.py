@@ -2,7 +2,7 @@
 
 A micro-batch's left rows meet the right rows in state, its right rows then meet all left rows in state and of the same
 micro-batch; last, what the watermark has passed leaves the state, and the rows of an outer side that met nobody come
-out padded. The rules are those of Spark 4.3's ``StreamingSymmetricHashJoinExec``.
+out padded. The rules are those of ``StreamingSymmetricHashJoinExec``, in the version that is asked for.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from workbench.model._outcome import Outcome
 from workbench.model._outputs import Placed, of_pairs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
+from workbench.spark_versions import SparkFacts
 
 
-def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared) -> Outcome:
+def replay(
+    join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, spark: SparkFacts
+) -> Outcome:
     """What comes out of a stream-stream join; arguments as in `workbench.model._operators.OperatorModel`."""
     count, kind, emits = len(marks), kind_of(join), emission(join)
     for side, threshold in zip(SIDES, kind.evicted_up_to(join, marks.eviction), strict=True):
@@ -52,7 +55,10 @@ def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], share
         kept = alive[side] & ~_at_once(join, side, sides[side])
         if emits.first_only and side == "left":  # done with a row that has met another
             leaves = sides[side]["evicted_in"].to_numpy().copy()
-            np.minimum.at(leaves, one, batch)
+            done = np.full(len(one), True)
+            if not spark.semi_join_frees_matched:
+                done = at["right"]["batch"][other] < at["left"]["batch"][one]
+            np.minimum.at(leaves, one[done], batch[done])
             sides[side]["evicted_in"] = leaves
         sides[side]["held"] = kept & (sides[side]["evicted_in"] > sides[side]["batch"])
     padded = {}

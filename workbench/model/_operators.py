@@ -14,6 +14,7 @@ from workbench.model import _aggregation, _hash_join
 from workbench.model._outcome import Outcome
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
+from workbench.spark_versions import SparkFacts
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,13 @@ class OperatorModel:
     ----------
     replay
         What comes out of a join under watermarks, of its sides (the assignments with ``filtered``, ``watermark`` and
-        ``late``) and what they share.
+        ``late``), what they share, and the facts of the version of Spark.
     dropped
         Of a join's late assignments (``batch``, ``side``, ``key``, ``start``) those that Spark counts in
         ``numRowsDroppedByWatermark``.
     """
 
-    replay: Callable[[Join, Watermarks, dict[Side, pd.DataFrame], Shared], Outcome]
+    replay: Callable[[Join, Watermarks, dict[Side, pd.DataFrame], Shared, SparkFacts], Outcome]
     dropped: Callable[[Join, pd.DataFrame], pd.DataFrame]
 
 

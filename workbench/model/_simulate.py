@@ -15,6 +15,7 @@ from workbench.model._operators import MODELS
 from workbench.model._outcome import Outcome
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks, nothing_late, watermarks
+from workbench.spark_versions import SparkFacts, here
 from workbench.streams import Stream
 
 
@@ -39,6 +40,7 @@ def simulate(
     policy: Policy = "min",
     no_more_data: bool = True,
     shared: Shared | None = None,
+    spark: SparkFacts | None = None,
 ) -> Outcome:
     """What a run of these recorded streams must give.
 
@@ -50,9 +52,12 @@ def simulate(
         As in `watermarks`.
     shared
         What runs of these rows under other settings have found out already.
+    spark
+        The version of Spark that the model stands for; None: the one that is installed.
     """
     shared = Shared(left, right) if shared is None else shared
-    return replay(join, watermarks(join, left, right, shared.keys, finish, policy, no_more_data), shared)
+    marks = watermarks(join, left, right, shared.keys, finish, policy, no_more_data)
+    return replay(join, marks, shared, spark or here())
 
 
 def complete(join: Join, left: Stream, right: Stream, shared: Shared | None = None) -> Outcome:
@@ -64,10 +69,10 @@ def complete(join: Join, left: Stream, right: Stream, shared: Shared | None = No
         As in `simulate`.
     """
     shared = Shared(left, right) if shared is None else shared
-    return replay(join, nothing_late(max(left.batch_count, right.batch_count)), shared)
+    return replay(join, nothing_late(max(left.batch_count, right.batch_count)), shared, here())
 
 
-def replay(join: Join, marks: Watermarks, shared: Shared) -> Outcome:
+def replay(join: Join, marks: Watermarks, shared: Shared, spark: SparkFacts) -> Outcome:
     """What comes out of the rows in `shared` under these watermarks, whatever rows they come from."""
     sides = {}
     for side, filtered in zip(SIDES, kind_of(join).drops_null_keys(join), strict=True):
@@ -76,7 +81,7 @@ def replay(join: Join, marks: Watermarks, shared: Shared) -> Outcome:
         mine["watermark"] = marks.late[mine["batch"]]
         mine["late"] = (mine["end"] <= mine["watermark"]) & ~mine["filtered"]
         sides[side] = mine
-    return MODELS[kind_of(join).operator].replay(join, marks, sides, shared)
+    return MODELS[kind_of(join).operator].replay(join, marks, sides, shared, spark)
 
 
 def drop_counts(join: Join, outcome: Outcome) -> Micros:

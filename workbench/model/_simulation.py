@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench import spark_versions
 from workbench.errors import one_of, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
@@ -52,6 +53,9 @@ class Simulation:
     ended
         Whether Spark runs the query to its end. A live query has not yet run the micro-batch without data that Spark
         adds when no more rows come.
+    spark_version
+        The version of Spark that the model stands for: that of the session that runs the query, or, without one, of the
+        PySpark that is installed.
     """
 
     join: Join
@@ -60,12 +64,19 @@ class Simulation:
     finish: bool = True
     policy: Policy = "min"
     ended: bool = True
+    spark_version: str = field(default_factory=spark_versions.installed)
 
     @cached_property
     def outcome(self) -> Outcome:
         """What the query must give."""
         return simulate(
-            self.join, self.left, self.right, finish=self.finish, policy=self.policy, no_more_data=self.ended
+            self.join,
+            self.left,
+            self.right,
+            finish=self.finish,
+            policy=self.policy,
+            no_more_data=self.ended,
+            spark=spark_versions.facts(self.spark_version),
         )
 
     @cached_property

@@ -101,7 +101,7 @@ def _title(result: Result) -> str:
 
 def _head(result: Result) -> Markup:
     ran = isinstance(result, Run)
-    used = result.execution.versions if isinstance(result, Run) else versions()
+    used = result.execution.versions if isinstance(result, Run) else versions(result.simulation.spark_version)
     facts = [
         f"{len(result.left) + len(result.right):,} rows in {result.micro_batches:,} micro-batches",
         f"Spark {used.get('pyspark', '')}" if ran else "simulated, without Spark",

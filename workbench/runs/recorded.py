@@ -7,14 +7,15 @@ import shutil
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
-from workbench import session
+from workbench import session, spark_versions
 from workbench.engine import query
 from workbench.engine import savepoint as savepoints
-from workbench.engine.execution import Execution
+from workbench.engine.execution import Execution, versions
 from workbench.engine.scratch import Scratch
 from workbench.engine.stopping import stop_queries
 from workbench.errors import TooLargeError, WorkbenchError, wrong
@@ -102,7 +103,7 @@ def run(
     with ExitStack() as on_failure:
         scratch = Scratch()
         on_failure.callback(scratch.remove)
-        made = Run(simulation, _execute(simulation, scratch, spark, progress, stop, savepoint))
+        made = _execute(simulation, scratch, spark, progress, stop, savepoint)
         on_failure.pop_all()
     verify(made)
     return made
@@ -115,14 +116,17 @@ def _execute(
     progress: Callable[[int, int], None] | None,
     stop: Event | None,
     savepoint: str | os.PathLike[str] | None,
-) -> Execution:
+) -> Run:
     """Run a query to its end, in a folder."""
     query.record(simulation, scratch.path)
     done = [] if savepoint is None else savepoints.restore(simulation, scratch.path, savepoint)
     base = session.spark() if spark is None else spark
     rows = max(len(simulation.left), len(simulation.right)) // max(simulation.micro_batches, 1)
     try:
+        simulation = replace(simulation, spark_version=session.version_of(base))
         own = session.for_query(base, simulation.policy, rows)
+    except WorkbenchError:
+        raise
     except Exception as error:  # noqa: BLE001 - of a session of the user's that has ended, for instance
         raise query.one_sentence(error) from None
     expected = simulation.micro_batches + 2 if simulation.finish else simulation.micro_batches
@@ -144,7 +148,7 @@ def _execute(
         stop_queries(own)  # also one whose start was interrupted
         raise
     model.join()
-    return Execution(own, scratch, tuple(done))
+    return Run(simulation, Execution(own, scratch, tuple(done), versions=versions(simulation.spark_version)))
 
 
 def _simulate(simulation: Simulation, folder: Path, too_much: list[TooLargeError]) -> None:
@@ -181,13 +185,23 @@ def verification_failure(run: Run) -> str:
         return f"this run was not compared with the workbench's model, and has no reasons: {why}"
 
 
-def preview(join: Join, left: Stream, right: Stream, *, finish: bool = True, policy: Policy = "min") -> Preview:
+def preview(
+    join: Join,
+    left: Stream,
+    right: Stream,
+    *,
+    finish: bool = True,
+    policy: Policy = "min",
+    spark_version: str | None = None,
+) -> Preview:
     """The expected result of a run, simulated in an instant, without Spark.
 
     Parameters
     ----------
     join, left, right, finish, policy
         As in `run`.
+    spark_version
+        The version of Spark whose run is simulated, such as ``"4.1"``; None: the PySpark that is installed.
 
     Returns
     -------
@@ -210,4 +224,5 @@ def preview(join: Join, left: Stream, right: Stream, *, finish: bool = True, pol
     ('unmatched', '5917 milliseconds')
     """
     left, right = check(join, left, right, finish, policy)
-    return Preview(Simulation(join, left, right, finish, policy))
+    version = spark_versions.check("spark_version", spark_version)
+    return Preview(Simulation(join, left, right, finish, policy, spark_version=version))

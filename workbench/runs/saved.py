@@ -60,7 +60,7 @@ def write(saved: Saved, path: Path) -> Path:
     about = {
         "kind": _KIND,
         "version": _VERSION,
-        "versions": dict(versions() if execution is None else execution.versions),
+        "versions": dict(versions(simulation.spark_version) if execution is None else execution.versions),
         "name": saved.name,
         "join": _described(simulation.join),
         "finish": simulation.finish,
@@ -172,7 +172,8 @@ def _simulation(path: Path, about: Mapping[str, Any]) -> Simulation:
     one_of("policy", about["policy"], POLICIES)
     join = _read_join(about["join"])
     left, right = check(join, left, right, about["finish"], about["policy"])
-    return Simulation(join, left, right, about["finish"], about["policy"], about["ended"])
+    version = str(about["versions"]["pyspark"])
+    return Simulation(join, left, right, about["finish"], about["policy"], about["ended"], version)
 
 
 def _read_join(about: Mapping[str, Any]) -> Join:

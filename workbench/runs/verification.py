@@ -182,7 +182,7 @@ def save_report(simulation: Simulation, comparison: pd.DataFrame, script: str, p
         "join": repr(simulation.join),
         "finish": simulation.finish,
         "policy": simulation.policy,
-        "versions": versions(),
+        "versions": versions(simulation.spark_version),
         "comparison": comparison.to_dict("records"),
     }
     with safe_files.folder(path) as staged:

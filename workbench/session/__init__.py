@@ -25,17 +25,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench import process
+from workbench import process, spark_versions
 from workbench.cache import cached_file
 from workbench.engine.cause import is_gone
-from workbench.errors import JavaError, WorkbenchError
+from workbench.errors import ArgumentError, JavaError, WorkbenchError
 from workbench.literals import Policy
 from workbench.session import hadoop, memory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["QUERY_SETTINGS", "SETTINGS", "archive", "begin", "check_java", "for_query", "launch", "spark"]
+__all__ = ["QUERY_SETTINGS", "SETTINGS", "archive", "begin", "check_java", "for_query", "launch", "spark", "version_of"]
 
 SETTINGS = {
     # this machine, all of it, and no cluster
@@ -72,10 +72,6 @@ QUERY_SETTINGS = {
     # of 200 makes a small run 80 times as long. `for_query` takes one a core from 5,000 rows a micro-batch and side on:
     # two made the large run 0.6 of its time, below 5,000 rows they made no difference
     "spark.sql.shuffle.partitions": "1",
-    # small: half the time; the checkpoint's files are written by the file system above, without checksum files
-    "spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-    ),
     # in memory; what is said of state was measured on it. RocksDB, with any of its join state formats (2, 3, 4): four
     # to five times the time, large. Format 1, of old, no longer runs; 2 is the other that this store knows
     "spark.sql.streaming.stateStore.providerClass": (
@@ -102,7 +98,7 @@ QUERY_SETTINGS = {
 }
 
 _JAVA_REMEDY = (
-    "Spark 4.3 needs Java 17 or 21: on Debian or Ubuntu `sudo apt-get install openjdk-17-jre-headless`, "
+    "Spark 4 needs Java 17 or 21: on Debian or Ubuntu `sudo apt-get install openjdk-17-jre-headless`, "
     "on macOS `brew install openjdk@17`, on Windows `winget install EclipseAdoptium.Temurin.17.JRE`"
 )
 MANY_ROWS, _MOST_PARTITIONS, _PARTITIONS = 5_000, 8, "spark.sql.shuffle.partitions"
@@ -116,7 +112,7 @@ def check_java() -> str:
     Raises
     ------
     JavaError
-        If there is none, or it is not one that Spark 4.3 runs on; one line with the command that installs one.
+        If there is none, or it is not one that Spark 4 runs on; one line with the command that installs one.
     """
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
@@ -233,6 +229,24 @@ def launch(*java_options: str) -> SparkSession:
     return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
+def version_of(spark: SparkSession) -> str:
+    """The version of a session's Spark, which over Spark Connect is the server's.
+
+    Raises
+    ------
+    ArgumentError
+        If the workbench does not run on it.
+    """
+    found = str(spark.version)
+    if not spark_versions.is_supported(found):
+        oldest, newest = spark_versions.OLDEST.minor, spark_versions.NEWEST.minor
+        raise ArgumentError(
+            f"spark: got a session of Spark {found}; give one of Spark {oldest} to {newest} (exported scripts run on "
+            f"Spark {spark_versions.OLDEST_OF_SCRIPTS} too)"
+        )
+    return found
+
+
 def for_query(base: SparkSession, policy: Policy, rows: int = 0) -> SparkSession:
     """A new session of the same Spark application, set up for one query; `base` stays as it is.
 
@@ -246,8 +260,14 @@ def for_query(base: SparkSession, policy: Policy, rows: int = 0) -> SparkSession
         How many rows a side a micro-batch brings: with many, the work is shared out.
     """
     own = base.newSession()
-    many = {_PARTITIONS: str(min(_cores(base), _MOST_PARTITIONS))} if rows >= MANY_ROWS else {}
-    for name, value in (QUERY_SETTINGS | many | {"spark.sql.streaming.multipleWatermarkPolicy": policy}).items():
+    own_settings = {
+        # small: half the time; the checkpoint's files are written by Hadoop's file system, without checksum files
+        "spark.sql.streaming.checkpointFileManagerClass": spark_versions.facts(str(base.version)).checkpoint_manager,
+        "spark.sql.streaming.multipleWatermarkPolicy": policy,
+    }
+    if rows >= MANY_ROWS:
+        own_settings[_PARTITIONS] = str(min(_cores(base), _MOST_PARTITIONS))
+    for name, value in (QUERY_SETTINGS | own_settings).items():
         own.conf.set(name, value)
     return own
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from workbench import fixes, model
+from workbench import fixes, model, spark_versions
 from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.literals import Policy, Setting
@@ -79,7 +79,7 @@ def tune(
     cuts: dict[str | None, tuple[Stream, Stream]] = {None: (left, right)}
     samples: dict[str | None, Sample] = {}
     complete: dict[tuple[Join, str | None], Complete] = {}
-    rows = []
+    rows, spark = [], spark_versions.here()
     for values in chosen:
         setting = dict(zip(names, values, strict=True))
         trigger = setting.get("trigger")
@@ -94,7 +94,7 @@ def tune(
             complete[changed, trigger] = Complete(changed, sample)
         # the watermark follows all rows, whichever are looked at
         marks = model.watermarks(changed, one, other, keys, True, chosen_policy)
-        outcome = model.replay(changed, marks, sample.shared)
+        outcome = model.replay(changed, marks, sample.shared, spark)
         row = setting | figures(changed, outcome, complete[changed, trigger], sample)
         rows.append(row | {"now": values == chosen[0]})
     table = pd.DataFrame(rows)

@@ -1,0 +1,102 @@
+"""What differs between the versions of Spark that the workbench runs on, in one table.
+
+Session, model and scripts ask it; what is the same in all of them is not in it. Each difference is explained, with its
+test, in ``docs/spark-versions.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from workbench.errors import wrong
+
+__all__ = ["NEWEST", "OLDEST", "OLDEST_OF_SCRIPTS", "SparkFacts", "check", "facts", "here", "installed", "is_supported"]
+
+_STREAMING = "org.apache.spark.sql.execution.streaming"
+
+
+@dataclass(frozen=True)
+class SparkFacts:
+    """One minor version of Spark.
+
+    Attributes
+    ----------
+    minor
+        Its number, such as ``4.3``.
+    checkpoint_manager
+        The class that writes a checkpoint's files by way of Hadoop's `FileSystem`.
+    semi_join_frees_matched
+        Whether a left row of a semi join leaves the state in the micro-batch in which it first matches; else only one
+        that meets a right row of an earlier micro-batch is never stored, and all others stay until the watermark
+        passes them.
+    """
+
+    minor: str
+    checkpoint_manager: str = f"{_STREAMING}.checkpointing.FileSystemBasedCheckpointFileManager"
+    semi_join_frees_matched: bool = True
+
+    def __str__(self) -> str:
+        return f"Spark {self.minor}"
+
+
+_ALL = (
+    SparkFacts(
+        "4.0",
+        checkpoint_manager=f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
+        semi_join_frees_matched=False,
+    ),
+    SparkFacts("4.1", semi_join_frees_matched=False),
+    SparkFacts("4.2"),
+    SparkFacts("4.3"),
+)
+OLDEST, NEWEST = _ALL[0], _ALL[-1]
+OLDEST_OF_SCRIPTS = "3.5"
+"""The oldest version that exported scripts run on."""
+
+
+def facts(number: str) -> SparkFacts:
+    """The facts of a version, such as ``4.1.2`` or ``4.0.1-amzn-0``; of one that is not known, those of the nearest."""
+    minor = _minor(number)
+    return next((each for each in reversed(_ALL) if _minor(each.minor) <= minor), OLDEST)
+
+
+def installed() -> str:
+    """The version of PySpark that is installed here; the newest that is known where there is none."""
+    for package in ("pyspark", "databricks-connect"):
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            continue
+    return NEWEST.minor
+
+
+def here() -> SparkFacts:
+    """The facts of the PySpark that is installed."""
+    return facts(installed())
+
+
+def is_supported(number: str) -> bool:
+    """Whether the workbench runs on a version; a newer one than it knows is tried, as every run is verified."""
+    return _minor(number) >= _minor(OLDEST.minor)
+
+
+def check(argument: str, got: object) -> str:
+    """A version of Spark that the workbench knows, as a user gives it; None: the PySpark that is installed.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no text such as ``4.1`` or ``4.1.2``, or of a version that is not known.
+    """
+    if got is None:
+        return installed()
+    if not isinstance(got, str) or _minor(got) not in [_minor(each.minor) for each in _ALL]:
+        raise wrong(argument, got, f'give a version from {OLDEST.minor} to {NEWEST.minor}, such as "{OLDEST.minor}"')
+    return got
+
+
+def _minor(number: str) -> tuple[int, int]:
+    found = re.match(r"(\d+)\.(\d+)", number)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
