@@ -14,7 +14,6 @@ import strategies
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 
-
 def differences(case, every_state):
     """What the model and Spark say differently of a case."""
     comparison = case.run().compare(every_state=every_state)
