@@ -90,7 +90,7 @@ def torment(
     draw = random.Random(seed)
     for step in steps:
         running = start()
-        found = until(step, file.parent, written, running, draw)
+        found = until(step, scripts.beside(file), written, running, draw)
         assert not running.poll(), Path(f"{file}.err").read_text()[-3000:]
         scripts.kill(running)
         assert found == step, f"it ended before it could be killed at this step: {step}"
@@ -147,8 +147,8 @@ def main() -> None:
     run = wb.run(wb.IntervalJoin("-5 s", "5 s", how="left"), *streams(args.kills + 6), finish=False)
     expected = rows_of(run)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        file = wb.export(run, Path(folder) / "join.py")
-        written = files_written(file.parent)
+        file = scripts.job(run, Path(folder))
+        written = files_written(Path(folder))
         steps = Kills(args.seed, every=True).of(STEPS, 0, args.kills)
         torment(file, steps, args.seed, written, lambda: started(file))
         rows = plain(wb.spark().read.parquet(f"{folder}/output").toArrow().to_pylist())

@@ -49,13 +49,19 @@ def environment(folder, jars=(), **settings):
     return os.environ | {"SPARK_CONF_DIR": str(conf), "PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
 
 
+def beside(file):
+    """The folder that a script, or a project, is in."""
+    return Path(file).parent.parent if Path(file).name == "main.py" else Path(file).parent
+
+
 def start(file, *arguments, env=None, launcher=(sys.executable,)):
-    """Start a script; its output goes to files beside it."""
+    """Start a script in the folder that it, or its project, is in; what it prints goes to files beside it."""
+    home = beside(file)
     with Path(f"{file}.out").open("a") as out, Path(f"{file}.err").open("a") as err:
         return subprocess.Popen(
             [*launcher, str(file), *map(str, arguments)],
-            cwd=Path(file).parent,
-            env=env or environment(Path(file).parent),
+            cwd=home,
+            env=env or environment(home),
             stdin=subprocess.DEVNULL,
             start_new_session=True,
             stdout=out,
@@ -89,18 +95,38 @@ def lines(file):
     return [json.loads(line) for line in Path(f"{file}.out").read_text().splitlines() if line.startswith("{")]
 
 
+MODULES = ("join", "sources", "operations", "sinks", "dead_letters")
+
+
 def module(file):
-    """A script as a module."""
-    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = made
-    spec.loader.exec_module(made)
+    """A script, or the module of a project that is started, with those that it imports, as one name space."""
+    folder, before = str(Path(file).parent), {name: sys.modules.pop(name, None) for name in MODULES}
+    sys.path.insert(0, folder)
+    try:
+        spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+        made = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(made)
+        for name in MODULES:
+            if name in sys.modules and Path(sys.modules[name].__file__).parent == Path(folder):
+                for each, value in vars(sys.modules[name]).items():
+                    vars(made).setdefault(each, value)
+    finally:
+        sys.path.remove(folder)
+        for name, value in before.items():
+            sys.modules.pop(name, None)
+            if value is not None:
+                sys.modules[name] = value
     return made
+
+
+def job(run, folder, **places):
+    """A project of a run, in a folder of this folder; gives what is started."""
+    return wb.export(run, folder / "job", **places)
 
 
 def arguments(made, **given):
     """A script's arguments, with its defaults."""
-    before, sys.argv = sys.argv, ["join.py"]
+    before, sys.argv = sys.argv, ["main.py"]
     try:
         return argparse.Namespace(**vars(made.parse_args()) | given)
     finally:
@@ -117,9 +143,9 @@ def own_session(spark, **settings):
 
 def run_here(spark, run, folder, **given):
     """The script's own functions, in the tests' session."""
-    made = module(wb.export(run, folder / "join.py", dead_letters="parquet"))
+    made = module(job(run, folder, dead_letters="parquet"))
     places = {name: str(folder / name) for name in ("output", "checkpoint", "dead_letters")}
-    extra = {} if run.finish else {"trigger": "available-now"}
+    extra = {"drain": True} if run.finish else {"trigger": "available-now"}
     own = own_session(spark, **{"spark.sql.files.ignoreCorruptFiles": "true"})
     made.run(own, arguments(made, **places | extra | given))
     return own

@@ -31,11 +31,15 @@ class SparkFacts:
         Whether a left row of a semi join leaves the state in the micro-batch in which it first matches; else only one
         that meets a right row of an earlier micro-batch is never stored, and all others stay until the watermark
         passes them.
+    semi_join_loses_expiring
+        Whether a right row of a semi join that leaves the state in the micro-batch it arrives in is not stored, so that
+        a left row of that micro-batch does not meet it, although neither is late.
     """
 
     minor: str
     checkpoint_manager: str = f"{_STREAMING}.checkpointing.FileSystemBasedCheckpointFileManager"
     semi_join_frees_matched: bool = True
+    semi_join_loses_expiring: bool = True
 
     def __str__(self) -> str:
         return f"Spark {self.minor}"
@@ -46,8 +50,9 @@ _ALL = (
         "4.0",
         checkpoint_manager=f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
         semi_join_frees_matched=False,
+        semi_join_loses_expiring=False,
     ),
-    SparkFacts("4.1", semi_join_frees_matched=False),
+    SparkFacts("4.1", semi_join_frees_matched=False, semi_join_loses_expiring=False),
     SparkFacts("4.2"),
     SparkFacts("4.3"),
 )

@@ -57,14 +57,14 @@ class ExportPanel:
         add, drop = self._form.add, widgets.Dropdown
         add("source", drop(options=list(script.SOURCES)), "Source", "Where the script reads.")
         add("sink", drop(options=list(script.SINKS)), "Sink", "Where it writes.")
-        tip = "Where it writes rows that come late or cannot be read."
+        tip = "Where a project writes rows that come late or cannot be read."
         add(
             "dead_letters",
             drop(options=[_NOWHERE, *((name, name) for name in script.DEAD_LETTERS)]),
             "Dead letters",
             tip,
         )
-        tip = "A project has the script, a test with the recording as its fixture, a README and its dependencies."
+        tip = "A project has modules for restarts, a log and dead letters, a test, a README and its dependencies."
         add("form", drop(options=[SCRIPT, PROJECT]), "Export as", tip)
         tip = "The folder that is written; files that the workbench did not write are never replaced."
         add("folder", widgets.Text("job", continuous_update=False), "Folder", tip)
@@ -101,7 +101,7 @@ class ExportPanel:
             with self._form.quietly():
                 before = box.value
                 box.options = list(made)
-                box.value = before if before in made else "join.py"
+                box.value = before if before in made else next(iter(made))
         return made[box.value], box.value
 
     def _places(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class ExportPanel:
 
 
 def _texts(run: Result, project: bool, source: str, sink: str, dead_letters: str | None) -> dict[str, str]:
-    """The texts that an export would write, by the names of their files, the script first.
+    """The texts that an export would write, by the names of their files, the one that is started first.
 
     Raises
     ------
@@ -149,15 +149,7 @@ def _texts(run: Result, project: bool, source: str, sink: str, dead_letters: str
         If the places do not go together.
     """
     endpoints = script.check(run.left, run.right, source, sink, dead_letters)
-    text = script.render(
-        run.join,
-        run.left,
-        run.right,
-        finish=run.finish,
-        policy=run.policy,
-        source=source,
-        sink=sink,
-        dead_letters=dead_letters,
-    )
-    around = script.project(run.join, run.left, run.right, run.policy, endpoints) if project else {}
-    return {"join.py": text} | around
+    if project:
+        return script.project(run.join, run.left, run.right, run.policy, endpoints)
+    places: dict[str, Any] = {"source": source, "sink": sink, "dead_letters": dead_letters}
+    return {"join.py": script.render(run.join, run.left, run.right, policy=run.policy, **places)}

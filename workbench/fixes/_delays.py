@@ -54,8 +54,8 @@ def _on_time(search: Search, delayed: Side, assignments: pd.DataFrame) -> Micros
 
 
 def _kept_by_semi(search: Search, delayed: Side, left: pd.DataFrame, right: pd.DataFrame) -> Micros:
-    """A semi join keeps a left row for its own micro-batch only if that leaves it in state."""
-    batch = left["batch"].to_numpy()
-    stays = left["end"].to_numpy() + search.left_retention
+    """A semi join keeps a right row for the left rows of its own micro-batch only if that leaves it in state."""
+    batch = right["batch"].to_numpy()
+    stays = right["end"].to_numpy() + search.right_retention
     needed = needed_delay(search.outcome.marks, search.policy, delayed, batch, stays)
-    return np.where(batch == right["batch"].to_numpy(), needed, 0)
+    return np.where(batch == left["batch"].to_numpy(), needed, 0)

@@ -12,6 +12,7 @@ from workbench.joins import emission
 from workbench.kinds import kind_of
 from workbench.literals import Policy, Setting, Side, other_side
 from workbench.model import Micros, Simulation, Watermarks, query_watermark
+from workbench.spark_versions import facts
 from workbench.streams import SIDES
 
 __all__ = ["COLUMNS", "MS", "NEVER", "Search", "needed_delay"]
@@ -68,8 +69,9 @@ class Search:
         if asked is not None:
             self._ask_only(asked)
         kind = kind_of(join)
-        self.left_retention = kind.left_retention(join)
-        self.semi = emission(join).first_only
+        self.right_retention = kind.right_retention(join)
+        self.semi = emission(join).first_only and facts(simulation.spark_version).semi_join_loses_expiring
+        """Whether the join loses left rows whose partner expires in the micro-batch it comes in."""
         self.waits = kind.grouped and not self.finish
         """Whether what is open at the end never comes out."""
 

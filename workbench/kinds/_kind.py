@@ -217,8 +217,8 @@ class Kind(Generic[J]):
         """For either side the ``end`` at or before which rows leave the state at these watermarks."""
         return watermark, watermark
 
-    def left_retention(self, join: J) -> int:
-        """Microseconds that a left row stays in state after its ``end``."""
+    def right_retention(self, join: J) -> int:
+        """Microseconds that a right row stays in state after its ``end``."""
         return 0
 
     def waits(self, join: J, side: Side) -> int:

@@ -41,10 +41,8 @@ def replay(
     met = alive["left"][one] & alive["right"][other]
     met &= (arrived[0] >= arrived[1]) | (at["left"]["evicted_in"][one] >= arrived[1])
     met &= (arrived[1] >= arrived[0]) | (at["right"]["evicted_in"][other] >= arrived[0])
-    if emits.first_only:
-        # Spark 4.3 does not store the left row of a semi join that leaves the state in the micro-batch it arrives in,
-        # so a partner in that same micro-batch does not meet it, although neither is late
-        met &= (arrived[0] != arrived[1]) | (at["left"]["evicted_in"][one] > arrived[0])
+    if emits.first_only and spark.semi_join_loses_expiring:
+        met &= (arrived[0] != arrived[1]) | (at["right"]["evicted_in"][other] > arrived[1])
     one, other, batch = one[met], other[met], np.maximum(*arrived)[met]
     spans = {side: _spans(at[side], kind.windowed) for side in SIDES}
     pairs = Placed({"left": one, "right": other}, spans["left"][0][one], spans["left"][1][one], batch)

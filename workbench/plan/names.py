@@ -79,7 +79,7 @@ def is_plain(name: str) -> bool:
     return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
 
 
-_SCRIPTS = ("templates", "sources", "sinks", "dead_letters", "connectors")
+_SCRIPTS = ("templates", "templates/job", "sources", "sinks", "dead_letters", "connectors")
 _reserved: dict[str, str] = {}
 
 
@@ -221,6 +221,7 @@ ENVIRONMENT = jinja2.Environment(
 ENVIRONMENT.filters |= {
     "column": column,
     "literal": literal,
+    "quoted": quoted,
     "interval": interval,
     "span": times.text,
     "wrapped": wrapped,
@@ -265,4 +266,4 @@ def fill(source: jinja2.Template, names: Names, finish: bool, **more: Any) -> st
     """The text of a template for these names."""
     keys = list(zip(names.left.prefixed_keys, names.right.prefixed_keys, strict=True))
     text = source.render(left=names.left, right=names.right, keys=keys, finish=finish, **more)
-    return black.format_str(text, mode=black.Mode(line_length=100))
+    return black.format_str(text, mode=black.Mode(line_length=120))

@@ -291,7 +291,7 @@ class Reasons:
             return f"it came too late for the window it shares with {name}"
         if not self.kind.merging:
             return (
-                f"its partner {name} came in the same micro-batch, when the watermark had passed both: "
+                f"its partner {name} came in the same micro-batch, in which the watermark passed it: "
                 "Spark's semi join keeps no such row"
             )
         return f"its partner {name} came when the session had closed"

@@ -429,4 +429,4 @@ class Result:
         """The PySpark script of this join, as text."""
         from workbench import script
 
-        return script.render(self.join, self.left, self.right, finish=self.finish, policy=self.policy)
+        return script.render(self.join, self.left, self.right, policy=self.policy)

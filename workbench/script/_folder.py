@@ -1,4 +1,4 @@
-"""A folder around an exported script: a test with its fixture, the commands that start it, what it depends on."""
+"""An exported project as a folder: its modules, a test with its fixture, the commands that start it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def write(run: Run, folder: Path, endpoints: Endpoints) -> None:
-    """Write all but the script itself.
+    """Write all but the recordings of its streams.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def write(run: Run, folder: Path, endpoints: Endpoints) -> None:
     for name, text in project(run.join, run.left, run.right, run.policy, endpoints).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    fixture = folder / "fixture"
+    fixture = folder / "tests" / "fixture"
     names = Names.of(run.left, run.right)
     for side, stream in ((names.left, run.left), (names.right, run.right)):
         stream.write(fixture / side.var, run.micro_batches)

@@ -32,7 +32,7 @@ from pyspark.sql.window import Window
 """.strip().splitlines()
 )
 """Imports that any script may need."""
-_CONSTANTS = {
+CONSTANTS = {
     "CORRUPT": f'"{CORRUPT}"  # the column for what could not be read',
     "WINDOW": f'"{LATE_WINDOW}"  # the column for the window that a row is late for',
     "MICROSECONDS": "\"yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX\"  # of timestamps as text",
@@ -40,12 +40,24 @@ _CONSTANTS = {
 
 
 def names(body: str) -> set[str]:
-    """The names that a text uses; what stands in its literals is none."""
-    return {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
+    """The names that a text reads; what stands in its literals is none."""
+    return {
+        node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
 
 
-def imports(used: set[str], lines: Iterable[str]) -> str:
-    """The import statements for these names, of those that there are, in the usual order."""
+def imports(used: set[str], lines: Iterable[str], own: Iterable[str] = ()) -> str:
+    """The import statements for these names, of those that there are, in the usual order.
+
+    Parameters
+    ----------
+    used
+        The names.
+    lines
+        The statements that there are.
+    own
+        Statements that import one name each from another module of the script; they stand last.
+    """
     wanted = set()
     for line in lines:
         start, _, known = line.rpartition("import ")
@@ -55,9 +67,13 @@ def imports(used: set[str], lines: Iterable[str]) -> str:
     groups: dict[bool, list[str]] = {False: [], True: []}
     for line in sorted(wanted, key=lambda line: (line.startswith("from"), line.split()[1], line)):
         groups[line.split()[1].partition(".")[0] not in sys.stdlib_module_names].append(line)
-    return "\n\n".join("\n".join(group) for group in groups.values() if group)
+    return "\n\n".join("\n".join(group) for group in (*groups.values(), _together(own)) if group)
 
 
-def constants(used: set[str]) -> str:
-    """The constants of these names."""
-    return "\n".join(f"{name} = {value}" for name, value in _CONSTANTS.items() if name in used)
+def _together(lines: Iterable[str]) -> list[str]:
+    """Statements that import one name each, as one for each module."""
+    names: dict[str, list[str]] = {}
+    for line in lines:
+        start, _, name = line.rpartition(" import ")
+        names.setdefault(start, []).append(name)
+    return [f"{start} import {', '.join(sorted(each))}" for start, each in sorted(names.items())]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from workbench.sources import arrow
+from workbench.spark_versions import OLDEST_OF_SCRIPTS
 from workbench.streams import Stream
 
 Guarantee = Literal["exactly once", "at least once", "no promise"]
@@ -38,7 +39,7 @@ class SparkVersion:
         return self.number.rpartition(".")[0]
 
 
-SPARK = SparkVersion("4.3.0", "pyspark>=4.3,<4.4")
+SPARK = SparkVersion("4.3.0", f"pyspark>={OLDEST_OF_SCRIPTS},<4.4")
 """What scripts are for, unless a connector is tied to another version."""
 
 
@@ -122,9 +123,13 @@ class Source:
     malformed
         What becomes of a record that cannot be read, for the documentation.
     template
-        Jinja text of macros: ``input_fields()`` and ``input_values(side)`` of the script's class ``Input``, ``place(side)``
+        Jinja text of macros for a project's module ``sources``: ``input_fields()`` and ``input_values(side)`` of the script's class ``Input``, ``place(side)``
         (default and help of the side's argument), ``settings()`` of the session, ``read()`` and, for dead letters,
         ``read_micro_batch()``.
+    plain
+        Jinja text of macros for a plain script, in one file: ``constants()`` and ``constant(side)`` of the
+        module, ``place(side)`` as above, ``read(side)``, the statement that makes the side's streaming DataFrame, and
+        ``prepared(side)``, calls that follow when the end of its input was added.
     pipeline
         Jinja text of macros for a declarative pipeline: ``imports()``, ``constants(side)``, ``functions()``,
         ``read(side)``, ``configuration(sides)``. Empty: there is none.
@@ -134,8 +139,6 @@ class Source:
         What it needs.
     stored
         Whether it reads the run's own files, or its recordings, which have an end.
-    trigger
-        The default of ``--trigger``.
     dropped
         Why a record may be among the dead letters, beside being late.
     imports
@@ -146,11 +149,11 @@ class Source:
     description: str
     malformed: str
     template: str = field(repr=False)
+    plain: str = field(default="", repr=False)
     pipeline: str = field(default="", repr=False)
     arguments: tuple[Argument, ...] = ()
     connectors: tuple[Connector, ...] = ()
     stored: bool = False
-    trigger: str = "10 seconds"
     dropped: tuple[str, ...] = ("malformed",)
     imports: tuple[str, ...] = ()
 
@@ -162,6 +165,10 @@ class Source:
         ArgumentError
             If it cannot.
         """
+
+    def settings(self, left: Stream, right: Stream) -> dict[str, str]:
+        """The session's settings that a plain script needs to read these streams."""
+        return {}
 
     def connectors_for(self, left: Stream, right: Stream) -> tuple[Connector, ...]:
         """What these streams need beside `connectors`."""
@@ -213,6 +220,8 @@ class Sink:
         What it needs.
     fixed_output
         Whether ``--output`` is a folder that belongs to one checkpoint: new with it, and the same as long as it lives.
+    plain
+        What a plain script has in place of the function: Python source of the writer of ``joined``, a `DataStreamWriter`.
     imports
         Import statements that its text may need.
     """
@@ -225,6 +234,7 @@ class Sink:
     arguments: tuple[Argument, ...] = ()
     connectors: tuple[Connector, ...] = ()
     fixed_output: bool = False
+    plain: str = ""
     imports: tuple[str, ...] = ()
 
     @property

@@ -1,4 +1,4 @@
-"""The files around an exported script: its test, its README, its ``pyproject.toml``, the join as a pipeline."""
+"""The files of an exported project: its modules, its test, its README, its ``pyproject.toml``, the join as a pipeline."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from workbench.literals import Policy
 from workbench.plan import Names
 from workbench.script import _sides, _templates
 from workbench.script._endpoints import Endpoints
-from workbench.script._script import both_sides, description
+from workbench.script._job import MAIN, modules
+from workbench.script._variables import both_sides, description, title
 from workbench.streams import Stream
 
 
 def project(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: Endpoints) -> dict[str, str]:
-    """The files around a script, by name.
+    """The files of a project, by name.
 
     Parameters
     ----------
@@ -26,31 +27,34 @@ def project(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: 
         Where the script reads and writes.
     """
     names = Names.of(left, right)
-    title = f"{names.left.var} with {names.right.var}"
     given = {
         "left": names.left,
         "right": names.right,
-        "title": title,
-        "name": title.replace(" ", "-").replace("_", "-"),
+        "title": title(names),
+        "name": title(names).replace(" ", "-").replace("_", "-"),
+        "policy": policy,
+        "main": MAIN,
         "description": description(join, policy, names),
         "grouped": kind_of(join).grouped,
         "pipeline": _is_pipeline(join, left, right, endpoints),
         "packages": f"--packages {endpoints.coordinates} " if endpoints.connectors else "",
-        **endpoints.variables(names, "join.py"),
+        **endpoints.variables(names, MAIN),
     }
-    made = {
+    made = modules(join, left, right, policy, endpoints)
+    given["modules"] = [name for name in made if name != MAIN]
+    made |= {
         name: _templates.fill(f"project/{name}.jinja", given) + "\n"
-        for name in ("test_join.py", "README.md", "pyproject.toml")
+        for name in ("tests/test_join.py", "README.md", "pyproject.toml")
     }
     if given["pipeline"]:
-        given["sides"] = both_sides(names, left, right, endpoints, "join.py")
+        given["sides"] = both_sides(names, left, right, endpoints, MAIN)
         code = plan.render(join, left, right)
         for side in (names.left, names.right):  # a pipeline's functions must not ask Spark for columns
             code = code.replace(f"in {side.var}.columns", f"in {side.var.upper()}_COLUMNS")
-        given |= {"code": code, "policy": policy}
+        given["code"] = code
         given["reads"] = _templates.macros(endpoints.source.pipeline, given)
         text = _templates.fill("project/pipeline.py.jinja", given)
-        made["pipeline/transformations/join.py"] = black.format_str(text, mode=black.Mode(line_length=100))
+        made["pipeline/transformations/join.py"] = black.format_str(text, mode=black.Mode(line_length=120))
         made["pipeline/spark-pipeline.yml"] = _templates.fill("project/spark-pipeline.yml.jinja", given) + "\n"
     return made
 

@@ -17,16 +17,20 @@ if TYPE_CHECKING:
 
 def side(names: SideNames, stream: Stream, source: Source, data: str) -> dict[str, Any]:
     """The names and literals of one side, each as Python source; `data` is the folder of recordings."""
-    columns = source.columns(stream)
+    columns, schema = source.columns(stream), source.schema(stream)
+    whole = [f"{quoted(name)} {spark_type}" for name, spark_type in schema.items()]
+    ending = _ending(stream)
     return {
         "var": names.var,
         "constant": names.var.upper(),
         "option": names.option,
-        "schema": [literal(f"{quoted(name)} {spark_type}") for name, spark_type in source.schema(stream).items()],
+        "schema": [literal(each) for each in whole],
+        "schema_text": ", ".join(whole),
         "columns": ", ".join(map(literal, columns)),
         "made_for": json.dumps({"key": stream.key, "time": stream.time, "columns": columns}),
         "time": stream.time,
-        "ending": _ending(stream),
+        "ending": _as_dict(ending, columns),
+        "ending_sql": _as_sql(ending, columns),
         **source.variables(stream, names.var, data),
     }
 
@@ -40,12 +44,26 @@ def meta(left: Stream, right: Stream) -> dict[str, str]:
     }
 
 
-def _ending(stream: Stream) -> str:
-    """The row that ends an input, as Python source of a dict."""
+def _ending(stream: Stream) -> dict[str, str]:
+    """The row that ends an input: each value as Python source; the other columns are null."""
     values = {key: _zero(stream.table.schema.field(key).type) for key in stream.key} | {stream.time: "END_OF_INPUT"}
     nanos = stream.source.as_files().nanos
-    values |= {name: str(arrow.END_OF_INPUT.value) for name in values if name in nanos}
-    return "{" + ", ".join(f"{literal(name)}: {value}" for name, value in values.items()) + "}"
+    return values | {name: str(arrow.END_OF_INPUT.value) for name in values if name in nanos}
+
+
+def _as_dict(ending: dict[str, str], columns: dict[str, str]) -> str:
+    pairs = [f"{literal(name)}: ({value}, {literal(columns[name])})" for name, value in ending.items()]
+    return "{" + ", ".join(pairs) + "}"
+
+
+def _as_sql(ending: dict[str, str], columns: dict[str, str]) -> str:
+    """The query that gives the row that ends an input, as Python source of a text."""
+    parts = []
+    for name, value in ending.items():
+        word = {"END_OF_INPUT": "'{END_OF_INPUT}'", '""': "''", "True": "true", "False": "false"}.get(value, value)
+        typed = word if word == "''" else f"CAST({word} AS {columns[name]})"
+        parts.append(f"{typed} AS {quoted(name).replace('{', '{{').replace('}', '}}')}")
+    return "f" + literal("SELECT " + ", ".join(parts))
 
 
 def _zero(kind: pa.DataType) -> str:
@@ -53,4 +71,6 @@ def _zero(kind: pa.DataType) -> str:
 
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return "END_OF_INPUT"
+    if pa.types.is_string(kind):
+        return '""'
     return repr(arrow.zero(kind).as_py()) if not pa.types.is_decimal(kind) else "0"

@@ -24,6 +24,12 @@ def fill_text(text: str, given: Mapping[str, Any]) -> str:
     return _template(text).render(given)
 
 
+def helpers(given: Mapping[str, Any]) -> str:
+    """The functions that any module of a script may use: general ones, and those of the connectors."""
+    connectors = [fill_text(each.template, given) for each in given["connectors"] if each.template]
+    return "\n\n\n".join([fill("helpers.py.jinja", given), *connectors])
+
+
 def macros(text: str, given: Mapping[str, Any]) -> Any:
     """The macros of a place's own template, as functions that give text."""
     return _template(text).make_module(dict(given))

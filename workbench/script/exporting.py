@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from workbench import safe_files, script
 from workbench.errors import wrong
@@ -28,10 +29,15 @@ def export(
 ) -> Path:
     """Write the script of a run to a file, or a project around it to a folder.
 
-    Streams from memory have no files that the script could read, so their recordings are written beside it, for
+    A file gets a plain script: read, watermarks, the join, write. A folder gets what a long-lived job needs as a package
+    of modules: ``main.py``, which starts it, ``join.py``, ``sources.py``, ``sinks.py``, ``operations.py`` (log, restarts,
+    the checkpoint that belongs to the job), ``dead_letters.py`` where asked for; ``tests`` with the recording as a small
+    fixture and the rows that are expected of it, ``README.md`` with the commands that start it, ``pyproject.toml``.
+    Both go on until they are stopped; with ``--drain`` they take what is there, close every window, and end.
+
+    Streams from memory have no files that a script could read, so their recordings are written beside it, for
     ``join.py`` into ``join_data/<stream>``. Only what an earlier export wrote, and nobody has edited since, is
-    replaced. A folder gets ``join.py``, ``test_join.py`` with the recording as a small fixture and the rows
-    that are expected of it, ``README.md`` with the commands that start it, and ``pyproject.toml``.
+    replaced.
 
     Parameters
     ----------
@@ -49,13 +55,13 @@ def export(
         id) or ``postgresql-transaction`` (a transaction for each micro-batch). What each promises is said in the
         script.
     dead_letters
-        Where it writes rows that come late or cannot be read: ``parquet``, ``kafka``, or None: nowhere, they are
-        counted only.
+        Where a project writes rows that come late or cannot be read: ``parquet``, ``kafka``, or None: nowhere, they
+        are counted only. A plain script has none.
 
     Returns
     -------
     pathlib.Path
-        The script.
+        The script, or the project's ``main.py``.
 
     Raises
     ------
@@ -71,34 +77,22 @@ def export(
         raise wrong("data", data, "use True or False")
     source, sink = "files" if source is None else source, "parquet" if sink is None else sink
     endpoints = script.check(run.left, run.right, source, sink, dead_letters)
-    single = target.suffix == ".py"
-    file = target if single else target / "join.py"
-    text = script.render(
-        run.join,
-        run.left,
-        run.right,
-        finish=run.finish,
-        policy=run.policy,
-        file=file.name,
-        source=source,
-        sink=sink,
-        dead_letters=dead_letters,
-    )
     recorded = _recorded(run) if data and endpoints.source.stored else {}
-    if not single:
+    if target.suffix != ".py":
         if not isinstance(run, Run):
-            raise wrong("run", run, "a folder's test needs the rows of a run on Spark; use workbench.run")
+            raise wrong("run", run, "a project's test needs the rows of a run on Spark; use workbench.run")
         with safe_files.folder(target) as staged:
             _folder.write(run, staged, endpoints)
-            (staged / file.name).write_text(text, encoding="utf-8", newline="\n")
-            _record(recorded, staged / script.data_folder(file.name))
-        return file
-    safe_files.check_script(file)
+            _record(recorded, staged / script.data_folder(script.MAIN))
+        return target / script.MAIN
+    places: dict[str, Any] = {"source": source, "sink": sink, "dead_letters": dead_letters}
+    text = script.render(run.join, run.left, run.right, policy=run.policy, file=target.name, **places)
+    safe_files.check_script(target)
     if recorded:
-        with safe_files.folder(file.parent / script.data_folder(file.name)) as staged:
+        with safe_files.folder(target.parent / script.data_folder(target.name)) as staged:
             _record(recorded, staged)
-    safe_files.write_script(file, text)
-    return file
+    safe_files.write_script(target, text)
+    return target
 
 
 def _recorded(run: Result) -> dict[str, Stream]:

@@ -32,8 +32,10 @@ def texts(page, label):
 def test_the_script_is_shown_as_it_is_written(page, tmp_path):
     assert page.code.text == wb.preview(**arguments(page)).script
     page.set({"Sink": "kafka", "Dead letters": "parquet"})
+    assert "a plain script has none" in page.mark("Dead letters")
+    page.set({"Dead letters": "none"})
     shown = page.code.text
-    assert "--dead-letters" in shown
+    assert "kafka_options" in shown
     page.set({"Folder": "out"})
     page.click("Export")
     assert (tmp_path / "out" / "join.py").read_text() == shown
@@ -65,7 +67,7 @@ def test_a_project_is_seen_file_by_file_and_needs_a_run(page, tmp_path, spark):
         page.set({"Preview of": name})
         seen[name] = page.code.text
         assert page.code.file == name
-    assert {"join.py", "test_join.py", "README.md", "pyproject.toml"} <= set(seen)
+    assert {"main.py", "join.py", "operations.py", "tests/test_join.py", "README.md", "pyproject.toml"} <= set(seen)
     page.click("Export")
     assert not (tmp_path / "job").exists()
     page.run()
@@ -73,7 +75,7 @@ def test_a_project_is_seen_file_by_file_and_needs_a_run(page, tmp_path, spark):
     page.click("Export")
     for name, text in seen.items():
         assert (tmp_path / "job" / name).read_text() == text
-    assert pq.read_table(tmp_path / "job" / "fixture" / "expected.parquet").num_rows
+    assert pq.read_table(tmp_path / "job" / "tests" / "fixture" / "expected.parquet").num_rows
 
 
 def test_what_the_workbench_did_not_write_stays(page, tmp_path):
@@ -112,7 +114,7 @@ def test_a_place_that_does_not_go_is_said_beside_it(tmp_path):
 def test_an_exported_script_runs(page, tmp_path):
     page.click("Export")
     done = subprocess.run(
-        [sys.executable, "job/join.py", "--output", "o", "--checkpoint", "c"],
+        [sys.executable, "job/join.py", "--drain", "--output", "o", "--checkpoint", "c"],
         capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

@@ -74,6 +74,28 @@ def test_a_semi_join_misses_a_partner_in_the_batch_that_closes_the_window(spark)
     assert "Spark's semi join keeps no such row" in run.rows["reason"][1]
 
 
+@pytest.mark.parametrize(
+    ("lower", "upper", "found"),
+    [("-100 s", "10 s", True), ("-10 s", "100 s", False), ("-10 s", "10 s", False), ("-100 s", "100 s", True)],
+)
+def test_a_semi_join_misses_a_partner_that_expires_in_its_micro_batch(spark, lower, upper, found):
+    """It is the right row's expiry that decides: Spark stores all left rows."""
+    rows = [("a", T + 100, 0), ("x", T + 50, 1)]
+    run = case(wb.IntervalJoin(lower, upper, how="semi"), rows, rows)
+    assert run.mismatches.empty
+    assert run.rows["fate"].tolist()[:2] == ["matched", "matched" if found else "unmatched"]
+
+
+@pytest.mark.parametrize("version", ["4.0", "4.1", "4.2", "4.3"])
+def test_the_semi_join_of_each_version(version):
+    rows = [("a", T + 100, 0), ("x", T + 50, 1)]
+    streams = [stream(rows, name) for name in ("left", "right")]
+    seen = wb.preview(wb.IntervalJoin("-10 s", "10 s", how="semi"), *streams, spark_version=version)
+    assert len(seen.output) == (2 if version < "4.2" else 1)
+    held = seen.batches["state_rows"].iloc[0]
+    assert held == (2 if version < "4.2" else 1)
+
+
 def test_rows_with_a_null_key_share_a_session_of_one_side_and_time_only(spark):
     rows = [("a", T, 0), (None, T + 10, 0), (None, T + 10, 0), (None, T + 11, 0)]
     for how in ("left", "full", "anti"):

@@ -65,7 +65,7 @@ def test_the_rows_are_those_of_the_local_run(spark, cluster, tmp_path):
     file = wb.export(run, tmp_path / "join.py")
     settings = {"spark.executor.memory": "512m", "spark.cores.max": "2", "spark.executor.cores": "1"}
     env = scripts.environment(tmp_path, **{"spark.master": address} | settings)
-    scripts.run(file, env=env, launcher=(str(HOME / "bin" / "spark-submit"),))
+    scripts.run(file, "--drain", env=env, launcher=(str(HOME / "bin" / "spark-submit"),))
     text = log.read_text()
     assert "Registered app orders with payments" in text
     assert len(set(re.findall(r"Launching executor (app-\S+) on worker (\S+)", text))) == 2

@@ -12,8 +12,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pyspark
 import pytest
+import scripts
 from helpers import stream
 
+import generators
 import workbench as wb
 
 LEFT = [("a", 100, 0), ("a", 105, 0), (None, 112, 1), ("a", 112, 1), ("c", 300, 3), ("a", 101, 5)]
@@ -41,7 +43,7 @@ def rows(table, names):
 def same(run, folder, *arguments, launcher=(sys.executable,)):
     script = wb.export(run, folder / "join.py")
     places = ("--output", str(folder / "out"), "--checkpoint", str(folder / "checkpoint"))
-    done = run_script(script, *places, *arguments, launcher=launcher)
+    done = run_script(script, "--drain", *places, *arguments, launcher=launcher)
     assert done.returncode == 0, done.stderr[-3000:]
     written = pq.read_table(folder / "out")
     names = written.column_names
@@ -91,9 +93,56 @@ def test_interval_join_from_memory(spark, tmp_path):
 
 
 @pytest.mark.engine
-def test_a_run_that_was_not_finished(spark, tmp_path):
+def test_sessions_from_memory(spark, tmp_path):
     join = wb.WindowJoin(wb.Session("5 seconds"), how="left")
-    same(wb.run(join, stream(LEFT, "orders"), stream(RIGHT, "payments"), finish=False), tmp_path)
+    same(wb.run(join, stream(LEFT, "orders"), stream(RIGHT, "payments")), tmp_path)
+
+
+def test_without_drain_it_goes_on(tmp_path):
+    preview = wb.preview(wb.IntervalJoin("0 s", "5 s"), stream(LEFT, "orders"), stream(RIGHT, "payments"))
+    file = wb.export(preview, tmp_path / "join.py")
+    running = subprocess.Popen(
+        [sys.executable, str(file), "--trigger", "1 second"], cwd=tmp_path, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+    )  # fmt: skip
+    try:
+        commits = tmp_path / "checkpoint" / "commits"
+        scripts.wait_for(lambda: len([each for each in commits.glob("*") if each.name.isdigit()]) >= 6, 120)
+        assert running.poll() is None
+    finally:
+        scripts.kill(running)
+
+
+@pytest.mark.parametrize(
+    "join", [wb.IntervalJoin("-1 s", "5 s", how="left"), wb.WindowJoin(wb.Tumbling("10 s"), how="left")], ids=repr
+)
+def test_a_plain_script_is_short(join):
+    sides = generators.generate("orders_payments", events=20)
+    text = wb.preview(join, *sides).script
+    assert len(text.splitlines()) < 80
+    functions = [each.name for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
+    assert functions == ["join_streams", "with_end", "main"]
+
+
+def test_a_plain_script_has_no_dead_letters(tmp_path):
+    preview = wb.preview(wb.IntervalJoin("0 s", "5 s"), stream(LEFT, "orders"), stream(RIGHT, "payments"))
+    with pytest.raises(
+        wb.ArgumentError, match=r"dead_letters: got 'parquet'; a plain script has none; export a project"
+    ):
+        wb.export(preview, tmp_path / "join.py", dead_letters="parquet")
+
+
+def test_a_project_is_a_package_of_modules(ran, tmp_path):
+    main = wb.export(ran(wb.IntervalJoin("0 s", "5 s")), tmp_path / "job", dead_letters="parquet")
+    assert main == tmp_path / "job" / "main.py"
+    modules = {each.name: ast.parse(each.read_text()) for each in main.parent.glob("*.py")}
+    assert set(modules) == {"main.py", "join.py", "sources.py", "sinks.py", "operations.py", "dead_letters.py"}
+    names = [each.name for each in modules["join.py"].body if isinstance(each, ast.FunctionDef)]
+    assert names == ["join_streams"]
+    assert max(len(each.read_text().splitlines()) for each in main.parent.glob("*.py")) < 200
+    assert (main.parent / "tests" / "test_join.py").is_file()
+    without = wb.export(ran(wb.IntervalJoin("0 s", "5 s")), tmp_path / "other")
+    assert not (without.parent / "dead_letters.py").exists()
 
 
 @pytest.mark.engine

@@ -34,7 +34,7 @@ def undisturbed(spark):
 def test_files_after_kills(undisturbed, kills, spark, tmp_path):
     steps = kills.of(fault_lab.STEPS, 3, 20)
     run = wb.run(JOIN, *fault_lab.streams(24), finish=False) if kills.every else undisturbed
-    file = wb.export(run, tmp_path / "join.py")
+    file = scripts.job(run, tmp_path)
     written = fault_lab.files_written(tmp_path)
     fault_lab.torment(file, steps, kills.seed, written, lambda: fault_lab.started(file))
     found = spark.read.parquet(str(tmp_path / "output")).toArrow().to_pylist()
@@ -44,7 +44,7 @@ def test_files_after_kills(undisturbed, kills, spark, tmp_path):
 @pytest.mark.parametrize("sink", ["postgresql", "postgresql-transaction"])
 def test_a_table_after_kills(undisturbed, kills, database, connectors, tmp_path, sink):
     run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
-    file = wb.export(run, tmp_path / "join.py", sink=sink)
+    file = scripts.job(run, tmp_path, sink=sink)
     env = scripts.environment(tmp_path, [connectors]) | {"PGPASSWORD": parts.PASSWORD}
     table = sink.replace("-", "_")
 
@@ -70,7 +70,7 @@ def test_a_table_after_kills(undisturbed, kills, database, connectors, tmp_path,
 
 def test_a_topic_after_kills(undisturbed, kills, broker, connectors, tmp_path):
     run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
-    file = wb.export(run, tmp_path / "join.py", sink="kafka")
+    file = scripts.job(run, tmp_path, sink="kafka")
     env = scripts.environment(tmp_path, [connectors])
     words = ("--brokers", broker.brokers, "--output", "tormented")
 
@@ -88,7 +88,7 @@ def test_a_topic_after_kills(undisturbed, kills, broker, connectors, tmp_path):
 def test_a_delta_table_after_kills(undisturbed, kills, delta, tmp_path):
     python, jars = delta
     run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
-    file = wb.export(run, tmp_path / "join.py", sink="delta")
+    file = scripts.job(run, tmp_path, sink="delta")
     env = scripts.environment(tmp_path, [jars], **scripts.SMALL_DELTA) | {"PYSPARK_PYTHON": python}
 
     def written():
@@ -103,7 +103,7 @@ def test_a_delta_table_that_has_the_micro_batch_already(spark, delta, tmp_path):
     """Killed after Delta's commit and before Spark's: Spark 4.2 wants the state committed, though Delta reads nothing."""
     python, jars = delta
     run = wb.run(JOIN, *fault_lab.streams(3), finish=False)
-    file = wb.export(run, tmp_path / "join.py", sink="delta")
+    file = scripts.job(run, tmp_path, sink="delta")
     env = scripts.environment(tmp_path, [jars], **scripts.SMALL_DELTA) | {"PYSPARK_PYTHON": python}
     for _ in range(2):
         code = scripts.ended(fault_lab.started(file, env=env, launcher=(python,)), 240)
@@ -121,7 +121,7 @@ def test_a_broker_is_killed_and_comes_back(undisturbed, connectors, tmp_path, sp
     with parts.broker() as own:
         for side in (run.left, run.right):
             pour(own, side.name, side, 6)
-        file = wb.export(run, tmp_path / "join.py", source="kafka")
+        file = scripts.job(run, tmp_path, source="kafka")
         words = ("--brokers", own.brokers, "--max-offsets-per-trigger", 6, "--restart", "failure-rate", "--delay", 1)
         running = fault_lab.started(file, *words, env=scripts.environment(tmp_path, [connectors]))
         scripts.wait_for(lambda: fault_lab.numbers(tmp_path / "checkpoint" / "commits"), 90)
@@ -135,7 +135,7 @@ def test_a_broker_is_killed_and_comes_back(undisturbed, connectors, tmp_path, sp
 
 def test_a_full_disk_under_the_checkpoint(undisturbed, tmp_path, spark):
     run = undisturbed
-    file = wb.export(run, tmp_path / "join.py")
+    file = scripts.job(run, tmp_path)
     checkpoint = tmp_path / "checkpoint"
     checkpoint.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", checkpoint]

@@ -23,7 +23,7 @@ def test_a_pipeline_gives_the_rows_of_the_run(spark, connect_port, tmp_path):
     folder = wb.export(run, tmp_path / "job").parent
     spec = folder / "pipeline" / "spark-pipeline.yml"
     text = spec.read_text().replace("file:///tmp/orders-with-payments", f"file://{tmp_path}/storage")
-    spec.write_text(text.replace('"join_data/', f'"{folder}/join_data/'))
+    spec.write_text(text.replace('"main_data/', f'"{folder}/main_data/'))
     home = Path(pyspark.__file__).parent
     env = scripts.environment(tmp_path, **{"spark.sql.warehouse.dir": str(tmp_path / "warehouse")})
     del env["SPARK_CONF_DIR"]

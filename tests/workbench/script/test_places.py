@@ -77,7 +77,7 @@ def helped(made, capsys, monkeypatch):
 
 
 def test_a_strangers_sink_gets_its_rows(spark, run, lines, tmp_path):
-    made = scripts.module(wb.export(run, tmp_path / "join.py", sink="json-lines"))
+    made = scripts.module(scripts.job(run, tmp_path, sink="json-lines"))
     output = tmp_path / "out.jsonl"
     places = {"output": str(output), "checkpoint": str(tmp_path / "checkpoint"), "trigger": "available-now"}
     own = scripts.own_session(spark)
@@ -89,10 +89,10 @@ def test_a_strangers_sink_gets_its_rows(spark, run, lines, tmp_path):
 
 def test_a_strangers_sink_is_in_text_help_and_readme(run, lines, tmp_path, capsys, monkeypatch):
     file = wb.export(run, tmp_path / "job", sink="json-lines", dead_letters="parquet")
-    text = file.read_text()
+    text = "\n".join(each.read_text() for each in file.parent.glob("*.py"))
     promise = "a file of JSON lines, each row at least once; a micro-batch that is done again is appended again."
     assert f"Out: {promise}" in text
-    assert "import textwrap\nimport time\n" in text
+    assert "import textwrap\n" in (file.parent / "sinks.py").read_text()
     assert text.count("def with_idempotency_key(") == 1
     assert "def query_id(" not in text  # which it does not ask for
     assert f"| Out | {promise} |" in (file.parent / "README.md").read_text()
@@ -146,13 +146,13 @@ def test_a_strangers_sink_says_what_it_needs(run, lines, tmp_path):
     text, readme = file.read_text(), (file.parent / "README.md").read_text()
     project = (file.parent / "pyproject.toml").read_text()
     assert "Out: lines, each row exactly once: they are. Lines 1.0 needs Spark 4.1." in text
-    assert "spark-submit --packages org.example:lines_4.1.3:1.0 join.py" in text
+    assert "spark-submit --packages org.example:lines_4.1.3:1.0 main.py" in text
     assert "never from arguments: LINES_TOKEN." in text
     assert '.config("spark.lines.on", "true")' in text
     assert '"--lines-at-once", type=int, default=1_000, help="at most"' in text
     assert 'new_folders = {"--output": args.output}' in text
     assert "--packages org.example:lines_4.1.3:1.0 " in readme
-    assert "an image that holds `join.py` and textlines:" in readme
+    assert "an image that holds this folder and textlines:" in readme
     assert "Secrets come from the environment: LINES_TOKEN." in readme
     assert '"pyspark>=4.1,<4.2"' in project
     assert '"textlines>=2",  # writes lines' in project
@@ -177,7 +177,7 @@ for row in found.where(F.col("why") == args.why).collect():
 def test_a_strangers_place_for_dead_letters_gets_them(spark, printed, tmp_path, capfd):
     sides = [side.with_watermark("0 s") for side in streams(8, rows=2)]
     run = wb.run(wb.IntervalJoin("-1 s", "1 s"), *sides, finish=False)
-    made = scripts.module(wb.export(run, tmp_path / "join.py", dead_letters="printed"))
+    made = scripts.module(scripts.job(run, tmp_path, dead_letters="printed"))
     assert "Dropped: rows that come late or cannot be read, on the standard output." in made.__doc__
     given = {name: str(tmp_path / name) for name in ("output", "checkpoint")} | {"trigger": "available-now"}
     made.run(scripts.own_session(spark), scripts.arguments(made, **given))
@@ -254,8 +254,8 @@ def test_nothing_asks_for_a_place_by_its_name(file):
 def test_what_may_change_with_a_checkpoint_is_said_the_same_everywhere():
     left, right = streams(2)
     for name, sink in SINKS.items():
-        text = script.render(JOIN, left, right, sink=name)
-        readme = script.project(JOIN, left, right, "min", script.check(left, right, "files", name, None))["README.md"]
+        files = script.project(JOIN, left, right, "min", script.check(left, right, "files", name, None))
+        text, readme = files[script.MAIN], files["README.md"]
         words, free = (" ".join(each.replace("\n# ", " ").split()) for each in (readme, text))
         changeable = script.changeable(sink.fixed_output)
         assert ("the output" in changeable) == (not sink.fixed_output)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 import parts
 import psycopg
 import pytest
@@ -27,7 +29,7 @@ def made(tmp_path_factory):
 
 
 def jdbc(made, address):
-    return made.jdbc(scripts.arguments(made, database=address))
+    return made.jdbc(argparse.Namespace(database=address))
 
 
 @pytest.fixture(autouse=True)
@@ -85,12 +87,14 @@ def test_a_name_that_the_server_would_cut_off_is_refused(tmp_path, sink, room):
     made = scripts.module(exported(tmp_path, sink))
     for name in ("t" * (room + 1), "é" * 32):
         with pytest.raises(SystemExit, match=f"--output: got a name of {len(name.encode())} bytes"):
-            made.write(None, scripts.arguments(made, database="postgresql://host/db", output=name))
+            made.write(None, argparse.Namespace(database="postgresql://host/db", output=name))
 
 
 def test_an_unverified_server_gets_no_row(script, database, connectors, tmp_path):
     env = scripts.environment(tmp_path, [connectors]) | {"PGPASSWORD": parts.PASSWORD}
-    running = scripts.start(script, "--database", f"{database}?sslmode=verify-full", "--output", "unverified", env=env)
+    running = scripts.start(
+        script, "--database", f"{database}?sslmode=verify-full", "--output", "unverified", "--drain", env=env
+    )
     assert running.wait(240) == 1
     assert "SSL" in (tmp_path / "join.py.err").read_text() + (tmp_path / "join.py.out").read_text()
     with psycopg.connect(database, password=parts.PASSWORD) as connection:
@@ -105,7 +109,9 @@ def test_options_of_the_address_reach_the_server(script, database, connectors, t
         connection.execute("CREATE SCHEMA mine")
         connection.execute("CREATE TABLE mine.rows_ahead AS SELECT 'a stranger''s' AS whose")
     env = scripts.environment(tmp_path, [connectors]) | {"PGPASSWORD": parts.PASSWORD}
-    scripts.run(script, "--database", f"{database}?options=-csearch_path%3Dmine", "--output", "rows", env=env)
+    scripts.run(
+        script, "--database", f"{database}?options=-csearch_path%3Dmine", "--output", "rows", "--drain", env=env
+    )
     with psycopg.connect(database, password=parts.PASSWORD) as connection:
         assert connection.execute("SELECT schemaname FROM pg_tables WHERE tablename = 'rows'").fetchall() == [("mine",)]
         assert connection.execute("SELECT whose FROM mine.rows_ahead").fetchall() == [("a stranger's",)]

@@ -51,7 +51,7 @@ def test_kafka_to_kafka(interval, broker, connectors, tmp_path):
     }
     pour(broker, "orders-json", interval.left, LEFT, malformed=True)
     pour(broker, "payments-json", interval.right, RIGHT)
-    file = wb.export(interval, tmp_path / "join.py", source="kafka", sink="kafka", dead_letters="kafka")
+    file = scripts.job(interval, tmp_path, source="kafka", sink="kafka", dead_letters="kafka")
     words = [word for pair in topics.items() for word in pair]
     log = scripts.run(
         file, *words, "--brokers", broker.brokers, "--trigger", "available-now", "--max-offsets-per-trigger", LEFT + 1,
@@ -75,7 +75,7 @@ def test_kafka_to_kafka(interval, broker, connectors, tmp_path):
 def test_avro_to_postgresql(interval, broker, database, connectors, tmp_path):
     pour(broker, "orders", interval.left, LEFT, "avro", malformed=True)
     pour(broker, "payments", interval.right, RIGHT, "avro")
-    file = wb.export(interval, tmp_path / "join.py", source="kafka-avro", sink="postgresql", dead_letters="parquet")
+    file = scripts.job(interval, tmp_path, source="kafka-avro", sink="postgresql", dead_letters="parquet")
     env = scripts.environment(tmp_path, [connectors]) | {"PGPASSWORD": parts.PASSWORD}
     words = ["--brokers", broker.brokers, "--trigger", "available-now", "--max-offsets-per-trigger", LEFT + 1]
     scripts.run(file, *words, "--database", database, "--output", "by id", env=env)
@@ -92,9 +92,9 @@ def test_avro_to_postgresql(interval, broker, database, connectors, tmp_path):
 
 def test_groups_to_postgresql_in_transactions(spark, database, connectors, tmp_path):
     run = wb.run(wb.CoGroup(wb.Tumbling("10 seconds")), *streams())
-    file = wb.export(run, tmp_path / "join.py", sink="postgresql-transaction")
+    file = scripts.job(run, tmp_path, sink="postgresql-transaction")
     env = scripts.environment(tmp_path, [connectors]) | {"PGPASSWORD": parts.PASSWORD}
-    scripts.run(file, "--database", database, "--output", "groups", "--state-store", "memory", env=env)
+    scripts.run(file, "--drain", "--database", database, "--output", "groups", "--state-store", "memory", env=env)
     with psycopg.connect(database, password=parts.PASSWORD, row_factory=psycopg.rows.dict_row) as connection:
         rows = connection.execute("SELECT * FROM groups").fetchall()
         noted = connection.execute("SELECT count(*), count(DISTINCT query) AS queries FROM groups_batches").fetchone()
@@ -111,10 +111,10 @@ def test_groups_to_postgresql_in_transactions(spark, database, connectors, tmp_p
 
 
 def test_a_password_among_the_arguments_is_refused(interval, connectors, tmp_path):
-    file = wb.export(interval, tmp_path / "join.py", sink="postgresql")
+    file = scripts.job(interval, tmp_path, sink="postgresql")
     running = scripts.start(file, "--database", "postgresql://joiner:secret@localhost/x")
     assert running.wait(120) == 1
-    errors = (tmp_path / "join.py.err").read_text()
+    errors = (tmp_path / "job" / "main.py.err").read_text()
     assert "--database: it holds a password; take it out and set PGPASSWORD in the environment" in errors
     assert "secret" not in errors
 
@@ -122,7 +122,7 @@ def test_a_password_among_the_arguments_is_refused(interval, connectors, tmp_pat
 def test_delta(interval, delta, tmp_path):
     python, jars = delta
     env = scripts.environment(tmp_path, [jars], **scripts.SMALL_DELTA) | {"PYSPARK_PYTHON": python}
-    file = wb.export(interval, tmp_path / "join.py", sink="delta")
+    file = scripts.job(interval, tmp_path, sink="delta")
     scripts.run(file, "--trigger", "available-now", env=env, launcher=(python,))
     table = str(tmp_path / "output")
     assert plain(deltalake.DeltaTable(table).to_pyarrow_table().to_pylist()) == rows_of(interval)
@@ -135,8 +135,8 @@ def test_delta(interval, delta, tmp_path):
         sides.append(wb.Stream.from_files(tmp_path / side.name, name=side.name, **given))
     again = wb.run(interval.join, *sides, finish=False)
     with pytest.raises(wb.ArgumentError, match="dead_letters: got 'parquet'; which rows of a Delta table"):
-        wb.export(again, tmp_path / "again.py", dead_letters="parquet")
-    file = wb.export(again, tmp_path / "again.py", sink="delta")
+        wb.export(again, tmp_path / "again", dead_letters="parquet")
+    file = wb.export(again, tmp_path / "again", sink="delta")
     words = ("--checkpoint", "other", "--output", "other-output", "--trigger", "available-now")
     scripts.run(file, *words, env=env, launcher=(python,))
     found = deltalake.DeltaTable(str(tmp_path / "other-output")).to_pyarrow_table().to_pylist()

@@ -36,7 +36,7 @@ def run(spark):
 
 @pytest.mark.engine
 def test_it_runs_until_it_is_told_to_end(run, tmp_path):
-    file = wb.export(run, tmp_path / "join.py", dead_letters="parquet")
+    file = scripts.job(run, tmp_path, dead_letters="parquet")
     port = parts.free_port()
     env = scripts.environment(tmp_path, **{"spark.ui.enabled": "true", "spark.ui.port": str(port)})
     running = scripts.start(
@@ -56,8 +56,8 @@ def test_it_runs_until_it_is_told_to_end(run, tmp_path):
         lambda: text if all(name in (text := metrics()).replace("-", "_") for name in names) else "", 30
     )
     assert "spark_streaming" in exported.replace("-", "_")
-    more = tmp_path / "join_data" / "orders" / "batch-00099.parquet"
-    more.write_bytes((tmp_path / "join_data" / "orders" / "batch-00003.parquet").read_bytes())
+    more = tmp_path / "job" / "main_data" / "orders" / "batch-00099.parquet"
+    more.write_bytes((tmp_path / "job" / "main_data" / "orders" / "batch-00003.parquet").read_bytes())
     scripts.wait_for(
         lambda: any(each.get("batch", 0) > 3 and each.get("rows_in") == 6 for each in scripts.lines(file)), 30
     )
@@ -90,7 +90,7 @@ def failing(times, calls):
     ],
 )
 def test_restart_strategies(run, tmp_path, capsys, restart, attempts, times, lives, within):
-    made = scripts.module(wb.export(run, tmp_path / "join.py"))
+    made = scripts.module(scripts.job(run, tmp_path))
     args = argparse.Namespace(restart=restart, attempts=attempts, delay=0.02, within=within)
     calls = []
     if lives:
@@ -104,17 +104,17 @@ def test_restart_strategies(run, tmp_path, capsys, restart, attempts, times, liv
 
 
 def test_a_checkpoint_is_for_one_join(run, spark, tmp_path):
-    made = scripts.module(wb.export(run, tmp_path / "join.py"))
+    made = scripts.module(scripts.job(run, tmp_path))
     args = scripts.arguments(made, checkpoint=str(tmp_path / "checkpoint"))
     mine = made.MADE_FOR | {"state store": "rocksdb", "shuffle partitions": "2"}
     made.check_checkpoint(spark, args, mine)
     made.check_checkpoint(spark, args, mine)
     others = {
-        "join": script.render(wb.IntervalJoin("-6 s", "5 s", how="left"), run.left, run.right, finish=False),
-        "policy": script.render(JOIN, run.left, run.right, finish=False, policy="max"),
-        "source": script.render(JOIN, run.left, run.right, finish=False, source="kafka"),
+        "join": _made_for(run, wb.IntervalJoin("-6 s", "5 s", how="left")),
+        "policy": _made_for(run, JOIN, policy="max"),
+        "source": _made_for(run, JOIN, source="kafka"),
     }
-    changes = {name: _made_for(text, tmp_path)[name] for name, text in others.items()}
+    changes = {name: each[name] for name, each in others.items()}
     changes |= {"orders": "other columns", "state store": "memory", "shuffle partitions": "3"}
     for name, value in changes.items():
         assert value != mine[name]
@@ -124,10 +124,18 @@ def test_a_checkpoint_is_for_one_join(run, spark, tmp_path):
         assert "start with a new --checkpoint" in str(raised.value)
 
 
-def _made_for(text, folder):
-    file = folder / "other.py"
-    file.write_text(text)
-    return scripts.module(file).MADE_FOR
+def _made_for(run, join, policy="min", source="files"):
+    """What the checkpoint of another job is made for."""
+    text = _modules(join, run.left, run.right, policy, source)["main.py"]
+    (found,) = [
+        each.value for each in ast.parse(text).body if isinstance(each, ast.Assign) and each.targets[0].id == "MADE_FOR"
+    ]
+    return ast.literal_eval(found)
+
+
+def _modules(join, left, right, policy="min", source="files", sink="parquet", dead_letters=None):
+    files = script.project(join, left, right, policy, script.check(left, right, source, sink, dead_letters))
+    return {name: text for name, text in files.items() if name.endswith(".py") and "/" not in name}
 
 
 @pytest.mark.slow
@@ -141,7 +149,7 @@ def test_what_may_change_with_a_checkpoint(run, spark, tmp_path):
     # a longer delay; from a copy of the checkpoint it goes on with the two new micro-batches
     run_here(spark, other, tmp_path, checkpoint=str(savepoint))
     assert spark.read.parquet(str(tmp_path / "output")).count() > before
-    made = [scripts.module(wb.export(each, tmp_path / "join.py")).MADE_FOR for each in (run, other)]
+    made = [scripts.module(scripts.job(each, tmp_path)).MADE_FOR for each in (run, other)]
     assert made[0] == made[1]
     found = spark.read.parquet(str(tmp_path / "dead_letters"))  # written once, though the copy wrote them again
     assert found.count() == found.distinct().count()
@@ -168,8 +176,9 @@ def test_names_reach_a_script_as_literals_only(names, source, sink, dead_letters
             frame = pd.DataFrame({columns[place]: ["x"], columns[place + 2]: [pd.Timestamp("2026-01-01")]})
             sides.append(wb.Stream.from_pandas(frame, name, key=columns[place], time=columns[place + 2]))
         with mock.patch("black.format_str", lambda text, mode: text):  # which takes most of the time
-            tree = ast.parse(script.render(JOIN, *sides, source=source, sink=sink, dead_letters=dead_letters))
-        return [type(node).__name__ for node in ast.walk(tree)]
+            texts = [script.render(JOIN, *sides, source=source, sink=sink)]
+            texts += _modules(JOIN, *sides, "min", source, sink, dead_letters).values()
+        return [type(node).__name__ for text in texts for node in ast.walk(ast.parse(text))]
 
     assume(all(name.strip() for name in names[:2]))
     try:
@@ -184,16 +193,17 @@ def test_scripts_are_typed_and_lint_clean(run, tmp_path):
     letters = [None, *script.DEAD_LETTERS]
     letters = itertools.cycle([*letters, *letters[1:], None])  # so that each source meets several
     places = zip(itertools.cycle(script.SOURCES), script.SINKS, letters)
-    files = []
-    for number, (source, sink, dead_letters) in enumerate(places):
-        finish = number == 3
+    folders = []
+    for source, sink, dead_letters in places:
         for join in (JOIN, wb.CoGroup(wb.Session("3 s"))):
-            files.append(tmp_path / f"join_{len(files)}.py")
-            text = script.render(
-                join, run.left, run.right, finish=finish, source=source, sink=sink, dead_letters=dead_letters
-            )
-            files[-1].write_text(text)
-    wb.export(run, tmp_path / "job")
+            folders.append(tmp_path / f"job_{len(folders)}")
+            folders[-1].mkdir()
+            for name, text in _modules(join, run.left, run.right, "max", source, sink, dead_letters).items():
+                (folders[-1] / name).write_text(text)
+            plain = tmp_path / f"plain_{len(folders)}"
+            plain.mkdir()
+            (plain / "script.py").write_text(script.render(join, run.left, run.right, source=source, sink=sink))
+            folders.append(plain)
     lint = [
         "ruff",
         "check",
@@ -203,8 +213,10 @@ def test_scripts_are_typed_and_lint_clean(run, tmp_path):
         "--ignore",
         "ANN401,B023",
     ]
-    for tool in ([*lint, tmp_path], ["mypy", "--strict", "--no-incremental", *files]):
+    typed = ["mypy", "--strict", f"--cache-dir={tmp_path / 'cache'}"]
+    tools = [(tmp_path, [*lint, tmp_path]), *((each, [*typed, *sorted(each.glob("*.py"))]) for each in folders)]
+    for where, tool in tools:
         done = subprocess.run(
-            [sys.executable, "-m", *map(str, tool)], capture_output=True, text=True, check=False, cwd=tmp_path
+            [sys.executable, "-m", *map(str, tool)], capture_output=True, text=True, check=False, cwd=where
         )
         assert done.returncode == 0, done.stdout

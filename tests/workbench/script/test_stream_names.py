@@ -10,7 +10,7 @@ import pytest
 import scripts
 
 import workbench as wb
-from workbench.script import DEAD_LETTERS, SINKS, SOURCES, render
+from workbench.script import DEAD_LETTERS, SINKS, SOURCES, check, project, render
 
 AT = pd.Timestamp("2026-01-01 10:00")
 
@@ -18,6 +18,14 @@ AT = pd.Timestamp("2026-01-01 10:00")
 def named(name, keys=("a", "b")):
     frame = pd.DataFrame({"k": list(keys), "t": [AT] * len(keys)})
     return wb.Stream.from_pandas(frame, name, "k", "t")
+
+
+def texts_of(join, left, right, source="files", sink="parquet", dead_letters=None):
+    """The plain script, and the modules of a project."""
+    files = project(join, left, right, "min", check(left, right, source, sink, dead_letters))
+    return [render(join, left, right, source=source, sink=sink)] + [
+        text for name, text in files.items() if name.endswith(".py") and "/" not in name
+    ]
 
 
 def names_of_scripts():
@@ -32,8 +40,8 @@ def names_of_scripts():
     ]
     places = itertools.product(SOURCES, SINKS, [*DEAD_LETTERS, None])
     for (source, sink, dead_letters), join in zip(places, itertools.cycle(joins)):
-        tree = ast.parse(render(join, *streams, source=source, sink=sink, dead_letters=dead_letters))
-        for each in ast.walk(tree):
+        texts = texts_of(join, *streams, source, sink, dead_letters)
+        for each in itertools.chain(*(ast.walk(ast.parse(text)) for text in texts)):
             if isinstance(each, ast.Name):
                 found.add(each.id)
             elif isinstance(each, ast.arg):
@@ -69,8 +77,13 @@ def test_there_are_names_to_try():
 
 
 def identifiers(text):
-    """All identifiers of a script, in order, with what each is; an attribute with what it is of."""
+    """All identifiers of a script, in order, with what each is; an attribute with what it is of.
+
+    But for those of import statements, which are sorted.
+    """
     for each in ast.walk(ast.parse(text)):
+        if isinstance(each, ast.alias):
+            continue
         for field in ("id", "arg", "name", "asname"):
             found = getattr(each, field, None)
             if isinstance(found, str):
@@ -88,10 +101,10 @@ def test_a_script_is_the_same_whatever_its_streams_are_called(places, monkeypatc
     monkeypatch.setattr(
         "black.format_str", lambda text, mode: text
     )  # takes nearly all of the time, and changes no name
-    given = dict(zip(("source", "sink", "dead_letters"), places, strict=True))
 
     def of(left, right):
-        return list(identifiers(render(wb.IntervalJoin("0 s", "1 s", how="left"), named(left), named(right), **given)))
+        texts = texts_of(wb.IntervalJoin("0 s", "1 s", how="left"), named(left), named(right), *places)
+        return [each for text in texts for each in identifiers(text)]
 
     neutral = of("neutral_one", "neutral_two")
     for left, right in PAIRS:
@@ -107,12 +120,12 @@ RUN = [("log", "run"), ("files", "None"), ("a b", "1"), ("é", "class"), ("time"
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("left", "right"), RUN)
 def test_a_script_with_streams_of_these_names_runs(spark, tmp_path, left, right):
-    preview = wb.preview(wb.IntervalJoin("0 s", "1 s", how="left"), named(left), named(right, "a"))
-    made = scripts.module(wb.export(preview, tmp_path / "join.py"))
-    assert preview.code in preview.script
+    run = wb.run(wb.IntervalJoin("0 s", "1 s", how="left"), named(left), named(right, "a"))
+    made = scripts.module(scripts.job(run, tmp_path))
+    assert run.code in run.script
     own = scripts.own_session(spark)
     places = {name: str(tmp_path / name) for name in ("output", "checkpoint")}
-    arguments = scripts.arguments(made, **places, state_store="memory")
+    arguments = scripts.arguments(made, **places, state_store="memory", drain=True)
     made.run(own, arguments)
     assert own.read.parquet(places["output"]).count() == 2
 
@@ -128,8 +141,8 @@ def test_the_argument_is_called_as_the_stream_is(name):
 )
 def test_names_that_are_derived_from_each_other(left, right):
     script = wb.preview(wb.IntervalJoin("0 s", "1 s"), named(left), named(right)).script
-    tree = ast.parse(render(wb.IntervalJoin("0 s", "1 s"), named(left), named(right), dead_letters="parquet"))
-    functions = [each.name for each in tree.body if isinstance(each, ast.FunctionDef)]
+    texts = texts_of(wb.IntervalJoin("0 s", "1 s"), named(left), named(right), dead_letters="parquet")[1:]
+    functions = [each.name for text in texts for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
     assert len(functions) == len(set(functions))
     constants = [each.targets[0].id for each in ast.parse(script).body if isinstance(each, ast.Assign)]
     assert len(constants) == len(set(constants))

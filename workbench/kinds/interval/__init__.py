@@ -71,8 +71,8 @@ class Interval(Kind[IntervalJoin]):
         right = np.trunc((watermark + times.micros(join.lower)) / 1000).astype(np.int64) - (not join.lower_exclusive)
         return left * 1000, right * 1000
 
-    def left_retention(self, join: IntervalJoin) -> int:
-        return (-(-times.micros(join.upper) // 1000) + (not join.upper_exclusive)) * 1000
+    def right_retention(self, join: IntervalJoin) -> int:
+        return (-(times.micros(join.lower) // 1000) + (not join.lower_exclusive)) * 1000
 
     def waits(self, join: IntervalJoin, side: Side) -> int:
         return times.micros(join.upper) if side == "left" else -times.micros(join.lower)

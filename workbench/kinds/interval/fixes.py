@@ -52,7 +52,7 @@ def _bound(
         one, other = (rows, partner) if side == "left" else (partner, rows)
         batch = search.batch["left"][one]
         mark = np.where(batch == search.batch["right"][other], search.outcome.marks.eviction[batch], 0)
-        held = search.left_retention if setting == "lower" else -(-value // MS) * MS
-        lost = mark >= search.time["left"][one] + held
+        held = search.right_retention if setting == "upper" else -(value // MS) * MS
+        lost = mark >= search.time["right"][other] + held
         value = np.where(lost, NEVER, value)
     return search.candidates(side, rows, setting, value=value, change=change, partner=partner)

@@ -29,10 +29,11 @@ _TEMPLATE = template('''
 {% endif %}
 {% if how in ("right", "full") %}
     window = F.coalesce("window", "other_window")
+    edges = {"window_start": window["start"], "window_end": window["end"]}
 {% else %}
-    window = F.col("window")
+    edges = {"window_start": F.col("window.start"), "window_end": F.col("window.end")}
 {% endif %}
-    return joined.withColumns({"window_start": window["start"], "window_end": window["end"]}).drop("window", "other_window")
+    return joined.withColumns(edges).drop("window", "other_window")
 ''')
 
 

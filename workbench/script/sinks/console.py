@@ -12,4 +12,5 @@ SINK = Sink(
     guarantee="no promise",
     reason=": a micro-batch that is done again is printed again",
     template=beside(__file__),
+    plain='joined.writeStream.format("console").options(truncate=False, checkpointLocation=args.checkpoint)',
 )

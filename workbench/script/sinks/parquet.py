@@ -14,4 +14,5 @@ SINK = Sink(
     template=beside(__file__),
     arguments=(Argument("--output", "output", "folder for the joined rows"),),
     fixed_output=True,
+    plain='joined.writeStream.format("parquet").options(path=args.output, checkpointLocation=args.checkpoint)',
 )

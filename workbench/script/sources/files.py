@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,11 @@ class Files(Source):
         """The connectors of the files' formats."""
         return tuple(_CONNECTORS[name] for name in dict.fromkeys(_formats(left, right)) if name in _CONNECTORS)
 
+    def settings(self, left: Stream, right: Stream) -> dict[str, str]:
+        """Timestamps in nanoseconds are read as numbers."""
+        nanos = any(stream.source.as_files().nanos for stream in (left, right))
+        return {"spark.sql.legacy.parquet.nanosAsLong": "true"} if nanos else {}
+
     def columns(self, stream: Stream) -> dict[str, str]:
         """The columns, those in nanoseconds as the numbers that Spark reads."""
         return super().columns(stream) | dict.fromkeys(stream.source.as_files().nanos, "bigint")
@@ -47,11 +53,17 @@ class Files(Source):
         recording = f'str(Path(__file__).parent / "{data}" / "{var}")'
         return {
             "chosen": ", ".join(map(literal, columns)) if self.schema(stream).keys() != columns.keys() else "",
+            "chosen_columns": list(columns),
             "reader": {literal(name): literal(value) for name, value in files.reader_options.items()},
             "default": literal(files.path) if files is stream.source else recording,
+            "recording": files is not stream.source,
+            "data": data,
+            "pattern": re.sub(r"([\\\[\]{}*?])", r"\\\1", files.path),
             "folder": json.dumps(files.path),
             "format": files.format,
             "files": files.max_files,
+            "malformed": files.malformed,
+            "nano_columns": files.nanos,
             "nanos": f"({', '.join(map(literal, files.nanos))},)" if files.nanos else "",
         }
 
@@ -65,8 +77,8 @@ SOURCE = Files(
     description="folders of files, each file taken once, in order of modification time.",
     malformed="a broken line, a row without event time: left out and counted; a truncated file stops the script",
     template=beside(__file__),
+    plain=beside(__file__, "_plain.jinja"),
     pipeline=beside(__file__, "_pipeline.jinja"),
     stored=True,
-    trigger="available-now",
     dropped=("malformed", "unreadable"),
 )

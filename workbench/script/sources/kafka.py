@@ -28,6 +28,7 @@ SOURCE = Topics(
     description="Kafka topics, from their beginning; the values are JSON objects of a stream's columns.",
     malformed="left out and counted",
     template=beside(__file__),
+    plain=beside(__file__, "_plain.jinja"),
     pipeline=beside(__file__, "_pipeline.jinja"),
     arguments=ARGUMENTS,
     connectors=(KAFKA,),

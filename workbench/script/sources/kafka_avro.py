@@ -55,6 +55,7 @@ SOURCE = AvroTopics(
     description="Kafka topics, from their beginning; the values are Avro records of a stream's columns.",
     malformed="left out and counted",
     template=beside(__file__),
+    plain=beside(__file__, "_plain.jinja"),
     arguments=ARGUMENTS,
     connectors=(KAFKA, AVRO),
 )

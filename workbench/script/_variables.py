@@ -1,4 +1,4 @@
-"""The exported script as text."""
+"""What the templates of a script are filled with."""
 
 from __future__ import annotations
 
@@ -6,51 +6,37 @@ from pathlib import Path
 from textwrap import dedent, indent
 from typing import Any
 
-import black
-
 from workbench import plan, times
 from workbench.joins import Join, emission
 from workbench.kinds import kind_of
 from workbench.literals import Policy
 from workbench.plan import Names
 from workbench.plan.names import literal
-from workbench.safe_files import noted
-from workbench.script import _imports, _late, _sides, _templates
-from workbench.script._endpoints import Endpoints, check
+from workbench.script import _late, _sides, _templates
+from workbench.script._endpoints import Endpoints
 from workbench.sources import MALFORMED, arrow
 from workbench.streams import Stream
 
+TRIGGER = "10 seconds"
+"""How often a script begins a micro-batch, unless it is told otherwise."""
 
-def render(
-    join: Join,
-    left: Stream,
-    right: Stream,
-    *,
-    finish: bool = True,
-    policy: Policy = "min",
-    file: str = "join.py",
-    source: str = "files",
-    sink: str = "parquet",
-    dead_letters: str | None = None,
-) -> str:
-    """The script as text.
+
+def variables(
+    join: Join, left: Stream, right: Stream, policy: Policy, endpoints: Endpoints, file: str, reads: str
+) -> dict[str, Any]:
+    """What templates are filled with, the texts of the places among it.
 
     Parameters
     ----------
-    join, left, right, finish, policy
+    join, left, right, policy
         As in `workbench.run`.
+    endpoints
+        Where the script reads and writes.
     file
         The script's own name, for its help.
-    source, sink, dead_letters
-        As in `workbench.export`.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such place, or if they do not go together.
+    reads
+        The source's template.
     """
-    endpoints = check(left, right, source, sink, dead_letters)
-    finish = finish and endpoints.source.stored
     names = Names.of(left, right)
     kind, sides = kind_of(join), both_sides(names, left, right, endpoints, file)
     for side, late_rows in zip(sides, _late.bodies(join, names), strict=True):
@@ -61,39 +47,32 @@ def render(
         sides=sides,
         description=description(join, policy, names),
         join_repr=repr(join),
-        title=f"{names.left.var} with {names.right.var}",
+        title=title(names),
         file=file,
-        code=plan.render(join, left, right, finish),
-        finish=finish,
+        code=plan.render(join, left, right, finish=True),
         policy=policy,
+        trigger=TRIGGER,
+        drain_help="take what is there, close every window, and end",
         end=arrow.END_OF_INPUT.tz_localize("UTC").isoformat(),
         windowed=kind.windowed,
         grouped=kind.grouped,
         malformed=max((stream.source.as_files().malformed for stream in (left, right)), key=MALFORMED.index),
         output_keys=_output_keys(join, names),
         meta=_sides.meta(left, right),
-        inputs=_inputs(names, finish),
+        inputs=_inputs(names),
         **endpoints.variables(names, file),
     )
-    given["reads"] = _templates.macros(endpoints.source.template, given)
+    given["reads"] = _templates.macros(reads, given)
     given["writes"] = _templates.fill_text(endpoints.sink.template, given)
-    given["connections"] = [
-        _templates.fill_text(each.template, given) for each in endpoints.connectors if each.template
-    ]
     if endpoints.dead_letters:
         statements = dedent(_templates.fill_text(endpoints.dead_letters.template, given))
         given["writes_dead_letters"] = indent(statements, " " * 12)
-        given["dead_letter_query"] = _templates.fill("dead_letters.jinja", given)
-    given["used"] = _imports.names("\n".join([given["writes"], given.get("dead_letter_query", "")]))
-    body = _templates.fill("body.py.jinja", given)
-    used = _imports.names(body)
-    head = {
-        "body": body,
-        "constants": _imports.constants(used),
-        "imports": _imports.imports(used, (*_imports.COMMON, *endpoints.imports)),
-    }
-    text = _templates.fill("join.py.jinja", given | head)
-    return noted(black.format_str(text, mode=black.Mode(line_length=100)))
+    return given
+
+
+def title(names: Names) -> str:
+    """What a script is called: both streams."""
+    return f"{names.left.var} with {names.right.var}"
 
 
 def data_folder(file: str) -> str:
@@ -113,9 +92,9 @@ def description(join: Join, policy: Policy, names: Names) -> str:
     return f"{join!r}\nWatermark delays: {delays}; the query's watermark is the {policy}imum of the two."
 
 
-def _inputs(names: Names, finish: bool) -> str:
+def _inputs(names: Names) -> str:
     """For each side the place of its source among Spark's, its description, and what finds its late rows."""
-    step = 2 if finish else 1  # beside each source there is one for the end of its input
+    step = 2  # behind each source there is one for the end of its input
     sides = enumerate((names.left, names.right))
     return "[" + ", ".join(f"({n * step}, {side.var.upper()}, late_{side.var})" for n, side in sides) + "]"
 
