@@ -126,7 +126,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "lower": "-1 s", "upper": "1 s", "how": "inner", "lower_exclusive": False, "upper_exclusive": False,
     },
     "advise": SIDES | {"policy": "min"},
-    "preview": SIDES | {"finish": True, "policy": "min"},
+    "preview": SIDES | {"finish": True, "policy": "min", "spark_version": "4.1"},
     "run": SIDES | {
         "finish": True, "spark": None, "policy": "min", "progress": None, "stop": None, "savepoint": None,
     },
@@ -136,7 +136,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "tune": SIDES | {"over": {"left.watermark": ["0 s", "1 s"]}, "policy": "min"},
     "export": {
-        "run": _preview, "path": "join.py", "data": True, "source": "files", "sink": "parquet", "dead_letters": "parquet",
+        "run": _preview, "path": "join.py", "data": True, "source": "files", "sink": "parquet", "dead_letters": None,
     },
     "spark": {},
     "stop": {},

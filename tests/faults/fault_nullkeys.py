@@ -1,0 +1,88 @@
+"""No ticket known: a full outer stream-stream join pairs two null keys with each other; the same join of tables does not."""
+
+import json
+import os
+import tempfile
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+ROOT = tempfile.mkdtemp()
+spark = (
+    SparkSession.builder.master("local[1]")
+    .config("spark.ui.enabled", "false")
+    .config("spark.sql.shuffle.partitions", "1")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.warehouse.dir", ROOT + "/wh")
+    .getOrCreate()
+)
+spark.sparkContext.setLogLevel("OFF")
+VERSION = tuple(int(n) for n in spark.version.split(".")[:3])
+
+
+def add(name, number, rows):
+    path = f"{ROOT}/{name}/{number}.json"
+    with open(path + "~", "w") as file:
+        file.writelines(json.dumps({"k": k, "s": s}) + "\n" for k, s in rows)
+    os.utime(path + "~", (10**9 + number,) * 2)
+    os.rename(path + "~", path)
+
+
+def stream(name, batches, delay="0 seconds"):
+    """A stream of rows (key, second): one JSON file is one micro-batch; `delay=None`: no watermark."""
+    folder = f"{ROOT}/{name}"
+    os.makedirs(folder, exist_ok=True)
+    for number, rows in enumerate(batches):
+        add(name, number, rows)
+    frame = (
+        spark.readStream.schema("k string, s long")
+        .option("maxFilesPerTrigger", 1)
+        .json(folder)
+        .select(F.col("k").alias(name + "k"), F.timestamp_seconds("s").alias(name + "t"))
+    )
+    return frame if delay is None else frame.withWatermark(name + "t", delay)
+
+
+def run(frame, name="out", **options):
+    """Start, work off all files, stop; gives the query and the rows, times as seconds."""
+    query = (
+        frame.writeStream.format("memory")
+        .queryName(name)
+        .outputMode("append")
+        .option("checkpointLocation", f"{ROOT}/cp_{name}")
+        .options(**options)
+        .start()
+    )
+    query.processAllAvailable()
+    query.stop()
+    cells = [F.unix_timestamp(c).alias(c) if t == "timestamp" else F.col(c) for c, t in spark.table(name).dtypes]
+    return query, sorted((list(r) for r in spark.table(name).select(*cells).collect()), key=str)
+
+
+def report(ticket, got, expected):
+    print(
+        json.dumps(
+            {"ticket": ticket, "version": spark.version, "got": got, "expected": expected, "faulty": got != expected}
+        )
+    )
+
+
+def joined(left, right):
+    return left.join(
+        right, F.expr("lk = rk and rt >= lt - interval 10 seconds and rt <= lt + interval 10 seconds"), "full"
+    )
+
+
+left = stream("l", [[(None, 1)], [("z", 100)], [("z", 200)]])
+right = stream("r", [[(None, 2)], [("z", 100)], [("z", 200)]])
+_, got = run(joined(left, right).where("coalesce(lk, rk) is null"))
+tables = (
+    spark.read.schema("k string, s long")
+    .json(f"{ROOT}/{n}")
+    .select(F.col("k").alias(n + "k"), F.timestamp_seconds("s").alias(n + "t"))
+    for n in ("l", "r")
+)
+rows = (
+    joined(*tables).where("coalesce(lk, rk) is null").select("lk", F.unix_timestamp("lt"), "rk", F.unix_timestamp("rt"))
+)
+report("none: full outer join, null keys", got, sorted((list(r) for r in rows.collect()), key=str))
