@@ -67,6 +67,7 @@ def nightly() -> None:
     seed = str(datetime.date.today().toordinal())
     lint()
     run(BIN / "python", "tests/hunt.py", "--cases", "5000", "--seed", seed)
+    run(BIN / "python", "tests/hunt.py", "--cases", "500", "--seed", seed, "--spark", "4.0", "4.1", "4.2")
     run(BIN / "python", "tests/fault_lab.py", "--kills", "60", "--seed", seed)
     pytest("--every-kill", *sys.argv[2:])
 

@@ -1,15 +1,18 @@
 """Hunts for a recording on which the workbench's model and Spark differ.
 
 ``python tests/hunt.py --cases 2000 --seed 1`` prints every differing case as the code that makes it, and a last line
-with the count. Rows in state are compared after three micro-batches, in every fourth case after all. It ends with exit code 1 if there was one.
+with the count; ``--spark 4.0 4.1 4.2 4.3`` does so on the newest PySpark of each. Rows in state are compared after three micro-batches, in every fourth case after all. It ends with exit code 1 if there was one.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import time
 
+import parts
+import pyspark
 import strategies
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
@@ -24,7 +27,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--spark", nargs="*", default=[], help="minor versions of Spark; else the one that is installed"
+    )
     asked = parser.parse_args()
+    if asked.spark:
+        words = [sys.executable, "-W", "ignore", __file__, "--cases", str(asked.cases), "--seed", str(asked.seed)]
+        return max(subprocess.run(words, env=parts.with_pyspark(each), check=False).returncode for each in asked.spark)
     run, bad = 0, 0
     begin = time.monotonic()
 
@@ -48,7 +57,7 @@ def main() -> int:
             print(f"{run} cases, {bad} differ, {time.monotonic() - begin:.0f} s", flush=True)
 
     hunt()
-    print(f"seed {asked.seed}: {run} cases, {bad} differ")
+    print(f"Spark {pyspark.__version__}, seed {asked.seed}: {run} cases, {bad} differ")
     return 1 if bad else 0
 
 

@@ -9,6 +9,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import venv
@@ -160,6 +161,25 @@ def check_database() -> Path:
 def pyspark_of_delta() -> str:
     """A Python of its own with PySpark 4.2, the newest that Delta Lake is built for."""
     return _python_with("pyspark-4.2", "pyspark>=4.2,<4.3")
+
+
+def pyspark(minor: str) -> Path:
+    """A folder with the newest PySpark of a minor version, such as 4.0; first on Python's path it stands for the installed one."""
+    major, _, last = minor.partition(".")
+    home = CACHE / f"pyspark-{minor}-only"
+    with only_one(home.name):
+        if not (home / "done").exists():
+            wanted = f"pyspark>={minor},<{major}.{int(last) + 1}"
+            got = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", home, wanted], check=False)
+            if got.returncode:
+                raise MissingError(f"pip did not find {wanted}")
+            (home / "done").touch()
+    return home
+
+
+def with_pyspark(minor: str) -> dict[str, str]:
+    """An environment whose Python has another PySpark."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(pyspark(minor)), str(POMS.parents[1])])}
 
 
 def pyflink() -> str:
