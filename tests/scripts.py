@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 import workbench as wb
-from workbench import session
+from workbench import script, session
 
 JSON_TIMES = "%Y-%m-%dT%H:%M:%S.%fZ"
 
@@ -120,8 +120,16 @@ def module(file):
 
 
 def job(run, folder, **places):
-    """A project of a run, in a folder of this folder; gives what is started."""
-    return wb.export(run, folder / "job", **places)
+    """A project of a run, in a folder of this folder; of a preview its modules only; gives what is started."""
+    if isinstance(run, wb.Run):
+        return wb.export(run, folder / "job", **places)
+    given = {"source": "files", "sink": "parquet", "dead_letters": None} | places
+    endpoints = script.check(run.left, run.right, **given)
+    (folder / "job").mkdir(parents=True, exist_ok=True)
+    for name, text in script.project(run.join, run.left, run.right, run.policy, endpoints).items():
+        if name.endswith(".py") and "/" not in name:
+            (folder / "job" / name).write_text(text)
+    return folder / "job" / script.MAIN
 
 
 def arguments(made, **given):

@@ -222,7 +222,7 @@ def test_fields_with_any_name_in_a_script(spark, tmp_path):
     stream = keyed(["a"], kind=None, extra=pa.array([{"a b": 1, "x`y": [{"c:d": "z"}]}], kind))
     import scripts
 
-    made = scripts.module(wb.export(wb.preview(JOIN, stream, stream), tmp_path / "join.py"))
+    made = scripts.module(scripts.job(wb.preview(JOIN, stream, stream), tmp_path))
     found = spark.createDataFrame([], made.LEFT_S.schema).schema["extra"].dataType
     assert [each.name for each in found.fields] == ["a b", "x`y"]
     assert [each.name for each in found.fields[1].dataType.elementType.fields] == ["c:d"]

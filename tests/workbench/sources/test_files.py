@@ -48,10 +48,10 @@ def by_script(spark, folder, stream):
     """The rows that the exported script reads of the files, and how many records it leaves out."""
     folder = folder.parent / f"{folder.name} exported"
     folder.mkdir(exist_ok=True)
-    file = folder / f"join{len(list(folder.iterdir()))}.py"
+    folder = folder / str(len(list(folder.iterdir())))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("black.format_str", lambda text, mode: text)  # most of the time, and no difference to Python
-        made = scripts.module(wb.export(wb.preview(wb.IntervalJoin("0 s", "1 s"), stream, stream), file))
+        made = scripts.module(scripts.job(wb.preview(wb.IntervalJoin("0 s", "1 s"), stream, stream), folder))
     given = made.LEFT_ORDERS
     found = made.parsed(given, made.files(spark.read, given).load([made.escaped(stream.source.path)]))
     bad = made.is_malformed(given, found)
@@ -185,7 +185,7 @@ def test_a_script_for_nanoseconds_refuses_microseconds(spark, tmp_path):
     WRITERS["arrow ns", "parquet"](frame, tmp_path / "in" / "0.parquet")
     found = read(tmp_path / "in", "parquet")
     assert found.source.nanos == ("t",)
-    made = scripts.module(wb.export(wb.preview(wb.IntervalJoin("0 s", "1 s"), found, found), tmp_path / "join.py"))
+    made = scripts.module(scripts.job(wb.preview(wb.IntervalJoin("0 s", "1 s"), found, found), tmp_path))
     own = scripts.own_session(spark, **{"spark.sql.legacy.parquet.nanosAsLong": "true"})
     made.check_nanoseconds(own, made.LEFT_ORDERS, str(tmp_path / "in"))
     WRITERS["arrow us", "parquet"](frame, tmp_path / "in" / "1.parquet")
@@ -262,9 +262,9 @@ def test_json_lines_that_are_not_one_object_are_reported(tmp_path, text, count):
     with pytest.warns(UserWarning, match=f"{count} of {count + 1} records .*; they are left out"):
         found = read(tmp_path / "in", "json", schema={"k": "string", "t": "timestamp[us]"}, malformed="drop")
     assert found.to_pandas()["k"].tolist() == ["z"]
-    assert '"--malformed", default="drop"' in " ".join(
-        wb.preview(wb.IntervalJoin("0 s", "1 s"), found, found).script.replace("\n", " ").split()
-    )
+    preview = wb.preview(wb.IntervalJoin("0 s", "1 s"), found, found)
+    assert '"--malformed", default="drop"' in " ".join(scripts.job(preview, tmp_path).read_text().split())
+    assert '.option("mode", "DROPMALFORMED")' in preview.script
 
 
 def test_large_ids_in_json_stay_whole(tmp_path):
@@ -323,15 +323,15 @@ def test_the_log_of_sparks_sink_says_which_files_count(spark, tmp_path):
 def exported(tmp_path, text, kind="json", **more):
     put(tmp_path / "orders", f"0.{kind}", text)
     found = wb.Stream.from_files(tmp_path / "orders", name="orders", key="k", time="t", format=kind, **more)
-    return wb.export(wb.preview(wb.IntervalJoin("0 s", "1 s"), found, found), tmp_path / "join.py")
+    return scripts.job(wb.preview(wb.IntervalJoin("0 s", "1 s"), found, found), tmp_path)
 
 
 GOOD = '{"k":"a","t":"2026-01-01T10:00:00Z"}\n'
 
 
 def ended(file, *words):
-    running = scripts.start(file, *words)
-    return running.wait(240), file.with_name("join.py.err").read_text()
+    running = scripts.start(file, "--drain", *words)
+    return running.wait(240), file.with_name("main.py.err").read_text()
 
 
 @pytest.mark.slow
@@ -360,7 +360,7 @@ def test_a_script_stops_at_a_file_that_cannot_be_read(spark, tmp_path, fault):
     (tmp_path / "orders").mkdir()
     WRITERS["arrow us", "parquet"](framed([("a", 0, 1.0)]), tmp_path / "orders" / "0.parquet")
     found = wb.Stream.from_files(tmp_path / "orders", name="orders", key="k", time="t")
-    file = wb.export(wb.preview(wb.IntervalJoin("0 s", "1 s"), found, found), tmp_path / "join.py")
+    file = scripts.job(wb.preview(wb.IntervalJoin("0 s", "1 s"), found, found), tmp_path)
     bad = tmp_path / "orders" / "1.parquet"
     whole = (tmp_path / "orders" / "0.parquet").read_bytes()
     bad.write_bytes(whole[: len(whole) // 2] if fault == "truncated" else whole)
