@@ -26,6 +26,13 @@ def beside(file: str, ending: str = ".jinja") -> str:
     return (Path(file).parent / f"{Path(file).stem}{ending}").read_text(encoding="utf-8")
 
 
+def column_types(stream: Stream) -> dict[str, str]:
+    """A stream's columns and their types in Spark's words."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return {each.name: arrow.ddl(each.dataType) for each in from_arrow_schema(stream.table.schema)}
+
+
 @dataclass(frozen=True)
 class SparkVersion:
     """A version of Spark: its number, and what a project's dependencies say of it."""
@@ -175,10 +182,8 @@ class Source:
         return ()
 
     def columns(self, stream: Stream) -> dict[str, str]:
-        """A stream's columns and their types in Spark's words, as the source brings them."""
-        from pyspark.sql.pandas.types import from_arrow_schema
-
-        return {each.name: arrow.ddl(each.dataType) for each in from_arrow_schema(stream.table.schema)}
+        """The columns that are in its records, and their types in Spark's words."""
+        return column_types(stream)
 
     def schema(self, stream: Stream) -> dict[str, str]:
         """The columns that are read, before some of them are chosen."""

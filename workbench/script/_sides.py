@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from workbench.plan.names import SideNames, literal, quoted
-from workbench.script._places import Source
+from workbench.script._places import Source, column_types
 from workbench.sources import arrow
 from workbench.sources.kafka import KAFKA_COLUMNS
 from workbench.streams import Stream
@@ -19,7 +19,7 @@ def side(names: SideNames, stream: Stream, source: Source, data: str) -> dict[st
     """The names and literals of one side, each as Python source; `data` is the folder of recordings."""
     columns, schema = source.columns(stream), source.schema(stream)
     whole = [f"{quoted(name)} {spark_type}" for name, spark_type in schema.items()]
-    ending = _ending(stream)
+    ending, types = _ending(stream), {**column_types(stream), **columns}
     return {
         "var": names.var,
         "constant": names.var.upper(),
@@ -29,8 +29,8 @@ def side(names: SideNames, stream: Stream, source: Source, data: str) -> dict[st
         "columns": ", ".join(map(literal, columns)),
         "made_for": json.dumps({"key": stream.key, "time": stream.time, "columns": columns}),
         "time": stream.time,
-        "ending": _as_dict(ending, columns),
-        "ending_sql": _as_sql(ending, columns),
+        "ending": _as_dict(ending, types),
+        "ending_sql": _as_sql(ending, types),
         **source.variables(stream, names.var, data),
     }
 
@@ -51,17 +51,17 @@ def _ending(stream: Stream) -> dict[str, str]:
     return values | {name: str(arrow.END_OF_INPUT.value) for name in values if name in nanos}
 
 
-def _as_dict(ending: dict[str, str], columns: dict[str, str]) -> str:
-    pairs = [f"{literal(name)}: ({value}, {literal(columns[name])})" for name, value in ending.items()]
+def _as_dict(ending: dict[str, str], types: dict[str, str]) -> str:
+    pairs = [f"{literal(name)}: ({value}, {literal(types[name])})" for name, value in ending.items()]
     return "{" + ", ".join(pairs) + "}"
 
 
-def _as_sql(ending: dict[str, str], columns: dict[str, str]) -> str:
+def _as_sql(ending: dict[str, str], types: dict[str, str]) -> str:
     """The query that gives the row that ends an input, as Python source of a text."""
     parts = []
     for name, value in ending.items():
         word = {"END_OF_INPUT": "'{END_OF_INPUT}'", '""': "''", "True": "true", "False": "false"}.get(value, value)
-        typed = word if word == "''" else f"CAST({word} AS {columns[name]})"
+        typed = word if word == "''" else f"CAST({word} AS {types[name]})"
         parts.append(f"{typed} AS {quoted(name).replace('{', '{{').replace('}', '}}')}")
     return "f" + literal("SELECT " + ", ".join(parts))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 
 import parts
 import pytest
+import scripts
 from confluent_kafka import Producer
+from fault_lab import plain, rows_of
 from helpers import active
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import DataStreamWriter
@@ -56,9 +59,25 @@ def test_what_is_known_of_a_message_can_be_a_column(broker, tmp_path):
     assert list(rows["kafka_key"]) == [f"k{number}" for number in range(20, 30)]
     assert set(rows["kafka_headers"]) == {'{"from":"a test"}'}
     assert rows["kafka_timestamp"].iloc[-1].value == 1_029_000_000
-    script = wb.export(wb.preview(JOIN, sample, sample), tmp_path / "join.py", source="kafka").read_text()
-    assert 'more["kafka_key"] = F.col("key").cast("string")' in script
-    assert "kafka_key string" not in script
+
+
+def test_scripts_join_by_what_is_known_of_a_message(spark, broker, connectors, tmp_path):
+    producer, now = Producer({"bootstrap.servers": broker.brokers}), int(time.time() * 1000)  # older ones are deleted
+    for topic in ("asked", "answered"):
+        for number in range(30):
+            text = f'{{"at": "2026-01-01T00:00:{number:02}Z", "n": {number}}}'
+            producer.produce(topic, key=f"k{number % 7}", value=text, timestamp=now + number)
+    producer.flush()
+    given = {"key": "kafka_key", "time": "at", "messages": 30, "include": ("kafka_key", "kafka_timestamp")}
+    sides = [wb.Stream.from_kafka(broker.brokers, topic, **given) for topic in ("asked", "answered")]
+    run = wb.run(JOIN, *sides)
+    env = scripts.environment(tmp_path, [connectors])
+    for file in (wb.export(run, tmp_path / "join.py", source="kafka"), scripts.job(run, tmp_path, source="kafka")):
+        rows, checkpoint = tmp_path / f"rows-{file.stem}", tmp_path / f"checkpoint-{file.stem}"
+        places = ["--brokers", broker.brokers, "--output", rows, "--checkpoint", checkpoint]
+        scripts.run(file, "--drain", *places, env=env)
+        written = spark.read.parquet(str(rows)).toPandas().astype(object)
+        assert plain(written.where(written.notna(), None).to_dict("records")) == rows_of(run)
 
 
 def test_very_many_micro_batches_are_refused(broker, sides, monkeypatch):
