@@ -38,6 +38,7 @@ def pytest_addoption(parser):
         action="store_true",
         help="kill exported scripts at every step, not at some that the commit draws",
     )
+    parser.addoption("--every-version", action="store_true", help="run what needs many versions of Spark, too")
 
 
 def pytest_report_header(config):
@@ -64,6 +65,10 @@ def pytest_collection_modifyitems(config, items):
         draw = random.Random(config.getoption("randomly_seed", 0))
         for item in draw.sample(cases, max(0, len(cases) - count)):
             item.add_marker("slow")
+    if not config.option.every_version:
+        left_out = [item for item in items if item.get_closest_marker("many_versions")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

@@ -163,13 +163,12 @@ def pyspark_of_delta() -> str:
     return _python_with("pyspark-4.2", "pyspark>=4.2,<4.3")
 
 
-def pyspark(minor: str) -> Path:
-    """A folder with the newest PySpark of a minor version, such as 4.0; first on Python's path it stands for the installed one."""
-    major, _, last = minor.partition(".")
-    home = CACHE / f"pyspark-{minor}-only"
+def pyspark(version: str) -> Path:
+    """A folder with a PySpark: of a minor version, such as 4.0, the newest; first on Python's path it stands for the installed one."""
+    home = CACHE / f"pyspark-{version}-only"
     with only_one(home.name):
         if not (home / "done").exists():
-            wanted = f"pyspark>={minor},<{major}.{int(last) + 1}"
+            wanted = f"pyspark=={version}{'.*' if version.count('.') == 1 else ''}"
             got = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", home, wanted], check=False)
             if got.returncode:
                 raise MissingError(f"pip did not find {wanted}")
@@ -177,9 +176,9 @@ def pyspark(minor: str) -> Path:
     return home
 
 
-def with_pyspark(minor: str) -> dict[str, str]:
+def with_pyspark(version: str) -> dict[str, str]:
     """An environment whose Python has another PySpark."""
-    return os.environ | {"PYTHONPATH": os.pathsep.join([str(pyspark(minor)), str(POMS.parents[1])])}
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(pyspark(version)), str(POMS.parents[1])])}
 
 
 def pyflink() -> str:

@@ -12,7 +12,19 @@ from importlib.metadata import PackageNotFoundError, version
 
 from workbench.errors import wrong
 
-__all__ = ["NEWEST", "OLDEST", "OLDEST_OF_SCRIPTS", "SparkFacts", "check", "facts", "here", "installed", "is_supported"]
+__all__ = [
+    "NEWEST",
+    "OLDEST",
+    "OLDEST_OF_FAULTS",
+    "OLDEST_OF_SCRIPTS",
+    "SparkFacts",
+    "check",
+    "facts",
+    "here",
+    "installed",
+    "is_supported",
+    "numbers",
+]
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 
@@ -34,12 +46,16 @@ class SparkFacts:
     semi_join_loses_expiring
         Whether a right row of a semi join that leaves the state in the micro-batch it arrives in is not stored, so that
         a left row of that micro-batch does not meet it, although neither is late.
+    loses_expiring
+        Whether no row is stored that leaves the state in the micro-batch it arrives in (SPARK-49829, in versions that
+        the workbench does not run on): rows of the other side that come after it do not meet it, and none is padded.
     """
 
     minor: str
     checkpoint_manager: str = f"{_STREAMING}.checkpointing.FileSystemBasedCheckpointFileManager"
     semi_join_frees_matched: bool = True
     semi_join_loses_expiring: bool = True
+    loses_expiring: bool = False
 
     def __str__(self) -> str:
         return f"Spark {self.minor}"
@@ -59,12 +75,14 @@ _ALL = (
 OLDEST, NEWEST = _ALL[0], _ALL[-1]
 OLDEST_OF_SCRIPTS = "3.5"
 """The oldest version that exported scripts run on."""
+OLDEST_OF_FAULTS = "3.3"
+"""The oldest version whose faults are known."""
 
 
 def facts(number: str) -> SparkFacts:
     """The facts of a version, such as ``4.1.2`` or ``4.0.1-amzn-0``; of one that is not known, those of the nearest."""
-    minor = _minor(number)
-    return next((each for each in reversed(_ALL) if _minor(each.minor) <= minor), OLDEST)
+    minor = numbers(number)[:2]
+    return next((each for each in reversed(_ALL) if numbers(each.minor) <= minor), OLDEST)
 
 
 def installed() -> str:
@@ -84,11 +102,18 @@ def here() -> SparkFacts:
 
 def is_supported(number: str) -> bool:
     """Whether the workbench runs on a version; a newer one than it knows is tried, as every run is verified."""
-    return _minor(number) >= _minor(OLDEST.minor)
+    return numbers(number) >= numbers(OLDEST.minor)
 
 
-def check(argument: str, got: object) -> str:
+def check(argument: str, got: object, oldest: str = OLDEST.minor) -> str:
     """A version of Spark that the workbench knows, as a user gives it; None: the PySpark that is installed.
+
+    Parameters
+    ----------
+    argument, got
+        The argument's name, and what it got.
+    oldest
+        The oldest minor version that is taken.
 
     Raises
     ------
@@ -97,11 +122,12 @@ def check(argument: str, got: object) -> str:
     """
     if got is None:
         return installed()
-    if not isinstance(got, str) or _minor(got) not in [_minor(each.minor) for each in _ALL]:
-        raise wrong(argument, got, f'give a version from {OLDEST.minor} to {NEWEST.minor}, such as "{OLDEST.minor}"')
+    if not isinstance(got, str) or not numbers(oldest) <= numbers(got)[:2] <= numbers(NEWEST.minor):
+        raise wrong(argument, got, f'give a version from {oldest} to {NEWEST.minor}, such as "{OLDEST.minor}"')
     return got
 
 
-def _minor(number: str) -> tuple[int, int]:
-    found = re.match(r"(\d+)\.(\d+)", number)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+def numbers(number: str) -> tuple[int, ...]:
+    """The numbers of a version: ``(4, 0, 1)`` of ``4.0.1-amzn-0``; none where it is no version."""
+    found = re.match(r"\d+\.\d+(\.\d+)?", number)
+    return tuple(map(int, found[0].split("."))) if found else ()

@@ -66,7 +66,7 @@ class TunePanel:
             named = Labels(run.simulation, whole=False).setting
             self.text.value = "trying other watermark delays and trigger intervals …"
             self._of, self._tuning = run, tune(run.join, run.left, run.right, policy=run.policy)
-            found = advise(run.join, run.left, run.right, policy=run.policy)
+            found = advise(run.join, run.left, run.right, policy=run.policy, spark_version=run.simulation.spark_version)
             self.advice.children = [self._line(each, named) for each in found]
             self._best = _best(self._tuning, named)
         self.text.value = self._best

@@ -41,6 +41,8 @@ def replay(
     met = alive["left"][one] & alive["right"][other]
     met &= (arrived[0] >= arrived[1]) | (at["left"]["evicted_in"][one] >= arrived[1])
     met &= (arrived[1] >= arrived[0]) | (at["right"]["evicted_in"][other] >= arrived[0])
+    if spark.loses_expiring:
+        met &= (arrived[0] != arrived[1]) | (at["left"]["evicted_in"][one] > arrived[0])
     if emits.first_only and spark.semi_join_loses_expiring:
         met &= (arrived[0] != arrived[1]) | (at["right"]["evicted_in"][other] > arrived[1])
     one, other, batch = one[met], other[met], np.maximum(*arrived)[met]
@@ -62,8 +64,10 @@ def replay(
     padded = {}
     for side in emits.padded:
         mine = sides[side]
-        batch = np.where(_at_once(join, side, mine), mine["batch"], mine["evicted_in"])
-        unmatched = np.flatnonzero(alive[side] & ~mine["matched"].to_numpy() & (batch < count))
+        at_once = _at_once(join, side, mine)
+        batch = np.where(at_once, mine["batch"], mine["evicted_in"])
+        stored = at_once | (mine["evicted_in"] > mine["batch"]) | (not spark.loses_expiring)
+        unmatched = np.flatnonzero(alive[side] & ~mine["matched"] & stored & (batch < count))
         padded[side] = Placed({side: unmatched}, spans[side][0][unmatched], spans[side][1][unmatched], batch[unmatched])
     outputs = of_pairs(emits, {side: at[side]["row"] for side in SIDES}, pairs, padded)
     return Outcome(marks, shared.keys, sides, outputs, _no_groups(), np.zeros(count, int))

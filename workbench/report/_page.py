@@ -212,7 +212,13 @@ def _parts(result: Result, tuning: Tuning | None) -> Markup:
 
 def _advice(result: Result) -> Markup:
     try:
-        found: list[Advice] = advise(result.join, result.left, result.right, policy=result.policy)
+        found: list[Advice] = advise(
+            result.join,
+            result.left,
+            result.right,
+            policy=result.policy,
+            spark_version=result.simulation.spark_version,
+        )
     except TooLargeError:
         return html("")
     if not found:

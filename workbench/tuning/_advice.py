@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import numpy as np
 
-from workbench import fixes, model, times
+from workbench import fixes, model, spark_versions, times
 from workbench.errors import TooLargeError, wrong
 from workbench.joins import Join, emission
 from workbench.kinds import kind_of
-from workbench.literals import DELAYS, Policy, Setting, Side
+from workbench.literals import DELAYS, Policy, Setting, Side, other_side
 from workbench.model import Micros, Outcome, Shared, common_delay
 from workbench.runs.arguments import check
 from workbench.runs.labels import setting_value
 from workbench.streams import SIDES, Stream
+from workbench.tuning import spark_faults
 
 _SECOND = 1_000_000
 _STEP = 100_000  # delays are rounded up to tenths of a second
@@ -41,12 +42,16 @@ class Advice:
     setting, value
         The setting that would, as `Run.rows` names one in ``fix_setting`` (or ``policy``, ``slide``), and its value as
         text; None where no setting of the join would.
+    example
+        A script of plain PySpark that shows a fault of Spark's on the version that is asked for; None where nothing is
+        Spark's fault.
     """
 
     problem: str
     remedy: str
     setting: Setting | None = None
     value: str | None = None
+    example: str | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return f"{self.problem}: {self.remedy}"
@@ -63,13 +68,18 @@ class Advice:
         return fixes.apply_all({self.setting: self.value}, join, left, right, policy)
 
 
-def advise(join: Join, left: Stream, right: Stream, *, policy: Policy = "min") -> list[Advice]:
+def advise(
+    join: Join, left: Stream, right: Stream, *, policy: Policy = "min", spark_version: str | None = None
+) -> list[Advice]:
     """What to know of a join of two recorded streams before it is run.
 
     Parameters
     ----------
     join, left, right, policy
         As in `workbench.run`.
+    spark_version
+        The version of Spark that the join runs on, from 3.3 to 4.3, such as ``"3.5.3"`` or ``"4.1"``: which faults of
+        Spark's own it meets there. None: that of the PySpark that is installed.
 
     Returns
     -------
@@ -77,7 +87,7 @@ def advise(join: Join, left: Stream, right: Stream, *, policy: Policy = "min") -
         Empty if nothing was found: events at or before 1970; a delay that is shorter than the disorder; a side that is
         idle and stalls everything; bounds far wider than the differences of the rows; a session gap below the usual
         distance of events; sliding windows of which each row is in many; few keys that have most rows; outer rows
-        that wait for hours.
+        that wait for hours; faults of this version of Spark, with the ticket and the version that is without it.
 
     Raises
     ------
@@ -94,23 +104,34 @@ def advise(join: Join, left: Stream, right: Stream, *, policy: Policy = "min") -
     5 of 200 rows of orders are late (2.5%)
     3 of 180 rows of payments are late (1.7%)
     payments sends nothing for 3 micro-batches from micro-batch 7 on, while orders goes on
+    Spark 4.3.0 has a fault without a ticket
+    >>> orders, payments = generators.generate("orders_payments", events=200, late=0.2, disorder=0.3, seed=7)
+    >>> join = wb.IntervalJoin("0 s", "15 s", how="left")
+    >>> [found] = [each for each in wb.advise(join, orders, payments, spark_version="3.5.3") if each.example]
+    >>> print(found.problem)
+    Spark 3.5.3 has SPARK-49829, by which it loses rows that expire in the micro-batch they arrive in
+    >>> exec(found.example)  # doctest: +SKIP
     """
     left, right = check(join, left, right, True, policy)
+    version = spark_versions.check("spark_version", spark_version, spark_versions.OLDEST_OF_FAULTS)
     shared = Shared(left, right)
     streams = dict(zip(SIDES, (left, right), strict=True))
     try:
-        outcome = model.simulate(join, left, right, policy=policy, shared=shared)
+        outcome = model.simulate(join, left, right, policy=policy, shared=shared, spark=spark_versions.facts(version))
     except TooLargeError as error:
         problem, remedy = str(error).split(": ", 1) if not str(error).startswith("slide") else (str(error), "")
         found = *_of_the_kind(join, streams, shared), *_skew(streams, shared)
         return [Advice(problem, remedy), *_before_1970(streams), *found]
+    idle = _idle(streams, policy)
+    case = spark_faults.Case(join, streams, policy, outcome, shared, idle=idle[0] if idle else None)
     return [
         *_before_1970(streams),
         *_short_delays(streams, outcome, policy),
-        *_idle(streams, outcome, policy),
+        *_of_idleness(streams, idle),
         *_of_the_kind(join, streams, shared),
         *_skew(streams, shared),
         *_long_waits(join, streams),
+        *_of_spark(case, version),
     ]
 
 
@@ -162,23 +183,31 @@ def _enough_for_most(needs: list[Micros]) -> int:
     return least if least >= fixes.NEVER else -(-least // _STEP) * _STEP
 
 
-def _idle(streams: dict[Side, Stream], outcome: Outcome, policy: Policy) -> Iterator[Advice]:
+def _idle(streams: dict[Side, Stream], policy: Policy) -> tuple[Side, int, int] | None:
+    """The side that sends nothing for long, from which micro-batch on, and in how many of them the other side does."""
     if policy != "min":
-        return
+        return None
     count = max(each.batch_count for each in streams.values())
     sending = {side: np.bincount(each.arrival, minlength=count) > 0 for side, each in streams.items()}
     for side, other in (SIDES, SIDES[::-1]):
         begin, length = _longest(sending[side], sending[other])
         if length >= max(_SILENT, _SILENT_SHARE * int(sending[other].sum())):
-            names = streams[side].name, streams[other].name
-            yield Advice(
-                f"{names[0]} sends nothing for {length} micro-batches from micro-batch {begin} on, while {names[1]} "
-                "goes on: the watermark stands still, state grows and rows without partner wait",
-                "follow the faster stream (policy max), which then drops what comes late from the idle one, or let its "
-                "source send a heartbeat row",
-                "policy",
-                "max",
-            )
+            return side, begin, length
+    return None
+
+
+def _of_idleness(streams: dict[Side, Stream], idle: tuple[Side, int, int] | None) -> Iterator[Advice]:
+    if idle is not None:
+        side, begin, length = idle
+        yield Advice(
+            f"{streams[side].name} sends nothing for {length} micro-batches from micro-batch {begin} on, while "
+            f"{streams[other_side(side)].name} goes on: the watermark stands still, state grows and rows without "
+            "partner wait",
+            "follow the faster stream (policy max), which then drops what comes late from the idle one, or let its "
+            "source send a heartbeat row",
+            "policy",
+            "max",
+        )
 
 
 def _longest(one: Micros, other: Micros) -> tuple[int, int]:
@@ -227,3 +256,8 @@ def _long_waits(join: Join, streams: dict[Side, Stream]) -> Iterator[Advice]:
             f"{'window' if kind.windowed else 'bounds'} add up",
             "shorten the larger of the two, or take what matched at once from an inner join beside this one",
         )
+
+
+def _of_spark(case: spark_faults.Case, version: str) -> Iterator[Advice]:
+    for fault, problem in spark_faults.met(case, version):
+        yield Advice(f"Spark {version} has {fault}, by which {problem}", fault.remedy, example=fault.source())

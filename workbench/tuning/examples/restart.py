@@ -1,6 +1,7 @@
-"""No ticket known (named in a comment on SPARK-50046's pull request): a checkpoint has one watermark, not one for each side.
-After a restart a side counts as 0 until it has rows again: sides that have rows in turn, one in each run, never move the
-watermark; nothing leaves the state, no padded row comes out. Without the restart both rows come out.
+"""No ticket known (SPARK-50046's pull request names it): a checkpoint has one watermark, not one for each side.
+
+After a restart a side counts as 0 until it has rows again: sides that have rows in turn, one in each run, never move
+the watermark; nothing leaves the state, no padded row comes out. Without the restart both rows come out.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""No ticket known: a full outer stream-stream join pairs two null keys with each other; the same join of tables does not."""
+"""No ticket known: a full outer stream-stream join pairs two null keys with each other; that of tables does not."""
 
 import json
 import os
