@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import venv
 from pathlib import Path
@@ -148,6 +151,114 @@ def broker():
         if made is not None:
             made.kill()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def hdfs():
+    """A cluster of Hadoop's own, a name node and a data node; gives the settings that make it quick, and its address."""
+    folder = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="hdfs-"))
+    details = folder / "details.json"
+    words = ["-format", "-datanodes", "1", "-D", "dfs.replication=1", "-nnport", "0", "-writeDetails", details]
+    command = ["java", "-Xmx500m", f"-Dtest.build.data={folder}", "-cp", f"{jars('hdfs')}/*"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+    manager = "org.apache.hadoop.test.MiniDFSClusterManager"
+    running = subprocess.Popen([*map(str, [*command, manager, *words])], cwd=folder, **quiet)
+    try:
+        port = _wait(lambda: json.loads(details.read_text())["namenode_port"])
+        # else a client asks a second time after 400 ms whether a file is complete
+        quick = {"spark.hadoop.dfs.client.block.write.locateFollowingBlock.initial.delay.ms": "10"}
+        yield quick, f"hdfs://localhost:{port}"
+    finally:
+        running.kill()
+        running.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def s3():
+    """A server of S3 with a bucket; gives the settings with which Spark reaches it, the bucket's address, and a function
+    that lists what is in it."""
+    import boto3
+    from moto.server import DomainDispatcherApplication, create_backend_app
+    from werkzeug.serving import WSGIRequestHandler, make_server
+
+    class Quiet(WSGIRequestHandler):
+        """Answers "Expect: 100-continue" once: both this class and its base would."""
+
+        def handle_expect_100(self):
+            return True
+
+        def log(self, *_):
+            pass
+
+    app = DomainDispatcherApplication(create_backend_app)
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
+    serving = threading.Thread(target=server.serve_forever, daemon=True)
+    serving.start()
+    try:
+        endpoint = f"http://127.0.0.1:{server.port}"
+        keys = {"aws_access_key_id": "somebody", "aws_secret_access_key": PASSWORD}
+        client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **keys)
+        client.create_bucket(Bucket="joins")
+        listed = lambda: [each["Key"] for each in client.list_objects_v2(Bucket="joins").get("Contents", ())]  # noqa: E731
+        yield _of_s3(endpoint), "s3a://joins", listed
+    finally:
+        server.shutdown()
+        serving.join()
+
+
+def _of_s3(endpoint: str) -> dict[str, str]:
+    settings = {
+        "endpoint": endpoint,
+        "endpoint.region": "us-east-1",
+        "path.style.access": "true",
+        "access.key": "somebody",
+        "secret.key": PASSWORD,
+        "connection.ssl.enabled": "false",
+    }
+    named = {f"spark.hadoop.fs.s3a.{name}": value for name, value in settings.items()}
+    return named | {"spark.jars": ",".join(map(str, sorted(jars("s3").glob("*.jar"))))}
+
+
+@contextlib.contextmanager
+def cluster(folder: Path, own_root: bool = False):
+    """A standalone cluster of Spark's, a master and two workers; gives the master's address and log.
+
+    With ``own_root`` the workers stand in mount namespaces, in which this machine's temporary folders are empty.
+    """
+    import pyspark
+
+    home, port = Path(pyspark.__file__).parent, free_port()
+    env = os.environ | {"SPARK_HOME": str(home), "SPARK_NO_DAEMONIZE": "1", "SPARK_DAEMON_MEMORY": "256m"}
+    env |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    env["SPARK_WORKER_DIR"] = "/dev/shm/work" if own_root else str(folder / "work")
+    apart = [program("unshare"), "--mount", "sh", "-c"]
+    apart += ['for place in /dev/shm /tmp; do mount -t tmpfs none $place; done; exec "$@"', "sh"]
+    running = []
+
+    def start(kind, *words, before=()):
+        log = folder / f"{kind}-{len(running)}.log"
+        command = [home / "bin" / "spark-class", f"org.apache.spark.deploy.{kind.lower()}.{kind}", *map(str, words)]
+        with log.open("w") as out:
+            started = subprocess.Popen(
+                [*before, *command], env=env, stdout=out, stderr=out, stdin=subprocess.DEVNULL, start_new_session=True
+            )
+        running.append(started)
+        return log
+
+    try:
+        address = f"spark://127.0.0.1:{port}"
+        log = start("Master", "--host", "127.0.0.1", "--port", port, "--webui-port", 0)
+        _wait(lambda: log.read_text().index("New state: ALIVE"))
+        size = ["--cores", 1, "--memory", "700m", "--webui-port", 0, "--host", "127.0.0.1"]
+        for _ in range(2):
+            start("Worker", *size, address, before=apart if own_root else ())
+        _wait(lambda: log.read_text().replace("Registering worker", "", 1).index("Registering worker"))
+        yield address, log
+    finally:
+        for each in running:
+            os.killpg(each.pid, signal.SIGKILL)
+            each.wait()
 
 
 def check_database() -> Path:

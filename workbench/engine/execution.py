@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench import spark_versions
 from workbench.engine import sink_reader
-from workbench.engine.scratch import Scratch
+from workbench.engine.storage import Place
 from workbench.errors import TooLargeError, WorkbenchError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Execution:
     """
 
     spark: SparkSession | None
-    scratch: Scratch | None
+    scratch: Place | None
     progress: tuple[Mapping[str, Any], ...]
     written: pa.Table | None = field(default=None, repr=False)
     versions: Mapping[str, str] = field(default_factory=versions, repr=False)
@@ -73,12 +73,7 @@ class Execution:
         """Whether the run was saved and loaded, so that its checkpoint is gone."""
         return self.scratch is None
 
-    @property
-    def folder(self) -> Path:
-        """The query's folder."""
-        return self.at_hand()[1]
-
-    def at_hand(self) -> tuple[SparkSession, Path]:
+    def at_hand(self) -> tuple[SparkSession, Place]:
         """The session that the query ran in, and its folder.
 
         Raises
@@ -91,26 +86,34 @@ class Execution:
                 "this run was loaded, and a saved run has no checkpoint: its state cannot be read and no savepoint be "
                 "taken; run it again with wb.run(run.join, run.left, run.right, finish=run.finish, policy=run.policy)"
             )
-        return self.spark, self.scratch.path
+        return self.spark, self.scratch
 
     @cached_property
     def raw_output(self) -> pa.Table:
         """The output as Spark wrote it, with column ``batch`` and row numbers, in order of micro-batch."""
         if self.written is not None:
             return self.written
+        place = self.at_hand()[1]
+        if not place.has_logs:
+            return sink_reader.dated(place.fetch("output"), [str(each["timestamp"]) for each in self.progress])
         count = sum(self.output_counts.values())
         if count > _MOST_OUTPUT:
             raise TooLargeError(
                 f"output: it has {count:,} rows, of which {_MOST_OUTPUT:,} at most are read at once; read it with "
-                f"Spark, as wb.spark().read.parquet({str(self.folder / 'output')!r})",
+                f"Spark, as wb.spark().read.parquet({place.address + '/output'!r})",
                 count,
             )
-        return sink_reader.Reader(self.folder / "output").read()
+        return sink_reader.Reader(self._output).read()
+
+    @cached_property
+    def _output(self) -> Path:
+        """The sink's folder, on this machine."""
+        return self.at_hand()[1].fetch("output")
 
     @cached_property
     def output_counts(self) -> dict[int, int]:
         """How many rows Spark wrote in each micro-batch that wrote some."""
-        if self.written is None and "raw_output" not in self.__dict__:
-            return sink_reader.counts(self.folder / "output")
+        if self.written is None and "raw_output" not in self.__dict__ and self.at_hand()[1].has_logs:
+            return sink_reader.counts(self._output)
         batches, counts = np.unique(self.raw_output.column("batch").to_numpy(), return_counts=True)
         return dict(zip(batches.tolist(), counts.tolist(), strict=True))

@@ -110,7 +110,7 @@ class Live:
         # looked at four times a second: what is kept for it need not grow with the query
         own.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(_KEPT))
         interval = f"{round(trigger * 1000)} milliseconds"
-        self._query = query.start(self._empty, self._folder, own, files=None, processingTime=interval)
+        self._query = query.start(self._empty, self._scratch, own, files=None, processingTime=interval)
         self._thread = threading.Thread(target=self._work, name="stream-join-workbench-live", daemon=True)
         process.live_queries.add(self)
         self._thread.start()

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench import plan, process
+from workbench.engine import sink_reader
 from workbench.engine.cause import cause
 from workbench.engine.stopping import stop_query
+from workbench.engine.storage import Place
 from workbench.errors import QueryError
 from workbench.model import Simulation
 from workbench.streams import SIDES, Stream
@@ -59,7 +61,7 @@ def ending(left: Stream, right: Stream) -> tuple[pa.Table, pa.Table]:
 
 
 def start(
-    simulation: Simulation, folder: Path, spark: SparkSession, files: int | None = 1, **trigger: Any
+    simulation: Simulation, place: Place, spark: SparkSession, files: int | None = 1, **trigger: Any
 ) -> StreamingQuery:
     """Start a query over the files in a folder.
 
@@ -67,8 +69,8 @@ def start(
     ----------
     simulation
         What to run.
-    folder
-        Has the files of each side in a folder of its own; gets the output and the checkpoint.
+    place
+        The folder that has the files of each side in a folder of its own; gets the output and the checkpoint.
     spark
         The session to run it in.
     files
@@ -76,13 +78,18 @@ def start(
     **trigger
         Spark's trigger; none: what is there now, and the end.
     """
-    sides = [read(spark, folder / side, simulation.numbered(side).schema, files) for side in SIDES]
+    folder = place.address
+    from pyspark.sql import functions as F
+
+    sides = [read(spark, f"{folder}/{side}", simulation.numbered(side).schema, files) for side in SIDES]
     code = plan.render(simulation.join, simulation.left, simulation.right, simulation.finish)
     joined = compiled(code)(*sides)
+    if not place.has_logs:
+        joined = joined.withColumn(sink_reader.BEGAN, F.current_timestamp())
     query = (
         joined.writeStream.format("parquet")
-        .option("path", str(folder / "output"))
-        .option("checkpointLocation", str(folder / "checkpoint"))
+        .option("path", f"{folder}/output")
+        .option("checkpointLocation", f"{folder}/checkpoint")
         .outputMode("append")
         .trigger(**(trigger or {"availableNow": True}))
         .start()
@@ -91,14 +98,15 @@ def start(
     return query
 
 
-def read(spark: SparkSession, folder: Path, schema: pa.Schema, files: int | None = 1) -> DataFrame:
+def read(spark: SparkSession, folder: str, schema: pa.Schema, files: int | None = 1) -> DataFrame:
     """A folder of recorded micro-batches as a stream, so many files a micro-batch; None: all there are."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    reader = spark.readStream.schema(from_arrow_schema(schema))
+    # over Spark Connect on a remote file system a micro-batch is a folder with one file
+    reader = spark.readStream.schema(from_arrow_schema(schema)).option("recursiveFileLookup", True)
     if files is not None:
         reader = reader.option("maxFilesPerTrigger", files)
-    return reader.parquet(str(folder))
+    return reader.parquet(folder)
 
 
 def compiled(code: str) -> Callable[[DataFrame, DataFrame], DataFrame]:

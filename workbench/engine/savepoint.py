@@ -6,19 +6,22 @@ import json
 import os
 import re
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from workbench import safe_files
 from workbench.engine.execution import Execution
+from workbench.engine.storage import Place
 from workbench.errors import WorkbenchError, wrong
 from workbench.model import Simulation, checked_batch
 
-__all__ = ["restore", "take"]
+__all__ = ["Savepoint", "read", "restore", "take"]
 
 _NOTE = "savepoint.json"
 _LOGS = ("offsets", "commits")
+_PARTS = ("checkpoint", "output")
 
 
 def take(simulation: Simulation, execution: Execution, path: str | os.PathLike[str], batch: int) -> Path:
@@ -27,14 +30,17 @@ def take(simulation: Simulation, execution: Execution, path: str | os.PathLike[s
     if not simulation.ended:
         raise WorkbenchError("a savepoint is taken of a run on Spark that has ended; run it with workbench.run")
     batch = checked_batch(batch, len(execution.progress))
+    place = execution.at_hand()[1]
+    for part in _PARTS:
+        place.fetch(part)
     note = {
         "batch": batch,
-        "folder": str(execution.folder),
+        "logged": place.logged,
         "made_for": _made_for(simulation, batch),
         "progress": execution.progress[: batch + 1],
     }
     with safe_files.folder(target, replace=False) as staged:
-        shutil.copytree(execution.folder, staged, dirs_exist_ok=True, ignore=_later_than(execution.folder, batch))
+        shutil.copytree(place.path, staged, dirs_exist_ok=True, ignore=_later_than(place.path, batch))
         (staged / _NOTE).write_text(json.dumps(note))
     return target
 
@@ -48,7 +54,7 @@ def _later_than(folder: Path, batch: int) -> Any:
     def ignore(place: str, names: list[str]) -> list[str]:
         here = Path(place)
         if here == folder:
-            return [name for name in names if name not in ("checkpoint", "output")]
+            return [name for name in names if name not in _PARTS]
         if here in logs or here.parent == sources:
             return [name for name in names if not name.isdigit() or int(name) > batch]
         if here == output:
@@ -70,13 +76,27 @@ def _output_files(output: Path, batch: int) -> set[str]:
     return names
 
 
-def restore(simulation: Simulation, target: Path, path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Copy a savepoint's checkpoint and output into a folder in which the recording is written.
+@dataclass(frozen=True)
+class Savepoint:
+    """A savepoint that a run can go on from.
 
-    Returns
-    -------
-    list of dict
-        Spark's progress of the micro-batches up to the savepoint.
+    Attributes
+    ----------
+    path
+        Its folder.
+    logged
+        The folder in which its run was, as Spark's logs write it.
+    progress
+        Spark's progress of the micro-batches up to it.
+    """
+
+    path: Path
+    logged: str
+    progress: list[dict[str, Any]]
+
+
+def read(simulation: Simulation, path: str | os.PathLike[str]) -> Savepoint:
+    """A savepoint of the same join, and of streams that start with the same micro-batches.
 
     Raises
     ------
@@ -87,7 +107,7 @@ def restore(simulation: Simulation, target: Path, path: str | os.PathLike[str]) 
     try:
         note = json.loads((source / _NOTE).read_text())
         now = _made_for(simulation, int(note["batch"]))
-        made_for, folder, progress = dict(note["made_for"]), str(note["folder"]), list(note["progress"])
+        made_for, found = dict(note["made_for"]), Savepoint(source, _logged(note), list(note["progress"]))
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         raise wrong("savepoint", str(path), "no savepoint found in it; give a folder that Run.savepoint made") from None
     for what, was in made_for.items():
@@ -97,17 +117,33 @@ def restore(simulation: Simulation, target: Path, path: str | os.PathLike[str]) 
                 str(path),
                 f"it was made for {what} {was!r}, this run has {now.get(what)!r}; take one of such a run",
             )
-    for part in ("checkpoint", "output"):
-        shutil.copytree(source / part, target / part, dirs_exist_ok=True)
+    return found
+
+
+def restore(savepoint: Savepoint, place: Place) -> list[dict[str, Any]]:
+    """Copy a savepoint's checkpoint and output into a folder in which the recording is written.
+
+    Returns
+    -------
+    list of dict
+        Spark's progress of the micro-batches up to the savepoint.
+    """
+    target = place.path
+    for part in _PARTS:
+        shutil.copytree(savepoint.path / part, target / part, dirs_exist_ok=True)
     logs = [
         *(target / "checkpoint" / "sources").rglob("*"),
         *(target / "output" / "_spark_metadata").iterdir(),
     ]
-    before, after = (f"file://{quote(str(each))}/" for each in (folder, target))
     for log in logs:
         if log.is_file():
-            log.write_text(log.read_text().replace(before, after))
-    return progress
+            log.write_text(log.read_text().replace(savepoint.logged, place.logged))
+    return savepoint.progress
+
+
+def _logged(note: dict[str, Any]) -> str:
+    """How the logs of a savepoint write the folder they were written in; earlier versions noted its path."""
+    return str(note["logged"]) if "logged" in note else f"file://{quote(str(note['folder']))}/"
 
 
 def _made_for(simulation: Simulation, batch: int) -> dict[str, Any]:

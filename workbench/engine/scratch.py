@@ -14,9 +14,10 @@ import psutil
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["Scratch"]
+__all__ = ["PREFIX", "Scratch"]
 
-_PREFIX = "stream-join-workbench-"
+PREFIX = "stream-join-workbench-"
+"""How the names of temporary folders begin."""
 _MARK = ".in-use"
 _MEMORY = Path("/dev/shm")  # noqa: S108 - checkpoints of recorded runs need no durability
 _ROOM = 2 * 1024**3
@@ -25,19 +26,45 @@ _ROOM = 2 * 1024**3
 class Scratch:
     """A temporary folder, removed when nothing holds it, at exit, or by the next process if this one was killed.
 
+    Parameters
+    ----------
+    parent
+        Where it is made; None: in memory where there is room, else where temporary files belong.
+
     Attributes
     ----------
     path
         The folder.
+    has_logs
+        Whether the logs that Spark writes in it can be read: always.
     """
 
-    def __init__(self) -> None:
-        root = _root()
+    has_logs = True
+
+    def __init__(self, parent: Path | None = None) -> None:
+        root = parent or _root()
         _sweep(root)
-        hidden = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}{os.getpid()}-", dir=root))
+        hidden = Path(tempfile.mkdtemp(prefix=f".{PREFIX}{os.getpid()}-", dir=root))
         in_use = _in_use(hidden)
         self.path = hidden.rename(root / hidden.name[1:])  # others look at it only when it is marked as in use
         self._removal = weakref.finalize(self, _remove, self.path, os.getpid(), in_use)
+
+    @property
+    def address(self) -> str:
+        """The folder as Spark is given it: of this machine, whatever file system is the session's default."""
+        return f"file://{'' if os.name == 'posix' else '/'}{self.path.as_posix()}"
+
+    @property
+    def logged(self) -> str:
+        """The folder as Spark's logs write it, up to the names in it."""
+        return f"{self.path.as_uri()}/"
+
+    def send(self) -> None:
+        """Make what was written to `path` known to Spark, which reads it there."""
+
+    def fetch(self, part: str) -> Path:
+        """A part of the folder as a path of this machine, with all that Spark has written there so far."""
+        return self.path / part
 
     def remove(self) -> None:
         """Remove the folder now."""
@@ -74,7 +101,7 @@ def _root() -> Path:
 
 def _sweep(root: Path) -> None:
     """Remove what killed processes left behind."""
-    for left in (*root.glob(f"{_PREFIX}*-*"), *root.glob(f".{_PREFIX}*-*")):
+    for left in (*root.glob(f"{PREFIX}*-*"), *root.glob(f".{PREFIX}*-*")):
         if _is_left(left):
             shutil.rmtree(left, ignore_errors=True)
 
@@ -82,7 +109,7 @@ def _sweep(root: Path) -> None:
 def _is_left(path: Path) -> bool:
     """Whether no process uses a folder; those of other containers, whose numbers mean nothing here, included."""
     if sys.platform == "win32" or not (path / _MARK).exists():
-        process = path.name.removeprefix(".").removeprefix(_PREFIX).split("-")[0]
+        process = path.name.removeprefix(".").removeprefix(PREFIX).split("-")[0]
         return process.isdigit() and not psutil.pid_exists(int(process))
     try:
         opened = os.open(path / _MARK, os.O_RDWR)

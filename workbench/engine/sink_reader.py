@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,10 @@ from workbench.model import Outputs, members
 from workbench.sources import arrow
 from workbench.streams import ROW, SIDES, Stream
 
-__all__ = ["Reader", "counts", "frame", "ordered", "outputs"]
+__all__ = ["BEGAN", "Reader", "counts", "dated", "frame", "ordered", "outputs"]
+
+BEGAN = "__micro_batch_began"
+"""The column that says when the micro-batch of a row began, where the sink's log cannot be read."""
 
 
 class Reader:
@@ -32,7 +36,7 @@ class Reader:
     def __init__(self, output: Path) -> None:
         self._output = output
         self._read: set[str] = set()
-        self._tables: dict[Path, tuple[int, pa.Table]] = {}
+        self._tables: dict[str, tuple[int, pa.Table]] = {}
 
     def read(self, batches: int | None = None) -> pa.Table:
         """All rows the sink committed, or those of the first so many micro-batches, and column ``batch``."""
@@ -47,8 +51,8 @@ class Reader:
 
     def _look(self) -> None:
         for number, path, _ in metadata_log.entries(self._output / "_spark_metadata", self._read):
-            if path not in self._tables:
-                self._tables[path] = number, pq.ParquetFile(path).read()
+            if path.name not in self._tables:
+                self._tables[path.name] = number, pq.ParquetFile(self._output / path.name).read()
 
     def _numbered(self, batches: range) -> list[pa.Table]:
         return [
@@ -58,11 +62,29 @@ class Reader:
         ]
 
 
+def dated(output: Path, began: Sequence[str]) -> pa.Table:
+    """All rows in a copy of the sink's files, and column ``batch``, found by when the micro-batch of each row began.
+
+    Parameters
+    ----------
+    output
+        The copy, of files whose rows have the column `BEGAN`.
+    began
+        When the trigger of each micro-batch fired, as Spark reports it, by the same clock: a micro-batch begins after
+        its trigger and before the next one.
+    """
+    rows = pa.concat_tables([pq.ParquetFile(file).read() for file in sorted(output.glob("*.parquet"))])
+    triggers = np.array([np.datetime64(each.rstrip("Z"), "us") for each in began])
+    times = rows.column(BEGAN).cast(pa.timestamp("us")).to_numpy()
+    batches = np.searchsorted(triggers, times, side="right") - 1
+    return ordered(rows.drop([BEGAN]).append_column("batch", pa.array(batches, pa.int64())))
+
+
 def counts(output: Path) -> dict[int, int]:
     """How many rows the sink committed in each micro-batch that has some, without reading them."""
     found: dict[int, int] = {}
     for number, path, _ in metadata_log.entries(output / "_spark_metadata", set()):
-        found[number] = found.get(number, 0) + pq.read_metadata(path).num_rows
+        found[number] = found.get(number, 0) + pq.read_metadata(output / path.name).num_rows
     return {number: count for number, count in found.items() if count}
 
 

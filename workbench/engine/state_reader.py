@@ -56,7 +56,7 @@ def _states(execution: Execution, batches: Sequence[int], **options: str) -> Any
     from pyspark.sql import functions as F
 
     spark, place = execution.at_hand()
-    reader, folder = spark.read.format("statestore").options(**options), str(place / "checkpoint")
+    reader, folder = spark.read.format("statestore").options(**options), f"{place.address}/checkpoint"
     states = [reader.option("batchId", batch).load(folder).withColumn("batch", F.lit(batch)) for batch in batches]
     return reduce(lambda one, other: one.union(other), states)
 

@@ -13,12 +13,12 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from workbench import session, spark_versions
-from workbench.engine import query
+from workbench.engine import query, storage
 from workbench.engine import savepoint as savepoints
 from workbench.engine.execution import Execution, versions
-from workbench.engine.scratch import Scratch
 from workbench.engine.stopping import stop_queries
-from workbench.errors import TooLargeError, WorkbenchError, wrong
+from workbench.engine.storage import Place
+from workbench.errors import QueryError, TooLargeError, WorkbenchError, wrong
 from workbench.joins import Join
 from workbench.literals import Policy
 from workbench.model import Simulation
@@ -44,6 +44,7 @@ def run(
     progress: Callable[[int, int], None] | None = None,
     stop: Event | None = None,
     savepoint: str | os.PathLike[str] | None = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Run:
     """Run a join of two recorded streams on Spark, micro-batch by micro-batch.
 
@@ -67,6 +68,11 @@ def run(
     savepoint
         Where `Run.savepoint` left one of the same join, and of streams that start with the same micro-batches: the
         query resumes from there.
+    folder
+        Where the recording, the checkpoint and the output are kept for as long as the run is, in a folder of its own:
+        an address of any file system that the session's Spark knows, such as ``s3a://bucket/scratch``, or a path of
+        this machine that Spark's executors reach, too. None: a temporary folder of this machine, in memory where
+        there is room.
 
     Returns
     -------
@@ -99,11 +105,10 @@ def run(
         raise wrong("progress", progress, "give a function of two numbers, or None")
     if stop is not None and not callable(getattr(stop, "is_set", None)):
         raise wrong("stop", stop, "give a threading.Event, or None")
+    wanted = storage.check_folder(folder)
     simulation = Simulation(join, left, right, finish, policy)
     with ExitStack() as on_failure:
-        scratch = Scratch()
-        on_failure.callback(scratch.remove)
-        made = _execute(simulation, scratch, spark, progress, stop, savepoint)
+        made = _execute(simulation, wanted, on_failure, spark, progress, stop, savepoint)
         on_failure.pop_all()
     verify(made)
     return made
@@ -111,44 +116,57 @@ def run(
 
 def _execute(
     simulation: Simulation,
-    scratch: Scratch,
+    folder: str | None,
+    on_failure: ExitStack,
     spark: SparkSession | None,
     progress: Callable[[int, int], None] | None,
     stop: Event | None,
     savepoint: str | os.PathLike[str] | None,
 ) -> Run:
-    """Run a query to its end, in a folder."""
-    query.record(simulation, scratch.path)
-    done = [] if savepoint is None else savepoints.restore(simulation, scratch.path, savepoint)
+    """Run a query to its end, in a folder of its own."""
+    resumed = None if savepoint is None else savepoints.read(simulation, savepoint)
     base = session.spark() if spark is None else spark
     rows = max(len(simulation.left), len(simulation.right)) // max(simulation.micro_batches, 1)
     try:
         simulation = replace(simulation, spark_version=session.version_of(base))
         own = session.for_query(base, simulation.policy, rows)
+        place = storage.make(folder, own)
     except WorkbenchError:
         raise
     except Exception as error:  # noqa: BLE001 - of a session of the user's that has ended, for instance
         raise query.one_sentence(error) from None
+    on_failure.callback(place.remove)
+    query.record(simulation, place.path)
+    done = [] if resumed is None else savepoints.restore(resumed, place)
+    place.send()
     expected = simulation.micro_batches + 2 if simulation.finish else simulation.micro_batches
     # what it is verified against is computed while Spark works
     too_much: list[TooLargeError] = []
-    model = Thread(target=_simulate, args=(simulation, scratch.path, too_much), name="workbench model", daemon=True)
+    model = Thread(target=_simulate, args=(simulation, place.path, too_much), name="workbench model", daemon=True)
     try:
-        running = query.start(simulation, scratch.path, own)
+        running = query.start(simulation, place, own)
         model.start()
         stopped = lambda: bool(too_much) or (stop is not None and stop.is_set())  # noqa: E731
         done += query.follow(running, own, expected, progress, stopped)
-    except WorkbenchError:
+    except WorkbenchError as error:
         if too_much:
             raise too_much[0] from None
-        raise
+        raise _with_remedy(error, own, place) from None
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise query.one_sentence(error) from None
+        raise _with_remedy(query.one_sentence(error), own, place) from None
     except KeyboardInterrupt:
         stop_queries(own)  # also one whose start was interrupted
         raise
     model.join()
-    return Run(simulation, Execution(own, scratch, tuple(done), versions=versions(simulation.spark_version)))
+    return Run(simulation, Execution(own, place, tuple(done), versions=versions(simulation.spark_version)))
+
+
+def _with_remedy(error: WorkbenchError, spark: SparkSession, place: Place) -> WorkbenchError:
+    """The error with what would help, where Spark's executors did not find the folder of this machine."""
+    if str(place.path) not in str(error) or storage.is_local(spark):
+        return error
+    remedy = "Spark's executors do not reach this machine's folders: give folder= a place that they reach, such as "
+    return QueryError(f"{remedy}{storage.EXAMPLES} ({error})", error.details if isinstance(error, QueryError) else "")
 
 
 def _simulate(simulation: Simulation, folder: Path, too_much: list[TooLargeError]) -> None:

@@ -90,6 +90,9 @@ QUERY_SETTINGS = {
     "spark.sql.lightweightPlanChangeValidation": "false",
     "spark.sql.maxPlanStringLength": "100",
     "spark.sql.debug.maxToStringFields": "1",
+    # a file that an executor does not find is an error, never fewer rows
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
     # one file of a recording is one task, however large and however many cores: Spark counts late groups by task
     "spark.sql.files.openCostInBytes": "128MB",
     "spark.sql.streaming.stopTimeout": "10s",
@@ -267,9 +270,15 @@ def for_query(base: SparkSession, policy: Policy, rows: int = 0) -> SparkSession
     }
     if rows >= MANY_ROWS:
         own_settings[_PARTITIONS] = str(min(_cores(base), _MOST_PARTITIONS))
+    own_settings |= _of_file_systems(base)
     for name, value in (QUERY_SETTINGS | own_settings).items():
         own.conf.set(name, value)
     return own
+
+
+def _of_file_systems(base: SparkSession) -> dict[str, str]:
+    """What was set in a session while it ran and is not Spark's own: how its file systems are reached."""
+    return {name: value for name, value in base.conf.getAll.items() if not name.startswith("spark.")}
 
 
 def _cores(spark: SparkSession) -> int:

@@ -70,7 +70,7 @@ def _micro_batches(frame: DataFrame, seconds: float) -> list[pa.Table]:
     failure: Exception | None = None
     try:
         writer = frame.writeStream.foreachBatch(keep).queryName(name)
-        query = writer.option("checkpointLocation", str(scratch.path)).start()
+        query = writer.option("checkpointLocation", scratch.address).start()
         end = time.monotonic() + seconds
         while query.isActive and time.monotonic() < end:
             time.sleep(_POLL)

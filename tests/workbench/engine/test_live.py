@@ -157,7 +157,7 @@ def test_a_function_that_raises_stops_the_query_and_is_named(spark):
 def folder_of(live):
     """The folder that a query writes to."""
     wait_for(lambda: live.done)
-    return live.run().execution.folder
+    return live.run().execution.scratch.path
 
 
 def test_stop_all_leaves_nothing(spark):

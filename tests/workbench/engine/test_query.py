@@ -196,7 +196,7 @@ def test_folders_go_with_their_run_and_those_of_dead_processes(spark, request):
     request.addfinalizer(gc.enable)
     gc.disable()
     run = wb.run(JOINS[1], stream([("a", 100)]), stream([("a", 101)]))
-    folder = run.execution.folder
+    folder = run.execution.scratch.path
     assert folder.exists()
     assert len(run.rows) == 2
     assert run.why(0).text
