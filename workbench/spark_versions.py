@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
 
 from workbench.errors import wrong
 
@@ -86,13 +87,16 @@ def facts(number: str) -> SparkFacts:
 
 
 def installed() -> str:
-    """The version of PySpark that is installed here; the newest that is known where there is none."""
-    for package in ("pyspark", "databricks-connect"):
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            continue
-    return NEWEST.minor
+    """The version of the PySpark that Python finds, whoever brought it; the newest that is known where there is none.
+
+    It is read from the package itself: on a cluster it is on Python's path, and no installer knows of it.
+    """
+    found = find_spec("pyspark")
+    if found is None or found.origin is None:
+        return NEWEST.minor
+    stated = Path(found.origin).with_name("version.py")
+    number = re.search(r"""__version__[^=]*=\s*["']([^"']+)""", stated.read_text()) if stated.is_file() else None
+    return number[1] if number else NEWEST.minor
 
 
 def here() -> SparkFacts:

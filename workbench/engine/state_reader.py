@@ -140,13 +140,13 @@ def _groups(simulation: Simulation, execution: Execution, batches: Sequence[int]
 def _numbered(state: Any) -> Any:
     """The columns of key and value as ``key_0``, …, ``value_0``, …: Spark calls both lists of a session ``buf``."""
     from pyspark.sql import functions as F
+    from pyspark.sql.types import StructField, StructType
 
     columns = []
     for part in ("key", "value"):
         fields = state.schema[part].dataType.fields
-        names = [f"{part}_{place}" for place in range(len(fields))]
-        kinds = ", ".join(f"{name}: {each.dataType.simpleString()}" for name, each in zip(names, fields, strict=True))
-        columns.append(F.col(part).cast(f"struct<{kinds}>").alias(part))
+        renamed = [StructField(f"{part}_{place}", each.dataType) for place, each in enumerate(fields)]
+        columns.append(F.col(part).cast(StructType(renamed)).alias(part))  # as text, timestamp may mean timestamp_ntz
     return state.select("batch", *columns).select("batch", "key.*", "value.*")
 
 

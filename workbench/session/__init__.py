@@ -20,7 +20,6 @@ import sys
 import threading
 import warnings
 from contextlib import suppress
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,12 +92,30 @@ QUERY_SETTINGS = {
     # a file that an executor does not find is an error, never fewer rows
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.files.ignoreCorruptFiles": "false",
+    # state is read as pandas frames, whose types should not depend on the session
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
     # one file of a recording is one task, however large and however many cores: Spark counts late groups by task
     "spark.sql.files.openCostInBytes": "128MB",
     "spark.sql.streaming.stopTimeout": "10s",
     # the model counts on the micro-batch without data that lets go of what the last watermark has passed
     "spark.sql.streaming.noDataMicroBatches.enabled": "true",
 }
+
+_REVERTED = (
+    "spark.sql.adaptive.",
+    "spark.sql.ansi.",
+    "spark.sql.caseSensitive",
+    "spark.sql.files.",
+    "spark.sql.legacy.",
+    "spark.sql.optimizer.",
+    "spark.sql.parquet.",
+    "spark.sql.sources.commitProtocolClass",
+    "spark.sql.streaming.",
+    "spark.sql.timestampType",
+)
+"""Settings of an application, by how their names begin, that a query does not take over: some would change the rows or
+the state (a format of state with a known fault, times cut to milliseconds), and the model knows the defaults.
+"""
 
 _JAVA_REMEDY = (
     "Spark 4 needs Java 17 or 21: on Debian or Ubuntu `sudo apt-get install openjdk-17-jre-headless`, "
@@ -161,7 +178,7 @@ def archive() -> Path:
     """Where `workbench.prepare` keeps the archive of Spark's classes, for this Java and this PySpark."""
     found = find_spec("pyspark")
     place = found.origin if found else None
-    named = hashlib.sha256(f"{check_java()}\n{version('pyspark')}\n{place}".encode()).hexdigest()[:16]
+    named = hashlib.sha256(f"{check_java()}\n{spark_versions.installed()}\n{place}".encode()).hexdigest()[:16]
     return cached_file(f"spark-{named}.jsa")
 
 
@@ -271,6 +288,9 @@ def for_query(base: SparkSession, policy: Policy, rows: int = 0) -> SparkSession
     if rows >= MANY_ROWS:
         own_settings[_PARTITIONS] = str(min(_cores(base), _MOST_PARTITIONS))
     own_settings |= _of_file_systems(base)
+    for name in own.conf.getAll:
+        if name.startswith(_REVERTED) and own.conf.isModifiable(name):
+            own.conf.unset(name)
     for name, value in (QUERY_SETTINGS | own_settings).items():
         own.conf.set(name, value)
     return own
