@@ -129,6 +129,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "preview": SIDES | {"finish": True, "policy": "min", "spark_version": "4.1"},
     "run": SIDES | {
         "finish": True, "spark": None, "policy": "min", "progress": None, "stop": None, "savepoint": None,
+        "folder": None,
     },
     "live": {
         "join": JOIN, "feed": _feed, "left": "1 s", "right": "1 s", "policy": "min", "trigger": "1 s", "speed": 1.0,

@@ -413,7 +413,7 @@ def test_the_wrapping_of_py4j_reaches_nobody(spark):
 
     with pytest.raises(Py4JJavaError, match="An error occurred while calling") as raised:
         spark._jvm.java.lang.Class.forName("no.such.Class")
-    assert str(one_sentence(raised.value)) == "the query failed in Spark: no.such.Class"
+    assert str(one_sentence(raised.value)) == "the query failed in Spark: ClassNotFoundException: no.such.Class"
 
 
 def test_a_query_that_cannot_start_says_the_cause(spark, monkeypatch):

@@ -7,7 +7,7 @@ import re
 __all__ = ["GONE", "cause", "is_gone"]
 
 _WRAPPING = re.compile(r"An error occurred while calling [\w.]+(: |\.)?|Traceback \(most recent call last\)|py4j\.")
-_CLASS = re.compile(r"^(?:[a-z_]\w*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable)(?:: |$)")
+_CLASS = re.compile(r"^(?:[a-z_]\w*\.)+([A-Z][\w$]*(?:Exception|Error|Throwable))(?:: |$)")
 _FILE = re.compile(r"while reading file (\S+?)\.?\s")
 _NO_SPACE = "No space left on device"
 _LONGEST = 400
@@ -48,6 +48,9 @@ def cause(error: BaseException) -> str:
 
 
 def _bare(line: str) -> str:
-    """A line without the name of an exception's class, as long as something is left."""
-    rest = _CLASS.sub("", line, count=1)
+    """A line without the name of an exception's class, as long as a sentence is left: a path alone says nothing."""
+    kind = _CLASS.match(line)
+    rest = line[kind.end() :] if kind else line
+    if kind and rest and " " not in rest.strip():
+        return f"{kind[1]}: {rest}"
     return rest or line

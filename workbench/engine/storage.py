@@ -97,7 +97,7 @@ def check_folder(folder: object) -> str | None:
         raise wrong("folder", folder, remedy)
     if not is_remote(text):
         path = _local(text)
-        if not path.is_dir() or not os.access(path, os.W_OK):
+        if not _is_writable(path):
             raise wrong("folder", text, f"it is no folder of this machine that can be written to; {remedy}")
         if set(str(path)) & _GLOB:
             raise wrong("folder", text, "Spark takes *, ?, [, ], { and } in a path for a pattern; give one without")
@@ -127,7 +127,16 @@ def is_local(spark: SparkSession) -> bool:
 def _local(folder: str) -> Path:
     scheme = folder[:5].lower() == "file:"
     text = "/" + folder[5:].lstrip("/") if scheme else folder
-    return Path(text).expanduser().absolute()
+    path = Path(text)
+    with suppress(RuntimeError):  # no such user
+        path = path.expanduser()
+    return path.absolute()
+
+
+def _is_writable(folder: Path) -> bool:
+    with suppress(OSError):  # a name that is too long
+        return folder.is_dir() and os.access(folder, os.W_OK)
+    return False
 
 
 def make(folder: str | None, spark: SparkSession) -> Place:

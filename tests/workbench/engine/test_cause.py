@@ -25,3 +25,8 @@ def test_a_process_that_has_ended_is_told(error):
 def test_an_error_of_java_is_not_taken_for_its_end():
     trace = "An error occurred while calling o12.start.\n: java.io.IOException: no such place\n\tat x.y(Z.java:1)"
     assert cause(Py4JError(trace)) == "no such place"
+
+
+def test_a_path_or_a_class_alone_is_told_with_what_happened_to_it():
+    trace = "An error occurred\nCaused by: java.nio.file.NoSuchFileException: /tmp/a/shuffle_1_7_0.index\n\tat x.y(Z.java:1)"
+    assert cause(Py4JError(trace)) == "NoSuchFileException: /tmp/a/shuffle_1_7_0.index"

@@ -78,6 +78,7 @@ JOINS = (
     wb.CoGroup(wb.Tumbling("10 s")),
 )
 SMALL = {"spark.executor.memory": "512m", "spark.cores.max": "2", "spark.executor.cores": "1"}
+SMALL |= {"spark.shuffle.readHostLocalDisk": "false"}  # workers in mount namespaces are of one host to Spark
 
 
 def work(**asked):

@@ -91,7 +91,6 @@ def test_what_needs_the_checkpoint_says_so(ran, tmp_path):
         lambda: loaded.state(1),
         lambda: loaded.savepoint(tmp_path / "savepoint", 1),
         lambda: loaded.compare(),
-        lambda: loaded.execution.scratch.path,
     ]
     for call in needs:
         with pytest.raises(wb.WorkbenchError, match="a saved run has no checkpoint: its state cannot be read"):
