@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.runs.preview import Preview
     from workbench.runs.recorded import preview, run
     from workbench.runs.run import Run
+    from workbench.runs.session_settings import session_settings
     from workbench.script.exporting import export
     from workbench.session import spark
     from workbench.tuning import Advice, Tuning, advise, tune
@@ -54,6 +55,7 @@ __all__ = [
     "load",
     "preview",
     "run",
+    "session_settings",
     "spark",
     "stop",
     "tune",
@@ -72,6 +74,7 @@ _LATER = {
     "load": "runs.loaded",
     "preview": "runs.recorded",
     "run": "runs.recorded",
+    "session_settings": "runs.session_settings",
     "spark": "session",
     "stop": "engine.stopping",
     "tune": "tuning",

@@ -26,6 +26,9 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
         "left", nargs="?", help="a Stream or DataFrame of the notebook; without it, a scenario is chosen in the app"
     )
     @argument("right", nargs="?", help="the other one")
+    @argument(
+        "--folder", help="where runs on Spark keep their files, such as s3a://bucket/scratch; else on this machine"
+    )
     @line_magic
     def workbench(self, line: str) -> None:
         """Open the stream-join workbench: ``%workbench``, or ``%workbench orders payments`` on two streams."""
@@ -38,7 +41,8 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
             raise wrong("right", None, f"name two streams: %workbench {arguments.left} <other stream>")
         names = [self._known(name) for name in (arguments.left, arguments.right) if name]
         cell = self._cell()
-        page = App(*names, namespace=self.shell.user_ns, cell=cell)
+        folder = arguments.folder and arguments.folder.strip("\"'")
+        page = App(*names, namespace=self.shell.user_ns, cell=cell, folder=folder)
         for each in [each for each in process.pages if isinstance(each, App) and each is not page]:
             if cell is not None and each.cell == cell:
                 page.take_place_of(each)

@@ -91,7 +91,9 @@ told = {}
 for join in joins:
     run = wb.run(join, *sides)
     told[repr(join)] = [run.mismatch, int(run.compare(every_state=True).differences.sum()), len(run.output)]
-print(json.dumps({"told": told, "kept": dict(spark.conf.getAll) == before}))
+found = wb.session_settings(spark, policy="max").set_index("setting")
+told = {"told": told, "kept": dict(spark.conf.getAll) == before, "settings": found.to_dict("index")}
+print(json.dumps(told))
 """
 
 
@@ -106,6 +108,12 @@ def test_a_session_is_used_whatever_its_settings():
     assert len(told["told"]) == 5
     assert all(each[:2] == ["", 0] and each[2] > 20 for each in told["told"].values()), told
     assert told["kept"]
+    same = {"spark.default.parallelism", "spark.sql.sources.default", "spark.sql.streaming.multipleWatermarkPolicy"}
+    assert set(SETTINGS) - set(told["settings"]) == same
+    of = told["settings"]["spark.sql.streaming.noDataMicroBatches.enabled"]
+    assert (of["session"], of["run"]) == ("false", "true")
+    assert of["meaning"].startswith("your job evicts and pads what a watermark has passed when the next rows arrive")
+    assert told["settings"]["spark.sql.streaming.aggregation.stateFormatVersion"]["run"] == "Spark's default"
 
 
 @pytest.fixture(scope="module")

@@ -139,6 +139,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "export": {
         "run": _preview, "path": "join.py", "data": True, "source": "files", "sink": "parquet", "dead_letters": None,
     },
+    "session_settings": {"spark": None, "policy": "min"},
     "spark": {},
     "stop": {},
     "flink.sql": SIDES,
@@ -186,7 +187,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "RunCharts.drawing": {"view": "timeline", "between": BETWEEN, "batch": 0, "axis": "event time", "reasons": True},
     "RunCharts.of_key": {"side": "left", "row": 1},
-    "Tuning.confirm": {"n": 1},
+    "Tuning.confirm": {"n": 1, "spark": None, "folder": None},
     "Tuning.best": {"keep": 0.1},
     **{f"TuningCharts.{view.name}": {} for view in tuning_views()},
     "TuningCharts.heat": {"x": "left.watermark", "y": "upper"},
@@ -217,7 +218,16 @@ MADE_BY = {
 }
 """Classes that users get, and do not make: no entry for the constructor."""
 
-ON_SPARK = {"run", "live", "spark", "Stream.from_files", "Stream.from_streaming", "Stream.from_kafka", "Tuning.confirm"}
+ON_SPARK = {
+    "run",
+    "live",
+    "spark",
+    "session_settings",
+    "Stream.from_files",
+    "Stream.from_streaming",
+    "Stream.from_kafka",
+    "Tuning.confirm",
+}
 """What goes on to Spark, or a broker, once its arguments are right."""
 
 

@@ -29,6 +29,7 @@ from workbench.app._state import PageState
 from workbench.app._variables import named
 from workbench.app.html import HTML, html, stylesheet
 from workbench.app.worker import CoalescingWorker
+from workbench.engine.storage import check_folder
 from workbench.runs.run import Run
 
 _GONE = 2.0  # seconds without the page after which what it runs is stopped
@@ -44,6 +45,10 @@ class App:
         Two Streams or DataFrames, or the names they have in `namespace`; none: a scenario is chosen in the page.
     namespace
         The notebook's variables, of which the page offers the Streams and DataFrames.
+    cell
+        The notebook's cell that shows it, where that is known.
+    folder
+        Where runs on Spark keep their files, as `workbench.run` takes it; live queries write on this machine.
 
     Attributes
     ----------
@@ -55,11 +60,17 @@ class App:
         The notebook's cell that shows it, where that is known.
     """
 
-    def __init__(self, *streams: Any, namespace: dict[str, Any] | None = None, cell: str | None = None) -> None:
+    def __init__(
+        self,
+        *streams: Any,
+        namespace: dict[str, Any] | None = None,
+        cell: str | None = None,
+        folder: str | None = None,
+    ) -> None:
         self.number: int = 1 + max((each.number for each in _pages()), default=0)
         self.cell = cell
         space, names = named(streams, {} if namespace is None else namespace)
-        self._page = self._panels(space, names)
+        self._page = self._panels(space, names, check_folder(folder))
         self._previews = Previews(self._page)
         self._spark_runs = SparkRuns(self._page, self._previews.changed, space)
         self._live_runs = LiveRuns(self._page, self._spark_runs.begin, self._spark_runs.stopping, space)
@@ -69,7 +80,7 @@ class App:
         self._previews.changed()
         process.pages.append(self)
 
-    def _panels(self, space: dict[str, Any], names: tuple[str, ...]) -> PageState:
+    def _panels(self, space: dict[str, Any], names: tuple[str, ...], folder: str | None) -> PageState:
         """The panels; what they call is there before a user can see them."""
         worker = CoalescingWorker(lambda error: self._page.head.fail(error))
         live = LivePanel(worker, lambda run: self._live_runs.show(run), lambda error: self._live_runs.ended(error))
@@ -84,7 +95,7 @@ class App:
         return PageState(
             worker,
             Head(live.buttons),
-            SettingsPanel(space, names, lambda: self._previews.changed()),
+            SettingsPanel(space, names, lambda: self._previews.changed(), folder),
             Shown(
                 worker.submit,
                 runs.widget,

@@ -75,6 +75,7 @@ def cell(configuration: RunConfiguration) -> str:
     join = re.sub(r"\b[A-Z]\w*(?=\()", _public, repr(configuration.join))
     arguments = "" if configuration.finish else ", finish=False"
     arguments += "" if configuration.policy == "min" else f", policy={configuration.policy!r}"
+    arguments += "" if configuration.folder is None else f", folder={configuration.folder!r}"
     imports = [line for line in configuration.code if line.startswith(("import ", "from "))]
     lines = [
         *imports,

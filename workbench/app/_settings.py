@@ -41,6 +41,8 @@ class SettingsPanel:
         Two of them to begin with, or none.
     changed
         Called when a setting changed.
+    folder
+        Where runs on Spark keep their files, as `workbench.run` takes it.
 
     Attributes
     ----------
@@ -50,10 +52,12 @@ class SettingsPanel:
         Its inputs.
     """
 
-    def __init__(self, namespace: dict[str, Any], names: tuple[str, ...], changed: Callable[[], None]) -> None:
+    def __init__(
+        self, namespace: dict[str, Any], names: tuple[str, ...], changed: Callable[[], None], folder: str | None = None
+    ) -> None:
         self.form = Form(changed)
         self._inputs = join_inputs()
-        self._reader = Reader(self._inputs)
+        self._reader = Reader(self._inputs, folder)
         with self.form.quietly():
             self._source = SourcePanel(self.form, namespace, self._look_again)
             self.widget = widgets.VBox(

@@ -51,6 +51,8 @@ class RunConfiguration:
         As `workbench.run` takes them.
     code
         The lines of a cell that make the two streams, but for their delays, as ``left`` and ``right``.
+    folder
+        Where a run on Spark keeps its files, as `workbench.run` takes it.
     """
 
     join: Join
@@ -59,10 +61,11 @@ class RunConfiguration:
     finish: bool
     policy: Policy
     code: tuple[str, ...] = ()
+    folder: str | None = None
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments of `workbench.run` by name."""
+        """The arguments that `workbench.run` and `workbench.preview` both take, by name."""
         return {name: getattr(self, name) for name in ("join", "left", "right", "finish", "policy")}
 
 
@@ -73,6 +76,8 @@ class Reader:
     ----------
     inputs
         Those of the joins.
+    folder
+        Where runs on Spark keep their files.
 
     Attributes
     ----------
@@ -80,8 +85,8 @@ class Reader:
         What was found about the rows of the streams that were read last.
     """
 
-    def __init__(self, inputs: JoinInputs) -> None:
-        self._inputs = inputs
+    def __init__(self, inputs: JoinInputs, folder: str | None = None) -> None:
+        self._inputs, self._folder = inputs, folder
         self._made: Made | None = None
         self.findings: tuple[Finding, ...] = ()
 
@@ -108,7 +113,7 @@ class Reader:
         left, right = (
             replace(each, watermark=delay) for each, delay in zip((streams.left, streams.right), delays, strict=True)
         )
-        return RunConfiguration(join, left, right, values["finish"], values["policy"], streams.code)
+        return RunConfiguration(join, left, right, values["finish"], values["policy"], streams.code, self._folder)
 
     def _join(self, values: Mapping[str, Any], found: list[Any]) -> Join | None:
         wrong = self._inputs.wrong(values)

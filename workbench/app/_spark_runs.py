@@ -84,7 +84,12 @@ class SparkRuns:
 
     def _work(self, configuration: RunConfiguration, snapshot: Snapshot) -> None:
         begun = time.monotonic()
-        run = recorded.run(**configuration.arguments, progress=self._page.head.progress, stop=self.stopping)
+        run = recorded.run(
+            **configuration.arguments,
+            folder=configuration.folder,
+            progress=self._page.head.progress,
+            stop=self.stopping,
+        )
         seconds = time.monotonic() - begun
         self._page.head.say("busy", "drawing …")
         self._keep(run, configuration, snapshot, seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,8 @@ from workbench.tuning import _caveats as caveats
 from workbench.tuning._differences import bounds, differences
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from workbench.charts import TuningCharts
 
 BYTES_ERROR = 0.4
@@ -112,13 +115,17 @@ class Tuning:
         part = f", from the keys of {self.sampled:.1%} of the rows" if self.sampled < 1 else ""
         return f"<Tuning of {self.join}: {len(self._table):,} settings, {pareto:,} of them on the Pareto front{part}>"
 
-    def confirm(self, n: int = 5) -> pd.DataFrame:
+    def confirm(
+        self, n: int = 5, *, spark: SparkSession | None = None, folder: str | os.PathLike[str] | None = None
+    ) -> pd.DataFrame:
         """Run some of the settings on Spark, and put what it did beside what was predicted.
 
         Parameters
         ----------
         n
             How many: the present one, and the others on the Pareto front, evenly spread over what they keep.
+        spark, folder
+            As `workbench.run` takes them.
 
         Returns
         -------
@@ -131,10 +138,10 @@ class Tuning:
         Raises
         ------
         ArgumentError
-            If `n` is not 1 or more.
+            If `n` is not 1 or more, or another argument is wrong.
         """
         check_whole("n", n, "of settings")
-        return pd.DataFrame([self._confirmed(place) for place in self._spread(n)])
+        return pd.DataFrame([self._confirmed(place, spark, folder) for place in self._spread(n)])
 
     def _spread(self, n: int) -> list[int]:
         """The rows of the present setting and of others on the Pareto front, evenly spread over what they keep."""
@@ -144,10 +151,12 @@ class Tuning:
             return [now]
         return [now, *pareto[np.unique(np.linspace(0, len(pareto) - 1, min(n - 1, len(pareto))).astype(int))]]
 
-    def _confirmed(self, place: int) -> dict[str, Any]:
+    def _confirmed(
+        self, place: int, spark: SparkSession | None, folder: str | os.PathLike[str] | None
+    ) -> dict[str, Any]:
         setting = {name: str(self._table[name].iloc[place]) for name in self.settings}
         join, left, right, policy = fixes.apply_all(setting, self.join, self.left, self.right, self.policy)
-        done = run(join, left, right, policy=policy)
+        done = run(join, left, right, policy=policy, spark=spark, folder=folder)
         outcome, data = done.outcome, done.batches[done.batches["kind"] == "data"]
         return setting | {
             "rows": int(outcome.output_rows().sum()),

@@ -102,6 +102,22 @@ def test_the_magic_opens_one_page_a_cell(shell, monkeypatch, space, tmp_path):
         shell.run_line_magic("unload_ext", "workbench")
 
 
+def test_the_magic_names_the_folder_of_runs(shell, space, spark, tmp_path):
+    shell.run_line_magic("load_ext", "workbench")
+    shell.user_ns |= space
+    try:
+        with pytest.raises(wb.ArgumentError, match="folder: got 'no/such'; it is no folder of this machine"):
+            shell.run_line_magic("workbench", "--folder no/such")
+        shell.run_line_magic("workbench", f"orders payments --folder '{tmp_path}'")
+        page = Page(current())
+        page.wait()
+        page.run()
+        assert [each.name for each in tmp_path.iterdir()] == [page.app.run.execution.scratch.path.name]
+        assert f'folder="{tmp_path}"' in page.cell()
+    finally:
+        shell.run_line_magic("unload_ext", "workbench")
+
+
 def test_a_run_is_named_kept_and_loaded_on_another_page(page, space, spark, tmp_path):
     page.run()
     run = page.app.run

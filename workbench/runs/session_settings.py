@@ -1,0 +1,94 @@
+"""Which settings of a session a run does not take over, and what that means for the job they are of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from workbench import session
+from workbench.engine.query import one_sentence
+from workbench.errors import WorkbenchError, one_of
+from workbench.literals import POLICIES, Policy
+from workbench.runs.arguments import check_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["session_settings"]
+
+_MEANINGS = {
+    "spark.sql.streaming.multipleWatermarkPolicy": (
+        "policy= decides it: give the session's, and the watermark advances as in your job"
+    ),
+    "spark.sql.streaming.noDataMicroBatches.enabled": (
+        "your job evicts and pads what a watermark has passed when the next rows arrive, the run at once"
+    ),
+    "spark.sql.streaming.stateStore.": "state is kept in memory: the same rows, other sizes in bytes",
+    "spark.sql.streaming.join.stateFormatVersion": "the same rows are in state, in another format",
+    "spark.sql.streaming.": "which rows join does not depend on it",
+    "spark.sql.shuffle.partitions": "which rows join does not depend on it; your job has a state store for each",
+    "spark.sql.session.timeZone": "event times are in UTC; they are the same instants",
+    "spark.sql.timestampType": "event times are instants, not clock times without a zone",
+    "spark.sql.parquet.outputTimestampType": "event times are written in full, in microseconds",
+    "spark.sql.ansi.": "the join that the workbench writes has nothing that it changes",
+    "spark.sql.caseSensitive": "names of columns that differ in case only are one name",
+}
+_OTHERWISE = "which rows join does not depend on it"
+_DEFAULT = "Spark's default"
+
+
+def session_settings(spark: SparkSession | None = None, *, policy: Policy = "min") -> pd.DataFrame:
+    """The settings of a Spark session that a run in it does not take over.
+
+    A run uses the session that is there, but not all of its settings: the model knows Spark's defaults, and a small
+    recording is joined much faster in few partitions. The session itself stays as it is.
+
+    Parameters
+    ----------
+    spark
+        The session. None: that which `run` uses.
+    policy
+        As `run` is given it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each setting that the session has and a run sets otherwise, by name: columns ``setting``,
+        ``session`` (its value there), ``run`` (its value in a run) and ``meaning`` (what differs in your job).
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is wrong, or the session is of a Spark that the workbench does not run on.
+    QueryError
+        If the session has ended.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> wb.session_settings(policy="min")["setting"].tolist()  # a session that the workbench made
+    []
+    """
+    one_of("policy", policy, POLICIES)
+    check_session(spark)
+    base = session.spark() if spark is None else spark
+    try:
+        session.version_of(base)
+        own = session.for_query(base, policy).conf.getAll
+        theirs = dict(base.conf.getAll)
+    except WorkbenchError:
+        raise
+    except Exception as error:  # noqa: BLE001 - of a session of the user's that has ended, for instance
+        raise one_sentence(error) from None
+    rows = [
+        (name, value, own.get(name, _DEFAULT), _meaning(name))
+        for name, value in sorted(theirs.items())
+        if own.get(name) != value
+    ]
+    return pd.DataFrame(rows, columns=["setting", "session", "run", "meaning"])
+
+
+def _meaning(name: str) -> str:
+    found = [prefix for prefix in _MEANINGS if name.startswith(prefix)]
+    return _MEANINGS[max(found, key=len)] if found else _OTHERWISE
