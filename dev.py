@@ -1,6 +1,7 @@
 """The project's commands: ``python3 dev.py lab`` opens the workbench, ``test`` passes the tests.
 
 ``test --all`` passes those too that need a browser, a server or a second engine; ``nightly`` also hunts for long;
+``hunt`` searches for mismatches between the model and Spark; ``matrix`` passes the quick tests on every Python and Java;
 ``docs`` builds the documentation's site, ``bench`` measures.
 """
 
@@ -14,7 +15,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-HOME = ROOT / ".venv"
+HOME = ROOT / os.environ.get("WORKBENCH_VENV", ".venv")
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
 STAMP = HOME / "installed"
 QUICK = ["-m", "not (browser or server or engine or slow)"]  # the markers are explained in pyproject.toml
@@ -36,7 +37,7 @@ def environment() -> None:
     if STAMP.exists() and STAMP.read_text() == wanted:
         java()
         return
-    print("making the environment in .venv …", flush=True)
+    print(f"making the environment in {HOME.name} …", flush=True)
     venv.create(HOME, with_pip=True, clear=True)
     run(BIN / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", ".[dev]")
     java()
@@ -72,6 +73,16 @@ def nightly() -> None:
     pytest("--every-kill", "--every-version", *sys.argv[2:])
 
 
+def hunt() -> None:
+    """A search for mismatches between the model and Spark, of one version or of several."""
+    run(BIN / "python", "tests/hunt.py", *sys.argv[2:])
+
+
+def matrix() -> None:
+    """The quick tests on every Python and Java of .github/workflows/tests.yml that is found."""
+    run(BIN / "python", "tests/matrix.py", *sys.argv[2:])
+
+
 def lint() -> None:
     """Lint, types, layers."""
     run(BIN / "ruff", "check", ".")
@@ -97,7 +108,9 @@ def docs() -> None:
     print(ROOT / "build" / "docs" / "index.html")
 
 
-COMMANDS = {"lab": lab, "test": test, "nightly": nightly, "docs": docs, "bench": bench}
+COMMANDS = {
+    "lab": lab, "test": test, "nightly": nightly, "hunt": hunt, "matrix": matrix, "docs": docs, "bench": bench,
+}  # fmt: skip
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
