@@ -1,7 +1,7 @@
 """The project's commands: ``python3 dev.py lab`` opens the workbench, ``test`` passes the tests.
 
 ``test --all`` passes those too that need a browser, a server or a second engine; ``nightly`` also hunts for long;
-``hunt`` searches for mismatches between the model and Spark; ``matrix`` passes the quick tests on every Python and Java;
+``hunt`` searches for mismatches between model and Spark; ``matrix`` passes the quick tests on every Python and Java;
 ``docs`` builds the documentation's site, ``bench`` measures.
 """
 
