@@ -49,9 +49,9 @@ def export(
         Write the recordings of streams from memory, too.
     source
         Where the script reads: ``files`` (None: the same; the run's folders of files, or its recordings), ``kafka``
-        (topics of JSON objects) or ``kafka-avro``.
+        (topics of JSON objects), ``kafka-avro`` or ``iceberg`` (tables, as rows are appended).
     sink
-        Where it writes: ``parquet`` (None: the same), ``delta``, ``kafka``, ``console``, ``postgresql`` (by a row's
+        Where it writes: ``parquet`` (None: the same), ``delta``, ``iceberg``, ``kafka``, ``console``, ``postgresql`` (by a row's
         id) or ``postgresql-transaction`` (a transaction for each micro-batch). What each promises is said in the
         script.
     dead_letters

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import deltalake
 import fault_lab
+import lakes
 import parts
 import psycopg
 import pytest
@@ -97,6 +98,19 @@ def test_a_delta_table_after_kills(undisturbed, kills, delta, tmp_path):
     fault_lab.torment(file, steps, kills.seed, written, lambda: fault_lab.started(file, env=env, launcher=(python,)))
     rows = deltalake.DeltaTable(str(tmp_path / "output")).to_pyarrow_table().to_pylist()
     assert plain(rows) == rows_of(run), kills
+
+
+def test_an_iceberg_table_after_kills(undisturbed, kills, tmp_path):
+    run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
+    file = scripts.job(run, tmp_path, sink="iceberg")
+    env, table = lakes.ICEBERG.environment(tmp_path), tmp_path / "lake" / "shop" / "joined"
+    words = ("--output", lakes.ICEBERG.table(tmp_path, "joined"))
+
+    def written():
+        return len(list((table / "metadata").glob("v*.metadata.json")))
+
+    fault_lab.torment(file, steps, kills.seed, written, lambda: fault_lab.started(file, *words, env=env))
+    assert plain(lakes.iceberg_rows(table)) == rows_of(run), kills
 
 
 def test_a_delta_table_that_has_the_micro_batch_already(spark, delta, tmp_path):

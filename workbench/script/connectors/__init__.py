@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.script._places import Argument, Connector, Requirement, SparkVersion, beside
 
-__all__ = ["AVRO", "DELTA", "KAFKA", "POSTGRESQL"]
+__all__ = ["AVRO", "DELTA", "ICEBERG", "KAFKA", "POSTGRESQL"]
 
 KAFKA = Connector(
     label="Spark's connector for Kafka",
@@ -40,4 +40,9 @@ DELTA = Connector(
         ("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"),
         ("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog"),
     ),
+)
+ICEBERG = Connector(
+    label="Iceberg 1.12.0",
+    coordinates="org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+    spark=SparkVersion("4.1.4", "pyspark>=4.1,<4.2"),  # the newest that it is built for
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from workbench.script._places import Sink
-from workbench.script.sinks import console, delta, kafka, parquet, postgresql, postgresql_transaction
+from workbench.script.sinks import console, delta, iceberg, kafka, parquet, postgresql, postgresql_transaction
 
 __all__ = ["ALL"]
 
 ALL: tuple[Sink, ...] = tuple(
-    each.SINK for each in (parquet, delta, kafka, console, postgresql, postgresql_transaction)
+    each.SINK for each in (parquet, delta, iceberg, kafka, console, postgresql, postgresql_transaction)
 )
