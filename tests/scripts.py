@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
+import itertools
 import json
 import os
 import signal
@@ -47,6 +49,16 @@ def environment(folder, jars=(), **settings):
     conf.mkdir(exist_ok=True)
     (conf / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in lines.items()))
     return os.environ | {"SPARK_CONF_DIR": str(conf), "PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
+
+
+def places_that_go_together(left, right):
+    """Each source, sink and target of dead letters that a script may have at once."""
+    found = []
+    for places in itertools.product(script.SOURCES, script.SINKS, [None, *script.DEAD_LETTERS]):
+        with contextlib.suppress(wb.ArgumentError):
+            script.check(left, right, *places)
+            found.append(places)
+    return found
 
 
 def beside(file):

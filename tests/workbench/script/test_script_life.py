@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import itertools
 import os
 import shutil
 import signal
@@ -190,11 +189,12 @@ def test_names_reach_a_script_as_literals_only(names, source, sink, dead_letters
 
 @pytest.mark.slow
 def test_scripts_are_typed_and_lint_clean(run, tmp_path):
-    letters = [None, *script.DEAD_LETTERS]
-    letters = itertools.cycle([*letters, *letters[1:], None])  # so that each source meets several
-    places = zip(itertools.cycle(script.SOURCES), script.SINKS, letters)
+    left, met, chosen = scripts.places_that_go_together(run.left, run.right), set(), []
+    while new := max((set(enumerate(each)) - met for each in left), key=len):  # each source, sink, target at least once
+        chosen += [each for each in left if new <= set(enumerate(each))][:1]
+        met |= set(enumerate(chosen[-1]))
     folders = []
-    for source, sink, dead_letters in places:
+    for source, sink, dead_letters in chosen:
         for join in (JOIN, wb.CoGroup(wb.Session("3 s"))):
             folders.append(tmp_path / f"job_{len(folders)}")
             folders[-1].mkdir()

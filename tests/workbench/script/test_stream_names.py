@@ -10,7 +10,7 @@ import pytest
 import scripts
 
 import workbench as wb
-from workbench.script import DEAD_LETTERS, SINKS, SOURCES, check, project, render
+from workbench.script import check, project, render
 
 AT = pd.Timestamp("2026-01-01 10:00")
 
@@ -38,7 +38,7 @@ def names_of_scripts():
         wb.WindowJoin(wb.Session("1 s"), how="left"),
         wb.CoGroup(wb.Tumbling("1 s")),
     ]
-    places = itertools.product(SOURCES, SINKS, [*DEAD_LETTERS, None])
+    places = scripts.places_that_go_together(*streams)
     for (source, sink, dead_letters), join in zip(places, itertools.cycle(joins)):
         texts = texts_of(join, *streams, source, sink, dead_letters)
         for each in itertools.chain(*(ast.walk(ast.parse(text)) for text in texts)):
