@@ -51,7 +51,7 @@ def bounds(found: pd.DataFrame) -> pd.DataFrame:
                 "lower": texts[0],
                 "upper": texts[1],
                 "pairs": float(within.mean()) if len(seconds) else 0.0,
-                "one_to_many": float((partners > 1).sum() / max(1, (partners > 0).sum())),
+                "one_to_many": int((partners > 1).sum()) / max(1, int((partners > 0).sum())),
             }
         )
     return pd.DataFrame(rows)
