@@ -142,8 +142,8 @@ def check_folder(path: Path, replace: bool = True) -> None:
         raise wrong("path", str(path), "that folder is not empty; give a new one")
     if NOTE not in found:
         raise wrong("path", str(path), f"that folder holds other files ({listed(found)}); give a new or empty one")
-    known = {name: noted for name, noted in _note(path).items() if os.path.lexists(path / name)}
-    changed = [name for name, noted in known.items() if digest(path / name) != noted]
+    known = {name: sha for name, sha in _note(path).items() if os.path.lexists(path / name)}
+    changed = [name for name, sha in known.items() if digest(path / name) != sha]
     if changed:
         words = "was edited since it was written" if len(changed) == 1 else "were edited since they were written"
         raise wrong("path", str(path), f"{listed(changed)} {words}; give a new folder, or move them away")
