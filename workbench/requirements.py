@@ -12,10 +12,11 @@ Words after the command are extras, such as ``kafka``.
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections.abc import Collection
-from importlib.metadata import metadata, requires
+from importlib.metadata import PackageNotFoundError, metadata, requires
 
 __all__ = ["BROUGHT", "main", "without"]
 
@@ -34,6 +35,11 @@ def without(brought: Collection[str] = BROUGHT, extras: Collection[str] = ()) ->
     extras
         Extras of the workbench to take in.
 
+    Raises
+    ------
+    importlib.metadata.PackageNotFoundError
+        If the workbench is not installed.
+
     Examples
     --------
     >>> [each for each in without() if each.startswith(("pyspark", "pandas"))]
@@ -51,10 +57,16 @@ def without(brought: Collection[str] = BROUGHT, extras: Collection[str] = ()) ->
 
 def main(words: list[str]) -> str | int:
     """Print the requirements; what is wrong with the words, or 0."""
-    known = metadata(_PACKAGE).get_all("Provides-Extra") or []
-    if wrong := [word for word in words if word not in known]:
+    parser = argparse.ArgumentParser(prog="python -m workbench.requirements", description=__doc__.splitlines()[0])
+    parser.add_argument("extras", nargs="*", help="extras of the workbench to take in, such as kafka")
+    try:
+        known = metadata(_PACKAGE).get_all("Provides-Extra") or []
+    except PackageNotFoundError:
+        return f"{_PACKAGE} is not installed; begin with pip install --no-deps {_PACKAGE}"
+    extras = [each for word in parser.parse_args(words).extras for each in word.split(",") if each]
+    if wrong := [each for each in extras if each not in known]:
         return f"{wrong[0]!r} is no extra; there are {', '.join(known)}"
-    print("\n".join(without(extras=words)))
+    print("\n".join(without(extras=extras)))
     return 0
 
 

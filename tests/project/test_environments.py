@@ -38,6 +38,7 @@ SETTINGS = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.caseSensitive": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "false",
+    "spark.sql.execution.arrow.useLargeVarTypes": "true",
     "spark.sql.files.ignoreMissingFiles": "true",
     "spark.sql.files.maxPartitionBytes": "1000",
     "spark.sql.files.maxRecordsPerFile": "3",
@@ -186,6 +187,11 @@ def test_what_is_needed_beside_spark_and_jupyter(capsys):
         "confluent-kafka",
         "fastavro",
     }
+    both = capsys.readouterr() and requirements.main(["kafka,delta"]), capsys.readouterr().out
+    assert both[0] == 0
+    assert "deltalake" in both[1]
+    with pytest.raises(SystemExit, match="0"):
+        requirements.main(["--help"])
     assert requirements.main(["nix"]).startswith("'nix' is no extra; there are connect, ")
 
 

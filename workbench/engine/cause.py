@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["GONE", "cause", "is_gone"]
+__all__ = ["GONE", "cause", "is_gone", "is_interrupt"]
 
 _WRAPPING = re.compile(r"An error occurred while calling [\w.]+(: |\.)?|Traceback \(most recent call last\)|py4j\.")
 _CLASS = re.compile(r"^(?:[a-z_]\w*\.)+([A-Z][\w$]*(?:Exception|Error|Throwable))(?:: |$)")
 _FILE = re.compile(r"while reading file (\S+?)\.?\s")
 _NO_SPACE = "No space left on device"
+_STOPPED = "stopped SparkContext"
 _LONGEST = 400
 _GONE = ("ConnectionRefusedError", "Py4JNetworkError", "ConnectionResetError", "ConnectionAbortedError")
 _NO_ANSWER = re.compile(r"An error occurred while calling [\w.]+")  # and no Java exception: the connection broke off
+_INTERRUPTED = "Gateway must be connected to send cancel cmd"  # PySpark's handler of Ctrl-C, where it breaks
 GONE = "Spark's Java process has ended (killed, or out of memory); the next run starts a new one"
 
 
@@ -21,6 +23,11 @@ def is_gone(error: BaseException) -> bool:
     names = {kind.__name__ for kind in type(error).__mro__}
     text = str(error).strip()
     return bool(names & set(_GONE)) or "Answer from Java side is empty" in text or bool(_NO_ANSWER.fullmatch(text))
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether the error is what PySpark makes of an interrupt that comes while it waits for Java."""
+    return _INTERRUPTED in str(error)
 
 
 def cause(error: BaseException) -> str:
@@ -35,7 +42,9 @@ def cause(error: BaseException) -> str:
         return GONE
     text = str(error)
     if _NO_SPACE in text:
-        return "no space is left on the disk; make room, or set TMPDIR to a larger one"
+        return "no space is left on the disk; make room, or give a run a larger folder=, else set TMPDIR to one"
+    if _STOPPED in text:
+        return "the Spark session has been stopped; make a new one"
     lines = [line.strip().removeprefix(": ") for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith("at ") and not _WRAPPING.match(line)]
     causes = [_bare(line.removeprefix("Caused by: ")) for line in lines if line.startswith("Caused by: ")]

@@ -79,13 +79,15 @@ class Execution:
         Raises
         ------
         WorkbenchError
-            If the run was saved and loaded.
+            If the run was saved and loaded, or its files were removed.
         """
         if self.spark is None or self.scratch is None:
             raise WorkbenchError(
                 "this run was loaded, and a saved run has no checkpoint: its state cannot be read and no savepoint be "
                 "taken; run it again with wb.run(run.join, run.left, run.right, finish=run.finish, policy=run.policy)"
             )
+        if not self.scratch.path.is_dir():
+            raise WorkbenchError(f"the files of this run, in {self.scratch.path}, have been removed; run it again")
         return self.spark, self.scratch
 
     @cached_property

@@ -14,13 +14,15 @@ import psutil
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["PREFIX", "Scratch"]
+__all__ = ["PREFIX", "Scratch", "is_readable"]
 
 PREFIX = "stream-join-workbench-"
 """How the names of temporary folders begin."""
 _MARK = ".in-use"
 _MEMORY = Path("/dev/shm")  # noqa: S108 - checkpoints of recorded runs need no durability
 _ROOM = 2 * 1024**3
+_ENCODED = frozenset(' %#"<>^`|\\?[]{}') if os.name == "posix" else frozenset(' %#"<>^`|?[]{}')
+_SYSTEM = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - where the user's own place would not do
 
 
 class Scratch:
@@ -29,7 +31,8 @@ class Scratch:
     Parameters
     ----------
     parent
-        Where it is made; None: in memory where there is room, else where temporary files belong.
+        Where it is made; None: in memory where there is room, else where temporary files belong, as long as Spark's
+        reader of state finds a folder of that name.
 
     Attributes
     ----------
@@ -96,7 +99,13 @@ def _remove(path: Path, maker: int, in_use: int | None) -> None:
 def _root() -> Path:
     if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
         return _MEMORY
-    return Path(tempfile.gettempdir())
+    places = [Path(tempfile.gettempdir()), *_SYSTEM]
+    return next((each for each in places if is_readable(each) and os.access(each, os.W_OK)), places[0])
+
+
+def is_readable(folder: Path) -> bool:
+    """Whether Spark's reader of state finds a folder: it looks for a name that an address encodes as it is encoded."""
+    return not any(each in _ENCODED or each.isspace() for each in str(folder))
 
 
 def _sweep(root: Path) -> None:

@@ -110,7 +110,8 @@ def _guess(simulation: Simulation, side: Side, state: Any, kept: list[str], colu
 
 def _hashable(table: pa.Table) -> pd.DataFrame:
     """A frame whose texts are bytes: pandas compares texts up to their first NUL only."""
-    columns = [column.cast(pa.binary()) if pa.types.is_string(column.type) else column for column in table.columns]
+    texts = (pa.types.is_string, pa.types.is_large_string)
+    columns = [each.cast(pa.binary()) if any(is_(each.type) for is_ in texts) else each for each in table.columns]
     return pa.table(columns, names=table.column_names).to_pandas()
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import tempfile
 import threading
 import uuid
 import weakref
@@ -23,7 +24,7 @@ from urllib.parse import unquote, urlparse
 import psutil
 
 from workbench.engine.cause import cause
-from workbench.engine.scratch import PREFIX, Scratch
+from workbench.engine.scratch import PREFIX, Scratch, is_readable
 from workbench.errors import ArgumentError, QueryError, wrong
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLES", "Place", "RemoteScratch", "check_folder", "host", "is_local", "is_remote", "make"]
 
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[\w./=@:+~-]*")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # two letters at least: C: is a drive
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(///|/{1,3}[\w.=@:+~-][\w./=@:+~-]*)")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/")  # two letters at least: C: is a drive
 _GLOB = set("*?[]{}\\" if os.name == "posix" else "*?[]{}")
 EXAMPLES = "/shared/scratch, hdfs:///tmp/scratch or s3a://bucket/scratch"
 """Folders that executors on other machines reach."""
@@ -101,6 +102,9 @@ def check_folder(folder: object) -> str | None:
             raise wrong("folder", text, f"it is no folder of this machine that can be written to; {remedy}")
         if set(str(path)) & _GLOB:
             raise wrong("folder", text, "Spark takes *, ?, [, ], { and } in a path for a pattern; give one without")
+        if not is_readable(path):
+            remedy = "Spark's reader of state finds no folder with spaces or any of % # \" < > ^ ` | in its path"
+            raise wrong("folder", text, f"{remedy}; give one without")
         return str(path)
     user, is_user, _ = urlparse(text).netloc.rpartition("@")
     if is_user and ":" in user:  # the text is not repeated: it has a secret in it
@@ -116,7 +120,7 @@ def check_folder(folder: object) -> str | None:
 def is_remote(folder: str) -> bool:
     """Whether a folder is an address of a file system other than this machine's."""
     found = _SCHEME.match(folder)
-    return found is not None and found[0].lower() != "file:"
+    return found is not None and found[1].lower() != "file:"
 
 
 def is_local(spark: SparkSession) -> bool:
@@ -125,9 +129,11 @@ def is_local(spark: SparkSession) -> bool:
 
 
 def _local(folder: str) -> Path:
-    scheme = folder[:5].lower() == "file:"
-    text = "/" + folder[5:].lstrip("/") if scheme else folder
-    path = Path(text)
+    if folder[:6].lower() != "file:/":
+        path = Path(folder)
+    else:
+        text = "/" + re.sub(r"^//localhost/", "", folder[5:]).lstrip("/")
+        path = Path(text) if _is_writable(Path(text)) else Path(unquote(text))  # as Spark writes it, or as an address
     with suppress(RuntimeError):  # no such user
         path = path.expanduser()
     return path.absolute()
@@ -155,7 +161,11 @@ def make(folder: str | None, spark: SparkSession) -> Place:
         If the session does not reach it.
     """
     if folder is None or not is_remote(folder):
-        return Scratch(None if folder is None else Path(folder))
+        try:
+            return Scratch(None if folder is None else Path(folder))
+        except OSError as error:
+            remedy = f"it cannot be written to ({error.strerror}); give a path or an address, such as {EXAMPLES}"
+            raise wrong("folder", folder or tempfile.gettempdir(), remedy) from None
     return RemoteScratch(folder, spark)
 
 

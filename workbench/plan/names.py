@@ -28,6 +28,7 @@ __all__ = [
     "column",
     "fill",
     "identifier",
+    "in_sql",
     "interval",
     "is_plain",
     "literal",
@@ -48,6 +49,91 @@ _NO_NAMES = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_RESERVED = frozenset(
+    [
+        "ALL",
+        "AND",
+        "ANY",
+        "AS",
+        "AUTHORIZATION",
+        "BOTH",
+        "CALL",
+        "CASE",
+        "CAST",
+        "CHECK",
+        "COLLATE",
+        "COLLATION",
+        "COLLATIONS",
+        "COLUMN",
+        "CONSTRAINT",
+        "CREATE",
+        "CROSS",
+        "CURRENT_DATE",
+        "CURRENT_PATH",
+        "CURRENT_SCHEMA",
+        "CURRENT_TIME",
+        "CURRENT_TIMESTAMP",
+        "CURRENT_USER",
+        "DISTINCT",
+        "ELSE",
+        "END",
+        "ESCAPE",
+        "EXCEPT",
+        "EXECUTE",
+        "FALSE",
+        "FETCH",
+        "FILTER",
+        "FOR",
+        "FOREIGN",
+        "FROM",
+        "FULL",
+        "GRANT",
+        "GROUP",
+        "HAVING",
+        "IN",
+        "INNER",
+        "INTERSECT",
+        "INTO",
+        "IS",
+        "JOIN",
+        "LATERAL",
+        "LEADING",
+        "LEFT",
+        "LOCALTIME",
+        "NATURAL",
+        "NOT",
+        "NULL",
+        "OFFSET",
+        "ON",
+        "ONLY",
+        "OR",
+        "ORDER",
+        "OUTER",
+        "OVERLAPS",
+        "PRIMARY",
+        "RECURSIVE",
+        "REFERENCES",
+        "RIGHT",
+        "SELECT",
+        "SESSION_USER",
+        "SOME",
+        "SQL",
+        "TABLE",
+        "THEN",
+        "TIME",
+        "TO",
+        "TRAILING",
+        "UNION",
+        "UNIQUE",
+        "UNKNOWN",
+        "USER",
+        "USING",
+        "WHEN",
+        "WHERE",
+        "WITH",
+        "WITHIN",
+    ]
+)
 _NAME = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
 _OPTION = re.compile(r'"--([a-z-]+)"')
 
@@ -67,6 +153,11 @@ def column(name: str) -> str:
 def quoted(name: str) -> str:
     """A column's name as Spark reads it: in backticks where they are needed."""
     return name if is_plain(name) else backticks(name)
+
+
+def in_sql(name: str) -> str:
+    """A column's name as Spark's SQL reads it, reserved words included (``spark.sql.ansi.enforceReservedKeywords``)."""
+    return backticks(name) if name.upper() in _RESERVED else quoted(name)
 
 
 def backticks(name: str) -> str:

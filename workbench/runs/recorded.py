@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from workbench import session, spark_versions
 from workbench.engine import query, storage
 from workbench.engine import savepoint as savepoints
+from workbench.engine.cause import is_interrupt
 from workbench.engine.execution import Execution, versions
 from workbench.engine.stopping import stop_queries
 from workbench.engine.storage import Place
@@ -151,8 +152,14 @@ def _execute(
     except WorkbenchError as error:
         if too_much:
             raise too_much[0] from None
+        if is_interrupt(error):
+            stop_queries(own)
+            raise KeyboardInterrupt from None
         raise _with_remedy(error, own, place) from None
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+        if is_interrupt(error):
+            stop_queries(own)
+            raise KeyboardInterrupt from None
         raise _with_remedy(query.one_sentence(error), own, place) from None
     except KeyboardInterrupt:
         stop_queries(own)  # also one whose start was interrupted

@@ -26,15 +26,19 @@ _MEANINGS = {
     ),
     "spark.sql.streaming.stateStore.": "state is kept in memory: the same rows, other sizes in bytes",
     "spark.sql.streaming.join.stateFormatVersion": "the same rows are in state, in another format",
-    "spark.sql.streaming.": "which rows join does not depend on it",
+    "spark.sql.streaming.": "how a query keeps its files and its progress; which rows join does not depend on it",
     "spark.sql.shuffle.partitions": "which rows join does not depend on it; your job has a state store for each",
     "spark.sql.session.timeZone": "event times are in UTC; they are the same instants",
     "spark.sql.timestampType": "event times are instants, not clock times without a zone",
     "spark.sql.parquet.outputTimestampType": "event times are written in full, in microseconds",
+    "spark.sql.adaptive.": "which rows join does not depend on it",
+    "spark.sql.execution.arrow.": "how rows come to Python; which rows join does not depend on it",
+    "spark.sql.files.": "a run reads and writes files of its own only",
+    "spark.sql.parquet.": "a run reads and writes files of its own only",
     "spark.sql.ansi.": "the join that the workbench writes has nothing that it changes",
     "spark.sql.caseSensitive": "names of columns that differ in case only are one name",
 }
-_OTHERWISE = "which rows join does not depend on it"
+_OTHERWISE = "a run has what its model knows; compare where your job relies on it"
 _DEFAULT = "Spark's default"
 
 

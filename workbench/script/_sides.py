@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from workbench.plan.names import SideNames, literal, quoted
+from workbench.plan.names import SideNames, in_sql, literal
 from workbench.script._places import Source, column_types
 from workbench.sources import arrow
 from workbench.sources.kafka import KAFKA_COLUMNS
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def side(names: SideNames, stream: Stream, source: Source, data: str) -> dict[str, Any]:
     """The names and literals of one side, each as Python source; `data` is the folder of recordings."""
     columns, schema = source.columns(stream), source.schema(stream)
-    whole = [f"{quoted(name)} {spark_type}" for name, spark_type in schema.items()]
+    whole = [f"{in_sql(name)} {spark_type}" for name, spark_type in schema.items()]
     ending, types = _ending(stream), {**column_types(stream), **columns}
     return {
         "var": names.var,
@@ -62,7 +62,7 @@ def _as_sql(ending: dict[str, str], types: dict[str, str]) -> str:
     for name, value in ending.items():
         word = {"END_OF_INPUT": "'{END_OF_INPUT}'", '""': "''", "True": "true", "False": "false"}.get(value, value)
         typed = word if word == "''" else f"CAST({word} AS {types[name]})"
-        parts.append(f"{typed} AS {quoted(name).replace('{', '{{').replace('}', '}}')}")
+        parts.append(f"{typed} AS {in_sql(name).replace('{', '{{').replace('}', '}}')}")
     return "f" + literal("SELECT " + ", ".join(parts))
 
 

@@ -48,8 +48,6 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     # event times are shown as they are meant, whatever zone the machine stands in
     "spark.sql.session.timeZone": "UTC",
-    # workers run the notebook's own Python, not the PATH's
-    "spark.pyspark.python": sys.executable,
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # no trace in the notebook beside an error that is one sentence
     "spark.sql.dataFrameQueryContext.enabled": "false",
@@ -105,6 +103,7 @@ _REVERTED = (
     "spark.sql.adaptive.",
     "spark.sql.ansi.",
     "spark.sql.caseSensitive",
+    "spark.sql.execution.arrow.",
     "spark.sql.files.",
     "spark.sql.legacy.",
     "spark.sql.optimizer.",
@@ -245,6 +244,8 @@ def launch(*java_options: str) -> SparkSession:
             raise JavaError(f"Java did not start Spark ({error}). {_JAVA_REMEDY}") from None
         hadoop.use_local_files(gateway.jvm)
         context = SparkContext(conf=conf, gateway=gateway)
+        if "PYSPARK_PYTHON" not in os.environ:  # workers run the notebook's own Python, not the PATH's
+            context.pythonExec = sys.executable
         hadoop.trim(gateway.jvm, context._jsc.hadoopConfiguration())
     return SparkSession.builder.config(conf=conf).getOrCreate()
 

@@ -27,6 +27,13 @@ def test_an_error_of_java_is_not_taken_for_its_end():
     assert cause(Py4JError(trace)) == "no such place"
 
 
+def test_what_a_stopped_session_says():
+    error = Py4JError(
+        "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\nThis stopped ..."
+    )
+    assert cause(error) == "the Spark session has been stopped; make a new one"
+
+
 def test_a_path_or_a_class_alone_is_told_with_what_happened_to_it():
     trace = "An error occurred\nCaused by: java.nio.file.NoSuchFileException: /tmp/a/shuffle_1_7_0.index\n\tat x.y(Z.java:1)"
     assert cause(Py4JError(trace)) == "NoSuchFileException: /tmp/a/shuffle_1_7_0.index"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -199,6 +200,9 @@ def test_a_folder_of_this_machine(spark, tmp_path):
         ("s3a://key:hidden@bucket/x", "folder: got an address with a password in it; give it without"),
         ("s3a://bucket/x?token=hidden", "folder: got 's3a://bucket/x'; use letters, digits and"),
         ("s3a://bucket/*", "use letters, digits and"),
+        ("s3a://", "folder: got 's3a://'; use letters, digits and"),
+        ("no:folder", "folder: got 'no:folder'; it is no folder of this machine"),
+        ("/proc", "it cannot be written to ("),
         ("s3a://bucket/a b", "use letters, digits and"),
         ("s3a://bucket/a\nb", "give a path or an address"),
     ],
@@ -209,6 +213,41 @@ def test_wrong_folders(folder, words):
         wb.run(LEFT, *sides, folder=folder)
     assert words in str(caught.value)
     assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["sp ace", "pct%20x", "hash#x", 'q"uote', "b`t", "a\u2003b"])
+def test_a_folder_that_spark_s_reader_of_state_would_not_find(tmp_path, name):
+    (tmp_path / name).mkdir()
+    with pytest.raises(wb.ArgumentError, match="Spark's reader of state finds no folder with spaces or any of"):
+        storage.check_folder(tmp_path / name)
+
+
+def test_temporary_files_in_a_folder_that_spark_s_reader_of_state_would_not_find(spark, tmp_path, monkeypatch):
+    (tmp_path / "sp ace").mkdir()
+    monkeypatch.setattr(scratch, "_MEMORY", tmp_path / "none")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "sp ace"))
+    run = wb.run(LEFT, *generators.generate("orders_payments", events=20, batches=2, seed=2))
+    assert not run.mismatch
+    assert len(run.state(1))
+
+
+def test_ways_to_name_a_folder_of_this_machine(tmp_path, monkeypatch):
+    (tmp_path / "é").mkdir()
+    monkeypatch.chdir(tmp_path)
+    names = (tmp_path / "é", "é", (tmp_path / "é").as_uri(), f"file://localhost{tmp_path}/é", f"FILE:{tmp_path}/é")
+    assert {storage.check_folder(name) for name in names} == {str(tmp_path / "é")}
+
+
+def test_the_files_of_a_run_were_removed(spark, tmp_path):
+    run = wb.run(LEFT, *generators.generate("orders_payments", events=20, batches=2, seed=2), folder=tmp_path)
+    shutil.rmtree(run.execution.scratch.path)
+    for call in (
+        lambda: run.save(tmp_path / "saved"),
+        lambda: run.savepoint(tmp_path / "kept", 1),
+        lambda: run.state(1),
+    ):
+        with pytest.raises(wb.WorkbenchError, match=r"^the files of this run, in .*, have been removed; run it again"):
+            call()
 
 
 def test_a_folder_whose_name_is_a_pattern(tmp_path):
