@@ -14,12 +14,13 @@ import psutil
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["PREFIX", "Scratch", "is_readable"]
+__all__ = ["MEMORY", "PREFIX", "Scratch", "is_readable"]
 
 PREFIX = "stream-join-workbench-"
 """How the names of temporary folders begin."""
 _MARK = ".in-use"
-_MEMORY = Path("/dev/shm")  # noqa: S108 - checkpoints of recorded runs need no durability
+MEMORY = Path("/dev/shm")  # noqa: S108
+"""Where temporary folders are where there is room: checkpoints of recorded runs need no durability."""
 _ROOM = 2 * 1024**3
 _ENCODED = frozenset(' %#"<>^`|\\?[]{}') if os.name == "posix" else frozenset(' %#"<>^`|?[]{}')
 _SYSTEM = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - where the user's own place would not do
@@ -97,8 +98,8 @@ def _remove(path: Path, maker: int, in_use: int | None) -> None:
 
 
 def _root() -> Path:
-    if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
-        return _MEMORY
+    if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > _ROOM:
+        return MEMORY
     places = [Path(tempfile.gettempdir()), *_SYSTEM]
     return next((each for each in places if is_readable(each) and os.access(each, os.W_OK)), places[0])
 

@@ -224,7 +224,7 @@ def test_a_folder_that_spark_s_reader_of_state_would_not_find(tmp_path, name):
 
 def test_temporary_files_in_a_folder_that_spark_s_reader_of_state_would_not_find(spark, tmp_path, monkeypatch):
     (tmp_path / "sp ace").mkdir()
-    monkeypatch.setattr(scratch, "_MEMORY", tmp_path / "none")
+    monkeypatch.setattr(scratch, "MEMORY", tmp_path / "none")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "sp ace"))
     run = wb.run(LEFT, *generators.generate("orders_payments", events=20, batches=2, seed=2))
     assert not run.mismatch
