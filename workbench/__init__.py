@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench._version import __version__ as __version__
     from workbench.engine.live import Live, live
     from workbench.engine.stopping import stop
+    from workbench.jobs import Description, SideDescription, describe
     from workbench.runs.loaded import load
     from workbench.runs.preview import Preview
     from workbench.runs.recorded import preview, run
@@ -33,6 +34,7 @@ __all__ = [
     "ArgumentError",
     "CoGroup",
     "DataError",
+    "Description",
     "IntervalJoin",
     "JavaError",
     "Live",
@@ -40,6 +42,7 @@ __all__ = [
     "QueryError",
     "Run",
     "Session",
+    "SideDescription",
     "Sliding",
     "Stream",
     "TooLargeError",
@@ -48,6 +51,7 @@ __all__ = [
     "WindowJoin",
     "WorkbenchError",
     "advise",
+    "describe",
     "export",
     "flink",
     "frames",
@@ -63,12 +67,15 @@ __all__ = [
 
 _LATER = {
     "Advice": "tuning",
+    "Description": "jobs",
     "Live": "engine.live",
     "Preview": "runs.preview",
     "Run": "runs.run",
+    "SideDescription": "jobs",
     "Tuning": "tuning",
     "__version__": "_version",
     "advise": "tuning",
+    "describe": "jobs",
     "export": "script.exporting",
     "live": "engine.live",
     "load": "runs.loaded",

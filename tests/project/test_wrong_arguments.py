@@ -39,6 +39,16 @@ class SparkTouchedError(Exception):
     """A call went on to Spark, or to a broker."""
 
 
+class StreamingFrame:
+    """A streaming DataFrame, as far as a check of arguments looks at it."""
+
+    isStreaming = True  # noqa: N815 - Spark's own name
+
+    @property
+    def _jdf(self) -> Any:
+        raise SparkTouchedError
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _folder(tmp_path_factory):
     """A folder of its own for relative paths, and neither Spark nor a broker."""
@@ -136,6 +146,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "spark": None, "on_progress": None,
     },
     "tune": SIDES | {"over": {"left.watermark": ["0 s", "1 s"]}, "policy": "min"},
+    "describe": {"joined": StreamingFrame()},
+    "SideDescription": {"name": "a", "key": "k", "time": "t", "watermark": None, "columns": ("k", "t")},
+    "Description": {"join": JOIN, "left": None, "right": None, "where": "", "unknown": ()},
     "export": {
         "run": _preview, "path": "join.py", "data": True, "source": "files", "sink": "parquet", "dead_letters": None,
     },
@@ -227,6 +240,7 @@ ON_SPARK = {
     "Stream.from_streaming",
     "Stream.from_kafka",
     "Tuning.confirm",
+    "describe",
 }
 """What goes on to Spark, or a broker, once its arguments are right."""
 

@@ -402,7 +402,7 @@ def test_a_full_disk_is_said_in_a_word():
     )
     assert (
         str(error)
-        == "the query failed in Spark: no space is left on the disk; make room, or set TMPDIR to a larger one"
+        == "the query failed in Spark: no space is left on the disk; make room, or give a run a larger folder=, else set TMPDIR to one"
     )
 
 

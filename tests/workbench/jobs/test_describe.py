@@ -1,0 +1,315 @@
+"""Joins that somebody else wrote, in many spellings: one join gives one description."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import timedelta
+
+import parts
+import pytest
+import scripts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyspark.sql import functions as F
+
+import generators
+import workbench as wb
+
+SECONDS = timedelta(seconds=1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("jobs")
+    for name in ("orders", "payments"):
+        (made / name).mkdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def orders(spark, folder):
+    columns = "order_id string, ordered_at timestamp, amount double"
+    return spark.readStream.schema(columns).parquet(str(folder / "orders")).withWatermark("ordered_at", "10 seconds")
+
+
+@pytest.fixture(scope="module")
+def payments(spark, folder):
+    columns = "oid string, paid_at timestamp, paid double"
+    return spark.readStream.schema(columns).parquet(str(folder / "payments")).withWatermark("paid_at", "5 seconds")
+
+
+BOUNDS = [
+    "paid_at BETWEEN ordered_at - INTERVAL 2 SECONDS AND ordered_at + INTERVAL 5 SECONDS",
+    "paid_at >= ordered_at - INTERVAL '2' SECOND AND paid_at <= ordered_at + INTERVAL '5' SECOND",
+    "ordered_at <= paid_at + INTERVAL 2 SECONDS AND ordered_at >= paid_at - INTERVAL 5 SECONDS",
+    "ordered_at BETWEEN paid_at - INTERVAL 5 SECONDS AND paid_at + INTERVAL 2 SECONDS",
+    "paid_at - ordered_at BETWEEN INTERVAL '-2' SECOND AND INTERVAL '5' SECOND",
+    "ordered_at - paid_at <= INTERVAL '2' SECOND AND INTERVAL '5' SECOND >= paid_at - ordered_at",
+    "paid_at > ordered_at - INTERVAL '2.000001' SECOND AND paid_at < ordered_at + INTERVAL '5.000001' SECOND",
+    "NOT (paid_at < ordered_at - INTERVAL 2 SECONDS) AND NOT paid_at > ordered_at + INTERVAL 5 SECONDS",
+    "paid_at + INTERVAL 2 SECONDS >= ordered_at AND paid_at - INTERVAL 5 SECONDS <= ordered_at",
+    "paid_at >= ordered_at - INTERVAL '00:02' MINUTE TO SECOND AND ordered_at >= paid_at - INTERVAL 5000 MILLISECONDS",
+    "unix_micros(paid_at) - unix_micros(ordered_at) BETWEEN -2000000 AND 5000000",
+    "paid_at >= ordered_at - make_dt_interval(0, 0, 0, 2) AND paid_at <= ordered_at + make_interval(0, 0, 0, 0, 0, 0, 5)",
+    "paid_at <= timestampadd(SECOND, 5, ordered_at) AND ordered_at <= dateadd(MILLISECOND, 2000, paid_at)",
+    "paid_at <= ordered_at + 5 * INTERVAL 1 SECOND AND paid_at >= ordered_at - (INTERVAL 1 SECOND + INTERVAL 1 SECOND)",
+    "paid_at <= ordered_at + INTERVAL 1 HOUR AND paid_at BETWEEN ordered_at - INTERVAL 2 SECONDS AND ordered_at + INTERVAL 5 SECONDS",
+]
+
+
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_one_join_in_many_spellings(orders, payments, bounds):
+    found = wb.describe(orders.join(payments, F.expr(f"order_id = oid AND {bounds}"), "left"))
+    assert found.join == wb.IntervalJoin("-2 seconds", "5 seconds", how="left")
+    assert (found.where, found.unknown) == ("", ())
+    left, right = found.left, found.right
+    assert (left.name, left.key, left.time, left.watermark) == ("orders", "order_id", "ordered_at", 10 * SECONDS)
+    assert (right.name, right.key, right.time, right.watermark) == ("payments", "oid", "paid_at", 5 * SECONDS)
+    assert right.columns == ("oid", "paid_at", "paid")
+
+
+EXACT = wb.IntervalJoin("-2 seconds", "5 seconds")
+
+
+def spelled(orders, payments):
+    """The same join in many ways to build a DataFrame."""
+    within = F.expr("paid_at BETWEEN ordered_at - INTERVAL 2 SECONDS AND ordered_at + INTERVAL 5 SECONDS")
+    same = orders.order_id == payments.oid
+    yield "columns", orders.join(payments, same & within)
+    yield "a list of conditions", orders.join(payments, [same, within])
+    yield "the other way round", orders.join(payments, within & (payments.oid == orders.order_id))
+    yield "a filter after it", orders.join(payments, same).where(within)
+    yield "all in a filter", orders.crossJoin(payments).where(within & same).select("order_id", "paid")
+    yield (
+        "aliases",
+        orders.alias("o").join(
+            payments.alias("p"),
+            F.expr("o.order_id = p.oid AND p.paid_at >= o.ordered_at - INTERVAL 2 SECONDS")
+            & (F.col("p.paid_at") <= F.col("o.ordered_at") + F.expr("INTERVAL 5 SECONDS")),
+        ),
+    )
+    renamed = payments.withColumnRenamed("oid", "order_id").select("order_id", F.col("paid_at").alias("at"), "paid")
+    yield (
+        "a column of both",
+        orders.join(renamed, "order_id").where(
+            "at BETWEEN ordered_at - INTERVAL 2 SECONDS AND ordered_at + INTERVAL 5 SECONDS"
+        ),
+    )
+    more = orders.where("amount > 3").withColumn("vat", F.col("amount") * 0.2).withColumn("shop", F.lit("north"))
+    yield "filters and literals between", more.join(payments, same & within)
+    late = payments.select(F.col("oid").alias("k"), F.col("paid_at").alias("t1")).select("k", F.col("t1").alias("t2"))
+    yield (
+        "renamed twice",
+        orders.join(
+            late,
+            F.expr("k = order_id AND t2 BETWEEN ordered_at - INTERVAL 2 SECONDS AND ordered_at + INTERVAL 5 SECONDS"),
+        ),
+    )
+    session = orders.sparkSession
+    orders.createOrReplaceTempView("described_orders")
+    payments.createOrReplaceTempView("described_payments")
+    yield (
+        "SQL",
+        session.sql(
+            "SELECT o.*, p.paid FROM described_orders o JOIN described_payments AS p ON o.order_id = p.oid AND "
+            "p.paid_at BETWEEN o.ordered_at - INTERVAL 2 SECONDS AND o.ordered_at + INTERVAL 5 SECONDS"
+        ),
+    )
+
+
+def test_one_join_built_in_many_ways(orders, payments):
+    for name, joined in spelled(orders, payments):
+        found = wb.describe(joined)
+        assert found.join == EXACT, name
+        assert (found.where, found.unknown) == ("", ()), name
+        assert (found.left.watermark, found.right.watermark) == (10 * SECONDS, 5 * SECONDS), name
+    assert found.left.name == "o"
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi"])
+def test_how(orders, payments, how):
+    spark_how = {"semi": "left_semi", "full": "full_outer"}.get(how, how)
+    within = F.expr("oid = order_id AND paid_at BETWEEN ordered_at AND ordered_at + INTERVAL 1 MINUTE")
+    assert wb.describe(orders.join(payments, within, spark_how)).join == wb.IntervalJoin("0 s", "1 minute", how=how)
+
+
+@pytest.mark.parametrize(
+    ("words", "window"),
+    [
+        (("10 seconds",), wb.Tumbling("10 seconds")),
+        (("1 hour", "1 hour", "15 minutes"), wb.Tumbling("1 hour", "15 minutes")),
+        (("10 seconds", "5 seconds"), wb.Sliding("10 seconds", "5 seconds")),
+        (("10 seconds", "4 seconds", "1 second"), wb.Sliding("10 seconds", "4 seconds", "1 second")),
+    ],
+)
+def test_windows_before_the_join(orders, payments, words, window):
+    left = orders.withColumn("w", F.window("ordered_at", *words))
+    right = payments.select("*", F.window("paid_at", *words).alias("v"))
+    found = wb.describe(left.join(right, (F.col("w") == F.col("v")) & (F.col("order_id") == F.col("oid")), "full"))
+    assert found.join == wb.WindowJoin(window, how="full")
+    assert found.unknown == ()
+    assert (found.left.key, found.left.time, found.right.time) == ("order_id", "ordered_at", "paid_at")
+
+
+def test_windows_that_differ(orders, payments):
+    left = orders.withColumn("w", F.window("ordered_at", "10 seconds"))
+    right = payments.withColumn("w", F.window("paid_at", "20 seconds")).withColumnRenamed("oid", "order_id")
+    found = wb.describe(left.join(right, ["order_id", "w"]))
+    assert found.join is None
+    assert found.unknown == (
+        "the windows of the sides differ: Tumbling(size='10 seconds') and Tumbling(size='20 seconds')",
+    )
+
+
+def test_what_else_the_condition_says(orders, payments):
+    within = "oid = order_id AND paid_at BETWEEN ordered_at AND ordered_at + INTERVAL 1 MINUTE"
+    found = wb.describe(orders.join(payments, F.expr(f"{within} AND paid >= amount AND upper(oid) <> 'X'"), "left"))
+    assert found.join == wb.IntervalJoin("0 s", "1 minute", how="left")
+    assert found.where == "(paid >= amount) AND (NOT (upper(oid) = 'X'))"
+    assert found.unknown == ()
+
+
+def test_several_keys(orders, payments):
+    within = F.expr(
+        "oid = order_id AND paid = amount AND paid_at BETWEEN ordered_at AND ordered_at + INTERVAL 1 MINUTE"
+    )
+    found = wb.describe(orders.join(payments, within))
+    assert (found.left.key, found.right.key) == (("order_id", "amount"), ("oid", "paid"))
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("oid = order_id", "the condition has no lower and no upper bound on the difference of the event times"),
+        ("oid = order_id AND paid_at >= ordered_at", "the condition has no upper bound"),
+        ("oid = order_id AND paid_at <= ordered_at", "the condition has no lower bound"),
+        ("oid = order_id AND paid_at <= ordered_at + INTERVAL 1 MONTH", "the condition has no lower and no upper bound"),
+        ("oid = order_id AND unix_timestamp(paid_at) BETWEEN unix_timestamp(ordered_at) AND 9", "has no lower and no upper"),
+        ("oid = order_id AND cast(paid_at AS long) BETWEEN cast(ordered_at AS long) AND 9", "has no lower and no upper"),
+        ("oid <=> order_id AND paid_at = ordered_at", "the condition has no equality of a column"),
+        ("oid = order_id AND paid_at BETWEEN ordered_at + INTERVAL 2 SECONDS AND ordered_at", "no pair meets the condition"),
+    ],
+)  # fmt: skip
+def test_what_is_not_understood_is_said(orders, payments, condition, words):
+    found = wb.describe(orders.join(payments, F.expr(condition)))
+    assert len(found.unknown) == 1
+    assert words in found.unknown[0]
+    if "equality" not in words:
+        assert found.join is None
+
+
+def test_a_side_without_a_watermark(spark, folder, orders):
+    payments = spark.readStream.schema("oid string, paid_at timestamp").parquet(str(folder / "payments"))
+    found = wb.describe(
+        orders.join(
+            payments, F.expr("oid = order_id AND paid_at BETWEEN ordered_at AND ordered_at + INTERVAL 1 MINUTE")
+        )
+    )
+    assert found.join == wb.IntervalJoin("0 s", "1 minute")
+    assert (found.right.time, found.right.watermark) == ("paid_at", None)
+    assert found.unknown == (
+        "the right side has no watermark: its rows are never dropped as late, and never leave the state",
+    )
+
+
+def test_a_chain_of_joins_and_other_operators(orders, payments):
+    within = F.expr("oid = order_id AND paid_at BETWEEN ordered_at AND ordered_at + INTERVAL 1 MINUTE")
+    pairs = orders.join(payments.dropDuplicatesWithinWatermark(["oid"]), within)
+    assert wb.describe(pairs).unknown == (
+        "the right side has Spark's operator DeduplicateWithinWatermark below the join, which is not understood",
+    )
+    refunds = payments.select(F.col("oid").alias("rid"), F.col("paid_at").alias("refunded_at"))
+    chain = pairs.join(refunds, F.expr("rid = order_id AND refunded_at BETWEEN paid_at AND paid_at + INTERVAL 1 HOUR"))
+    found = wb.describe(chain)
+    assert found.join == wb.IntervalJoin("0 s", "1 hour")
+    assert found.unknown[0] == "1 more of its joins are below this one: describe what they return to see them"
+
+
+def test_names_of_other_sources(spark):
+    stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
+    same = F.expr("a.value = b.value AND b.timestamp BETWEEN a.timestamp AND a.timestamp + INTERVAL 1 SECOND")
+    found = wb.describe(stream.alias("a").join(stream.alias("b"), same))
+    assert (found.left.name, found.right.name) == ("a", "b")
+    assert found.join == wb.IntervalJoin("0 s", "1 s")
+
+
+@pytest.mark.parametrize("joined", [3, None, "orders"])
+def test_no_dataframe(joined):
+    with pytest.raises(
+        wb.ArgumentError, match=r"joined: got .*; give a streaming DataFrame in which two streams are joined"
+    ):
+        wb.describe(joined)
+
+
+def test_no_join_of_two_streams(spark, orders):
+    with pytest.raises(wb.ArgumentError, match="joined: got 'a DataFrame that is not streaming'"):
+        wb.describe(spark.range(3))
+    for frame in (orders, orders.join(spark.range(3), F.expr("id = amount"))):
+        with pytest.raises(wb.ArgumentError, match="a streaming DataFrame without a join of two streams"):
+            wb.describe(frame)
+
+
+MICROS = st.integers(-(10**10), 10**10)
+
+
+@settings(max_examples=40)
+@given(data=st.data())
+def test_any_bounds_in_any_spelling(orders, payments, data):
+    low, high = sorted((data.draw(MICROS, "lower"), data.draw(MICROS, "upper")))
+    parts = []
+    for limit, sign in ((low, ">"), (high, "<")):
+        strict = data.draw(st.booleans(), "strict")
+        limit += (-1 if sign == ">" else 1) * strict  # > is >= of the microsecond after
+        seconds = f"INTERVAL '{'-' if limit < 0 else ''}{abs(limit) // 10**6}.{abs(limit) % 10**6:06}' SECOND"
+        sign += "" if strict else "="
+        back = sign.translate(str.maketrans("<>", "><"))
+        forms = (
+            f"paid_at {sign} ordered_at + {seconds}",
+            f"ordered_at + {seconds} {back} paid_at",
+            f"paid_at - {seconds} {sign} ordered_at",
+            f"paid_at - ordered_at {sign} {seconds}",
+            f"-(ordered_at - paid_at) {sign} {seconds}",
+            f"unix_micros(paid_at) {sign} unix_micros(ordered_at) + {limit}",
+            f"NOT (paid_at {back + '=' if strict else back[0]} timestampadd(MICROSECOND, {limit}, ordered_at))",
+        )
+        parts.append(data.draw(st.sampled_from(forms), "form"))
+    condition = " AND ".join(data.draw(st.permutations(["oid = order_id", *parts]), "order"))
+    found = wb.describe(orders.join(payments, F.expr(condition)))
+    assert found.unknown == ()
+    assert found.join == wb.IntervalJoin(timedelta(microseconds=low), timedelta(microseconds=high))
+
+
+@pytest.mark.parametrize(
+    "join",
+    [
+        wb.IntervalJoin("-3 s", "7 s", how="full"),
+        wb.WindowJoin(wb.Tumbling("10 s", "2 s"), how="left"),
+        wb.WindowJoin(wb.Sliding("10 s", "4 s")),
+    ],
+    ids=repr,
+)
+def test_the_script_of_a_run_is_described_as_its_join(spark, folder, tmp_path, join):
+    sides = generators.generate("orders_payments", events=20, seed=1)
+    made = scripts.module(wb.export(wb.preview(join, *sides), tmp_path / "join.py", data=False))
+    frames = []
+    for side in sides:
+        empty = spark.createDataFrame(side.to_pandas().drop(columns="batch")).limit(0)
+        frames.append(spark.readStream.schema(empty.schema).parquet(str(folder / side.name)))
+    found = wb.describe(made.join_streams(*frames))
+    assert found.join == join
+    assert (found.left.watermark, found.right.watermark) == (10 * SECONDS, 10 * SECONDS)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("version", ["4.0"])
+def test_other_versions_of_spark(version):
+    words = ["-m", "pytest", "-q", "-n", "0", "-p", "no:randomly", __file__, "-m", "not engine", "-k", "not any_bounds"]
+    done = subprocess.run(
+        [sys.executable, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=parts.real(lambda: parts.with_pyspark(version)),
+    )
+    assert done.returncode == 0, done.stdout[-3000:]

@@ -1,0 +1,128 @@
+"""Plans and expressions of Spark's, read from Spark's own JSON of an analysed plan.
+
+The JSON is a list of nodes in pre-order, each with its class, its fields and the number of its children; an expression
+within a node's field is such a list, too. What the JSON leaves out (the delay of a watermark, the text of an
+expression, the value of one without columns) is asked of the node itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Node", "analysed", "expressions", "span", "value"]
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A node of a plan or of an expression.
+
+    Attributes
+    ----------
+    kind
+        The name of its class, without the package.
+    fields
+        What else the JSON says of it.
+    children
+        Its inputs.
+    java
+        The node itself, in the JVM.
+    """
+
+    kind: str
+    fields: Mapping[str, Any] = field(repr=False)
+    children: tuple[Node, ...]
+    java: Any = field(repr=False)
+
+    def walk(self) -> Iterator[Node]:
+        """The node and all below it, in pre-order."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    @property
+    def id(self) -> int | None:
+        """The id of an attribute or alias."""
+        found = self.fields.get("exprId")
+        return int(found["id"]) if isinstance(found, dict) else None
+
+    @property
+    def name(self) -> str:
+        """The name of an attribute or alias."""
+        return str(self.fields.get("name", ""))
+
+    @property
+    def data_type(self) -> Any:
+        """The type of an attribute, literal or cast as the JSON has it."""
+        return self.fields.get("dataType")
+
+
+def analysed(frame: DataFrame) -> Node:
+    """The analysed plan of a DataFrame of a classic session."""
+    plan = frame._jdf.queryExecution().analyzed()
+    return _tree(json.loads(plan.toJSON()), plan)
+
+
+def expressions(node: Node, name: str, *path: int) -> list[Node]:
+    """The expressions in a node's field, which holds one, a list of them, or a list of such lists.
+
+    Parameters
+    ----------
+    node, name
+        The node of a plan, and the field.
+    *path
+        Of a list of lists, which of them.
+    """
+    flat, java = node.fields.get(name), getattr(node.java, name)()
+    if not flat:
+        return []
+    if isinstance(flat[0], dict):
+        return [_tree(flat, java.get() if java.getClass().getSimpleName() == "Some" else java)]
+    for place in path:
+        flat, java = flat[place], java.apply(place)
+    return [_tree(each, java.apply(place)) for place, each in enumerate(flat)]
+
+
+def value(node: Node) -> int | None:
+    """The whole number that an expression without columns gives, a span in microseconds; None if it has columns.
+
+    A span with months is none, as these differ in length.
+    """
+    if not node.java.foldable() or not node.java.deterministic():
+        return None
+    try:
+        found = node.java.eval(None)
+    except Exception:  # noqa: BLE001 - what stands for something else, or overflows, has no value
+        return None
+    if isinstance(found, int) and not isinstance(found, bool):
+        return found
+    if hasattr(found, "_get_object_id") and found.getClass().getSimpleName() == "CalendarInterval":
+        return span(found)
+    return None
+
+
+def span(interval: Any) -> int | None:
+    """A CalendarInterval of Spark's in microseconds; None if it has months."""
+    from py4j.java_gateway import get_field
+
+    if get_field(interval, "months"):
+        return None
+    return int(get_field(interval, "days")) * 86_400_000_000 + int(get_field(interval, "microseconds"))
+
+
+def _tree(flat: list[dict[str, Any]], java: Any) -> Node:
+    left = iter(flat)
+
+    def made(own: Any) -> Node:
+        fields = next(left)
+        inputs = own.children()
+        count = int(fields["num-children"])
+        children = tuple(made(inputs.apply(place)) for place in range(count))
+        return Node(fields["class"].rpartition(".")[2].rstrip("$"), fields, children, own)
+
+    return made(java)

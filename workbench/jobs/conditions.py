@@ -1,0 +1,167 @@
+"""What a join's condition says: which columns are equal, and between which bounds two event times lie.
+
+A bound is found by what an expression means, not by how it is spelled: both sides of a comparison become a sum of
+times and a number of microseconds, so that ``BETWEEN``, an interval on either side, a difference of two times and
+reversed or strict comparisons of the same bound are one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from workbench.jobs.catalyst import Node, value
+
+__all__ = ["Bound", "Linear", "bounds", "conjuncts", "equality", "linear"]
+
+_SAME = frozenset(
+    {"Alias", "CheckOverflow", "DatetimeSub", "KnownNotNull", "KnownNullable", "PreciseTimestampConversion"}
+)
+"""What means the same as its only child; of some, Spark writes what they stand for as their child."""
+_COMPARED = {"GreaterThanOrEqual": (1, 0), "GreaterThan": (1, 1), "LessThanOrEqual": (-1, 0), "LessThan": (-1, 1)}
+"""Of each comparison of ``a`` with ``b``: the sign by which ``a - b`` is at least so many microseconds."""
+_NEGATED = {
+    "GreaterThanOrEqual": "LessThan", "GreaterThan": "LessThanOrEqual",
+    "LessThanOrEqual": "GreaterThan", "LessThan": "GreaterThanOrEqual",
+}  # fmt: skip
+_UNITS = {
+    "MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000,
+}  # fmt: skip
+"""Units of ``timestampadd`` in microseconds; a day is not always 24 hours."""
+_TIMES = ("timestamp", "timestamp_ntz")
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A sum of times and a span: a time, or a difference of times.
+
+    Attributes
+    ----------
+    times
+        How often each attribute is in it, by its id.
+    micros
+        The span.
+    """
+
+    times: Mapping[int, int]
+    micros: int
+
+    def __add__(self, other: Linear) -> Linear:
+        counts = Counter(self.times)
+        counts.update(other.times)
+        return Linear({each: count for each, count in counts.items() if count}, self.micros + other.micros)
+
+    def __neg__(self) -> Linear:
+        return Linear({each: -count for each, count in self.times.items()}, -self.micros)
+
+    def __sub__(self, other: Linear) -> Linear:
+        return self + -other
+
+
+@dataclass(frozen=True)
+class Bound:
+    """``later - earlier >= micros``, of two event times by their ids."""
+
+    later: int
+    earlier: int
+    micros: int
+
+
+def conjuncts(condition: Node) -> list[Node]:
+    """The parts of a condition that all have to hold, spelled out."""
+    if condition.kind in ("And", "Between") or (condition.kind == "With" and condition.children):
+        inner = _without_references(condition)
+        if inner.kind == "And":
+            return [part for child in inner.children for part in conjuncts(child)]
+        if inner is not condition:
+            return conjuncts(inner)
+    if condition.kind == "Not" and condition.children[0].kind in _NEGATED:
+        [inside] = condition.children
+        return [replace(inside, kind=_NEGATED[inside.kind])]
+    return [condition]
+
+
+def _without_references(node: Node) -> Node:
+    """What a node stands for: Spark writes ``x BETWEEN a AND b`` as a condition with references to ``x``."""
+    if node.kind == "Between":
+        return _without_references(node.children[0])
+    if node.kind != "With":
+        return node
+    inner, *definitions = node.children
+    meanings = {str(each.fields["id"]): each.children[0] for each in definitions}
+
+    def put_in(part: Node) -> Node:
+        if part.kind == "CommonExpressionRef" and str(part.fields["id"]) in meanings:
+            return meanings[str(part.fields["id"])]
+        return replace(part, children=tuple(map(put_in, part.children)))
+
+    return put_in(inner)
+
+
+def equality(part: Node) -> tuple[Node, Node] | None:
+    """The two attributes that a part of a condition says to be equal."""
+    if part.kind != "EqualTo":
+        return None
+    left, right = part.children
+    if left.kind != "AttributeReference" or right.kind != "AttributeReference":
+        return None
+    return left, right
+
+
+def bounds(part: Node) -> list[Bound]:
+    """The bounds on a difference of two times that a part of a condition says; none if it says something else."""
+    if part.kind not in (*_COMPARED, "EqualTo"):
+        return []
+    left, right = map(linear, part.children)
+    if left is None or right is None:
+        return []
+    difference = left - right
+    if sorted(difference.times.values()) != [-1, 1]:
+        return []
+    if part.kind == "EqualTo":
+        return [_at_least(difference), _at_least(-difference)]
+    sign, more = _COMPARED[part.kind]
+    return [_at_least(difference if sign > 0 else -difference, more)]
+
+
+def _at_least(difference: Linear, more: int = 0) -> Bound:
+    by = {count: each for each, count in difference.times.items()}
+    return Bound(by[1], by[-1], more - difference.micros)
+
+
+def linear(part: Node) -> Linear | None:
+    """An expression as a sum of times and a span; None if it is something else."""
+    kind, children = part.kind, part.children
+    if kind == "AttributeReference":
+        return Linear({part.id: 1}, 0) if part.data_type in _TIMES and part.id is not None else None
+    constant = value(part)
+    if constant is not None:
+        return Linear({}, constant)
+    if kind == "Cast" and part.data_type not in (*_TIMES, "long") and not str(part.data_type).startswith("interval"):
+        return None
+    if (kind in _SAME or kind == "Cast" or kind == "UnixMicros") and len(children) == 1:
+        inside = linear(children[0])
+        if kind == "Cast" and part.data_type == "long" and _is_time(children[0]):
+            return None  # a cast to a number cuts the time to seconds
+        return inside
+    if kind == "TimestampAdd":
+        length, number, time = _UNITS.get(part.fields.get("unit", "")), value(children[0]), linear(children[1])
+        if length is None or number is None or time is None:
+            return None
+        return time + Linear({}, length * number)
+    found = [linear(each) for each in children]
+    known = [each for each in found if each is not None]
+    if len(known) != len(found):
+        return None
+    if kind in ("TimestampAddInterval", "TimeAdd", "Add") and len(known) == 2:
+        return known[0] + known[1]
+    if kind in ("SubtractTimestamps", "Subtract") and len(known) == 2:
+        return known[0] - known[1]
+    return -known[0] if kind == "UnaryMinus" else None
+
+
+def _is_time(part: Node) -> bool:
+    if part.kind in ("AttributeReference", "Cast", "Literal"):
+        return part.data_type in _TIMES
+    return part.kind in ("TimestampAddInterval", "TimeAdd", "TimestampAdd", "DatetimeSub")

@@ -1,0 +1,148 @@
+"""One input of a join: what it is called, its event time and watermark, its windows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+from workbench.jobs.catalyst import Node, expressions, span, value
+from workbench.windows import Sliding, Tumbling
+
+__all__ = ["Input", "Watermark", "read"]
+
+
+@dataclass(frozen=True)
+class Watermark:
+    """A watermark of an input: the id of its event time where it was set, and the delay."""
+
+    time: int
+    delay: timedelta | None
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input of a join as the plan has it.
+
+    Attributes
+    ----------
+    name
+        Its alias, or its table, topic or folder; empty where it has none of these.
+    columns
+        The names of the columns that enter the join, by id.
+    watermarks
+        Its watermarks.
+    origins
+        For each column that is another one under a new name, the id of that one.
+    windows
+        The window of each column that is one, and the id of the event time that it is of.
+    operators
+        What else changes rows below the join and keeps state, or that this does not read: names of Spark's operators.
+    """
+
+    name: str
+    columns: dict[int, str]
+    watermarks: tuple[Watermark, ...]
+    origins: dict[int, int]
+    windows: dict[int, tuple[Tumbling | Sliding, int]]
+    operators: tuple[str, ...]
+
+    def origin(self, column: int) -> int:
+        """The id that a column had before it was renamed."""
+        while column in self.origins:
+            column = self.origins[column]
+        return column
+
+    def watermark_of(self, column: int) -> Watermark | None:
+        """The watermark of an event time, whatever it was called when it was set."""
+        return next((each for each in self.watermarks if self.origin(each.time) == self.origin(column)), None)
+
+
+_KNOWN = frozenset(
+    {"EventTimeWatermark", "Expand", "Filter", "Project", "SubqueryAlias", "View", "Union", "ResolvedHint"}
+    | {"StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation", "LogicalRelation"}
+)
+
+
+def read(plan: Node) -> Input:
+    """An input of a join."""
+    nodes = list(plan.walk())
+    origins: dict[int, int] = {}
+    windows: dict[int, tuple[Tumbling | Sliding, int]] = {}
+    for node in nodes:
+        for column, meaning in _defined(node):
+            if meaning.kind == "AttributeReference" and meaning.id is not None:
+                origins[column] = meaning.id
+            elif found := _window(meaning):
+                windows[column] = found
+    for node in nodes:
+        if node.kind == "Expand":
+            windows |= _sliding(node)
+    marks = [(each, span(each.java.delay())) for each in nodes if each.kind == "EventTimeWatermark"]
+    return Input(
+        _name(plan),
+        _columns(plan),
+        tuple(
+            Watermark(time.id, None if delay is None else timedelta(microseconds=delay))
+            for each, delay in marks
+            for time in expressions(each, "eventTime")
+            if time.id is not None
+        ),
+        origins,
+        windows,
+        tuple(dict.fromkeys(each.kind for each in nodes if each.kind not in _KNOWN)),
+    )
+
+
+def _defined(node: Node) -> Iterator[tuple[int, Node]]:
+    """Columns that a projection defines, and as what."""
+    if node.kind == "Project":
+        for each in expressions(node, "projectList"):
+            if each.kind == "Alias" and each.id is not None:
+                yield each.id, each.children[0]
+
+
+def _window(meaning: Node) -> tuple[Tumbling | Sliding, int] | None:
+    """A window of Spark's, which it writes as arithmetic: its size, slide and offset, and the time that it is of."""
+    if meaning.kind != "CreateNamedStruct" or len(meaning.children) != 4:
+        return None
+    remainders = [each for each in meaning.walk() if each.kind == "Remainder"]
+    times = {each.id for each in meaning.walk() if each.kind == "AttributeReference"}
+    ends = [each for each in meaning.children[3].walk() if each.kind == "Add"]
+    if not remainders or not ends or len(times) != 1:
+        return None
+    shifted, slide = remainders[0].children[0], value(remainders[0].children[1])
+    offset, size = value(shifted.children[1]) if shifted.kind == "Subtract" else 0, value(ends[0].children[1])
+    [time] = times
+    if slide is None or size is None or offset is None or time is None:
+        return None
+    length, step, shift = (timedelta(microseconds=each) for each in (size, slide, offset))
+    return (Tumbling(length, shift) if size == slide else Sliding(length, step, shift)), time
+
+
+def _sliding(node: Node) -> dict[int, tuple[Tumbling | Sliding, int]]:
+    """The windows that an Expand puts each row into."""
+    output, first = expressions(node, "output"), expressions(node, "projections", 0)
+    found = zip(output, map(_window, first), strict=True)
+    return {column.id: window for column, window in found if window and column.id is not None}
+
+
+def _columns(plan: Node) -> dict[int, str]:
+    output = plan.java.output()
+    found = (output.apply(place) for place in range(output.size()))
+    return {int(each.exprId().id()): str(each.name()) for each in found}
+
+
+def _name(plan: Node) -> str:
+    """The alias that is nearest to the join; else what the source is called."""
+    for node in plan.walk():
+        if node.kind == "SubqueryAlias":
+            return str(node.java.alias())
+        if node.kind == "StreamingRelationV2":
+            options = node.java.extraOptions()
+            return str(options.get("subscribe") or options.get("path") or "").rstrip("/").rpartition("/")[2]
+        if node.kind == "StreamingRelation":  # such as FileSource[/data/orders]
+            found = re.search(r"([^/\[\]]+)/?\]+$", str(node.java.sourceName()))
+            return found[1] if found else ""
+    return ""
