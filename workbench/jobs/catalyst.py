@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Node", "analysed", "expressions", "span", "value"]
+__all__ = ["Node", "analysed", "expressions", "optimised", "span", "value"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,12 @@ def analysed(frame: DataFrame) -> Node:
     """The analysed plan of a DataFrame of a classic session."""
     plan = frame._jdf.queryExecution().analyzed()
     return _tree(json.loads(plan.toJSON()), plan)
+
+
+def optimised(frame: DataFrame, plan: Node) -> Node:
+    """The plan as Spark's optimizer leaves it, which a query runs."""
+    java = frame.sparkSession._jsparkSession.sessionState().optimizer().execute(plan.java)
+    return _tree(json.loads(java.toJSON()), java)
 
 
 def expressions(node: Node, name: str, *path: int) -> list[Node]:

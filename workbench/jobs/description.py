@@ -8,21 +8,19 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import wrong
-from workbench.jobs import catalyst, conditions, sides
+from workbench.jobs import catalyst, conditions, groups, sides
 from workbench.jobs.catalyst import Node
 from workbench.jobs.conditions import Bound
 from workbench.joins import How, IntervalJoin, Join, WindowJoin
 from workbench.literals import SIDES, Side
+from workbench.plan import how as how_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 __all__ = ["Description", "SideDescription", "describe"]
 
-_HOWS: dict[str, How] = {
-    "Inner": "inner", "LeftOuter": "left", "RightOuter": "right", "FullOuter": "full", "LeftSemi": "semi",
-    "LeftAnti": "anti", "Cross": "inner",
-}  # fmt: skip
+_NO_WATERMARK = "the {} side has no watermark: its rows are never dropped as late, and never leave the state"
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,8 @@ class Description:
         What else the condition of the join says, as SQL; empty where it says nothing else.
     unknown
         What was not understood, a sentence each.
+    notes
+        What is understood, and may surprise.
     """
 
     join: Join | None
@@ -71,6 +71,7 @@ class Description:
     right: SideDescription
     where: str
     unknown: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def describe(joined: DataFrame) -> Description:
@@ -105,13 +106,22 @@ def describe(joined: DataFrame) -> Description:
     >>> wb.describe(stream.alias("a").join(stream.alias("b"), F.expr(within), "left")).join
     IntervalJoin(lower='0 seconds', upper='1 minute', how='left')
     """
-    join, others, above = _join_of(joined)
+    plan = _plan(joined)
+    join, others, above = _join_of(plan)
+    if join is None:
+        return _of_groups(plan)
     left, right = (sides.read(child) for child in join.children[:2])
     inputs: dict[Side, sides.Input] = dict(zip(SIDES, (left, right), strict=True))
     unknown = [*_of_others(others), *(word for side in SIDES for word in _of_operators(side, inputs[side]))]
     parts = [part for each in catalyst.expressions(join, "condition") for part in conditions.conjuncts(each)]
     read = _Condition.of(parts, left, right)
-    how = _HOWS.get(str(join.fields["joinType"]["object"]).rpartition(".")[2].rstrip("$"))
+    written, how = _how(join), _how(_join_of(catalyst.optimised(joined, plan))[0] or join)
+    notes = []
+    if written != how:
+        words = f"a filter after the {written} join drops rows without a partner"
+        notes.append(f"{words}, so Spark runs it as an {how} join")
+    if how == "left" and any(_is_absent(each, read, right) for each in above):
+        how = how_of.UNMATCHED
     if how == "inner":  # what is filtered right after it is part of its condition
         after = [part for each in above for part in conditions.conjuncts(each)]
         read = read.with_filters(after, left, right)
@@ -125,11 +135,24 @@ def describe(joined: DataFrame) -> Description:
     unknown += more
     if not read.keys:
         unknown.append("the condition has no equality of a column of one side with a column of the other")
-    return Description(found, described[0], described[1], " AND ".join(read.rest), tuple(unknown))
+    return Description(found, described[0], described[1], " AND ".join(read.rest), tuple(unknown), tuple(notes))
 
 
-def _join_of(joined: Any) -> tuple[Node, list[Node], list[Node]]:
-    """The last join of two streams in a plan, those before it, and the conditions of filters right after it."""
+def _how(join: Node) -> How | None:
+    return how_of.SPARK.get(str(join.fields["joinType"]["object"]).rpartition(".")[2].rstrip("$"))
+
+
+def _is_absent(condition: Node, read: _Condition, right: sides.Input) -> bool:
+    """Whether a filter after a left join keeps rows without a partner only: what each partner has is null."""
+    never_null = {pair[1] for pair in (*read.keys, *read.windows)}
+    never_null |= {right.windows[right.origin(pair[1])][1] for pair in read.windows}
+    never_null |= {each for limit in read.bounds for each in (limit.later, limit.earlier) if each in right.columns}
+    known = {right.origin(each) for each in never_null}
+    nulls = [part.children[0].id for part in conditions.conjuncts(condition) if part.kind == "IsNull"]
+    return any(each in right.columns and right.origin(each) in known for each in nulls if each is not None)
+
+
+def _plan(joined: Any) -> Node:
     if not getattr(joined, "isStreaming", False):
         given = "a DataFrame that is not streaming" if hasattr(joined, "isStreaming") else joined
         raise wrong("joined", given, "give a streaming DataFrame in which two streams are joined")
@@ -137,14 +160,46 @@ def _join_of(joined: Any) -> tuple[Node, list[Node], list[Node]]:
         raise wrong(
             "joined", "a DataFrame of Spark Connect", "its plan is not to be had; give one of a classic session"
         )
-    plan = catalyst.analysed(joined)
+    return catalyst.analysed(joined)
+
+
+def _of_groups(plan: Node) -> Description:
+    """The description of a join that is written as groups of a union."""
+    found = groups.read(plan)
+    if found is None:
+        raise wrong("joined", "a streaming DataFrame without a join of two streams", "give what their join returns")
+    described = []
+    unknown = [word for side, mine in zip(SIDES, found.inputs, strict=True) for word in _of_operators(side, mine)]
+    unknown += found.unknown
+    for place, (side, mine) in enumerate(zip(SIDES, found.inputs, strict=True)):
+        time = found.times[place]
+        names = tuple(mine.name_of(pair[place]) or mine.columns[pair[place]] for pair in found.keys)
+        mark = None if time is None else mine.watermark_of(time)
+        if mark is None:
+            unknown.append(_NO_WATERMARK.format(side))
+        described.append(
+            SideDescription(
+                mine.name or side,
+                names[0] if len(names) == 1 else names,
+                "" if time is None else mine.name_of(time) or mine.columns.get(time, ""),
+                mark.delay if mark else None,
+                tuple(mine.columns.values()),
+            )
+        )
+    if not found.keys:
+        unknown.append("rows are grouped by no column that both sides have")
+    return Description(found.join, described[0], described[1], "", tuple(unknown))
+
+
+def _join_of(plan: Node) -> tuple[Node | None, list[Node], list[Node]]:
+    """The last join of two streams in a plan, those before it, and the conditions of filters right after it."""
     joins = [
         node
         for node in plan.walk()
         if node.kind == "Join" and all(bool(child.java.isStreaming()) for child in node.children)
     ]
     if not joins:
-        raise wrong("joined", "a streaming DataFrame without a join of two streams", "give what their join returns")
+        return None, [], []
     return joins[0], joins[1:], list(_filters_above(plan, joins[0]))
 
 
@@ -250,7 +305,7 @@ def _kind(
 ) -> tuple[Join | None, list[str]]:
     """The join, if it is one of the workbench's kinds, and why it is not."""
     unknown = [
-        f"the {side} side has no watermark: its rows are never dropped as late, and never leave the state"
+        _NO_WATERMARK.format(side)
         for side in SIDES
         if times[side] is None or inputs[side].watermark_of(times[side] or 0) is None
     ]

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
+from workbench.jobs import conditions
 from workbench.jobs.catalyst import Node, expressions, span, value
-from workbench.windows import Sliding, Tumbling
+from workbench.windows import Session, Sliding, Tumbling, Window
 
 __all__ = ["Input", "Watermark", "read"]
 
@@ -37,6 +38,10 @@ class Input:
         For each column that is another one under a new name, the id of that one.
     windows
         The window of each column that is one, and the id of the event time that it is of.
+    names
+        The name of each column of its sources, by id.
+    nulls
+        The columns that are null in each row.
     operators
         What else changes rows below the join and keeps state, or that this does not read: names of Spark's operators.
     """
@@ -45,14 +50,30 @@ class Input:
     columns: dict[int, str]
     watermarks: tuple[Watermark, ...]
     origins: dict[int, int]
-    windows: dict[int, tuple[Tumbling | Sliding, int]]
+    windows: dict[int, tuple[Window, int]]
+    names: dict[int, str]
+    nulls: frozenset[int]
     operators: tuple[str, ...]
+
+    def lineage(self, column: int) -> Iterator[int]:
+        """The ids of a column: its own, and those that it had before it was renamed."""
+        yield column
+        while column in self.origins:
+            column = self.origins[column]
+            yield column
 
     def origin(self, column: int) -> int:
         """The id that a column had before it was renamed."""
-        while column in self.origins:
-            column = self.origins[column]
-        return column
+        *_, first = self.lineage(column)
+        return first
+
+    def name_of(self, column: int) -> str | None:
+        """What a column was called in its source; None of one that was computed."""
+        return self.names.get(self.origin(column))
+
+    def is_null(self, column: int) -> bool:
+        """Whether a column is null in each row."""
+        return self.origin(column) in self.nulls
 
     def watermark_of(self, column: int) -> Watermark | None:
         """The watermark of an event time, whatever it was called when it was set."""
@@ -69,13 +90,16 @@ def read(plan: Node) -> Input:
     """An input of a join."""
     nodes = list(plan.walk())
     origins: dict[int, int] = {}
-    windows: dict[int, tuple[Tumbling | Sliding, int]] = {}
+    windows: dict[int, tuple[Window, int]] = {}
+    nulls = set()
     for node in nodes:
         for column, meaning in _defined(node):
             if meaning.kind == "AttributeReference" and meaning.id is not None:
                 origins[column] = meaning.id
             elif found := _window(meaning):
                 windows[column] = found
+            elif _is_null(meaning):
+                nulls.add(column)
     for node in nodes:
         if node.kind == "Expand":
             windows |= _sliding(node)
@@ -91,6 +115,8 @@ def read(plan: Node) -> Input:
         ),
         origins,
         windows,
+        {column: name for each in nodes if not each.children for column, name in _columns(each).items()},
+        frozenset(nulls),
         tuple(dict.fromkeys(each.kind for each in nodes if each.kind not in _KNOWN)),
     )
 
@@ -103,14 +129,24 @@ def _defined(node: Node) -> Iterator[tuple[int, Node]]:
                 yield each.id, each.children[0]
 
 
-def _window(meaning: Node) -> tuple[Tumbling | Sliding, int] | None:
+def _is_null(meaning: Node) -> bool:
+    while meaning.kind == "Cast":
+        [meaning] = meaning.children
+    return meaning.kind == "Literal" and meaning.fields.get("value") is None
+
+
+def _window(meaning: Node) -> tuple[Window, int] | None:
     """A window of Spark's, which it writes as arithmetic: its size, slide and offset, and the time that it is of."""
     if meaning.kind != "CreateNamedStruct" or len(meaning.children) != 4:
         return None
     remainders = [each for each in meaning.walk() if each.kind == "Remainder"]
     times = {each.id for each in meaning.walk() if each.kind == "AttributeReference"}
     ends = [each for each in meaning.children[3].walk() if each.kind == "Add"]
-    if not remainders or not ends or len(times) != 1:
+    if len(times) != 1:
+        return None
+    if not remainders:
+        return _session(meaning)
+    if not ends:
         return None
     shifted, slide = remainders[0].children[0], value(remainders[0].children[1])
     offset, size = value(shifted.children[1]) if shifted.kind == "Subtract" else 0, value(ends[0].children[1])
@@ -121,7 +157,22 @@ def _window(meaning: Node) -> tuple[Tumbling | Sliding, int] | None:
     return (Tumbling(length, shift) if size == slide else Sliding(length, step, shift)), time
 
 
-def _sliding(node: Node) -> dict[int, tuple[Tumbling | Sliding, int]]:
+def _session(meaning: Node) -> tuple[Window, int] | None:
+    """A session window before sessions are merged: from a row's time to its time and the gap."""
+    start, end = (conditions.linear(each) for each in meaning.children[1::2])
+    if (
+        start is None
+        or end is None
+        or len(start.times) != 1
+        or start.micros
+        or end.times != start.times
+        or end.micros <= 0
+    ):
+        return None
+    return Session(timedelta(microseconds=end.micros)), next(iter(start.times))
+
+
+def _sliding(node: Node) -> dict[int, tuple[Window, int]]:
     """The windows that an Expand puts each row into."""
     output, first = expressions(node, "output"), expressions(node, "projections", 0)
     found = zip(output, map(_window, first), strict=True)

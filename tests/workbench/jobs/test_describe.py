@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 import generators
 import workbench as wb
+from workbench.joins import HOWS
 
 SECONDS = timedelta(seconds=1)
 
@@ -226,6 +227,41 @@ def test_a_chain_of_joins_and_other_operators(orders, payments):
     assert found.unknown[0] == "1 more of its joins are below this one: describe what they return to see them"
 
 
+def test_an_outer_join_that_spark_runs_as_another(orders, payments):
+    within = F.expr("oid = order_id AND paid_at BETWEEN ordered_at AND ordered_at + INTERVAL 1 MINUTE")
+    found = wb.describe(orders.join(payments, within, "left").where("paid > 3"))
+    assert found.join == wb.IntervalJoin("0 s", "1 minute")
+    assert found.notes == (
+        "a filter after the left join drops rows without a partner, so Spark runs it as an inner join",
+    )
+    found = wb.describe(orders.join(payments, within, "full").where("amount > 3"))
+    assert found.join == wb.IntervalJoin("0 s", "1 minute", how="left")
+    found = wb.describe(orders.join(payments, within, "left").where("paid IS NULL"))  # which a partner may have, too
+    assert (found.join, found.notes) == (wb.IntervalJoin("0 s", "1 minute", how="left"), ())
+
+
+def test_groups_in_another_style(orders, payments):
+    one = orders.select(
+        F.col("order_id").alias("k"), F.col("ordered_at").alias("at"), F.lit("o").alias("side"), "amount"
+    )
+    other = payments.select(
+        F.col("oid").alias("k"), F.col("paid_at").alias("at"), F.lit("p").alias("side"), F.col("paid")
+    )
+    rows = one.union(other)
+    lists = [F.collect_list(F.when(F.col("side") == side, F.col("amount"))).alias(side) for side in "op"]
+    found = wb.describe(rows.groupBy("k", F.window("at", "10 minutes")).agg(*lists))
+    assert found.join == wb.CoGroup(wb.Tumbling("10 minutes"))
+    assert (found.left.key, found.left.time, found.left.watermark) == ("order_id", "ordered_at", 10 * SECONDS)
+    assert (found.right.key, found.right.time, found.right.watermark) == ("oid", "paid_at", 5 * SECONDS)
+    assert found.unknown == ()
+    found = wb.describe(rows.groupBy("k", "side", F.session_window("at", "1 minute")).count())
+    assert found.join == wb.CoGroup(wb.Session("1 minute"))
+    assert found.unknown == ("rows are also grouped by side, which is not understood",)
+    found = wb.describe(rows.groupBy("k").count())
+    assert found.join is None
+    assert "rows are grouped by no window that is understood" in found.unknown
+
+
 def test_names_of_other_sources(spark):
     stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     same = F.expr("a.value = b.value AND b.timestamp BETWEEN a.timestamp AND a.timestamp + INTERVAL 1 SECOND")
@@ -286,6 +322,12 @@ def test_any_bounds_in_any_spelling(orders, payments, data):
         wb.IntervalJoin("-3 s", "7 s", how="full"),
         wb.WindowJoin(wb.Tumbling("10 s", "2 s"), how="left"),
         wb.WindowJoin(wb.Sliding("10 s", "4 s")),
+        *(wb.WindowJoin(wb.Session("5 s"), how=how) for how in HOWS),
+        *(wb.IntervalJoin("0 s", "5 s", how=how) for how in HOWS),
+        wb.WindowJoin(wb.Tumbling("10 s"), how="anti"),
+        wb.CoGroup(wb.Tumbling("10 s")),
+        wb.CoGroup(wb.Sliding("10 s", "4 s", "1 s")),
+        wb.CoGroup(wb.Session("7 s")),
     ],
     ids=repr,
 )
@@ -299,17 +341,28 @@ def test_the_script_of_a_run_is_described_as_its_join(spark, folder, tmp_path, j
     found = wb.describe(made.join_streams(*frames))
     assert found.join == join
     assert (found.left.watermark, found.right.watermark) == (10 * SECONDS, 10 * SECONDS)
+    assert found.unknown == ()
+    if "order_id" in found.left.key:
+        assert (found.left.time, found.right.time, found.left.name) in {
+            ("ordered_at", "paid_at", "orders"),
+            ("left_ordered_at", "right_paid_at", "orders"),
+        }
 
 
 @pytest.mark.engine
 @pytest.mark.parametrize("version", ["4.0"])
 def test_other_versions_of_spark(version):
     words = ["-m", "pytest", "-q", "-n", "0", "-p", "no:randomly", __file__, "-m", "not engine", "-k", "not any_bounds"]
+    env = {
+        name: value
+        for name, value in parts.real(lambda: parts.with_pyspark(version)).items()
+        if name != "PYTEST_ADDOPTS"
+    }
     done = subprocess.run(
         [sys.executable, *words],
         capture_output=True,
         text=True,
         check=False,
-        env=parts.real(lambda: parts.with_pyspark(version)),
+        env=env,
     )
     assert done.returncode == 0, done.stdout[-3000:]
