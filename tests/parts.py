@@ -232,8 +232,9 @@ def cluster(folder: Path, own_root: bool = False):
     env = os.environ | {"SPARK_HOME": str(home), "SPARK_NO_DAEMONIZE": "1", "SPARK_DAEMON_MEMORY": "256m"}
     env |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
     env["SPARK_WORKER_DIR"] = "/dev/shm/work" if own_root else str(folder / "work")
+    hidden = [place for place in ("/dev/shm", "/tmp") if not Path(sys.prefix).is_relative_to(place)]
     apart = [program("unshare"), "--mount", "sh", "-c"]
-    apart += ['for place in /dev/shm /tmp; do mount -t tmpfs none $place; done; exec "$@"', "sh"]
+    apart += [f'for place in {" ".join(hidden)}; do mount -t tmpfs none $place; done; exec "$@"', "sh"]
     running = []
 
     def start(kind, *words, before=()):
