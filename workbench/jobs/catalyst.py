@@ -65,7 +65,17 @@ class Node:
 def analysed(frame: DataFrame) -> Node:
     """The analysed plan of a DataFrame of a classic session."""
     plan = frame._jdf.queryExecution().analyzed()
+    if "WithCTE" in plan.toJSON():
+        plan = _with_ctes_in_place(frame.sparkSession, plan)
     return _tree(json.loads(plan.toJSON()), plan)
+
+
+def _with_ctes_in_place(spark: Any, plan: Any) -> Any:
+    """A plan with each common table expression where it is used."""
+    name = "org.apache.spark.sql.catalyst.optimizer.InlineCTE"
+    [constructor] = spark._jvm.java.lang.Class.forName(name).getConstructors()
+    settings = [True, *[False] * (constructor.getParameterCount() - 1)]  # always; their number differs by version
+    return spark._jvm.org.apache.spark.sql.catalyst.optimizer.InlineCTE(*settings).apply(plan)
 
 
 def optimised(frame: DataFrame, plan: Node) -> Node:

@@ -8,12 +8,12 @@ reversed or strict comparisons of the same bound are one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from workbench.jobs.catalyst import Node, value
 
-__all__ = ["Bound", "Linear", "bounds", "conjuncts", "equality", "linear"]
+__all__ = ["Bound", "Conjunct", "Linear", "bounds", "conjuncts", "equality", "linear", "replaced"]
 
 _SAME = frozenset(
     {"Alias", "CheckOverflow", "DatetimeSub", "KnownNotNull", "KnownNullable", "PreciseTimestampConversion"}
@@ -30,6 +30,7 @@ _UNITS = {
 }  # fmt: skip
 """Units of ``timestampadd`` in microseconds; a day is not always 24 hours."""
 _TIMES = ("timestamp", "timestamp_ntz")
+_WHOLE = ("byte", "short", "integer", "long")
 
 
 @dataclass(frozen=True)
@@ -68,18 +69,31 @@ class Bound:
     micros: int
 
 
-def conjuncts(condition: Node) -> list[Node]:
-    """The parts of a condition that all have to hold, spelled out."""
-    if condition.kind in ("And", "Between") or (condition.kind == "With" and condition.children):
-        inner = _without_references(condition)
-        if inner.kind == "And":
-            return [part for child in inner.children for part in conjuncts(child)]
-        if inner is not condition:
-            return conjuncts(inner)
-    if condition.kind == "Not" and condition.children[0].kind in _NEGATED:
-        [inside] = condition.children
-        return [replace(inside, kind=_NEGATED[inside.kind])]
-    return [condition]
+@dataclass(frozen=True)
+class Conjunct:
+    """A part of a condition that has to hold, as it is written, and what it says, as parts that all have to hold."""
+
+    written: Node
+    parts: tuple[Node, ...]
+
+
+def conjuncts(condition: Node) -> list[Conjunct]:
+    """The parts of a condition that all have to hold."""
+    if condition.kind == "And":
+        return [each for child in condition.children for each in conjuncts(child)]
+    return [Conjunct(condition, tuple(_parts(condition)))]
+
+
+def _parts(condition: Node) -> Iterator[Node]:
+    meant = _without_references(condition)
+    if meant.kind == "And":
+        for child in meant.children:
+            yield from _parts(child)
+    elif meant.kind == "Not" and meant.children[0].kind in _NEGATED:
+        [inside] = meant.children
+        yield replace(inside, kind=_NEGATED[inside.kind])
+    else:
+        yield meant
 
 
 def _without_references(node: Node) -> Node:
@@ -100,13 +114,28 @@ def _without_references(node: Node) -> Node:
 
 
 def equality(part: Node) -> tuple[Node, Node] | None:
-    """The two attributes that a part of a condition says to be equal."""
+    """The two attributes that a part of a condition says to be equal; whole numbers may be widened for it."""
     if part.kind != "EqualTo":
         return None
-    left, right = part.children
+    left, right = map(_widened, part.children)
     if left.kind != "AttributeReference" or right.kind != "AttributeReference":
         return None
     return left, right
+
+
+def _widened(part: Node) -> Node:
+    if part.kind == "Cast" and part.data_type in _WHOLE and part.children[0].data_type in _WHOLE:
+        [inside] = part.children
+        if _WHOLE.index(str(inside.data_type)) <= _WHOLE.index(str(part.data_type)):
+            return inside
+    return part
+
+
+def replaced(part: Node, meanings: Mapping[int, Node]) -> Node:
+    """An expression with what its attributes stand for."""
+    if part.kind == "AttributeReference" and part.id is not None and part.id in meanings:
+        return replaced(meanings[part.id], meanings)
+    return replace(part, children=tuple(replaced(each, meanings) for each in part.children))
 
 
 def bounds(part: Node) -> list[Bound]:
@@ -138,13 +167,10 @@ def linear(part: Node) -> Linear | None:
     constant = value(part)
     if constant is not None:
         return Linear({}, constant)
-    if kind == "Cast" and part.data_type not in (*_TIMES, "long") and not str(part.data_type).startswith("interval"):
-        return None
-    if (kind in _SAME or kind == "Cast" or kind == "UnixMicros") and len(children) == 1:
-        inside = linear(children[0])
-        if kind == "Cast" and part.data_type == "long" and _is_time(children[0]):
-            return None  # a cast to a number cuts the time to seconds
-        return inside
+    if kind == "Cast" and part.data_type not in (*_TIMES, "interval day to second"):
+        return None  # a cast to a number or to a coarser interval cuts something off
+    if (kind in _SAME or kind in ("Cast", "UnixMicros")) and len(children) == 1:
+        return linear(children[0])
     if kind == "TimestampAdd":
         length, number, time = _UNITS.get(part.fields.get("unit", "")), value(children[0]), linear(children[1])
         if length is None or number is None or time is None:
@@ -159,9 +185,3 @@ def linear(part: Node) -> Linear | None:
     if kind in ("SubtractTimestamps", "Subtract") and len(known) == 2:
         return known[0] - known[1]
     return -known[0] if kind == "UnaryMinus" else None
-
-
-def _is_time(part: Node) -> bool:
-    if part.kind in ("AttributeReference", "Cast", "Literal"):
-        return part.data_type in _TIMES
-    return part.kind in ("TimestampAddInterval", "TimeAdd", "TimestampAdd", "DatetimeSub")

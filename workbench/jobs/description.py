@@ -10,16 +10,24 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import wrong
 from workbench.jobs import catalyst, conditions, groups, sides
 from workbench.jobs.catalyst import Node
-from workbench.jobs.conditions import Bound
+from workbench.jobs.conditions import Bound, Conjunct
 from workbench.joins import How, IntervalJoin, Join, WindowJoin
 from workbench.literals import SIDES, Side
 from workbench.plan import how as how_of
+from workbench.windows import Session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 __all__ = ["Description", "SideDescription", "describe"]
 
+_FIXED_ZONES = ("UTC", "Etc/UTC", "GMT", "Z")
+_DAY = 86_400_000_000
+_ANY_TIME = 1_700_000_000_000  # milliseconds: whether a bound can be derived, not which
+_WORDS = {
+    "Join": "a join of its own below this one",
+    "Union": "a union below the join, of which the first branch is described",
+}
 _NO_WATERMARK = "the {} side has no watermark: its rows are never dropped as late, and never leave the state"
 
 
@@ -107,49 +115,91 @@ def describe(joined: DataFrame) -> Description:
     IntervalJoin(lower='0 seconds', upper='1 minute', how='left')
     """
     plan = _plan(joined)
-    join, others, above = _join_of(plan)
-    if join is None:
+    joins = _joins(plan)
+    if not joins:
         return _of_groups(plan)
+    join, others = joins[0], joins[1:]
     left, right = (sides.read(child) for child in join.children[:2])
     inputs: dict[Side, sides.Input] = dict(zip(SIDES, (left, right), strict=True))
     unknown = [*_of_others(others), *(word for side in SIDES for word in _of_operators(side, inputs[side]))]
-    parts = [part for each in catalyst.expressions(join, "condition") for part in conditions.conjuncts(each)]
-    read = _Condition.of(parts, left, right)
-    written, how = _how(join), _how(_join_of(catalyst.optimised(joined, plan))[0] or join)
     notes = []
-    if written != how:
-        words = f"a filter after the {written} join drops rows without a partner"
-        notes.append(f"{words}, so Spark runs it as an {how} join")
-    if how == "left" and any(_is_absent(each, read, right) for each in above):
-        how = how_of.UNMATCHED
-    if how == "inner":  # what is filtered right after it is part of its condition
-        after = [part for each in above for part in conditions.conjuncts(each)]
-        read = read.with_filters(after, left, right)
+    written = how = how_of.SPARK.get(_type(join))
+    optimised = [] if others else _joins(catalyst.optimised(joined, plan))
+    if len(optimised) == 1:
+        how = how_of.SPARK.get(_type(optimised[0]))
+        if how != written:
+            words = f"a filter after the {written} join drops rows without a partner"
+            notes.append(f"{words}, so what Spark runs is the {how} join")
     if how is None:
         unknown.append(f"the join is a {join.java.joinType().sql()} join, which the workbench has no kind for")
-    times = _times(inputs, read)
-    found, more = _kind(how, inputs, read, times)
+    found = [each for one in catalyst.expressions(join, "condition") for each in conditions.conjuncts(one)]
+    above = _filters_above(plan, join)
+    times, ambiguous = _times(inputs, [*found, *(above if how == "inner" else [])])
+    unknown += ambiguous
+    read = _Condition.of(found, inputs, times)
+    absent = [side for side in SIDES if any(_is_absent(each, read, inputs, times, side) for each in above)]
+    if how == "left" and absent == ["right"]:
+        how = how_of.UNMATCHED
+    elif absent:
+        words = f"a filter after the {how} join keeps rows without a {' and a '.join(absent)} row only"
+        unknown.append(f"{words}, which is not part of the description")
+    if how == "inner":  # what is filtered right after it is part of its condition
+        read = read.with_filters(_Condition.of(above, inputs, times))
+    kind, more = _kind(how, inputs, read, times)
     described = [
         _side(side, inputs[side], [pair[place] for pair in read.keys], times[side]) for place, side in enumerate(SIDES)
     ]
-    unknown += more
     if not read.keys:
-        unknown.append("the condition has no equality of a column of one side with a column of the other")
-    return Description(found, described[0], described[1], " AND ".join(read.rest), tuple(unknown), tuple(notes))
+        more.append("the condition has no equality of a column of one side with a column of the other")
+    if isinstance(kind, IntervalJoin) and len(optimised) == 1:
+        notes += _never_evicted(joined, optimised[0])
+    notes += _of_days(joined, read, found)
+    where = " AND ".join(read.rest)
+    return Description(kind, described[0], described[1], where, tuple(unknown + more), tuple(notes))
 
 
-def _how(join: Node) -> How | None:
-    return how_of.SPARK.get(str(join.fields["joinType"]["object"]).rpartition(".")[2].rstrip("$"))
+def _type(join: Node) -> str:
+    return str(join.fields["joinType"]["object"]).rpartition(".")[2].rstrip("$")
 
 
-def _is_absent(condition: Node, read: _Condition, right: sides.Input) -> bool:
-    """Whether a filter after a left join keeps rows without a partner only: what each partner has is null."""
-    never_null = {pair[1] for pair in (*read.keys, *read.windows)}
-    never_null |= {right.windows[right.origin(pair[1])][1] for pair in read.windows}
-    never_null |= {each for limit in read.bounds for each in (limit.later, limit.earlier) if each in right.columns}
-    known = {right.origin(each) for each in never_null}
-    nulls = [part.children[0].id for part in conditions.conjuncts(condition) if part.kind == "IsNull"]
-    return any(each in right.columns and right.origin(each) in known for each in nulls if each is not None)
+def _is_absent(
+    condition: Conjunct, read: _Condition, inputs: dict[Side, sides.Input], times: dict[Side, int | None], side: Side
+) -> bool:
+    """Whether a filter after a join keeps rows without a partner on a side only: what each partner has is null."""
+    mine, place = inputs[side], SIDES.index(side)
+    known = {mine.origin(pair[place]) for pair in (*read.keys, *read.windows)}
+    time = times[side]
+    if time is not None and (read.bounds or read.windows):
+        known.add(mine.origin(time))
+    nulls = [part.children[0] for part in condition.parts if part.kind == "IsNull"]
+    return any(each.id in mine.columns and mine.origin(each.id) in known for each in nulls if each.id is not None)
+
+
+def _never_evicted(joined: Any, join: Node) -> Iterator[str]:
+    """The sides whose rows Spark does not evict, as it derives no bound from how the condition is written."""
+    java = joined.sparkSession._jvm
+    helper = java.org.apache.spark.sql.catalyst.analysis.StreamingJoinHelper
+    now, condition = java.scala.Some(_ANY_TIME), join.java.condition()
+    outputs = [child.java.outputSet() for child in join.children]
+    for side, mine, other in zip(SIDES, outputs, outputs[::-1], strict=True):
+        if helper.getStateValueWatermark(mine, other, condition, now).isEmpty():
+            yield (
+                f"Spark derives no watermark for the state of the {side} side from how the condition is written, and "
+                "keeps its rows for ever: write one time on a side, the other plus or minus an INTERVAL on the other"
+            )
+
+
+def _of_days(joined: Any, read: _Condition, found: list[Conjunct]) -> Iterator[str]:
+    """A note on days that are not 24 hours long."""
+    zone = str(joined.sparkSession.conf.get("spark.sql.session.timeZone"))
+    if zone in _FIXED_ZONES or zone[0] in "+-":
+        return
+    kinds = {node.kind for each in found for part in each.parts for node in part.walk()}
+    if any(abs(each.micros) >= _DAY for each in read.bounds) or (read.bounds and "SubtractTimestamps" in kinds):
+        yield (
+            f"the session's time zone is {zone}: where clocks change, Spark counts days, and differences of times, "
+            "by the clock, and the description by hours that have passed"
+        )
 
 
 def _plan(joined: Any) -> Node:
@@ -174,7 +224,7 @@ def _of_groups(plan: Node) -> Description:
     for place, (side, mine) in enumerate(zip(SIDES, found.inputs, strict=True)):
         time = found.times[place]
         names = tuple(mine.name_of(pair[place]) or mine.columns[pair[place]] for pair in found.keys)
-        mark = None if time is None else mine.watermark_of(time)
+        mark = found.marks[place]
         if mark is None:
             unknown.append(_NO_WATERMARK.format(side))
         described.append(
@@ -191,37 +241,38 @@ def _of_groups(plan: Node) -> Description:
     return Description(found.join, described[0], described[1], "", tuple(unknown))
 
 
-def _join_of(plan: Node) -> tuple[Node | None, list[Node], list[Node]]:
-    """The last join of two streams in a plan, those before it, and the conditions of filters right after it."""
-    joins = [
-        node
-        for node in plan.walk()
-        if node.kind == "Join" and all(bool(child.java.isStreaming()) for child in node.children)
-    ]
-    if not joins:
-        return None, [], []
-    return joins[0], joins[1:], list(_filters_above(plan, joins[0]))
+def _joins(plan: Node) -> list[Node]:
+    """The joins of two streams in a plan, the last one first."""
+    joins = [node for node in plan.walk() if node.kind == "Join"]
+    return [node for node in joins if all(bool(child.java.isStreaming()) for child in node.children)]
 
 
-def _filters_above(plan: Node, join: Node) -> Iterator[Node]:
-    node = plan
+def _filters_above(plan: Node, join: Node) -> list[Conjunct]:
+    """What the filters after a join say, in terms of the columns that the join gives."""
+    nodes, node = [], plan
     while node is not join:
-        if node.kind not in ("Filter", "Project", "SubqueryAlias"):
-            return
-        if node.kind == "Filter":
-            yield from catalyst.expressions(node, "condition")
+        if node.kind not in ("Filter", "Project", "SubqueryAlias", "View"):
+            return []
+        nodes.append(node)
         [node] = node.children
+    meanings = {column: meaning for each in nodes for column, meaning in sides.defined(each)}
+    found = [each for one in nodes if one.kind == "Filter" for each in catalyst.expressions(one, "condition")]
+    parts = [each for one in found for each in conditions.conjuncts(one)]
+    return [Conjunct(each.written, tuple(conditions.replaced(part, meanings) for part in each.parts)) for each in parts]
 
 
 def _of_others(joins: list[Node]) -> Iterator[str]:
     if joins:
-        yield f"{len(joins)} more of its joins are below this one: describe what they return to see them"
+        number = "another join" if len(joins) == 1 else f"{len(joins)} other joins"
+        yield f"the plan has {number} of two streams: describe the DataFrame that joins them to see more"
 
 
 def _of_operators(side: Side, found: sides.Input) -> Iterator[str]:
     for each in found.operators:
-        if each != "Join":
-            yield f"the {side} side has Spark's operator {each} below the join, which is not understood"
+        what = _WORDS.get(each, f"Spark's operator {each} below the join, which is not understood")
+        yield f"the {side} side has {what}"
+    if any(each.delay is None for each in found.watermarks):
+        yield f"the {side} side has a watermark delay in months, which are not equally long"
 
 
 @dataclass(frozen=True)
@@ -234,25 +285,46 @@ class _Condition:
     rest: list[str]
 
     @classmethod
-    def of(cls, parts: list[Node], left: sides.Input, right: sides.Input) -> _Condition:
-        keys, windows, bounds, rest = [], [], [], []
-        for part in parts:
-            pair = _pair(part, left, right)
-            limits = [each for each in conditions.bounds(part) if _is_across(each, left, right)]
-            if pair and left.origin(pair[0]) in left.windows and right.origin(pair[1]) in right.windows:
-                windows.append(pair)
-            elif limits:
-                bounds += limits
-            elif pair:
-                keys.append(pair)
-            else:
-                rest.append(str(part.java.sql()))
-        return cls(keys, windows, bounds, rest)
+    def of(cls, found: list[Conjunct], inputs: dict[Side, sides.Input], times: dict[Side, int | None]) -> _Condition:
+        left, right = (inputs[side] for side in SIDES)
+        read = cls([], [], [], [])
+        for each in found:
+            understood = [read.take(part, left, right, times) for part in each.parts]
+            if not all(understood):
+                read.rest.append(str(each.written.java.sql()))
+        return read
 
-    def with_filters(self, parts: list[Node], left: sides.Input, right: sides.Input) -> _Condition:
+    def take(self, part: Node, left: sides.Input, right: sides.Input, times: dict[Side, int | None]) -> bool:
+        """Take in what a part says, if it is understood."""
+        limits = [each for each in conditions.bounds(part) if _is_of(each, left, right, times)]
+        pair = _pair(part, left, right)
+        if limits:
+            self.bounds.extend(limits)
+        elif pair and _is_window(pair[0], left, times["left"]) and _is_window(pair[1], right, times["right"]):
+            self.windows.append(pair)
+        elif pair and pair not in self.keys:
+            self.keys.append(pair)
+        return bool(limits or pair)
+
+    def with_filters(self, more: _Condition) -> _Condition:
         """With what a filter after the join says of both sides; what else it says is a filter of the join's output."""
-        more = self.of(parts, left, right)
-        return _Condition(self.keys + more.keys, self.windows + more.windows, self.bounds + more.bounds, self.rest)
+        keys = [each for each in more.keys if each not in self.keys]
+        return _Condition(self.keys + keys, self.windows + more.windows, self.bounds + more.bounds, self.rest)
+
+
+def _is_of(limit: Bound, left: sides.Input, right: sides.Input, times: dict[Side, int | None]) -> bool:
+    """Whether a bound is one of the two event times."""
+    wanted = {times["left"], times["right"]}
+    found = {
+        mine.origin(each) for mine in (left, right) for each in (limit.later, limit.earlier) if each in mine.columns
+    }
+    return None not in wanted and found == {left.origin(times["left"] or 0), right.origin(times["right"] or 0)}
+
+
+def _is_window(column: int, mine: sides.Input, time: int | None) -> bool:
+    """Whether a column is a window of the event time."""
+    found = mine.windows.get(mine.origin(column))
+    return found is not None and time is not None and mine.origin(found[1]) == mine.origin(time)
 
 
 def _pair(part: Node, left: sides.Input, right: sides.Input) -> tuple[int, int] | None:
@@ -266,23 +338,30 @@ def _pair(part: Node, left: sides.Input, right: sides.Input) -> tuple[int, int] 
     return (other, one) if other in left.columns and one in right.columns else None
 
 
-def _is_across(limit: Bound, left: sides.Input, right: sides.Input) -> bool:
-    places = {limit.later, limit.earlier}
-    return len(places & left.columns.keys()) == 1 and len(places & right.columns.keys()) == 1
+def _times(inputs: dict[Side, sides.Input], found: list[Conjunct]) -> tuple[dict[Side, int | None], list[str]]:
+    """The event time of each side, by the id of its source's column: the one with a watermark.
 
-
-def _times(inputs: dict[Side, sides.Input], read: _Condition) -> dict[Side, int | None]:
-    """The event time of each side: of its windows, of its bounds, else the one with a watermark."""
-    found: dict[Side, int | None] = {}
+    Of a side without watermarks it is the only time that is compared with one of the other side.
+    """
+    times: dict[Side, int | None] = {}
+    unknown = []
+    limits = [limit for each in found for part in each.parts for limit in conditions.bounds(part)]
     for place, side in enumerate(SIDES):
         mine = inputs[side]
-        of_windows = [mine.windows[mine.origin(pair[place])][1] for pair in read.windows]
-        of_bounds = [each for limit in read.bounds for each in (limit.later, limit.earlier) if each in mine.columns]
-        marked = [each for each in mine.columns if mine.watermark_of(each)]
-        candidates = [*of_windows, *of_bounds, *marked]
-        known = [each for each in candidates if mine.watermark_of(each)]
-        found[side] = next(iter(known or candidates), None)
-    return found
+        marked = [mine.origin(each.time) for each in mine.watermarks]
+        compared = [each for limit in limits for each in (limit.later, limit.earlier) if each in mine.columns]
+        of_windows = [
+            mine.windows[mine.origin(pair[place])][1]
+            for each in found
+            for part in each.parts
+            if (pair := _pair(part, inputs["left"], inputs["right"])) and mine.origin(pair[place]) in mine.windows
+        ]
+        used = list(dict.fromkeys(mine.origin(each) for each in (*compared, *of_windows)))
+        candidates = [each for each in used if each in marked] if marked else used
+        if len(candidates) > 1:
+            unknown.append(f"the condition compares several event times of the {side} side")
+        times[side] = candidates[0] if len(candidates) == 1 else next(iter(marked), None) if not candidates else None
+    return times, unknown
 
 
 def _side(side: Side, mine: sides.Input, keys: list[int], time: int | None) -> SideDescription:
@@ -304,30 +383,38 @@ def _kind(
     how: How | None, inputs: dict[Side, sides.Input], read: _Condition, times: dict[Side, int | None]
 ) -> tuple[Join | None, list[str]]:
     """The join, if it is one of the workbench's kinds, and why it is not."""
-    unknown = [
-        _NO_WATERMARK.format(side)
-        for side in SIDES
-        if times[side] is None or inputs[side].watermark_of(times[side] or 0) is None
-    ]
+    unknown = [_NO_WATERMARK.format(side) for side in SIDES if not inputs[side].watermarks]
     if read.windows:
-        left, right = (
-            inputs[side].windows[inputs[side].origin(read.windows[0][place])] for place, side in enumerate(SIDES)
-        )
-        if left[0] != right[0]:
-            return None, [*unknown, f"the windows of the sides differ: {left[0]} and {right[0]}"]
-        if read.bounds:
-            return None, [*unknown, "the condition has bounds on the event times beside equal windows"]
-        return (None if how is None else WindowJoin(left[0], how)), unknown
+        return _of_windows(how, inputs, read, unknown)
     lower, upper = _limits(inputs, read)
     if lower is None or upper is None:
         missing = "lower and no upper" if lower is None and upper is None else "lower" if lower is None else "upper"
         words = f"the condition has no {missing} bound on the difference of the event times"
-        return None, [*unknown, f"{words}: Spark keeps rows for which a partner may still come for ever"]
+        return None, [*unknown, f"{words} that is understood" if read.rest else words]
     if lower > upper:
         return None, [*unknown, "the lower bound is above the upper: no pair meets the condition"]
     if how is None:
         return None, unknown
     return IntervalJoin(timedelta(microseconds=lower), timedelta(microseconds=upper), how=how), unknown
+
+
+def _of_windows(
+    how: How | None, inputs: dict[Side, sides.Input], read: _Condition, unknown: list[str]
+) -> tuple[Join | None, list[str]]:
+    found = [
+        [inputs[side].windows[inputs[side].origin(pair[place])][0] for place, side in enumerate(SIDES)]
+        for pair in read.windows
+    ]
+    if any(left != right for left, right in found):
+        return None, [*unknown, f"the windows of the sides differ: {found[0][0]} and {found[0][1]}"]
+    if len({repr(left) for left, _ in found}) > 1:
+        return None, [*unknown, f"the condition has windows of two kinds: {found[0][0]} and {found[1][0]}"]
+    window = found[0][0]
+    if isinstance(window, Session):
+        return None, [*unknown, "session windows are compared before they are merged, which is no join of sessions"]
+    if read.bounds:
+        return None, [*unknown, "the condition has bounds on the event times beside equal windows"]
+    return (None if how is None else WindowJoin(window, how)), unknown
 
 
 def _limits(inputs: dict[Side, sides.Input], read: _Condition) -> tuple[int | None, int | None]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from workbench.jobs import sides
 from workbench.jobs.catalyst import Node, expressions, value
 from workbench.jobs.conditions import conjuncts
-from workbench.jobs.sides import Input
+from workbench.jobs.sides import Input, Watermark
 from workbench.joins import CoGroup, How, Join, WindowJoin
 from workbench.plan import how as how_of
 from workbench.windows import Window
@@ -38,6 +38,8 @@ class Groups:
         The columns that the rows are grouped by, for each side by the ids in it.
     times
         The event time of each side, by its id; None where it is not understood.
+    marks
+        The watermark of each side: its own, or the one that the union has.
     unknown
         What was not understood, a sentence each.
     """
@@ -46,16 +48,23 @@ class Groups:
     inputs: tuple[Input, Input]
     keys: list[tuple[int, int]]
     times: tuple[int | None, int | None]
+    marks: tuple[Watermark | None, Watermark | None]
     unknown: list[str]
 
 
 def read(plan: Node) -> Groups | None:
     """The last aggregation of a union of two streams in a plan; None if there is none."""
     for node in plan.walk():
-        union = _union_below(node) if node.kind == "Aggregate" else None
+        union = _union_below(node) if node.kind == "Aggregate" and _collects(node) else None
         if union is not None:
             return _groups(plan, node, union)
     return None
+
+
+def _collects(aggregate: Node) -> bool:
+    """Whether rows are collected: a sum or a count of both streams is no join."""
+    found = expressions(aggregate, "aggregateExpressions")
+    return any(part.kind in ("CollectList", "CollectSet") for each in found for part in each.walk())
 
 
 def _union_below(aggregate: Node) -> Node | None:
@@ -73,7 +82,10 @@ def _groups(plan: Node, aggregate: Node, union: Node) -> Groups:
     window: tuple[Window, int] | None = None
     keys, unknown = [], []
     for group in expressions(aggregate, "groupingExpressions"):
-        column = group.id or -1
+        if group.id is None:
+            unknown.append(f"rows are also grouped by {group.name or group.kind}, which is not understood")
+            continue
+        column = group.id
         found = next((above.windows[each] for each in above.lineage(column) if each in above.windows), None)
         if found and window is None:
             window = found
@@ -92,7 +104,11 @@ def _groups(plan: Node, aggregate: Node, union: Node) -> Groups:
         times = pair or _times_below(window[1], inputs)
         how = _exploded(plan, aggregate, inputs)
         join = CoGroup(window[0]) if how is None else WindowJoin(window[0], how)
-    return Groups(join, inputs, keys, times, unknown)
+    shared = None if window is None else above.watermark_of(window[1])
+    marks = [
+        (None if time is None else mine.watermark_of(time)) or shared for mine, time in zip(inputs, times, strict=True)
+    ]
+    return Groups(join, inputs, keys, times, (marks[0], marks[1]), unknown)
 
 
 def _place(above: Input, column: int, places: dict[int, int]) -> int | None:
@@ -151,9 +167,9 @@ def _exploded(plan: Node, aggregate: Node, inputs: tuple[Input, Input]) -> How |
         if node.kind == "Generate":
             [generator] = expressions(node, "generator")
             exploded = [part.id for part in generator.walk() if part.kind == "AttributeReference"]
-            column = lists.get(exploded[0] or -1) if exploded else None
-            if column in inputs[0].columns:
-                side = 1 if inputs[0].is_null(column or -1) else 0
+            column = next((lists[each] for each in exploded if each is not None and each in lists), None)
+            if column is not None and column in inputs[0].columns:
+                side = 1 if inputs[0].is_null(column) else 0
                 kept[side] = bool(node.fields.get("outer"))
     if kept.keys() == {0}:
         others = {column for column, one in lists.items() if one is not None and inputs[0].is_null(one)}
@@ -163,7 +179,7 @@ def _exploded(plan: Node, aggregate: Node, inputs: tuple[Input, Input]) -> How |
 
 def _filtered(node: Node, others: set[int]) -> Iterator[How]:
     """What a filter by the number of right rows keeps: left rows that have some, or that have none."""
-    for part in (each for one in expressions(node, "condition") for each in conjuncts(one)):
+    for part in (part for one in expressions(node, "condition") for each in conjuncts(one) for part in each.parts):
         inner, negated = (part.children[0], True) if part.kind == "Not" else (part, False)
         sizes = [each for each in inner.children if each.kind == "Size" and each.children[0].id in others]
         limits = [value(each) for each in inner.children if each not in sizes]

@@ -11,7 +11,7 @@ from workbench.jobs import conditions
 from workbench.jobs.catalyst import Node, expressions, span, value
 from workbench.windows import Session, Sliding, Tumbling, Window
 
-__all__ = ["Input", "Watermark", "read"]
+__all__ = ["Input", "Watermark", "defined", "read"]
 
 
 @dataclass(frozen=True)
@@ -81,19 +81,19 @@ class Input:
 
 
 _KNOWN = frozenset(
-    {"EventTimeWatermark", "Expand", "Filter", "Project", "SubqueryAlias", "View", "Union", "ResolvedHint"}
+    {"EventTimeWatermark", "Expand", "Filter", "Project", "SubqueryAlias", "View", "ResolvedHint"}
     | {"StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation", "LogicalRelation"}
 )
 
 
 def read(plan: Node) -> Input:
     """An input of a join."""
-    nodes = list(plan.walk())
+    nodes = list(_streaming(plan))
     origins: dict[int, int] = {}
     windows: dict[int, tuple[Window, int]] = {}
     nulls = set()
     for node in nodes:
-        for column, meaning in _defined(node):
+        for column, meaning in defined(node):
             if meaning.kind == "AttributeReference" and meaning.id is not None:
                 origins[column] = meaning.id
             elif found := _window(meaning):
@@ -121,7 +121,15 @@ def read(plan: Node) -> Input:
     )
 
 
-def _defined(node: Node) -> Iterator[tuple[int, Node]]:
+def _streaming(node: Node) -> Iterator[Node]:
+    """The nodes of a plan, without those of tables that are no streams."""
+    yield node
+    for child in node.children:
+        if bool(child.java.isStreaming()):
+            yield from _streaming(child)
+
+
+def defined(node: Node) -> Iterator[tuple[int, Node]]:
     """Columns that a projection defines, and as what."""
     if node.kind == "Project":
         for each in expressions(node, "projectList"):
@@ -139,6 +147,8 @@ def _window(meaning: Node) -> tuple[Window, int] | None:
     """A window of Spark's, which it writes as arithmetic: its size, slide and offset, and the time that it is of."""
     if meaning.kind != "CreateNamedStruct" or len(meaning.children) != 4:
         return None
+    if [each.fields.get("value") for each in meaning.children[::2]] != ["start", "end"]:
+        return None
     remainders = [each for each in meaning.walk() if each.kind == "Remainder"]
     times = {each.id for each in meaning.walk() if each.kind == "AttributeReference"}
     ends = [each for each in meaning.children[3].walk() if each.kind == "Add"]
@@ -146,7 +156,8 @@ def _window(meaning: Node) -> tuple[Window, int] | None:
         return None
     if not remainders:
         return _session(meaning)
-    if not ends:
+    bases = [each.children[0].kind for each in remainders[0].walk() if each.kind == "PreciseTimestampConversion"]
+    if not ends or bases != ["AttributeReference"]:  # such as a window of a time that was shifted
         return None
     shifted, slide = remainders[0].children[0], value(remainders[0].children[1])
     offset, size = value(shifted.children[1]) if shifted.kind == "Subtract" else 0, value(ends[0].children[1])

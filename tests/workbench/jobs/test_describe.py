@@ -224,7 +224,9 @@ def test_a_chain_of_joins_and_other_operators(orders, payments):
     chain = pairs.join(refunds, F.expr("rid = order_id AND refunded_at BETWEEN paid_at AND paid_at + INTERVAL 1 HOUR"))
     found = wb.describe(chain)
     assert found.join == wb.IntervalJoin("0 s", "1 hour")
-    assert found.unknown[0] == "1 more of its joins are below this one: describe what they return to see them"
+    assert found.unknown[0] == (
+        "the plan has another join of two streams: describe the DataFrame that joins them to see more"
+    )
 
 
 def test_an_outer_join_that_spark_runs_as_another(orders, payments):
@@ -232,7 +234,7 @@ def test_an_outer_join_that_spark_runs_as_another(orders, payments):
     found = wb.describe(orders.join(payments, within, "left").where("paid > 3"))
     assert found.join == wb.IntervalJoin("0 s", "1 minute")
     assert found.notes == (
-        "a filter after the left join drops rows without a partner, so Spark runs it as an inner join",
+        "a filter after the left join drops rows without a partner, so what Spark runs is the inner join",
     )
     found = wb.describe(orders.join(payments, within, "full").where("amount > 3"))
     assert found.join == wb.IntervalJoin("0 s", "1 minute", how="left")
@@ -254,12 +256,15 @@ def test_groups_in_another_style(orders, payments):
     assert (found.left.key, found.left.time, found.left.watermark) == ("order_id", "ordered_at", 10 * SECONDS)
     assert (found.right.key, found.right.time, found.right.watermark) == ("oid", "paid_at", 5 * SECONDS)
     assert found.unknown == ()
-    found = wb.describe(rows.groupBy("k", "side", F.session_window("at", "1 minute")).count())
+    found = wb.describe(rows.groupBy("k", "side", F.session_window("at", "1 minute")).agg(*lists))
     assert found.join == wb.CoGroup(wb.Session("1 minute"))
     assert found.unknown == ("rows are also grouped by side, which is not understood",)
-    found = wb.describe(rows.groupBy("k").count())
+    found = wb.describe(rows.groupBy("k").agg(*lists))
     assert found.join is None
     assert "rows are grouped by no window that is understood" in found.unknown
+    for grouped in (rows.groupBy("k", F.window("at", "1 hour")).agg(F.sum("amount")), rows.groupBy("k").count()):
+        with pytest.raises(wb.ArgumentError, match="without a join of two streams"):
+            wb.describe(grouped)
 
 
 def test_names_of_other_sources(spark):
@@ -366,3 +371,183 @@ def test_other_versions_of_spark(version):
         env=env,
     )
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.fixture(scope="module")
+def streams(spark, folder):
+    """Two streams, called a and b, with times beside the event time."""
+    columns = "id int, big bigint, name string, amount double, ts timestamp, ts2 timestamp, tsn timestamp_ntz"
+    made = spark.readStream.schema(columns).parquet(str(folder / "orders"))
+    return [made.withWatermark("ts", delay).alias(name) for name, delay in (("a", "10 minutes"), ("b", "5 minutes"))]
+
+
+KEY = "a.id = b.id"
+WITHIN = "b.ts BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR"
+HOUR = wb.IntervalJoin("0 s", "1 hour")
+WRITE = "Spark derives no watermark for the state of the {} side from how the condition is written"
+
+
+@pytest.mark.parametrize(
+    ("condition", "join", "where"),
+    [
+        (f"{KEY} AND b.ts BETWEEN a.ts AND a.ts2", None, "ts2"),
+        (f"{KEY} AND b.ts >= a.ts2 AND b.ts <= a.ts + INTERVAL 1 HOUR", None, "ts2"),
+        (f"{KEY} AND {WITHIN} AND a.ts2 < b.ts2", HOUR, "(a.ts2 < b.ts2)"),
+        (f"{KEY} AND b.ts2 BETWEEN a.ts2 AND a.ts2 + INTERVAL 1 HOUR", None, "ts2"),
+        (f"{KEY} AND b.tsn BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR", None, "tsn"),
+        (f"{KEY} AND {WITHIN} AND NOT (a.amount > 5)", HOUR, "(NOT (a.amount > "),
+        (f"{KEY} AND {WITHIN} AND a.amount BETWEEN b.amount AND b.amount + 10", HOUR, "between(a.amount"),
+        (f"{KEY} AND b.ts >= a.ts AND CAST(b.ts - a.ts AS INTERVAL HOUR) <= INTERVAL 1 HOUR", None, "CAST("),
+        (f"{KEY} AND b.ts >= a.ts AND CAST(CAST(b.ts - a.ts AS INTERVAL SECOND) AS BIGINT) <= 600", None, "CAST("),
+    ],
+)  # fmt: skip
+def test_a_bound_is_of_the_event_times_only(streams, condition, join, where):
+    a, b = streams
+    found = wb.describe(a.join(b, F.expr(condition)))
+    assert found.join == join
+    assert where in found.where
+    assert "commonexpression" not in found.where
+    assert (found.left.time, found.right.time) == ("ts", "ts")
+    assert bool(found.unknown) == (join is None)
+
+
+def test_keys_that_are_times_or_wider_numbers(streams):
+    a, b = streams
+    found = wb.describe(a.join(b, F.expr(f"{KEY} AND {WITHIN} AND a.ts2 = b.ts2 AND a.id = b.id")))
+    assert (found.join, found.left.key) == (HOUR, ("id", "ts2"))
+    hours = [
+        each.withColumn("h", F.date_trunc("hour", "ts")).alias(name) for each, name in zip(streams, "ab", strict=True)
+    ]
+    found = wb.describe(hours[0].join(hours[1], F.expr(f"{KEY} AND a.h = b.h AND {WITHIN}")))
+    assert (found.join, found.left.key) == (HOUR, ("id", "h"))
+    found = wb.describe(a.join(b, F.expr(f"a.id = b.big AND {WITHIN}")))
+    assert (found.join, found.left.key, found.right.key, found.unknown) == (HOUR, "id", "big", ())
+
+
+def test_a_derived_time_is_not_the_event_time(streams):
+    a, b = streams
+    due = b.withColumn("due", F.expr("ts - INTERVAL 5 MINUTES")).alias("b")
+    found = wb.describe(a.join(due, F.expr(f"{KEY} AND b.due BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR")))
+    assert found.join is None
+    shifted = a.withColumn("w", F.window(F.expr("ts + INTERVAL 2 MINUTES"), "5 minutes")).alias("a")
+    other = b.withColumn("w", F.window("ts", "5 minutes")).alias("b")
+    assert wb.describe(shifted.join(other, F.expr(f"{KEY} AND a.w = b.w"))).join is None
+    unmarked = [
+        each.withColumn("w", F.window("ts2", "5 minutes")).alias(name) for each, name in zip(streams, "ab", strict=True)
+    ]
+    assert wb.describe(unmarked[0].join(unmarked[1], F.expr(f"{KEY} AND a.w = b.w"))).join is None
+
+
+def test_windows_that_are_no_join_of_windows(streams):
+    a, b = (
+        each.withColumn("w", F.session_window("ts", "5 minutes")).alias(name)
+        for each, name in zip(streams, "ab", strict=True)
+    )
+    found = wb.describe(a.join(b, F.expr(f"{KEY} AND a.w = b.w")))
+    assert found.join is None
+    assert "session windows are compared before they are merged, which is no join of sessions" in found.unknown
+    a, b = (
+        each.withColumn("w", F.window("ts", "1 hour")).withColumn("v", F.window("ts", "5 minutes")).alias(name)
+        for each, name in zip(streams, "ab", strict=True)
+    )
+    found = wb.describe(a.join(b, F.expr(f"{KEY} AND a.w = b.w AND a.v = b.v")))
+    assert found.join is None
+    assert found.unknown[0].startswith("the condition has windows of two kinds: ")
+    a, b = (
+        each.withColumn("k", F.expr("struct(id % 8 AS b, id + 16 AS n)")).alias(name)
+        for each, name in zip(streams, "ab", strict=True)
+    )
+    found = wb.describe(a.join(b, F.expr(f"a.k = b.k AND {WITHIN}")))
+    assert (found.join, found.left.key) == (HOUR, "k")
+
+
+def test_a_way_to_write_it_from_which_spark_derives_no_watermark(streams):
+    a, b = streams
+    assert wb.describe(a.join(b, F.expr(f"{KEY} AND {WITHIN}"))).notes == ()
+    difference = "b.ts - a.ts BETWEEN INTERVAL '0' HOUR AND INTERVAL '1' HOUR"
+    found = wb.describe(a.join(b, F.expr(f"{KEY} AND {difference}")))
+    assert found.join == HOUR
+    assert [each.startswith(WRITE.format(side)) for each, side in zip(found.notes, ("left", "right"), strict=True)] == [
+        True
+    ] * 2
+
+
+def test_days_are_by_the_clock(spark, folder):
+    own = scripts.own_session(spark)
+    own.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    columns = "id int, ts timestamp"
+    a, b = (
+        own.readStream.schema(columns).parquet(str(folder / "orders")).withWatermark("ts", "1 minute").alias(name)
+        for name in "ab"
+    )
+    [note] = wb.describe(a.join(b, F.expr(f"{KEY} AND b.ts BETWEEN a.ts AND a.ts + INTERVAL 1 DAY"))).notes
+    assert note.startswith("the session's time zone is Europe/Berlin: where clocks change, Spark counts days")
+    assert wb.describe(a.join(b, F.expr(f"{KEY} AND {WITHIN}"))).notes == ()
+
+
+def test_an_anti_join_in_other_words(streams):
+    a, b = streams
+    outer = a.join(b, F.expr(f"{KEY} AND {WITHIN}"), "left")
+    anti = wb.IntervalJoin("0 s", "1 hour", how="anti")
+    renamed = outer.select("a.id", F.col("b.id").alias("b_id")).where("b_id IS NULL")
+    assert wb.describe(renamed).join == anti
+    assert wb.describe(outer.withColumn("missing", F.col("b.id").isNull()).where("missing")).join == anti
+    found = wb.describe(a.join(b, F.expr(f"{KEY} AND {WITHIN}"), "right").where("a.id IS NULL"))
+    assert found.unknown[0].startswith("a filter after the right join keeps rows without a left row only")
+
+
+def test_filters_after_renaming(streams):
+    a, b = streams
+    pairs = a.join(b, F.expr(KEY)).select("a.id", F.col("a.ts").alias("t1"), F.col("b.ts").alias("t2"))
+    found = wb.describe(pairs.where("t2 >= t1 AND t2 <= t1 + INTERVAL 1 HOUR"))
+    assert (found.join, found.unknown) == (HOUR, ())
+
+
+def test_common_table_expressions(spark, streams):
+    for name, each in zip("ab", streams, strict=True):
+        each.createOrReplaceTempView(f"described_{name}")
+    found = wb.describe(
+        spark.sql(
+            "WITH a AS (SELECT id, ts FROM described_a), b AS (SELECT id, ts FROM described_b) "
+            f"SELECT a.id, b.ts FROM a JOIN b ON {KEY} AND {WITHIN}"
+        )
+    )
+    assert (found.join, found.unknown) == (HOUR, ())
+    assert (found.left.watermark, found.right.watermark) == (600 * SECONDS, 300 * SECONDS)
+
+
+def test_unions_and_joins_below_a_side(spark, streams):
+    a, b = streams
+    found = wb.describe(a.union(a.withWatermark("ts", "1 hour")).alias("a").join(b, F.expr(f"{KEY} AND {WITHIN}")))
+    assert "the left side has a union below the join, of which the first branch is described" in found.unknown
+    shops = spark.range(3).withColumnRenamed("id", "shop")
+    found = wb.describe(a.join(shops, F.expr("shop = big")).alias("a").join(b, F.expr(f"{KEY} AND {WITHIN}")))
+    assert found.unknown == ("the left side has a join of its own below this one",)
+    found = wb.describe(a.withWatermark("ts2", "1 month").alias("a").join(b, F.expr(f"{KEY} AND {WITHIN}")))
+    assert "the left side has a watermark delay in months, which are not equally long" in found.unknown
+
+
+def test_a_semi_join_above_a_join(spark, streams, folder):
+    a, b = streams
+    c = (
+        spark.readStream.schema("id int, ts timestamp")
+        .parquet(str(folder / "orders"))
+        .withWatermark("ts", "1 second")
+        .alias("c")
+    )
+    both = a.join(b, F.expr(f"{KEY} AND {WITHIN}")).select("a.id", "a.ts").alias("ab")
+    within = F.expr("ab.id = c.id AND c.ts BETWEEN ab.ts AND ab.ts + INTERVAL 1 HOUR")
+    found = wb.describe(both.join(c, within, "left_semi"))
+    assert (found.join, found.notes) == (wb.IntervalJoin("0 s", "1 hour", how="semi"), ())
+
+
+def test_a_watermark_of_the_union(spark, folder):
+    rows = spark.readStream.schema("id int, ts timestamp, x double, y double").parquet(str(folder / "orders"))
+    both = rows.select("id", "ts", "x", F.lit(None).cast("double").alias("y")).unionByName(
+        rows.select("id", "ts", F.lit(None).cast("double").alias("x"), "y")
+    )
+    grouped = both.withWatermark("ts", "1 minute").groupBy("id", F.window("ts", "5 minutes"))
+    found = wb.describe(grouped.agg(F.collect_list("x"), F.collect_list("y")))
+    assert (found.join, found.unknown) == (wb.CoGroup(wb.Tumbling("5 minutes")), ())
+    assert (found.left.key, found.right.key) == ("id", "id")
+    assert (found.left.watermark, found.right.watermark) == (60 * SECONDS, 60 * SECONDS)
