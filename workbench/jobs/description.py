@@ -14,7 +14,6 @@ from workbench.jobs.conditions import Bound, Conjunct
 from workbench.joins import How, IntervalJoin, Join, WindowJoin
 from workbench.literals import SIDES, Side
 from workbench.plan import how as how_of
-from workbench.windows import Session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -151,7 +150,7 @@ def describe(joined: DataFrame) -> Description:
     ]
     if not read.keys:
         more.append("the condition has no equality of a column of one side with a column of the other")
-    if isinstance(kind, IntervalJoin) and len(optimised) == 1:
+    if kind and not read.windows and len(optimised) == 1:
         notes += _never_evicted(joined, optimised[0])
     notes += _of_days(joined, read, found)
     where = " AND ".join(read.rest)
@@ -410,7 +409,7 @@ def _of_windows(
     if len({repr(left) for left, _ in found}) > 1:
         return None, [*unknown, f"the condition has windows of two kinds: {found[0][0]} and {found[1][0]}"]
     window = found[0][0]
-    if isinstance(window, Session):
+    if any(inputs["left"].origin(pair[0]) in inputs["left"].sessions for pair in read.windows):
         return None, [*unknown, "session windows are compared before they are merged, which is no join of sessions"]
     if read.bounds:
         return None, [*unknown, "the condition has bounds on the event times beside equal windows"]

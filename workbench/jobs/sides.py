@@ -42,6 +42,8 @@ class Input:
         The name of each column of its sources, by id.
     nulls
         The columns that are null in each row.
+    sessions
+        The columns that are session windows of single rows, which are not merged yet.
     operators
         What else changes rows below the join and keeps state, or that this does not read: names of Spark's operators.
     """
@@ -53,6 +55,7 @@ class Input:
     windows: dict[int, tuple[Window, int]]
     names: dict[int, str]
     nulls: frozenset[int]
+    sessions: frozenset[int]
     operators: tuple[str, ...]
 
     def lineage(self, column: int) -> Iterator[int]:
@@ -91,13 +94,16 @@ def read(plan: Node) -> Input:
     nodes = list(_streaming(plan))
     origins: dict[int, int] = {}
     windows: dict[int, tuple[Window, int]] = {}
-    nulls = set()
+    nulls, sessions = set(), set()
     for node in nodes:
         for column, meaning in defined(node):
             if meaning.kind == "AttributeReference" and meaning.id is not None:
                 origins[column] = meaning.id
             elif found := _window(meaning):
                 windows[column] = found
+            elif found := _session(meaning):
+                windows[column] = found
+                sessions.add(column)
             elif _is_null(meaning):
                 nulls.add(column)
     for node in nodes:
@@ -117,6 +123,7 @@ def read(plan: Node) -> Input:
         windows,
         {column: name for each in nodes if not each.children for column, name in _columns(each).items()},
         frozenset(nulls),
+        frozenset(sessions),
         tuple(dict.fromkeys(each.kind for each in nodes if each.kind not in _KNOWN)),
     )
 
@@ -143,11 +150,15 @@ def _is_null(meaning: Node) -> bool:
     return meaning.kind == "Literal" and meaning.fields.get("value") is None
 
 
+def _is_window(meaning: Node) -> bool:
+    """Whether an expression is a struct of a start and an end."""
+    names = [each.fields.get("value") for each in meaning.children[::2]]
+    return meaning.kind == "CreateNamedStruct" and len(meaning.children) == 4 and names == ["start", "end"]
+
+
 def _window(meaning: Node) -> tuple[Window, int] | None:
     """A window of Spark's, which it writes as arithmetic: its size, slide and offset, and the time that it is of."""
-    if meaning.kind != "CreateNamedStruct" or len(meaning.children) != 4:
-        return None
-    if [each.fields.get("value") for each in meaning.children[::2]] != ["start", "end"]:
+    if not _is_window(meaning):
         return None
     remainders = [each for each in meaning.walk() if each.kind == "Remainder"]
     times = {each.id for each in meaning.walk() if each.kind == "AttributeReference"}
@@ -155,7 +166,7 @@ def _window(meaning: Node) -> tuple[Window, int] | None:
     if len(times) != 1:
         return None
     if not remainders:
-        return _session(meaning)
+        return None
     bases = [each.children[0].kind for each in remainders[0].walk() if each.kind == "PreciseTimestampConversion"]
     if not ends or bases != ["AttributeReference"]:  # such as a window of a time that was shifted
         return None
@@ -170,6 +181,8 @@ def _window(meaning: Node) -> tuple[Window, int] | None:
 
 def _session(meaning: Node) -> tuple[Window, int] | None:
     """A session window before sessions are merged: from a row's time to its time and the gap."""
+    if not _is_window(meaning):
+        return None
     start, end = (conditions.linear(each) for each in meaning.children[1::2])
     if (
         start is None
