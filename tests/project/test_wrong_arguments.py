@@ -148,7 +148,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "tune": SIDES | {"over": {"left.watermark": ["0 s", "1 s"]}, "policy": "min"},
     "describe": {"joined": StreamingFrame()},
     "SideDescription": {"name": "a", "key": "k", "time": "t", "watermark": None, "columns": ("k", "t")},
-    "Description": {"join": JOIN, "left": None, "right": None, "where": "", "unknown": ()},
+    "Description": {"join": JOIN, "left": None, "right": None, "where": "", "unknown": (), "notes": ()},
     "export": {
         "run": _preview, "path": "join.py", "data": True, "source": "files", "sink": "parquet", "dead_letters": None,
     },

@@ -55,15 +55,22 @@ def stop_query(query: StreamingQuery, spark: SparkSession) -> None:
 
 
 def _await_tasks(context: SparkContext, group: str) -> None:
-    """Wait until no task of a group of jobs runs; a query's jobs have the name of its run."""
+    """Wait until no job of a group runs, then until no task of its stages does; a query's jobs have its run's name.
+
+    How many tasks of a stage run is written down with delay while the stage runs, and at once when its job has ended.
+    """
     until, tracker = time.monotonic() + _LONGEST, context.statusTracker()
     context._jsc.sc().listenerBus().waitUntilEmpty()  # the tracker learns from it which tasks have begun
-    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
-    stages = {int(stage) for job in jobs if job is not None for stage in job.stageIds}
-    while stages and time.monotonic() < until:
-        known = {stage: tracker.getStageInfo(stage) for stage in stages}
-        stages = {stage for stage, info in known.items() if info is not None and info.numActiveTasks}
-        time.sleep(_POLL if stages else 0)
+    jobs = set(tracker.getJobIdsForGroup(group))
+    stages: set[int] = set()
+    while (jobs or stages) and time.monotonic() < until:
+        known = {job: tracker.getJobInfo(job) for job in jobs}
+        stages |= {int(stage) for info in known.values() if info is not None for stage in info.stageIds}
+        jobs = {job for job, info in known.items() if info is not None and info.status == "RUNNING"}
+        if not jobs:
+            counts = {stage: tracker.getStageInfo(stage) for stage in stages}
+            stages = {stage for stage, info in counts.items() if info is not None and info.numActiveTasks}
+        time.sleep(_POLL if jobs or stages else 0)
 
 
 def stop_queries(spark: SparkSession, name: str | None = None) -> None:

@@ -151,6 +151,7 @@ def test_a_stop_waits_for_tasks_that_are_slow_to_end(spark, tmp_path, monkeypatc
         time.sleep(0.05)
     assert running_tasks(spark) == 1
     stopping.stop_query(query, spark)
+    time.sleep(0.1)  # a thread is renamed a moment after Spark was told that its task has ended
     assert running_tasks(spark) == 0
 
 
