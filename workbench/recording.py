@@ -67,6 +67,8 @@ def write(folder: Path, left: Stream, right: Stream) -> None:
             "rows": len(stream),
             "zones": stream.zones,
         }
+        if stream.newest is not None:
+            about[side]["newest"] = stream.newest.tolist()
         if stream.arrivals is not None:
             about[side]["trigger"] = times.text(stream.arrivals.trigger)
             pq.write_table(pa.table({_ARRIVED: stream.arrivals.at}), folder / _ARRIVALS.format(side))
@@ -110,6 +112,13 @@ def load(path: str | os.PathLike[str]) -> tuple[Stream, Stream]:
     return left, right
 
 
+def _newest(values: Any, batches: int) -> np.ndarray[Any, Any]:
+    """The newest event times that a sample goes by, one a micro-batch."""
+    if not isinstance(values, list) or len(values) != batches or not all(type(each) is int for each in values):
+        raise ValueError(f"newest: {values!r}")
+    return np.array(values, dtype=np.int64)
+
+
 def _load(folder: Path, side: Side, about: dict[str, Any]) -> Stream:
     batches, zones = about["batches"], about["zones"]
     if isinstance(batches, bool) or not isinstance(batches, int) or not 1 <= batches <= MOST_BATCHES:
@@ -139,6 +148,8 @@ def _load(folder: Path, side: Side, about: dict[str, Any]) -> Stream:
         if zone is not None:
             pd.Timestamp(0).tz_localize(zone)  # an error where there is no such zone
         stream.zones[column] = zone
+    if "newest" in about:
+        stream = replace(stream, newest=_newest(about["newest"], batches))
     if "trigger" not in about:
         return stream
     at = pq.read_table(folder / _ARRIVALS.format(side)).column(_ARRIVED).to_numpy()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_BATCHES",
+    "NOTHING",
     "ROW",
     "SIDES",
     "Stream",
@@ -38,6 +39,8 @@ __all__ = [
 ]
 
 SIDES = literals.SIDES
+NOTHING = -(2**63)
+"""The newest event time where no row was seen."""
 _OFFSETS = 1_000
 _FIRST_FILE_TIME = 1_000_000_000  # seconds; any fixed instant: only the order of the files matters
 
@@ -72,6 +75,10 @@ class Stream:
     arrivals
         When each row arrived, and the trigger interval that made `arrival` of that; None where the micro-batches were
         numbered.
+    newest
+        Of a sample: for each micro-batch the newest event time of all rows, in microseconds since 1970-01-01 UTC, and
+        `NOTHING` where there were none. A run of the sample has the watermarks of all rows. None: the rows are all
+        that there are.
     """
 
     name: str
@@ -84,6 +91,7 @@ class Stream:
     zones: dict[str, str | None] = field(default_factory=dict)
     source: Source = field(default_factory=Memory)
     arrivals: Arrivals | None = None
+    newest: np.ndarray[Any, Any] | None = None
 
     @classmethod
     def from_pandas(
@@ -406,6 +414,8 @@ class Stream:
         """
         from workbench.sources import arrivals
 
+        if self.newest is not None:
+            raise wrong("trigger", trigger, f"{self.name} is a sample, whose micro-batches are those of all rows")
         found = arrivals.checked(at, trigger, len(self))
         # a script cannot read files in these micro-batches: it reads a recording of the rows, as that of a frame does
         return _cut([replace(self, arrivals=found, source=Memory())])[0]

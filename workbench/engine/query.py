@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +34,30 @@ def record(simulation: Simulation, folder: Path) -> None:
 
     ends = ending(simulation.left, simulation.right)
     for side, stream, end in zip(SIDES, (simulation.left, simulation.right), ends, strict=True):
-        stream.write(folder / side, simulation.micro_batches, simulation.numbered(side))
+        rows, table = _with_newest(stream, simulation.numbered(side), end)
+        rows.write(folder / side, simulation.micro_batches, table)
         if simulation.finish:
             write_batch(end, folder / side, simulation.micro_batches)
+
+
+def _with_newest(stream: Stream, rows: pa.Table, end: pa.Table) -> tuple[Stream, pa.Table]:
+    """A sample with a row in each micro-batch that moves the watermark as the newest of all rows does."""
+    import numpy as np
+    import pyarrow as pa
+
+    from workbench.streams import NOTHING, ROW
+
+    if stream.newest is None:
+        return stream, rows
+    batches = np.flatnonzero(stream.newest > NOTHING)
+    more = end.take(np.zeros(len(batches), dtype=np.int64))
+    place = more.column_names.index(stream.time)
+    newest = pa.array(stream.newest[batches]).cast(more.schema.field(place).type)
+    table = pa.concat_tables([rows, more.set_column(place, more.schema.field(place), newest)])
+    arrival = np.concatenate([stream.arrival, batches])
+    order = np.argsort(arrival, kind="stable")
+    table = table.take(order)
+    return replace(stream, table=table.drop_columns([ROW]), arrival=arrival[order]), table
 
 
 def ending(left: Stream, right: Stream) -> tuple[pa.Table, pa.Table]:
@@ -82,7 +104,7 @@ def start(
     from pyspark.sql import functions as F
 
     sides = [read(spark, f"{folder}/{side}", simulation.numbered(side).schema, files) for side in SIDES]
-    code = plan.render(simulation.join, simulation.left, simulation.right, simulation.finish)
+    code = plan.render(simulation.join, simulation.left, simulation.right, simulation.finish, True)
     joined = compiled(code)(*sides)
     if not place.has_logs:
         joined = joined.withColumn(sink_reader.BEGAN, F.current_timestamp())

@@ -11,13 +11,11 @@ from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
 from workbench.literals import Policy, Side
 from workbench.sources.arrow import END_OF_INPUT
-from workbench.streams import SIDES, Stream
+from workbench.streams import NOTHING, SIDES, Stream
 from workbench.times import micros
 
 DATA, FINISH, NO_DATA = "data", "finish", "no data"
 _END = END_OF_INPUT.value // 1000
-NOTHING = np.iinfo(np.int64).min
-"""A side's newest event time before it has seen a row."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +86,12 @@ def watermarks(
         SIDES, (left, right), keys, kind_of(join).drops_null_keys(join), strict=True
     ):
         seen = np.full(len(kinds), NOTHING)
-        moving = key >= 0 if filtered else np.ones(len(key), dtype=bool)
-        np.maximum.at(seen, stream.arrival[moving], stream.event_times[moving] // 1000 * 1000)
+        if stream.newest is None:
+            moving = key >= 0 if filtered else np.ones(len(key), dtype=bool)
+            np.maximum.at(seen, stream.arrival[moving], stream.event_times[moving] // 1000 * 1000)
+        else:
+            batches = np.flatnonzero(stream.newest > NOTHING)
+            seen[batches] = stream.newest[batches] // 1000 * 1000
         if finish:
             seen[-1] = _END
         newest[side] = np.maximum.accumulate(np.concatenate([[NOTHING], seen]))

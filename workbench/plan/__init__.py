@@ -13,7 +13,7 @@ from workbench.streams import Stream
 __all__ = ["Names", "column", "render"]
 
 
-def render(join: Join, left: Stream, right: Stream, finish: bool = False) -> str:
+def render(join: Join, left: Stream, right: Stream, finish: bool = False, recorded: bool = False) -> str:
     """The function ``join_streams`` as Python text: two streaming DataFrames in, the joined one out.
 
     Parameters
@@ -24,5 +24,7 @@ def render(join: Join, left: Stream, right: Stream, finish: bool = False) -> str
         Whose names, keys, time columns and watermark delays to use.
     finish
         Take out the rows of the end of input (event time ``END_OF_INPUT``), once the watermark has seen them.
+    recorded
+        Take out the rows that stand for the newest of those that a sample leaves out, too; they have no row number.
     """
-    return kind_of(join).plan(join, Names.of(left, right), finish)
+    return kind_of(join).plan(join, Names.of(left, right, recorded), finish)

@@ -18,7 +18,7 @@ import black
 import jinja2
 
 from workbench import times
-from workbench.streams import Stream
+from workbench.streams import ROW, Stream
 
 __all__ = [
     "ENVIRONMENT",
@@ -256,7 +256,10 @@ def interval(span: timedelta) -> str:
 
 @dataclass(frozen=True)
 class SideNames:
-    """The names of one side, each as Python source; `option` is the script's argument, without its dashes."""
+    """The names of one side, each as Python source; `option` is the script's argument, without its dashes.
+
+    `sampled` says whether rows without number stand for the newest of those that are left out.
+    """
 
     var: str
     option: str
@@ -264,6 +267,7 @@ class SideNames:
     keys: tuple[str, ...]
     time: str
     delay: timedelta
+    sampled: bool = False
 
     @property
     def prefixed_keys(self) -> list[str]:
@@ -284,7 +288,7 @@ class Names:
     right: SideNames
 
     @classmethod
-    def of(cls, left: Stream, right: Stream) -> Names:
+    def of(cls, left: Stream, right: Stream, recorded: bool = False) -> Names:
         """The names of two streams; streams of one name get their side's word in front."""
         plain = [plain_name(left.name), plain_name(right.name)]
         if plain[0] == plain[1]:
@@ -292,7 +296,15 @@ class Names:
         first = identifier(plain[0])
         names = [first, identifier(plain[1], first)]
         sides = [
-            SideNames(var, option(given, var), prefix, side.key, side.time, side.watermark)
+            SideNames(
+                var,
+                option(given, var),
+                prefix,
+                side.key,
+                side.time,
+                side.watermark,
+                recorded and side.newest is not None,
+            )
             for given, var, prefix, side in zip(plain, names, ("left_", "right_"), (left, right), strict=True)
         ]
         return cls(*sides)
@@ -319,6 +331,16 @@ ENVIRONMENT.filters |= {
 }
 
 _MACROS = """
+{% macro seen_by_watermark(side, time, prefix) -%}
+{% if finish %}
+        .where(F.col({{ time }}) < END_OF_INPUT)
+{%- endif %}
+{% if side.sampled %}
+
+        # rows without number only move the watermark; the time is named so that Spark filters after it has moved
+        .where((F.col({{ (prefix ~ row_number) | column }}) >= 0) | F.col({{ time }}).isNull())
+{%- endif %}
+{%- endmacro %}
 {% macro prepare(side, time="") %}
     {{ side.var }} = (
         {{ side.var }}.withColumnsRenamed({name: f"{{ side.prefix }}{name}" for name in {{ side.var }}.columns})
@@ -326,9 +348,7 @@ _MACROS = """
         .withColumn({{ time }}, F.col({{ side.prefixed_time }}))
 {% endif %}
         .withWatermark({{ time or side.prefixed_time }}, {{ side.delay | span | literal }})
-{% if finish %}
-        .where(F.col({{ time or side.prefixed_time }}) < END_OF_INPUT)
-{% endif %}
+{{ seen_by_watermark(side, time or side.prefixed_time, side.prefix) }}
 {{ caller() }}    )
 {% endmacro %}
 {% macro same_keys() -%}
@@ -356,5 +376,5 @@ def template(source: str) -> jinja2.Template:
 def fill(source: jinja2.Template, names: Names, finish: bool, **more: Any) -> str:
     """The text of a template for these names."""
     keys = list(zip(names.left.prefixed_keys, names.right.prefixed_keys, strict=True))
-    text = source.render(left=names.left, right=names.right, keys=keys, finish=finish, **more)
+    text = source.render(left=names.left, right=names.right, keys=keys, finish=finish, row_number=ROW, **more)
     return black.format_str(text, mode=black.Mode(line_length=120))

@@ -422,7 +422,7 @@ class Result:
         """The function ``join_streams`` that Spark runs."""
         from workbench import plan
 
-        return plan.render(self.join, self.left, self.right, self.finish)
+        return plan.render(self.join, self.left, self.right, self.finish, recorded=True)
 
     @property
     def script(self) -> str:

@@ -12,9 +12,7 @@ _TEMPLATE = template('''
 {% for side in (left, right) %}
     {{ side.var }} = (
         {{ side.var }}.withWatermark({{ side.time | column }}, {{ side.delay | span | literal }})
-{% if finish %}
-        .where(F.col({{ side.time | column }}) < END_OF_INPUT)
-{% endif %}
+{{ seen_by_watermark(side, side.time | column, "") }}
         .where({% for key in side.keys %}F.col({{ key | column }}).isNotNull(){{ " & " if not loop.last }}{% endfor %})
         .select(
 {% for key in side.keys %}

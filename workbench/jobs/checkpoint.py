@@ -1,0 +1,197 @@
+"""What a query's checkpoint says of its micro-batches: offsets, watermarks, files. It is read, never written to.
+
+The folders ``offsets`` and ``commits`` have a file for each micro-batch, of which Spark keeps the last 100 by default;
+``sources`` has what a source notes by itself: the file source its files, Kafka's the offsets that it began with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from workbench.engine.cause import cause
+from workbench.errors import ArgumentError, DataError, wrong
+from workbench.literals import POLICIES, Policy
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["Checkpoint", "MicroBatch", "SourceFile", "read", "source_files", "source_start"]
+
+_POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
+_KNOWN_VERSION = "v1"
+
+
+@dataclass(frozen=True)
+class MicroBatch:
+    """A micro-batch as the log of offsets has it.
+
+    Attributes
+    ----------
+    number
+        Spark's number of it.
+    watermark
+        The watermark it ran under, in microseconds since 1970-01-01 UTC.
+    started
+        When it was planned, in milliseconds since 1970-01-01 UTC.
+    offsets
+        For each source, in the order of the plan, up to where it read; None where it had nothing yet.
+    committed
+        Whether it has ended.
+    """
+
+    number: int
+    watermark: int
+    started: int
+    offsets: tuple[Any, ...]
+    committed: bool
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The logs of a checkpoint.
+
+    Attributes
+    ----------
+    address
+        Its folder.
+    query
+        The id of the query.
+    policy
+        With two watermarks, the query's is their ``min`` or their ``max``.
+    settings
+        The settings that the query keeps for as long as it lives.
+    batches
+        The micro-batches that are still in the logs, in order, without gaps.
+    """
+
+    address: str
+    query: str
+    policy: Policy
+    settings: Mapping[str, str] = field(repr=False)
+    batches: tuple[MicroBatch, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file that the file source took in.
+
+    Attributes
+    ----------
+    path
+        Its address, as the log writes it.
+    entry
+        The entry of the source's log, to which offsets refer.
+    """
+
+    path: str
+    entry: int
+
+
+def read(spark: SparkSession, address: str) -> Checkpoint:
+    """The logs of a checkpoint.
+
+    Raises
+    ------
+    ArgumentError
+        If the folder is none, or cannot be read.
+    DataError
+        If its logs have a form that is not known.
+    """
+    files = _Files(spark)
+    try:
+        if not files.has(address):
+            raise wrong("checkpoint", address, "there is no such folder; give what the query's checkpointLocation is")
+        offsets, commits = (files.numbers(f"{address}/{log}") for log in ("offsets", "commits"))
+        if not offsets:
+            remedy = "it has no offsets, so no query ran a micro-batch with it; give a query's checkpointLocation"
+            raise wrong("checkpoint", address, remedy)
+        query = json.loads(files.text(f"{address}/metadata"))["id"] if files.has(f"{address}/metadata") else ""
+        kept = _without_gaps(offsets)
+        found = [_batch(files.text(f"{address}/offsets/{number}"), number, number in commits) for number in kept]
+    except (ArgumentError, DataError):
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+        raise ArgumentError(f"checkpoint: {address} cannot be read ({cause(error)})") from None
+    batches, settings = tuple(each for each, _ in found), found[-1][1]
+    policy = settings.get(_POLICY, "min")
+    return Checkpoint(address, query, policy if policy in POLICIES else "min", settings, batches)
+
+
+def _without_gaps(numbers: list[int]) -> list[int]:
+    """The last numbers that follow one another."""
+    first = len(numbers) - 1
+    while first and numbers[first - 1] == numbers[first] - 1:
+        first -= 1
+    return numbers[first:]
+
+
+def _batch(text: str, number: int, committed: bool) -> tuple[MicroBatch, dict[str, str]]:
+    version, *lines = text.split("\n")
+    if version.strip() != _KNOWN_VERSION or not lines:
+        raise DataError(
+            f"checkpoint: the log of offsets has the version {version.strip()!r}, and {_KNOWN_VERSION!r} is what is "
+            "understood"
+        )
+    about = json.loads(lines[0])
+    offsets = tuple(None if line.strip() == "-" else json.loads(line) for line in lines[1:] if line.strip())
+    watermark, started = int(about.get("batchWatermarkMs", 0)), int(about.get("batchTimestampMs", 0))
+    return MicroBatch(number, watermark * 1_000, started, offsets, committed), dict(about.get("conf") or {})
+
+
+def source_files(spark: SparkSession, checkpoint: Checkpoint, source: int) -> list[SourceFile]:
+    """The files that a file source noted, in its order; those that its compacted log has dropped are not there."""
+    files, folder = _Files(spark), f"{checkpoint.address}/sources/{source}"
+    names = files.names(folder)
+    compacted = max((int(name.split(".")[0]) for name in names if name.endswith(".compact")), default=None)
+    numbers = [int(name) for name in names if name.isdigit() and (compacted is None or int(name) > compacted)]
+    logs = ([] if compacted is None else [f"{compacted}.compact"]) + [str(each) for each in sorted(numbers)]
+    found = []
+    for log in logs:
+        for line in files.text(f"{folder}/{log}").split("\n")[1:]:
+            if line.strip():
+                entry = json.loads(line)
+                found.append(SourceFile(entry["path"], int(entry["batchId"])))
+    return found
+
+
+def source_start(spark: SparkSession, checkpoint: Checkpoint, source: int) -> Any:
+    """The offsets that a source noted when the query began; None where it noted none."""
+    files, file = _Files(spark), f"{checkpoint.address}/sources/{source}/0"
+    if not files.has(file):
+        return None
+    text = files.text(file)
+    return json.loads(text[text.index("{") :]) if "{" in text else None
+
+
+class _Files:
+    """Files where the session's Spark finds them."""
+
+    def __init__(self, spark: Any) -> None:
+        self._java = spark._jvm
+        self._settings = spark._jsparkSession.sessionState().newHadoopConf()
+
+    def _at(self, address: str) -> tuple[Any, Any]:
+        path = self._java.org.apache.hadoop.fs.Path(address)
+        return path.getFileSystem(self._settings), path
+
+    def has(self, address: str) -> bool:
+        system, path = self._at(address)
+        return bool(system.exists(path))
+
+    def names(self, folder: str) -> list[str]:
+        system, path = self._at(folder)
+        return [str(each.getPath().getName()) for each in system.listStatus(path)] if system.exists(path) else []
+
+    def numbers(self, folder: str) -> list[int]:
+        return sorted(int(name) for name in self.names(folder) if name.isdigit())
+
+    def text(self, file: str) -> str:
+        system, path = self._at(file)
+        stream = system.open(path)
+        try:
+            return str(self._java.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        finally:
+            stream.close()

@@ -1,0 +1,232 @@
+"""The rows that each micro-batch of a query took in from its sources, as DataFrames that are no streams.
+
+Each has the columns of the source, with the ids that the query's plan refers to them by, and two more: `BATCH`, the
+number of the micro-batch, and `PLACE`, by which rows are told apart.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlparse
+
+from workbench.jobs import checkpoint as checkpoints
+from workbench.jobs.catalyst import Node
+from workbench.jobs.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["BATCH", "PLACE", "Taken", "leaves", "taken"]
+
+BATCH, PLACE = "__batch", "__place"
+_LEAVES = ("StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation")
+_AT_ONCE = 1_000  # files whose existence is asked of the file system one by one
+_LOCAL = "^file:/+"
+_EARLIEST = -2  # Kafka's number of the first offset that is there
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a source gave.
+
+    Attributes
+    ----------
+    rows
+        Its rows; None where they cannot be read again.
+    missing
+        What can no longer be read, a sentence each.
+    """
+
+    rows: DataFrame | None
+    missing: tuple[str, ...]
+
+
+def leaves(plan: Node) -> list[Node]:
+    """The sources in a plan, in the order in which Spark numbers them."""
+    return [node for node in plan.walk() if node.kind in _LEAVES]
+
+
+def taken(spark: SparkSession, checkpoint: Checkpoint, sources: Sequence[Node]) -> list[Taken]:
+    """The rows that the kept micro-batches took in from each source.
+
+    Parameters
+    ----------
+    spark
+        A session that is not Spark Connect's.
+    checkpoint
+        The logs.
+    sources
+        The sources of the whole plan, as `leaves` gives them.
+    """
+    numbers: dict[str, int] = {}
+    found = []
+    for place, source in enumerate(sources):
+        folder = numbers.setdefault(str(source.java.toString()), len(numbers))  # one that is used twice is one
+        offsets = [each.offsets[place] if place < len(each.offsets) else None for each in checkpoint.batches]
+        found.append(_of(spark, checkpoint, source, folder, offsets))
+    return found
+
+
+def _of(spark: SparkSession, checkpoint: Checkpoint, source: Node, number: int, offsets: list[Any]) -> Taken:
+    numbers = [each.number for each in checkpoint.batches]
+    from_start = numbers[0] == 0
+    named = next((each for each in offsets if each is not None), None)
+    if isinstance(named, dict) and named.keys() == {"logOffset"}:
+        files = checkpoints.source_files(spark, checkpoint, number)
+        return _from_files(spark, source, files, _ranges(numbers, [_log_offset(each) for each in offsets], from_start))
+    if source.kind == "StreamingRelationV2" and isinstance(named, dict) and _is_kafka(source):
+        start = checkpoints.source_start(spark, checkpoint, number) if from_start else None
+        return _from_kafka(spark, source, numbers, offsets, start)
+    if named is None:
+        return Taken(_none(spark, source), ())
+    return Taken(None, (f"the rows of {_described(source)} cannot be read again: only files and Kafka keep them",))
+
+
+def _log_offset(offset: Any) -> int:
+    return -1 if offset is None else int(offset["logOffset"])
+
+
+def _ranges(numbers: list[int], ends: list[int], from_start: bool) -> dict[int, int]:
+    """For each entry of a file source's log the micro-batch that took it in; the first kept one only tells a start."""
+    found, before = {}, -1 if from_start else ends[0]
+    for number, end in zip(numbers, ends, strict=True):
+        found.update(dict.fromkeys(range(before + 1, end + 1), number))
+        before = max(before, end)
+    return found
+
+
+def _from_files(
+    spark: SparkSession, source: Node, files: Iterable[checkpoints.SourceFile], batches: Mapping[int, int]
+) -> Taken:
+    from pyspark.sql import functions as F
+
+    mine = {each.path: batches[each.entry] for each in files if each.entry in batches}
+    entries = {each.entry for each in files}
+    dropped = len([each for each in batches if each not in entries])
+    missing = [f"{dropped:,} entries of the log of {_described(source)} are gone"] if dropped else []
+    there = _existing(spark, list(mine))
+    if len(there) < len(mine):
+        gone = [each for each in mine if each not in there]
+        missing.append(f"{len(gone):,} of {len(mine):,} files of {_described(source)} are gone, such as {gone[0]}")
+    if not there:
+        return Taken(_none(spark, source), tuple(missing))
+    about = source.java.dataSource()
+    given = dict(spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava(about.options()))
+    options = {name: text for name, text in given.items() if name.lower() != "path"}
+    if given.get("path"):
+        options["basePath"] = given["path"]
+    options["__globPaths__"] = "false"  # names of files may have characters of a pattern
+    reader = spark.read.format(str(about.className())).schema(_schema(source)).options(**options)
+    rows = reader.load([unquote(each) for each in there])
+    names = [(each, mine[each]) for each in there]
+    spelled = {_plain(text): batch for name, batch in names for text in (name, unquote(name))}
+    known = spark.createDataFrame(list(spelled.items()), f"`{BATCH}_file` string, `{BATCH}` long")
+    path = F.regexp_replace("_metadata.file_path", _LOCAL, "file:/")
+    rows = rows.withColumn(f"{BATCH}_file", path).join(F.broadcast(known), f"{BATCH}_file")
+    return Taken(_numbered(rows, source), tuple(missing))
+
+
+def _plain(path: str) -> str:
+    """A file's address with one slash where Spark writes one or three."""
+    return re.sub(_LOCAL, "file:/", path)
+
+
+def _existing(spark: SparkSession, files: list[str]) -> list[str]:
+    if len(files) > _AT_ONCE:
+        return files
+    java: Any = spark._jvm
+    settings = spark._jsparkSession.sessionState().newHadoopConf()  # type: ignore[attr-defined]
+    found = []
+    for each in files:
+        path = java.org.apache.hadoop.fs.Path(java.java.net.URI(each))
+        if path.getFileSystem(settings).exists(path):
+            found.append(each)
+    return found
+
+
+def _is_kafka(source: Node) -> bool:
+    return "kafka" in str(source.java.sourceName()).lower()
+
+
+def _from_kafka(spark: SparkSession, source: Node, numbers: list[int], offsets: list[Any], start: Any) -> Taken:
+    from pyspark.sql import functions as F
+
+    options = dict(source.java.extraOptions())
+    reads: list[tuple[str, int, int, int, int]] = []
+    before = start if start is not None else offsets[0]
+    for number, each in zip(numbers, offsets, strict=True):
+        for topic, partitions in (each or {}).items():
+            for partition, end in partitions.items():
+                begin = (before or {}).get(topic, {}).get(partition, _EARLIEST if number else 0)
+                if end > begin:
+                    reads.append((topic, int(partition), max(begin, 0), end, number))
+        before = each or before
+    if not reads:
+        return Taken(_none(spark, source), ())
+    first, last = _ends(reads, 2, min), _ends(reads, 3, max)
+    kept = {name: text for name, text in options.items() if not name.lower().startswith(("starting", "ending"))}
+    kept = {name: text for name, text in kept.items() if name.lower() not in ("failondataloss", "subscribepattern")}
+    kept = {name: text for name, text in kept.items() if name.lower() not in ("subscribe", "assign")}
+    kept["assign"] = json.dumps({topic: [int(each) for each in partitions] for topic, partitions in last.items()})
+    reader = spark.read.format("kafka").options(**kept).option("failOnDataLoss", "false")
+    rows = reader.option("startingOffsets", json.dumps(first)).option("endingOffsets", json.dumps(last)).load()
+    names = [f"{BATCH}_{each}" for each in ("topic", "partition", "from", "to")]
+    known = spark.createDataFrame(
+        reads,
+        f"`{names[0]}` string, `{names[1]}` int, `{names[2]}` long, `{names[3]}` long, `{BATCH}` long",
+    )
+    on = (F.col("topic") == F.col(names[0])) & (F.col("partition") == F.col(names[1]))
+    on = on & (F.col("offset") >= F.col(names[2])) & (F.col("offset") < F.col(names[3]))
+    rows = rows.join(F.broadcast(known), on)
+    there = rows.groupBy("topic").count().collect()
+    missing = []
+    expected = sum(end - begin for _, _, begin, end, _ in reads)
+    count = sum(each["count"] for each in there)
+    if count < expected:
+        missing.append(
+            f"{expected - count:,} of {expected:,} offsets of {_described(source)} have no record any more (expired, "
+            "compacted, or markers of transactions)"
+        )
+    return Taken(_numbered(rows, source), tuple(missing))
+
+
+def _ends(reads: list[tuple[str, int, int, int, int]], place: int, which: Any) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for each in reads:
+        partitions = found.setdefault(each[0], {})
+        name, value = str(each[1]), int(each[place])
+        partitions[name] = which(partitions.get(name, value), value)
+    return found
+
+
+def _schema(source: Node) -> Any:
+    from pyspark.sql.types import StructType
+
+    return StructType.fromJson(json.loads(source.java.schema().json()))
+
+
+def _none(spark: SparkSession, source: Node) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    return _numbered(spark.createDataFrame([], _schema(source)).withColumn(BATCH, F.lit(0).cast("long")), source)
+
+
+def _numbered(rows: DataFrame, source: Node) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    names = [each.name for each in _schema(source).fields]
+    quoted = [F.col(f"`{each.replace('`', '``')}`") for each in names]
+    return rows.select(*quoted, F.col(BATCH), F.monotonically_increasing_id().alias(PLACE))
+
+
+def _described(source: Node) -> str:
+    if source.kind == "StreamingRelation":
+        return str(source.java.sourceName())
+    options = dict(source.java.extraOptions()) if source.kind == "StreamingRelationV2" else {}
+    found = options.get("subscribe") or options.get("subscribePattern") or options.get("path") or ""
+    name = str(source.java.sourceName()) if source.kind == "StreamingRelationV2" else str(source.java.source())
+    return f"{name} {found}".strip() if not found or urlparse(found).password is None else name
