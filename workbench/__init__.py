@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench._version import __version__ as __version__
     from workbench.engine.live import Live, live
     from workbench.engine.stopping import stop
-    from workbench.jobs import Description, SideDescription, describe
+    from workbench.jobs import Description, Job, SideDescription, describe, open_job
     from workbench.runs.loaded import load
     from workbench.runs.preview import Preview
     from workbench.runs.recorded import preview, run
@@ -37,6 +37,7 @@ __all__ = [
     "Description",
     "IntervalJoin",
     "JavaError",
+    "Job",
     "Live",
     "Preview",
     "QueryError",
@@ -57,6 +58,7 @@ __all__ = [
     "frames",
     "live",
     "load",
+    "open_job",
     "preview",
     "run",
     "session_settings",
@@ -68,6 +70,7 @@ __all__ = [
 _LATER = {
     "Advice": "tuning",
     "Description": "jobs",
+    "Job": "jobs",
     "Live": "engine.live",
     "Preview": "runs.preview",
     "Run": "runs.run",
@@ -79,6 +82,7 @@ _LATER = {
     "export": "script.exporting",
     "live": "engine.live",
     "load": "runs.loaded",
+    "open_job": "jobs",
     "preview": "runs.recorded",
     "run": "runs.recorded",
     "session_settings": "runs.session_settings",

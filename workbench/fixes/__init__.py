@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
+import numpy as np
 import pandas as pd
 
 from workbench.fixes._delays import delays
@@ -44,7 +45,16 @@ def fixes(simulation: Simulation, asked: Mapping[Side, Micros] | None = None) ->
     if not every:
         return pd.DataFrame(columns=COLUMNS)
     best = pd.concat(every, ignore_index=True).sort_values(["side", "row", "rank", "change"], kind="stable")
-    return best[COLUMNS].reset_index(drop=True)
+    return _joined(simulation, best[COLUMNS]).reset_index(drop=True)
+
+
+def _joined(simulation: Simulation, found: pd.DataFrame) -> pd.DataFrame:
+    """The fixes whose rows satisfy what else the join asks for."""
+    if simulation.logged is None or simulation.logged.rows.where is None:
+        return found
+    is_left, row, partner = (found["side"] == "left").to_numpy(), found["row"].to_numpy(), found["partner"].to_numpy()
+    pairs = np.where(is_left, row, partner), np.where(is_left, partner, row)
+    return found[simulation.logged.rows.where(*(each.astype(np.int64) for each in pairs))]
 
 
 def apply(

@@ -1,7 +1,10 @@
-"""Joins that somebody else wrote: what a streaming DataFrame's plan says of them."""
+"""Joins that somebody else wrote: what a plan of Spark's says, and what a checkpoint says of its rows."""
 
 from __future__ import annotations
 
-from workbench.jobs.description import Description, SideDescription, describe
+from workbench.jobs.description import Description, SideDescription
+from workbench.jobs.job import Job
+from workbench.jobs.opening import open_job
+from workbench.jobs.understanding import describe
 
-__all__ = ["Description", "SideDescription", "describe"]
+__all__ = ["Description", "Job", "SideDescription", "describe", "open_job"]

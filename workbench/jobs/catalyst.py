@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Node", "analysed", "expressions", "optimised", "span", "value"]
+__all__ = ["Node", "analysed", "expressions", "optimised", "span", "tree", "value"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +64,13 @@ class Node:
 
 def analysed(frame: DataFrame) -> Node:
     """The analysed plan of a DataFrame of a classic session."""
-    plan = frame._jdf.queryExecution().analyzed()
+    return tree(frame.sparkSession, frame._jdf.queryExecution().analyzed())
+
+
+def tree(spark: Any, plan: Any) -> Node:
+    """A plan of Spark's, with what is defined at its head put where it is used."""
     if "WithCTE" in plan.toJSON():
-        plan = _with_ctes_in_place(frame.sparkSession, plan)
+        plan = _with_ctes_in_place(spark, plan)
     return _tree(json.loads(plan.toJSON()), plan)
 
 
@@ -78,9 +82,9 @@ def _with_ctes_in_place(spark: Any, plan: Any) -> Any:
     return spark._jvm.org.apache.spark.sql.catalyst.optimizer.InlineCTE(*settings).apply(plan)
 
 
-def optimised(frame: DataFrame, plan: Node) -> Node:
+def optimised(spark: Any, plan: Node) -> Node:
     """The plan as Spark's optimizer leaves it, which a query runs."""
-    java = frame.sparkSession._jsparkSession.sessionState().optimizer().execute(plan.java)
+    java = spark._jsparkSession.sessionState().optimizer().execute(plan.java)
     return _tree(json.loads(java.toJSON()), java)
 
 

@@ -42,6 +42,8 @@ class Groups:
         The watermark of each side: its own, or the one that the union has.
     unknown
         What was not understood, a sentence each.
+    union
+        The node that has both sides.
     """
 
     join: Join | None
@@ -50,6 +52,7 @@ class Groups:
     times: tuple[int | None, int | None]
     marks: tuple[Watermark | None, Watermark | None]
     unknown: list[str]
+    union: Node
 
 
 def read(plan: Node) -> Groups | None:
@@ -108,7 +111,7 @@ def _groups(plan: Node, aggregate: Node, union: Node) -> Groups:
     marks = [
         (None if time is None else mine.watermark_of(time)) or shared for mine, time in zip(inputs, times, strict=True)
     ]
-    return Groups(join, inputs, keys, times, (marks[0], marks[1]), unknown)
+    return Groups(join, inputs, keys, times, (marks[0], marks[1]), unknown, union)
 
 
 def _place(above: Input, column: int, places: dict[int, int]) -> int | None:

@@ -6,26 +6,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.jobs.catalyst import Node
+from workbench.jobs.catalyst import Node, expressions
 from workbench.jobs.sources import BATCH, PLACE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["NotReplayable", "frame", "replayed"]
+__all__ = ["TIME", "NotReplayable", "alias", "frame", "listed", "replayed", "seq"]
 
 _PASSES_ON = frozenset(
     {"Filter", "Generate", "Join", "ResolvedHint", "Sample", "SubqueryAlias", "Union", "View", "Window"}
 )
 """Operators that give all columns of their input, or of their inputs, further."""
-_CARRIED = (BATCH, PLACE)
+TIME = "__time"
+"""The column with the event time of a row, as it was where its watermark is set."""
+_CARRIED = (BATCH, PLACE, TIME)
+_IN_THE_WAY = {
+    "Aggregate": "an aggregation",
+    "Deduplicate": "dropDuplicates",
+    "DeduplicateWithinWatermark": "dropDuplicatesWithinWatermark",
+}
 
 
 class NotReplayable(Exception):  # noqa: N818 - caught where it is turned into a sentence
     """A plan has an operator through which rows cannot be followed."""
 
 
-def replayed(spark: SparkSession, plan: Node, sources: Mapping[frozenset[int], DataFrame]) -> DataFrame:
+def replayed(
+    spark: SparkSession, plan: Node, sources: Mapping[frozenset[int], DataFrame], time: int | None = None
+) -> DataFrame:
     """What a part of a plan gives for rows that its sources gave.
 
     Parameters
@@ -37,19 +46,20 @@ def replayed(spark: SparkSession, plan: Node, sources: Mapping[frozenset[int], D
     sources
         The rows of each source, by the ids of its columns. They have the columns of the source, in order, and `BATCH`
         and `PLACE`.
+    time
+        The id of an event time where its watermark is set, which is to be carried along; None: none is.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        The columns of the part, in order, and `BATCH` and `PLACE`.
+        The columns of the part, in order, and `BATCH` and `PLACE`; and `TIME`, if it was asked for.
 
     Raises
     ------
     NotReplayable
         If there is an operator that is not understood, or a source that is not given.
     """
-    made = _Plans(spark, sources).rebuilt(plan)
-    return frame(spark, made)
+    return frame(spark, _Plans(spark, sources, time).rebuilt(plan))
 
 
 def frame(spark: SparkSession, plan: Any) -> DataFrame:
@@ -66,6 +76,7 @@ class _Plans:
 
     spark: Any
     sources: Mapping[frozenset[int], DataFrame]
+    time: int | None
 
     def rebuilt(self, node: Node) -> Any:
         """A node over what its sources gave."""
@@ -75,62 +86,89 @@ class _Plans:
             return self._source(node)
         children = [self.rebuilt(child) for child in node.children]
         if node.kind == "EventTimeWatermark":
-            return children[0]
+            return self._timed(node, children[0])
         if node.kind == "Project":
             return self._logical.Project(self._with(node.java.projectList(), self._carried(children[0])), children[0])
         if node.kind == "Expand":
             carried = self._carried(children[0])
-            lists = [self._with(each, carried) for each in self._listed(node.java.projections())]
+            lists = [self._with(each, carried) for each in listed(node.java.projections())]
             return self._logical.Expand(self._seq(lists), self._with(node.java.output(), carried), children[0])
         if node.kind in _PASSES_ON:
-            return node.java.withNewChildren(self._seq(children))
-        raise NotReplayable(f"Spark's operator {node.kind}, through which rows cannot be followed")
+            return self._in_order(node, node.java.withNewChildren(self._seq(children)))
+        named = _IN_THE_WAY.get(node.kind, f"Spark's operator {node.kind}")
+        raise NotReplayable(f"{named}, through which rows cannot be followed")
+
+    def _timed(self, node: Node, made: Any) -> Any:
+        """The input of a watermark, with its event time once more if that is asked for."""
+        [time] = expressions(node, "eventTime")
+        if self.time is None or time.id != self.time:
+            return made
+        java = self.spark._jvm
+        new = java.org.apache.spark.sql.catalyst.expressions.NamedExpression.newExprId()
+        found = next(each for each in listed(made.output()) if int(each.exprId().id()) == self.time)
+        return self._logical.Project(self._seq([*listed(made.output()), renamed(java, found, TIME, new)]), made)
+
+    def _in_order(self, node: Node, made: Any) -> Any:
+        """A node with the columns it had, in order, and those that are carried."""
+        given = listed(made.output())
+        carried = self._carried(made)
+        if [each.exprId() for each in given[-len(carried) :]] == [each.exprId() for each in carried]:
+            return made
+        wanted = [each.exprId() for each in listed(node.java.output())]
+        columns = [next(each for each in given if each.exprId().equals(one)) for one in wanted]
+        return self._logical.Project(self._seq([*columns, *carried]), made)
 
     def _source(self, node: Node) -> Any:
-        found = self.sources.get(_ids(node))
+        found = self.sources.get(ids(node))
         if found is None:
             raise NotReplayable(f"a source whose rows cannot be read again ({node.java.simpleString(3)[:80]})")
         plan: Any = found._jdf.queryExecution().analyzed()
-        given, wanted = self._listed(plan.output()), self._listed(node.java.output())
-        aliases = [
-            self._expressions.Alias(one, other.name(), other.exprId(), self._seq([]), self._none, self._seq([]))
-            for one, other in zip(given, wanted, strict=False)
-        ]
+        given, wanted = listed(plan.output()), listed(node.java.output())
+        aliases = [alias(self.spark._jvm, one, other) for one, other in zip(given, wanted, strict=False)]
         return self._logical.Project(self._seq([*aliases, *given[len(wanted) :]]), plan)
 
     def _carried(self, plan: Any) -> list[Any]:
-        found = {each.name(): each for each in self._listed(plan.output())}
-        if not all(name in found for name in _CARRIED):
+        found = {each.name(): each for each in listed(plan.output())}
+        if BATCH not in found or PLACE not in found:
             raise NotReplayable("an operator that does not give its input's columns further")
-        return [found[name] for name in _CARRIED]
+        return [found[name] for name in _CARRIED if name in found]
 
-    def _with(self, seq: Any, more: list[Any]) -> Any:
-        return self._seq([*self._listed(seq), *more])
+    def _with(self, given: Any, more: list[Any]) -> Any:
+        return self._seq([*listed(given), *more])
 
     @property
     def _logical(self) -> Any:
         return self.spark._jvm.org.apache.spark.sql.catalyst.plans.logical
 
-    @property
-    def _expressions(self) -> Any:
-        return self.spark._jvm.org.apache.spark.sql.catalyst.expressions
-
-    @property
-    def _none(self) -> Any:
-        return self.spark._jvm.scala.Option.empty()
-
     def _seq(self, values: list[Any]) -> Any:
-        java = self.spark._jvm
-        found = java.java.util.ArrayList()
-        for each in values:
-            found.add(each)
-        return java.scala.jdk.javaapi.CollectionConverters.asScala(found).toList()
-
-    @staticmethod
-    def _listed(seq: Any) -> list[Any]:
-        return [seq.apply(place) for place in range(int(seq.size()))]
+        return seq(self.spark._jvm, values)
 
 
-def _ids(node: Node) -> frozenset[int]:
-    output = node.java.output()
-    return frozenset(int(output.apply(place).exprId().id()) for place in range(int(output.size())))
+def listed(seq: Any) -> list[Any]:
+    """The elements of a sequence of Scala's."""
+    return [seq.apply(place) for place in range(int(seq.size()))]
+
+
+def alias(java: Any, column: Any, other: Any) -> Any:
+    """A column under the name and the id of another one."""
+    return renamed(java, column, other.name(), other.exprId())
+
+
+def renamed(java: Any, column: Any, name: str, identity: Any) -> Any:
+    """A column under a name and an id."""
+    none = java.scala.Option.empty()
+    return java.org.apache.spark.sql.catalyst.expressions.Alias(
+        column, name, identity, seq(java, []), none, seq(java, [])
+    )
+
+
+def seq(java: Any, values: list[Any]) -> Any:
+    """A sequence of Scala's."""
+    found = java.java.util.ArrayList()
+    for each in values:
+        found.add(each)
+    return java.scala.jdk.javaapi.CollectionConverters.asScala(found).toList()
+
+
+def ids(node: Node) -> frozenset[int]:
+    return frozenset(int(each.exprId().id()) for each in listed(node.java.output()))

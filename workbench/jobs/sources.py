@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlparse
 
 from workbench.jobs import checkpoint as checkpoints
@@ -114,8 +114,8 @@ def _from_files(
         missing.append(f"{len(gone):,} of {len(mine):,} files of {_described(source)} are gone, such as {gone[0]}")
     if not there:
         return Taken(_none(spark, source), tuple(missing))
-    about = source.java.dataSource()
-    given = dict(spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava(about.options()))
+    about, java = source.java.dataSource(), cast(Any, spark)._jvm
+    given = dict(java.scala.jdk.javaapi.CollectionConverters.asJava(about.options()))
     options = {name: text for name, text in given.items() if name.lower() != "path"}
     if given.get("path"):
         options["basePath"] = given["path"]
@@ -139,7 +139,7 @@ def _existing(spark: SparkSession, files: list[str]) -> list[str]:
     if len(files) > _AT_ONCE:
         return files
     java: Any = spark._jvm
-    settings = spark._jsparkSession.sessionState().newHadoopConf()  # type: ignore[attr-defined]
+    settings = spark._jsparkSession.sessionState().newHadoopConf()
     found = []
     for each in files:
         path = java.org.apache.hadoop.fs.Path(java.java.net.URI(each))

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from workbench.kinds import Micros
 from workbench.model._fates import NEVER
+from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome
 from workbench.model._outputs import Outputs, members
-from workbench.model._shared import Shared
+from workbench.model._shared import Condition, RowFacts, Shared
 from workbench.model._simulate import common_delay, complete, drop_counts, replay, simulate
 from workbench.model._simulation import Simulation, checked_batch, is_index
 from workbench.model._watermarks import (
     DATA,
     FINISH,
-    NOTHING,
     Watermarks,
     end_of_input_is_enough,
     query_watermark,
     watermarks,
 )
 from workbench.model.definition import MOST, at_most, check_size, key_codes, matches
+from workbench.streams import NOTHING
 
 __all__ = [
     "DATA",
@@ -30,9 +31,12 @@ __all__ = [
     "MOST",
     "NEVER",
     "NOTHING",
+    "Condition",
+    "Logged",
     "Micros",
     "Outcome",
     "Outputs",
+    "RowFacts",
     "Shared",
     "Simulation",
     "Watermarks",

@@ -40,7 +40,9 @@ def _side(outcome: Outcome, side: Side) -> pd.DataFrame:
     waiting = np.bincount(row, open_still, minlength=count).astype(int)
     lost = (tally["late"] > 0) & (tally["late"] == tally["all"])
     named: list[Fate] = ["null_key", "matched", "late", "pending"]
-    fate = np.select([keys < 0, tally["matched"] > 0, lost, waiting > 0], named, "unmatched").astype(object)
+    fate = np.select(
+        [(keys < 0) & (tally["matched"] == 0), tally["matched"] > 0, lost, waiting > 0], named, "unmatched"
+    ).astype(object)
     arrived = np.zeros(count, dtype=np.int64)
     arrived[row] = assignments["batch"]
     evicted_in = _last(row, np.where(assignments["held"], assignments["evicted_in"], assignments["batch"]), arrived)
@@ -50,6 +52,7 @@ def _side(outcome: Outcome, side: Side) -> pd.DataFrame:
     matched, out = (outcome.outputs.table[name].to_numpy()[output] for name in ("matched", "batch"))
     first_match = np.full(count, NEVER)
     np.minimum.at(first_match, rows[matched], out[matched])
+    first_match = np.where(first_match == NEVER, arrived, first_match)  # of a job: with rows that are no longer known
     decided_in = np.select(
         [fate == "matched", fate == "late", fate == "pending"],
         [first_match, arrived, NEVER],

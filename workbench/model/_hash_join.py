@@ -20,6 +20,7 @@ from workbench.model._outputs import Placed, of_pairs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
 from workbench.spark_versions import SparkFacts
+from workbench.streams import NOTHING
 
 
 def replay(
@@ -27,7 +28,7 @@ def replay(
 ) -> Outcome:
     """What comes out of a stream-stream join; arguments as in `workbench.model._operators.OperatorModel`."""
     count, kind, emits = len(marks), kind_of(join), emission(join)
-    for side, threshold in zip(SIDES, kind.evicted_up_to(join, marks.eviction), strict=True):
+    for side, threshold in zip(SIDES, _evicted_up_to(join, marks, shared), strict=True):
         mine = sides[side]
         mine["evicted_in"] = np.maximum(mine["batch"], np.searchsorted(np.maximum.accumulate(threshold), mine["end"]))
         mine["group"] = -1
@@ -51,8 +52,10 @@ def replay(
     for side, place in zip(SIDES, (one, other), strict=True):
         matched = np.zeros(len(sides[side]), dtype=bool)
         matched[place] = True
+        if shared.rows.met is not None:
+            matched |= shared.rows.met[side][sides[side]["row"].to_numpy()]
         sides[side]["matched"] = matched
-        kept = alive[side] & ~_at_once(join, side, sides[side])
+        kept = alive[side] & ~_at_once(join, side, sides[side], shared)
         if emits.first_only and side == "left":  # done with a row that has met another
             leaves = sides[side]["evicted_in"].to_numpy().copy()
             done = np.full(len(one), True)
@@ -64,13 +67,23 @@ def replay(
     padded = {}
     for side in emits.padded:
         mine = sides[side]
-        at_once = _at_once(join, side, mine)
+        at_once = _at_once(join, side, mine, shared)
         batch = np.where(at_once, mine["batch"], mine["evicted_in"])
         stored = at_once | (mine["evicted_in"] > mine["batch"]) | (not spark.loses_expiring)
         unmatched = np.flatnonzero(alive[side] & ~mine["matched"] & stored & (batch < count))
         padded[side] = Placed({side: unmatched}, spans[side][0][unmatched], spans[side][1][unmatched], batch[unmatched])
     outputs = of_pairs(emits, {side: at[side]["row"] for side in SIDES}, pairs, padded)
     return Outcome(marks, shared.keys, sides, outputs, _no_groups(), np.zeros(count, int))
+
+
+def _evicted_up_to(join: Join, marks: Watermarks, shared: Shared) -> tuple[Micros, Micros]:
+    """Up to which times rows of the left and of the right side have left the state after each micro-batch."""
+    retention = shared.rows.retention
+    if retention is None:
+        return kind_of(join).evicted_up_to(join, marks.eviction)
+    never = np.full(len(marks), NOTHING)
+    left, right = (marks.eviction - retention[side] if side in retention else never for side in SIDES)
+    return left, right
 
 
 def _spans(assignments: dict[str, Micros], windowed: bool) -> tuple[Micros, Micros]:
@@ -81,12 +94,14 @@ def _spans(assignments: dict[str, Micros], windowed: bool) -> tuple[Micros, Micr
     return none, none
 
 
-def _at_once(join: Join, side: Side, mine: pd.DataFrame) -> Any:
+def _at_once(join: Join, side: Side, mine: pd.DataFrame, shared: Shared) -> Any:
     """Rows that Spark pads on arrival and never keeps.
 
     A full outer join needs the condition that the left key is not null (Spark would pair two null keys); rows that fail
     a condition on their side alone are padded at once.
     """
+    if shared.rows.unfit is not None:
+        return shared.rows.unfit[side][mine["row"].to_numpy()]
     return (mine["key"] < 0) & (side == "left" and len(emission(join).padded) == len(SIDES))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,53 @@ from workbench.model.definition import key_codes, matches
 from workbench.streams import Stream
 
 
+class Condition(Protocol):
+    """What a join asks of pairs beside equal keys and times."""
+
+    @property
+    def text(self) -> str:
+        """The condition as SQL."""
+
+    def __call__(self, left: Micros, right: Micros) -> Any:
+        """Which of some pairs, given as their left and right rows, satisfy it: an array of booleans."""
+
+
+Flags = Mapping[Side, Any]
+"""Per side an array of booleans, one a row."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowFacts:
+    """What is known of the rows of a job beside their keys and times.
+
+    Attributes
+    ----------
+    where
+        Which of some pairs satisfy what the join asks for beside equal keys and times; None: all do.
+    met
+        The rows that had met others which are not among the rows any more; None: there are none.
+    filtered
+        The rows that are filtered out before they reach the join, and move no watermark; None: those with null keys, as
+        the kind of join says.
+    unfit
+        The rows that fail what an outer join asks of their side alone: they come out padded at once, and are never
+        stored; None: there are none.
+    nulls_meet
+        Whether Spark pairs rows with null keys, as in a full outer join that does not keep them apart.
+    retention
+        Per side of an interval join how far behind the watermark, in microseconds, rows leave the state, as Spark
+        derives it from how the condition is written; of a side without one it derives none, and its rows stay for ever.
+        None: as the kind of join says.
+    """
+
+    where: Condition | None = None
+    met: Flags | None = None
+    filtered: Flags | None = None
+    unfit: Flags | None = None
+    nulls_meet: bool = False
+    retention: Mapping[Side, int] | None = None
+
+
 class Shared:
     """What runs of the same rows under several settings have in common, computed once.
 
@@ -23,6 +72,8 @@ class Shared:
         The streams; their watermark delays do not matter here.
     keys
         As `key_codes` gives them, where they are known already.
+    rows
+        What is known of the rows beside their keys and times.
 
     Attributes
     ----------
@@ -30,8 +81,15 @@ class Shared:
         As `key_codes` gives them.
     """
 
-    def __init__(self, left: Stream, right: Stream, keys: tuple[Micros, Micros] | None = None) -> None:
+    def __init__(
+        self,
+        left: Stream,
+        right: Stream,
+        keys: tuple[Micros, Micros] | None = None,
+        rows: RowFacts | None = None,
+    ) -> None:
         self._streams = dict(zip(SIDES, (left, right), strict=True))
+        self.rows = RowFacts() if rows is None else rows
         self.keys = key_codes(left, right) if keys is None else keys
         self._assignments: dict[tuple[Hashable, str], pd.DataFrame] = {}
         self._matches: dict[object, tuple[Micros, Micros]] = {}
@@ -45,6 +103,8 @@ class Shared:
             mine = kind.assign(join, stream.event_times)
             row = mine["row"].to_numpy()
             key = self.keys[SIDES.index(side)]
+            if self.rows.nulls_meet:
+                key = np.where(key < 0, -1 - key, key)
             self._assignments[what, side] = mine.assign(batch=stream.arrival[row], key=key[row])
         return self._assignments[what, side]
 
@@ -64,5 +124,9 @@ class Shared:
         what = kind.assignment(join), kind.bounds(join)
         if what not in self._matches:
             left, right = (self.assignments(join, side) for side in SIDES)
-            self._matches[what] = matches(join, left, right, self.named)
+            one, other = matches(join, left, right, self.named)
+            if self.rows.where is not None:
+                kept = self.rows.where(left["row"].to_numpy()[one], right["row"].to_numpy()[other])
+                one, other = one[kept], other[kept]
+            self._matches[what] = one, other
         return self._matches[what]

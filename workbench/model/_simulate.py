@@ -77,7 +77,10 @@ def replay(join: Join, marks: Watermarks, shared: Shared, spark: SparkFacts) -> 
     sides = {}
     for side, filtered in zip(SIDES, kind_of(join).drops_null_keys(join), strict=True):
         mine = shared.assignments(join, side).copy(deep=False)
-        mine["filtered"] = (mine["key"] < 0) if filtered else False
+        if shared.rows.filtered is not None:
+            mine["filtered"] = shared.rows.filtered[side][mine["row"]]
+        else:
+            mine["filtered"] = (mine["key"] < 0) if filtered else False
         mine["watermark"] = marks.late[mine["batch"]]
         mine["late"] = (mine["end"] <= mine["watermark"]) & ~mine["filtered"]
         sides[side] = mine

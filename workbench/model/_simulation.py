@@ -14,6 +14,7 @@ from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import Policy, Side
 from workbench.model import _fates
+from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome
 from workbench.model._simulate import simulate
 from workbench.streams import ROW, SIDES, Stream
@@ -56,6 +57,8 @@ class Simulation:
     spark_version
         The version of Spark that the model stands for: that of the session that runs the query, or, without one, of the
         PySpark that is installed.
+    logged
+        Of a job that was opened, what its logs say; None of a run or a preview.
     """
 
     join: Join
@@ -65,10 +68,14 @@ class Simulation:
     policy: Policy = "min"
     ended: bool = True
     spark_version: str = field(default_factory=spark_versions.installed)
+    logged: Logged | None = None
 
     @cached_property
     def outcome(self) -> Outcome:
         """What the query must give."""
+        spark = spark_versions.facts(self.spark_version)
+        if self.logged is not None:
+            return self.logged.outcome(self.join, self.left, self.right, self.policy, spark)
         return simulate(
             self.join,
             self.left,
@@ -76,7 +83,7 @@ class Simulation:
             finish=self.finish,
             policy=self.policy,
             no_more_data=self.ended,
-            spark=spark_versions.facts(self.spark_version),
+            spark=spark,
         )
 
     @cached_property
@@ -88,6 +95,11 @@ class Simulation:
     def micro_batches(self) -> int:
         """How many recorded micro-batches there are."""
         return max(self.left.batch_count, self.right.batch_count)
+
+    @property
+    def first(self) -> int:
+        """Spark's number of the first micro-batch."""
+        return 0 if self.logged is None else self.logged.first
 
     @property
     def names(self) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from workbench import fixes, times
 from workbench.joins import emission
 from workbench.kinds import NearMiss, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
-from workbench.model import DATA, Micros, Simulation
+from workbench.model import DATA, NOTHING, Condition, Micros, Shared, Simulation
 from workbench.runs import tables
 from workbench.runs.labels import Labels
 
@@ -59,9 +59,10 @@ class Reasons:
         self.join, self.kind, self.policy = simulation.join, kind_of(simulation.join), simulation.policy
         self.streams = dict(zip(SIDES, (simulation.left, simulation.right), strict=True))
         self.outcome = simulation.outcome
-        self.marks = self.outcome.marks
+        self.marks, self.first = self.outcome.marks, simulation.first
         self.fates = simulation.fates
         self.labels = Labels(simulation, whole=asked is None)
+        self.simulation = simulation
         self.asked = {side: np.arange(len(simulation.side(side))) for side in SIDES} if asked is None else asked
         found = fixes.fixes(simulation, asked)
         best = found.drop_duplicates(["side", "row"])
@@ -120,6 +121,36 @@ class Reasons:
         assignments = self.outcome.assignments[side]
         return assignments.iloc[slice(*np.searchsorted(assignments["row"], [row, row + 1]))]
 
+    @property
+    def _where(self) -> Condition | None:
+        """What the join asks for beside equal keys and times; None: nothing."""
+        return None if self.simulation.logged is None else self.simulation.logged.rows.where
+
+    @cached_property
+    def _refused(self) -> dict[Side, Micros]:
+        """For each row how many others are in reach that do not satisfy what else the join asks for."""
+        counts: dict[Side, Micros] = {side: np.zeros(len(self.streams[side]), dtype=np.int64) for side in SIDES}
+        if self._where is None:
+            return counts
+        shared = Shared(self.streams["left"], self.streams["right"])
+        pairs = [
+            shared.assignments(self.join, side)["row"].to_numpy()[places]
+            for side, places in zip(SIDES, shared.matches(self.join), strict=True)
+        ]
+        satisfied = self._where(*pairs)
+        return {
+            side: np.bincount(each[~satisfied], minlength=len(self.streams[side]))
+            for side, each in zip(SIDES, pairs, strict=True)
+        }
+
+    @cached_property
+    def _filtered(self) -> dict[Side, Any]:
+        """Which rows the filters of a job leave out."""
+        logged = self.simulation.logged
+        if logged is None or logged.rows.filtered is None:
+            return {side: np.zeros(len(self.streams[side]), dtype=bool) for side in SIDES}
+        return {side: logged.rows.filtered[side] for side in SIDES}
+
     def _partners(self, side: Side) -> np.ndarray[Any, Any]:
         """Whether a row's key is on the other side."""
         mine, other = self.outcome.keys if side == "left" else self.outcome.keys[::-1]
@@ -148,7 +179,12 @@ class Reasons:
         once = "in a group with" if self.kind.grouped else "joined with"
         reasons = []
         for size, batch, gone, windows in zip(found["size"], found["batch"], late, every, strict=True):
-            words = f"{once} {_count(int(size), 'row')} of {other}, first in micro-batch {int(batch)}"
+            if np.isnan(size):  # of a job, whose state only says that it met some
+                reasons.append(
+                    f"joined before micro-batch {self.first + 1}, with rows of {other} that are no longer known"
+                )
+                continue
+            words = f"{once} {_count(int(size), 'row')} of {other}, first in micro-batch {self.first + int(batch)}"
             reasons.append(words + (f"; it was late for {gone} of its {windows} windows" if gone else ""))
         return reasons
 
@@ -165,7 +201,7 @@ class Reasons:
             mine = self.outcome.outputs.of(side)
             mine = mine[~table["matched"].to_numpy()[mine["output"]] & np.isin(mine["row"], self.asked[side])]
             for row, output in zip(mine["row"].tolist(), mine["output"].tolist(), strict=True):
-                found[RowId(side, row)] = int(table["batch"].iloc[output])
+                found[RowId(side, row)] = self.first + int(table["batch"].iloc[output])
         return found
 
     def _late(self, side: Side, row: int, assignment: Any, partners: bool) -> str:
@@ -174,7 +210,7 @@ class Reasons:
             return "late: Spark starts every watermark at 1970-01-01, and drops what is at or before it"
         behind = f"by {self.labels.span(mark - end)}" if mark > end else "exactly at the watermark"
         window = self.kind.window_word(self.join)
-        batch, stood = int(assignment["batch"]), self.labels.moment(mark)
+        batch, stood = self.first + int(assignment["batch"]), self.labels.moment(mark)
         when = f"it arrived in micro-batch {batch}, when the watermark stood at {stood}"
         if window:
             when = f"its {window} ended at {self.labels.moment(end)}, and {when}"
@@ -243,19 +279,26 @@ class Reasons:
         if self.policy == "max":
             return f" and follows {self.labels.names[SIDES.index(side)]}"
         idle = self._idle_since(side)
-        since = f", idle since micro-batch {idle}" if idle is not None else ""
+        since = f", idle since micro-batch {self.first + idle}" if idle is not None else ""
         return f" and is held back by {self.labels.names[SIDES.index(side)]}{since}"
 
     def _idle_since(self, side: Side) -> int | None:
         """The first micro-batch of data from which on a side has sent nothing; None if the last has some of it."""
         data = self.marks.kinds.count(DATA)
-        arrival = self.streams[side].arrival
-        since = int(arrival[-1]) + 1 if len(arrival) else 0
+        stream = self.streams[side]
+        came = stream.arrival if stream.newest is None else np.flatnonzero(stream.newest > NOTHING)
+        since = int(came[-1]) + 1 if len(came) else 0
         return since if since < data else None
 
     def _unmatched(self, side: Side, row: int, tally: dict[str, Micros], partners: bool) -> str:
         padded = self._padded.get(RowId(side, row))
         tail = "" if padded is None else f"; it comes out padded in micro-batch {padded}"
+        if self._filtered[side][row]:
+            return "the job's filters leave it out, before it reaches the join"
+        refused = int(self._refused[side][row])
+        if refused and self._where is not None:
+            found = f"{_count(refused, 'row')} of {self.labels.names[1 - SIDES.index(side)]} in reach"
+            return f"{found}, and none with which it satisfies {self._where.text}{tail}"
         if not tally["all"][row]:
             gap = "it lies in the gap between two windows, and in none of them"
             return gap + self._nearest(side, row, "; ")

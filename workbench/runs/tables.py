@@ -192,5 +192,5 @@ def plain_rows(simulation: Simulation, side: Side, chosen: np.ndarray | None = N
     rows = arrow.to_pandas(stream.table if chosen is None else stream.table.take(chosen), stream.zones)
     rows = rows.rename(columns=renamed(stream.columns))
     rows.insert(0, "side", side)
-    rows.insert(1, "batch", stream.arrival if chosen is None else stream.arrival[chosen])
+    rows.insert(1, "batch", simulation.first + (stream.arrival if chosen is None else stream.arrival[chosen]))
     return rows

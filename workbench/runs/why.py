@@ -100,12 +100,13 @@ def _facts(
     stream = simulation.side(of.side)
     explained = reasons.table[of.side].loc[of.row]
     moment = int(stream.event_times[of.row])
-    judged_by = int(reasons.marks.late[stream.arrival[of.row]])
+    batch = int(stream.arrival[of.row])
+    judged_by = int(reasons.marks.late[batch])
     late_watermark = labels.moment(judged_by) if judged_by else "no watermark yet"
     facts = [
         (f"{stream.name}, {labels.label(*of)}", explained["fate"].replace("_", " ")),
         ("event time", f"{labels.moment(moment)}, key {labels.key(*of)}"),
-        ("arrival", f"micro-batch {stream.arrival[of.row]}, in which late rows were judged by {late_watermark}"),
+        ("arrival", f"micro-batch {simulation.first + batch}, in which late rows were judged by {late_watermark}"),
         *_windows(simulation, reasons, of),
     ]
     if count is not None:

@@ -1,0 +1,316 @@
+"""Jobs that somebody else wrote, run in plain PySpark and opened: rows, late rows, pairs and state are what Spark had."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import jobs
+import pandas as pd
+import pytest
+import written
+from pyspark.sql import functions as F
+
+import workbench as wb
+
+
+@pytest.fixture(scope="module")
+def session(spark):
+    made = spark.newSession()
+    made.conf.set("spark.sql.shuffle.partitions", "1")
+    return made
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return jobs.recorded(seed=3)
+
+
+@pytest.fixture(scope="module")
+def folder(session, rows, tmp_path_factory):
+    made = tmp_path_factory.mktemp("opened")
+    jobs.write(rows[0], f"{made}/orders", jobs.ORDERS)
+    jobs.write(rows[1], f"{made}/payments", jobs.PAYMENTS)
+    return made
+
+
+def came_out(job, names=("order_no", "payment_no")):
+    """What came out of a job by its own account, by micro-batch."""
+    found = {}
+    for each in job.output.to_dict("records"):
+        plain = {name: each.get(f"left_{name}", each.get(f"right_{name}")) for name in names}
+        if "right_payment_no" in each and "payment_no" in names:
+            plain["payment_no"] = each["right_payment_no"]
+        if "right_order_no" in each and "left_payment_no" in each and job.left.name == "p":
+            plain = {"order_no": each["right_order_no"], "payment_no": each["left_payment_no"]}
+        found.setdefault(each["batch"], []).append(plain)
+    return {batch: jobs.pairs(each, names) for batch, each in found.items()}
+
+
+def by_batch(ran, names=("order_no", "payment_no")):
+    return {batch: jobs.pairs(each, names) for batch, each in ran.output.items() if each}
+
+
+@pytest.mark.parametrize("write", written.JOINS, ids=lambda each: each.__name__)
+def test_a_job_that_somebody_else_wrote(session, folder, tmp_path, write):
+    joined = write(*jobs.streams(session, folder))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    job = wb.open_job(joined, checkpoint=ran.checkpoint)
+    assert job.missing == ()
+    names = [name for name in ("order_no", "payment_no") if name in joined.columns]
+    assert came_out(job, names) == by_batch(ran, names)
+    check_late(job, ran)
+    assert job.mismatches.empty, job.mismatches.to_string()
+    if len(ran.progress[0]["stateOperators"]) == 1 and write is not written.session_join:  # which has a null group, too
+        assert job.batches.state_rows.tolist() == [each["stateOperators"][0]["numRowsTotal"] for each in ran.progress]
+        dropped = [each["stateOperators"][0]["numRowsDroppedByWatermark"] for each in ran.progress]
+        assert len(job.late) == sum(dropped)
+
+
+def check_late(job, ran):
+    """Each late row was at or behind the watermark of the micro-batch before, and no other was, by the plain rule."""
+    marks = [pd.Timestamp(each["eventTime"]["watermark"]) for each in ran.progress]
+    before = [pd.Timestamp(0, tz="UTC"), *marks[:-1]]
+    if job.windowed:
+        assert all(job.late.window_end <= job.late.watermark)
+        return
+    late = Counter()
+    for side in ("left", "right"):
+        mine = job.rows[job.rows.side == side]
+        time = mine[job.side(side).time]
+        expected = [at <= before[batch] for at, batch in zip(time, mine.batch, strict=True)]
+        late[side] = sum(expected)
+        assert [
+            fate in ("late", "null_key") if is_late else fate != "late"
+            for fate, is_late in zip(mine.fate, expected, strict=True)
+        ]
+    assert (job.late.side == "left").sum() <= late["left"]
+
+
+@pytest.mark.parametrize("write", written.GROUPS, ids=lambda each: each.__name__)
+def test_a_cogroup_that_somebody_else_wrote(session, folder, tmp_path, write):
+    joined = write(*jobs.streams(session, folder))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    job = wb.open_job(joined, checkpoint=ran.checkpoint)
+    expected = Counter(
+        (batch, each["k"], tuple(sorted(each["order_nos"])), tuple(sorted(each["payment_nos"])))
+        for batch, rows in ran.output.items()
+        for each in rows
+        if each["k"] is not None
+    )
+    found = Counter(
+        (
+            each.batch,
+            each.k,
+            *(
+                tuple(sorted(row[name] for row in rows))
+                for name, rows in (("order_no", each.left), ("payment_no", each.right))
+            ),
+        )
+        for each in job.output.itertuples()
+    )
+    assert found == expected
+
+
+PAIRS = written.guide_outer
+
+
+@pytest.fixture(scope="module")
+def outer(session, folder, tmp_path_factory):
+    """A left outer join that ran, and its checkpoint."""
+    joined = PAIRS(*jobs.streams(session, folder))
+    return joined, jobs.run(joined, tmp_path_factory.mktemp("outer"))
+
+
+def fates(job):
+    return (
+        job.rows[["side", "order_no", "payment_no", "fate"]]
+        .astype(str)
+        .sort_values(["side", "order_no", "payment_no"], ignore_index=True)
+    )
+
+
+def test_a_row_has_its_reason_and_spark_s_micro_batches(outer):
+    job = wb.open_job(outer[0], outer[1].checkpoint)
+    assert job.join == wb.IntervalJoin("0 s", "6 s", how="left")
+    assert (job.left.name, job.left.key, job.left.time) == ("orders", ("order_id",), "ordered_at")
+    late = job.rows.index[job.rows.fate == "late"][0]
+    assert "would have kept it" in job.rows.reason[late]
+    assert "late" in job.why(late).text
+    marks = [pd.Timestamp(each["eventTime"]["watermark"]) for each in outer[1].progress]
+    assert job.batches.watermark.tolist() == marks
+    assert job.batches.batch.tolist() == [each["batchId"] for each in outer[1].progress]
+    assert "tracks" in dir(job.charts)
+    assert job.charts.timeline() is not None
+    assert set(job.state(3).columns) == {"side", *jobs.ORDERS, *jobs.PAYMENTS}
+
+
+def test_the_same_rows_again_under_other_settings(outer):
+    job = wb.open_job(outer[0], outer[1].checkpoint)
+    again = wb.run(job.join, *job.recording(), finish=False)
+    assert again.mismatches.empty
+    assert again.rows.fate.tolist() == job.rows.fate.tolist()
+    assert wb.preview(job.join, job.left.with_watermark("1 hour"), job.right).late.empty
+
+
+def test_a_sample_has_the_fates_of_the_whole(outer):
+    whole = wb.open_job(outer[0], outer[1].checkpoint)
+    for chosen in ({"keys": ["a"]}, {"keys": ["a", "c"]}, {"sample": 0.5}):
+        some = wb.open_job(outer[0], outer[1].checkpoint, **chosen)
+        taken = set(some.rows.order_id.dropna()) | set(some.rows.oid.dropna())
+        if "keys" in chosen:
+            assert taken == set(chosen["keys"])
+        of_all = whole.rows[whole.rows.order_id.isin(taken) | whole.rows.oid.isin(taken)]
+        of_some = some.rows[~(some.rows.order_id.isna() & some.rows.oid.isna())]
+        assert (
+            of_some[["side", "batch", "fate", "reason"]].values.tolist()
+            == of_all[["side", "batch", "fate", "reason"]].values.tolist()
+        )
+        assert some.mismatches.empty
+        assert some.batches.watermark.tolist() == whole.batches.watermark.tolist()
+
+
+@pytest.mark.parametrize(
+    "write",
+    [written.guide_outer, written.full, written.residual, written.sliding, written.semi],
+    ids=lambda each: each.__name__,
+)
+def test_only_the_last_micro_batches_are_kept(spark, folder, tmp_path, write):
+    """The rows before are those in state after the first that is kept."""
+    session = spark.newSession()
+    for name, value in (
+        ("spark.sql.shuffle.partitions", "2"),
+        ("spark.sql.streaming.minBatchesToRetain", "2"),
+        ("spark.sql.streaming.fileSource.log.compactInterval", "2"),
+        ("spark.sql.streaming.fileSource.log.cleanupDelay", "1ms"),
+    ):
+        session.conf.set(name, value)
+    joined = write(*jobs.streams(session, folder))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    job = wb.open_job(joined, ran.checkpoint)
+    first = job.batches.batch[0]
+    assert first > 0
+    assert job.mismatches.empty, job.mismatches.to_string()
+    names = [name for name in ("order_no", "payment_no") if name in joined.columns]
+    expected = {batch: rows for batch, rows in by_batch(ran, names).items() if batch > first}
+    assert came_out(job, names) == expected
+    late = sum(each["stateOperators"][0]["numRowsDroppedByWatermark"] for each in ran.progress[first + 1 :])
+    assert len(job.late) == late
+    assert job.batches.batch.tolist() == [each["batchId"] for each in ran.progress[first:]]
+    assert job.rows.batch.min() == first
+
+
+def test_a_query_of_this_session(session, folder, tmp_path):
+    joined = PAIRS(*jobs.streams(session, folder))
+    query = (
+        joined.writeStream.format("noop")
+        .option("checkpointLocation", str(tmp_path / "c"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    job = wb.open_job(query)
+    assert job.join == wb.IntervalJoin("0 s", "6 s", how="left")
+    assert job.mismatches.empty
+    with pytest.raises(wb.ArgumentError, match=r"checkpoint: got .*; a query knows its own: leave it out"):
+        wb.open_job(query, tmp_path / "c")
+
+
+def test_nothing_is_written(outer):
+    def state():
+        root = outer[1].checkpoint
+        return sorted((path, path.stat().st_mtime_ns) for path in Path(root).rglob("*"))
+
+    before = state()
+    job = wb.open_job(outer[0], outer[1].checkpoint)
+    assert job.mismatches.empty
+    assert len(job.state(2))
+    assert state() == before
+
+
+def test_what_is_gone_is_counted_and_named(session, tmp_path, rows):
+    for name, side, schema in (("orders", rows[0], jobs.ORDERS), ("payments", rows[1], jobs.PAYMENTS)):
+        jobs.write(side, f"{tmp_path}/{name}", schema)
+    joined = PAIRS(*jobs.streams(session, tmp_path))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    (tmp_path / "orders" / "part-001.parquet").unlink()
+    job = wb.open_job(joined, ran.checkpoint)
+    [words] = job.missing
+    assert words.startswith("1 of 6 files of ")
+    assert "are gone, such as file:" in words
+    assert "1 parts are missing" in repr(job) or "missing" in repr(job)
+
+
+def unwatermarked(orders, payments):
+    return orders.withWatermark("ordered_at", "3 seconds").join(
+        payments, F.expr(f"{written.SAME} AND {written.WITHIN}")
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            lambda joined, folder: (joined, None),
+            "checkpoint: got None; give the folder that is the query's checkpointLocation",
+        ),
+        (lambda joined, folder: (joined, 7), "checkpoint: got 7; give a folder as text or a path"),
+        (lambda joined, folder: (joined, folder / "none"), "there is no such folder"),
+        (lambda joined, folder: (joined, folder), "it has no offsets"),
+        (lambda joined, folder: (joined.sparkSession.range(3), folder), "a DataFrame that is not streaming"),
+        (lambda joined, folder: (3, folder), "give a streaming DataFrame in which two streams are joined"),
+    ],
+)
+def test_bad_input_is_one_sentence(outer, tmp_path, given, words):
+    with pytest.raises(wb.WorkbenchError, match=re.escape(words)) as raised:
+        wb.open_job(*given(outer[0], tmp_path))
+    assert "\n" not in str(raised.value)
+
+
+def test_a_side_without_a_watermark(session, folder, outer):
+    joined = unwatermarked(*jobs.streams(session, folder))
+    with pytest.raises(wb.ArgumentError, match="its right side, payments, has no watermark, so no row is ever late"):
+        wb.open_job(joined, outer[1].checkpoint)
+
+
+@pytest.mark.parametrize("write", [written.tumbling_cogroup, written.tumbling], ids=lambda each: each.__name__)
+def test_the_checkpoint_of_another_query(session, folder, outer, write):
+    joined = write(*jobs.streams(session, folder))
+    with pytest.raises(wb.ArgumentError, match=r"checkpoint: .*another query"):
+        wb.open_job(joined, outer[1].checkpoint)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"sample": 0}, "sample: got 0; give the share of the keys as a number above 0, at most 1"),
+        ({"sample": True}, "sample: got True"),
+        ({"sample": float("nan")}, "sample: got nan"),
+        ({"keys": "a"}, "keys: got 'a'; give a list of key values"),
+        ({"keys": []}, "keys: got []; give at least one key"),
+        ({"keys": [("a", 1)]}, "keys: got ('a', 1); the key has 1 column: give a value for each key"),
+    ],
+)
+def test_wrong_arguments(outer, arguments, words):
+    with pytest.raises(wb.ArgumentError, match=re.escape(words)):
+        wb.open_job(outer[0], outer[1].checkpoint, **arguments)
+
+
+def test_a_join_that_is_not_understood_shows_what_does_not_depend_on_it(session, folder, tmp_path):
+    orders, payments = written.marked(*jobs.streams(session, folder))
+    joined = orders.join(payments, F.expr(f"{written.SAME} AND paid_at >= ordered_at"))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    job = wb.open_job(joined, ran.checkpoint)
+    assert job.unknown == ("the condition has no upper bound on the difference of the event times",)
+    dropped = sum(each["stateOperators"][0]["numRowsDroppedByWatermark"] for each in ran.progress)
+    assert len(job.late) == dropped
+    assert set(job.rows.fate.dropna()) == {"late"}
+    assert job.rows.reason[job.rows.fate.isna()].str.contains("no upper bound").all()
+    assert len(job.state(2)) == ran.progress[2]["stateOperators"][0]["numRowsTotal"]
+    assert job.batches.state_rows.isna().all()
+    for ask in (lambda: job.join, lambda: job.charts, lambda: job.output, lambda: job.comparison):
+        with pytest.raises(
+            wb.WorkbenchError, match=r"the join of this job was not understood \(the condition has no upper"
+        ):
+            ask()

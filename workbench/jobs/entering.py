@@ -1,0 +1,359 @@
+"""The rows of each side as they entered a job's join, micro-batch by micro-batch, and what it held before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.engine.cause import cause
+from workbench.errors import ArgumentError, QueryError, TooLargeError
+from workbench.jobs import held, replay
+from workbench.jobs.catalyst import Node, expressions
+from workbench.jobs.sources import BATCH, PLACE
+from workbench.jobs.understanding import Understood
+from workbench.literals import SIDES, Side
+from workbench.sources import arrow
+from workbench.streams import NOTHING
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import DataType
+
+__all__ = ["MOST_ROWS", "Choice", "Columns", "columns", "entered", "held_before", "newest", "survivors"]
+
+MOST_ROWS = 5_000_000
+"""Rows of a side that are taken into memory at most."""
+_PARTS = 1_000_000
+_EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which rows are taken, by their keys: the same on both sides.
+
+    Attributes
+    ----------
+    keys
+        Values of the key columns, a tuple each; None: all.
+    sample
+        The share of the keys that is taken, by a hash of the key.
+    """
+
+    keys: tuple[tuple[Any, ...], ...] | None = None
+    sample: float = 1.0
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether all rows are taken."""
+        return self.keys is None and self.sample >= 1
+
+    def of(self, rows: DataFrame, key: Sequence[str]) -> DataFrame:
+        """Those of some rows that are taken, by the names of their key columns."""
+        from pyspark.sql import functions as F
+
+        columns = [F.col(quoted(name)) for name in key]
+        if self.keys is not None:
+            rows = rows.where(_any(_equal(columns, each) for each in self.keys))
+        if self.sample < 1:
+            hashed = F.xxhash64(*[each.cast("string") for each in columns])
+            rows = rows.where(F.pmod(hashed, F.lit(_PARTS)) < round(self.sample * _PARTS))
+        return rows
+
+
+def _equal(columns: Sequence[Column], values: Sequence[Any]) -> Column:
+    from pyspark.sql import functions as F
+
+    found = F.lit(True)
+    for column, value in zip(columns, values, strict=True):
+        found = found & column.eqNullSafe(F.lit(value))
+    return found
+
+
+def _any(conditions: Any) -> Column:
+    from pyspark.sql import functions as F
+
+    found = F.lit(False)
+    for each in conditions:
+        found = found | each
+    return found
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark's functions take it."""
+    return f"`{name.replace('`', '``')}`"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a side that are shown.
+
+    Attributes
+    ----------
+    ids
+        Their ids, in order, as they enter the join; its windows are left out, which the workbench computes itself.
+    names
+        What each is called; one name is that of one column.
+    key
+        The names of the key columns.
+    time
+        The name of the event time.
+    with_time
+        Whether the event time enters the join; if not, as where only its window does, it is the last name, without id.
+    """
+
+    ids: tuple[int, ...]
+    names: tuple[str, ...]
+    key: tuple[str, ...]
+    time: str
+    with_time: bool
+
+
+def columns(known: Understood, place: int) -> Columns:
+    """The columns of a side, left (0) or right (1).
+
+    Raises
+    ------
+    ArgumentError
+        If it has no event time.
+    """
+    mine, time = known.inputs[place], known.times[place]
+    shown = {each: name for each, name in mine.columns.items() if mine.origin(each) not in mine.windows}
+    names: dict[int, str] = {}
+    for each, name in shown.items():
+        while name in names.values():
+            name += "_"
+        names[each] = name
+    key = tuple(names[pair[place]] for pair in known.keys)
+    if time is not None:
+        return Columns(tuple(names), tuple(names.values()), key, names[time], True)
+    apart = known.description.left.time if place == 0 else known.description.right.time
+    if known.marks[place] is None or not apart:
+        raise ArgumentError(f"joined: the {SIDES[place]} side has no event time that was understood")
+    while apart in names.values():
+        apart += "_"
+    return Columns(tuple(names), (*names.values(), apart), key, apart, False)
+
+
+def entered(
+    spark: SparkSession, known: Understood, place: int, sources: Mapping[frozenset[int], DataFrame], choice: Choice
+) -> pa.Table:
+    """The rows of a side that its plan gives to the join, in order, with `BATCH` (Spark's numbers) and `PLACE`.
+
+    Raises
+    ------
+    NotReplayable
+        If they cannot be followed through the plan.
+    QueryError
+        If Spark fails to read them.
+    """
+    from pyspark.sql import functions as F
+
+    mine = columns(known, place)
+    time = None if mine.with_time else known.marks[place]
+    rows = replay.replayed(spark, known.join.children[place], sources, time)
+    every = tuple(known.inputs[place].columns)
+    rows = rows.toDF(*(f"c{each}" for each in every), BATCH, PLACE, *([] if mine.with_time else [replay.TIME]))
+    if any(node.kind == "Expand" for node in known.join.children[place].walk()):  # a row for each of its windows
+        rows = rows.dropDuplicates([BATCH, PLACE])
+    shown = [F.col(f"c{each}").alias(name) for each, name in zip(mine.ids, mine.names, strict=False)]
+    if not mine.with_time:
+        shown.append(F.col(replay.TIME).alias(mine.time))
+    return _table(choice.of(rows.select(*shown, BATCH, PLACE), mine.key).sort(BATCH, PLACE), mine)
+
+
+def survivors(
+    spark: SparkSession,
+    known: Understood,
+    place: int,
+    optimised: Node,
+    sources: Mapping[frozenset[int], DataFrame],
+    choice: Choice,
+) -> pa.Table | None:
+    """`BATCH` and `PLACE` of the rows that filters let through, which Spark pushes below the join, and the watermark.
+
+    Parameters
+    ----------
+    spark, known, place, sources, choice
+        As in `entered`.
+    optimised
+        The join in the plan that Spark runs.
+    """
+    from pyspark.sql import functions as F
+
+    side = optimised.children[place]
+    ids = [int(each.exprId().id()) for each in replay.listed(side.java.output())]
+    try:
+        rows = replay.replayed(spark, side, sources).toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
+    except replay.NotReplayable:
+        return None
+    keys = [pair[place] for pair in known.keys]
+    if all(each in ids for each in keys):
+        names = [f"c{each}" for each in keys]
+        rows = choice.of(rows, names)
+    try:
+        return rows.select(F.col(BATCH), F.col(PLACE)).distinct().toArrow()
+    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+        raise _unreadable(error) from None
+
+
+def held_before(
+    spark: SparkSession, known: Understood, place: int, address: str, batch: int, choice: Choice
+) -> pa.Table:
+    """The rows of a side that a join held after a micro-batch, with `BATCH` and `workbench.jobs.held.MATCHED`.
+
+    Columns that Spark did not keep are null.
+    """
+    from pyspark.sql import functions as F
+
+    mine, side = columns(known, place), SIDES[place]
+    rows = held.joined_rows(spark, address, batch, side)
+    kept = kept_columns(known, place, rows.columns[:-1])
+    rows = rows.toDF(*(f"c{each}" for each in kept), held.MATCHED)
+    types = dict(zip(known.inputs[place].columns, _fields(known, place), strict=True))
+    shown = []
+    for each, name in zip(mine.ids, mine.names, strict=False):
+        known_column = F.col(f"c{each}") if each in kept else F.lit(None).cast(str(types[each].dataType().sql()))
+        shown.append(known_column.alias(name))
+    window = next((f"c{each}" for each in kept if each not in mine.ids), None)
+    if window is not None and _is_sliding(known, place):  # a row is there once for each of its windows
+        others = [each for each in rows.columns if each not in (window, held.MATCHED)]
+        rows = rows.groupBy(*others).agg(*(F.max(each).alias(each) for each in (window, held.MATCHED)))
+    if not mine.with_time:
+        if window is None:
+            raise QueryError(f"the state of the {side} side has neither an event time nor a window", "")
+        shown.append(F.col(f"{window}.start").alias(mine.time))  # which is in the same windows
+    return _table(choice.of(rows.select(*shown, F.lit(batch).cast("long").alias(BATCH), held.MATCHED), mine.key), mine)
+
+
+def _fields(known: Understood, place: int) -> list[Any]:
+    return list(known.join.children[place].java.schema().fields())
+
+
+def _is_sliding(known: Understood, place: int) -> bool:
+    from workbench.windows import Sliding
+
+    return any(isinstance(window, Sliding) for window, _ in known.inputs[place].windows.values())
+
+
+def kept_columns(known: Understood, place: int, names: Sequence[str]) -> list[int]:
+    """The ids of the columns that are in state, by their names.
+
+    Raises
+    ------
+    ArgumentError
+        If a name is none of the side's columns: then the state is that of another query.
+    """
+    mine = known.inputs[place]
+    left = list(mine.columns.items())
+    found = []
+    for name in names:
+        match = next((each for each in left if each[1] == name), None)
+        if match is None and name == "window":  # as Spark calls it where it is renamed afterwards
+            match = next((each for each in left if mine.origin(each[0]) in mine.windows), None)
+        if match is None:
+            raise ArgumentError(
+                f"checkpoint: the state of its {SIDES[place]} side has a column {name!r}, which the {SIDES[place]} "
+                "side of joined has not: it is the checkpoint of another query; give the DataFrame that this one runs"
+            )
+        left.remove(match)
+        found.append(match[0])
+    return found
+
+
+def _table(rows: DataFrame, mine: Columns) -> pa.Table:
+    """Rows in Arrow, columns of types that streams do not have as JSON."""
+    from pyspark.sql import functions as F
+
+    shown = [
+        F.col(quoted(each.name))
+        if _in_arrow(each.dataType)
+        else F.to_json(F.struct(quoted(each.name))).alias(each.name)
+        for each in rows.schema.fields
+    ]
+    rows = rows.select(*shown).where(F.col(quoted(mine.time)).isNotNull())
+    try:
+        return rows.toArrow()
+    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+        raise _unreadable(error) from None
+
+
+def _unreadable(error: Exception) -> QueryError:
+    return QueryError(f"the rows of the job's sources cannot be read: {cause(error)}", str(error))
+
+
+def _in_arrow(kind: DataType) -> bool:
+    """Whether streams have columns of a type of Spark's."""
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    try:
+        return arrow.target(to_arrow_type(kind, timezone="UTC")) is not None
+    except Exception:  # noqa: BLE001 - Spark says in many ways that a type has no like in Arrow
+        return False
+
+
+def newest(
+    spark: SparkSession, optimised: Node, time: int | None, sources: Mapping[frozenset[int], DataFrame]
+) -> dict[int, tuple[int, int]] | None:
+    """For each micro-batch (Spark's number) the newest event time where a watermark is set, and how many rows came.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    optimised
+        The whole plan as Spark runs it, in which filters may have been pushed below the watermark.
+    time
+        The id of the event time.
+    sources
+        As `workbench.jobs.replay.replayed` takes them.
+
+    Returns
+    -------
+    dict or None
+        Microseconds since 1970-01-01 UTC, or `NOTHING`, and a count; None where the rows cannot be followed.
+    """
+    from pyspark.sql import functions as F
+
+    node = next(
+        (
+            each
+            for each in optimised.walk()
+            if each.kind == "EventTimeWatermark" and any(one.id == time for one in expressions(each, "eventTime"))
+        ),
+        None,
+    )
+    if node is None or time is None:
+        return None
+    ids = [int(each.exprId().id()) for each in replay.listed(node.children[0].java.output())]
+    try:
+        rows = replay.replayed(spark, node.children[0], sources)
+    except replay.NotReplayable:
+        return None
+    rows = rows.toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
+    zoneless = dict(rows.dtypes)[f"c{time}"] == "timestamp_ntz"
+    micros = f"timestampdiff(MICROSECOND, {_EPOCH}, max(c{time}))" if zoneless else f"unix_micros(max(c{time}))"
+    try:
+        found = rows.groupBy(BATCH).agg(F.expr(micros).alias("newest"), F.count("*").alias("n")).collect()
+    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+        raise _unreadable(error) from None
+    return {each[BATCH]: (NOTHING if each["newest"] is None else int(each["newest"]), int(each["n"])) for each in found}
+
+
+def check_size(count: int, side: Side) -> None:
+    """Refuse to take more rows into memory than `MOST_ROWS`."""
+    if count > MOST_ROWS:
+        raise TooLargeError(
+            f"joined: the kept micro-batches have {count:,} rows of the {side} side, of which {MOST_ROWS:,} at most "
+            "are taken: give some keys=[…], or sample=0.001 for a thousandth of the keys",
+            count,
+        )
+
+
+def arrival(table: pa.Table, first: int) -> np.ndarray[Any, Any]:
+    """The micro-batch of each row, counted from the first one."""
+    found: np.ndarray[Any, Any] = table.column(BATCH).to_numpy() - first
+    return found

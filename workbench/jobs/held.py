@@ -1,0 +1,128 @@
+"""What a query holds in state after a micro-batch, read by Spark's state data source; nothing is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from workbench.engine.cause import cause
+from workbench.errors import QueryError
+from workbench.literals import SIDES, Side
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["HASH_JOIN", "MATCHED", "joined_rows", "operators", "table"]
+
+MATCHED = "__matched"
+"""The column that says whether a row in state has met one of the other side; null where Spark notes that nowhere."""
+
+HASH_JOIN = "symmetricHashJoin"
+"""What Spark calls the operator of a stream-stream join in a checkpoint."""
+
+
+def operators(spark: SparkSession, address: str) -> list[tuple[int, str]]:
+    """The stateful operators of a checkpoint: Spark's number of each, and its name.
+
+    Raises
+    ------
+    QueryError
+        If the checkpoint does not say.
+    """
+    try:
+        return sorted({(int(each.operatorId), str(each.operatorName)) for each in _metadata(spark, address)})
+    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+        raise _unreadable("the state's operators", error) from None
+
+
+def _metadata(spark: SparkSession, address: str) -> list[Any]:
+    return spark.read.format("state-metadata").load(address).collect()
+
+
+def _unreadable(what: str, error: Exception) -> QueryError:
+    return QueryError(f"{what} cannot be read: {cause(error)}", str(error))
+
+
+def table(spark: SparkSession, address: str, batch: int) -> pd.DataFrame:
+    """What is in state after a micro-batch, as Spark has it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``operator`` (Spark's number of the stateful operator) and its name ``operator_name``; ``side`` (of a join);
+        the columns of the rows; of other operators their keys and values as ``key_…`` and ``value_…``.
+
+    Raises
+    ------
+    QueryError
+        If the state of that micro-batch cannot be read (any more).
+    """
+    found = []
+    for number, name in operators(spark, address):
+        parts: dict[str, Any] = {}
+        if name == HASH_JOIN:
+            parts |= {side: _side(spark, address, batch, side, number).select("value.*") for side in SIDES}
+        else:
+            parts[""] = _flat(_reader(spark, batch, operatorId=number).load(address))
+        for side, rows in parts.items():
+            try:
+                part: pd.DataFrame = rows.toPandas()
+            except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+                raise _unreadable(f"the state after micro-batch {batch}", error) from None
+            part.insert(0, "side", side)
+            part.insert(0, "operator_name", name)
+            part.insert(0, "operator", number)
+            found.append(part)
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame({"operator": [], "operator_name": []})
+
+
+def joined_rows(spark: SparkSession, address: str, batch: int, side: Side) -> DataFrame:
+    """The rows of a side that the checkpoint's only join holds after a micro-batch.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The columns that Spark keeps of them, as the side's plan gives them, and `MATCHED`.
+
+    Raises
+    ------
+    QueryError
+        If the state cannot be read, or is not that of one join.
+    """
+    from pyspark.sql import functions as F
+
+    numbers = [number for number, name in operators(spark, address) if name == HASH_JOIN]
+    if len(numbers) != 1:
+        raise QueryError(f"the checkpoint has the state of {len(numbers)} joins of two streams")
+    store = f"{side}-keyWithIndexToValue"
+    try:
+        if store in {each.stateStoreName for each in _metadata(spark, address)}:  # it alone says which have met others
+            state = _reader(spark, batch, operatorId=numbers[0], storeName=store).load(address)
+        else:
+            state = _side(spark, address, batch, side, numbers[0])
+        rows = state.select("value.*")
+    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+        raise _unreadable(f"the state after micro-batch {batch}", error) from None
+    names = rows.columns
+    if names and names[-1] == "matched":
+        return rows.toDF(*names[:-1], MATCHED)
+    return rows.withColumn(MATCHED, F.lit(None).cast("boolean"))
+
+
+def _reader(spark: SparkSession, batch: int, **options: Any) -> Any:
+    return spark.read.format("statestore").options(batchId=batch, **options)
+
+
+def _side(spark: SparkSession, address: str, batch: int, side: Side, operator: int) -> DataFrame:
+    return _reader(spark, batch, operatorId=operator, joinSide=side).load(address)
+
+
+def _flat(state: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    columns = []
+    for part in ("key", "value"):
+        for name in state.select(f"{part}.*").columns:
+            columns.append(F.col(f"{part}.`{name.replace('`', '``')}`").alias(f"{part}_{name}"))
+    return state.select(*columns)

@@ -1,0 +1,231 @@
+"""`Job`: a query that somebody else wrote and ran, and what became of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import WorkbenchError, wrong
+from workbench.jobs import held, verifying
+from workbench.jobs.checkpoint import Checkpoint
+from workbench.jobs.description import Description
+from workbench.jobs.entering import Choice
+from workbench.jobs.understanding import Understood
+from workbench.joins import Join
+from workbench.runs.result import Result
+from workbench.streams import Stream
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from workbench.charts import RunCharts
+
+__all__ = ["Job"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Job(Result):
+    """A query that somebody else wrote and ran: what became of each row. Made by `workbench.open_job`.
+
+    Its frames are those of a `Run`, with Spark's numbers of the micro-batches and the columns that enter the join. Of a
+    checkpoint whose first micro-batches are no longer kept, the first that is kept only tells what was in state after
+    it: these rows are listed as arrived in it.
+
+    Attributes
+    ----------
+    known
+        The join in the plan.
+    checkpoint
+        Its logs.
+    spark
+        The session that reads.
+    missing
+        What could not be read any more, a sentence each; fates that depend on it may differ from what happened.
+    choice
+        Which keys were taken.
+    """
+
+    known: Understood = field(repr=False)
+    checkpoint: Checkpoint = field(repr=False)
+    spark: SparkSession = field(repr=False)
+    missing: tuple[str, ...] = ()
+    choice: Choice = field(default_factory=Choice)
+
+    def __repr__(self) -> str:
+        numbers = self.checkpoint.batches[0].number, self.checkpoint.batches[-1].number
+        what = self.join if self.is_understood else "a join that was not understood"
+        some = "" if self.choice.takes_all else ", some keys of it"
+        warned = f"; {len(self.missing)} parts are missing, see .missing" if self.missing else ""
+        return (
+            f"<Job: {what} of {self.left.name} and {self.right.name}, micro-batches {numbers[0]:,} to "
+            f"{numbers[1]:,}{some}: {len(self.left) + len(self.right):,} rows{warned}>"
+        )
+
+    @property
+    def description(self) -> Description:
+        """What join it is, as `workbench.describe` gives it."""
+        return self.known.description
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What was not understood of the join, a sentence each."""
+        return self.description.unknown
+
+    @property
+    def where(self) -> str:
+        """What the join asks for beside equal keys and times, as SQL; its fates heed it. Empty: nothing."""
+        return self.description.where
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether the join is one of the workbench's kinds. If not, only late rows, state and watermarks are known."""
+        return self.description.join is not None
+
+    @property
+    def join(self) -> Join:
+        """What is joined how.
+
+        Raises
+        ------
+        WorkbenchError
+            If the join was not understood; `unknown` says why.
+        """
+        self._check_understood()
+        return self.simulation.join
+
+    def _check_understood(self) -> None:
+        if not self.is_understood:
+            raise WorkbenchError(
+                f"the join of this job was not understood ({'; '.join(self.unknown)}); its late rows, state and "
+                "micro-batches are known: job.late, job.state(n), job.batches"
+            )
+
+    def recording(self) -> tuple[Stream, Stream]:
+        """Both streams as they entered the join, for `workbench.run` and `workbench.tune` under other settings.
+
+        They have the micro-batches of the job, counted from 0, and its watermarks. What the join asks for beside equal
+        keys and times (`where`) is no part of ``job.join``: a run of it joins pairs that the job does not.
+        """
+        return self.left, self.right
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """Every row of both sides, and its fate; the columns are those of `Run.rows`.
+
+        Where the join was not understood, ``fate`` is ``late`` or None, and ``reason`` says what was not understood.
+        """
+        return super().rows
+
+    @cached_property
+    def _rows(self) -> pd.DataFrame:
+        from workbench.runs import explain
+
+        table = explain.rows(self.simulation, self.reasons)
+        if not self.is_understood:
+            other = table["fate"] != "late"
+            table.loc[other, "fate"] = None
+            table.loc[other, "reason"] = f"not known, as the join was not understood: {'; '.join(self.unknown)}"
+            table.loc[:, ["fix_setting", "fix_value"]] = None
+        return table
+
+    @property
+    def batches(self) -> pd.DataFrame:
+        """One row a micro-batch, as the model has it, with the watermarks of the logs; columns as in `Run.batches`.
+
+        ``batch`` is Spark's number; ``planned_at`` is when the micro-batch was planned, in UTC. Of joins that are
+        written as groups, ``state_rows`` does not count groups with null keys.
+        """
+        import pandas as pd
+
+        found = super().batches
+        found["batch"] += self.simulation.first
+        found["planned_at"] = pd.to_datetime([each.started for each in self.checkpoint.batches], unit="ms", utc=True)
+        if not self.is_understood:
+            found[["output_rows", "state_rows"]] = None
+        return found
+
+    @cached_property
+    def raw_output(self) -> pa.Table:
+        """The output of the join as the model has it, with column ``batch`` (counted from 0) and row numbers."""
+        from workbench.runs import output
+
+        self._check_understood()
+        return output.simulated(self.simulation)
+
+    @property
+    def output(self) -> pd.DataFrame:
+        """What comes out of the join, as the model has it; the columns are those of `Run.output`.
+
+        Filters and columns of the job above the join are not applied. What came out before the first micro-batch that
+        is kept is not known, and left out.
+        """
+        found = super().output
+        found["batch"] += self.simulation.first
+        if self.simulation.first:
+            found = found[found["batch"] > self.simulation.first].reset_index(drop=True)
+        return found
+
+    @property
+    def charts(self) -> RunCharts:
+        """The job's charts, as a run has them. They count the micro-batches from 0."""
+        self._check_understood()
+        return super().charts
+
+    def state(self, batch: int) -> pd.DataFrame:
+        """What the job held in state after a micro-batch, read from its checkpoint.
+
+        Parameters
+        ----------
+        batch
+            A micro-batch of `batches`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of a join ``side`` and the columns that Spark keeps; of groups their keys and values as ``key_…`` and
+            ``value_…``. Of several stateful operators ``operator`` and ``operator_name`` stand in front.
+
+        Raises
+        ------
+        ArgumentError
+            If the micro-batch is not kept.
+        QueryError
+            If its state cannot be read any more.
+        """
+        numbers = [each.number for each in self.checkpoint.batches]
+        if isinstance(batch, bool) or batch not in numbers:
+            raise wrong("batch", batch, f"the checkpoint has micro-batches {numbers[0]} to {numbers[-1]}")
+        found = held.table(self.spark, self.checkpoint.address, int(batch))
+        if found["operator"].nunique() <= 1:
+            found = found.drop(columns=["operator", "operator_name"])
+        return found
+
+    @property
+    def comparison(self) -> pd.DataFrame:
+        """What the model says of this job, verified against what it left behind.
+
+        Columns as in `Run.comparison`. The watermarks that follow from the rows are compared with those of the logs,
+        and the rows in state after the last micro-batch, value by value.
+        """
+        return self._comparison.copy()
+
+    @cached_property
+    def _comparison(self) -> pd.DataFrame:
+        self._check_understood()
+        return verifying.compare(self.spark, self.simulation, self.known, self.checkpoint, self.choice)
+
+    @property
+    def mismatches(self) -> pd.DataFrame:
+        """The rows of `comparison` that differ: a bug of the workbench, or for want of what is `missing`."""
+        comparison = self.comparison
+        return comparison[comparison["differences"] > 0]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("savepoint", "compare", "execution"):
+                raise AttributeError(f"a job has no {name}: run its rows again with wb.run(job.join, *job.recording())")
+            return super().__getattribute__(name)

@@ -1,0 +1,351 @@
+"""``wb.open_job``: a query that somebody else wrote and ran, from its plan and its checkpoint."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from workbench import session
+from workbench.engine.cause import cause
+from workbench.errors import ArgumentError, QueryError, WorkbenchError, wrong
+from workbench.jobs import catalyst, entering, held, replay, residual, sources, understanding
+from workbench.jobs import checkpoint as checkpoints
+from workbench.jobs.catalyst import Node
+from workbench.jobs.checkpoint import Checkpoint
+from workbench.jobs.entering import Choice
+from workbench.jobs.job import Job
+from workbench.jobs.sources import BATCH, PLACE
+from workbench.jobs.understanding import Understood
+from workbench.joins import IntervalJoin, Join, emission
+from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
+from workbench.literals import SIDES
+from workbench.model import NOTHING, Logged, Micros, RowFacts, Simulation
+from workbench.streams import Stream
+from workbench.times import micros
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["open_job"]
+
+_LONG_AGO = -(2**61)
+_ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
+_STAND_IN = IntervalJoin("0 seconds", "0 seconds")
+"""Which rows are late depends on no bounds: this stands for a join that was not understood."""
+
+
+def open_job(
+    joined: DataFrame | StreamingQuery,
+    checkpoint: str | os.PathLike[str] | None = None,
+    *,
+    keys: Sequence[Any] | None = None,
+    sample: float = 1.0,
+) -> Job:
+    """Open a job that runs, or ran: what became of each row of the micro-batches that its checkpoint still has.
+
+    Nothing is written, and no lock is held: the query may go on meanwhile.
+
+    Parameters
+    ----------
+    joined
+        The streaming DataFrame that the job runs, as its own code makes it; or a query of this session.
+    checkpoint
+        The folder that is its ``checkpointLocation``, as Spark finds it; of a query of this session it is known.
+    keys
+        Only rows with these keys: values of the key column, or tuples of values of several.
+    sample
+        Only the rows of this share of the keys, such as 0.001, the same on both sides. Watermarks are those of all
+        rows, so that the fates of these are what they are among all.
+
+    Returns
+    -------
+    Job
+        The fates and reasons of its rows, its late rows, state, micro-batches and charts.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no checkpoint, or it is that of another query; if `joined` is no streaming DataFrame, or joins no
+        two streams, or has a side without a watermark.
+    DataError
+        If the checkpoint has a form that is not known.
+    QueryError
+        If Spark fails to read it.
+    TooLargeError
+        If there are too many rows to take into memory.
+    """
+    choice = _choice(keys, sample)
+    spark, plan, address = _given(joined, checkpoint)
+    known = understanding.understood(spark, plan)
+    _check_watermarks(known)
+    logs = _committed(checkpoints.read(spark, address))
+    leaves = sources.leaves(plan)
+    _check_fits(spark, known, logs, leaves)
+    try:
+        return _opened(spark, known, logs, leaves, _with_arity(choice, known))
+    except WorkbenchError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+        raise QueryError(f"the job cannot be opened: {cause(error)}", str(error)) from None
+
+
+def _choice(keys: Any, sample: Any) -> Choice:
+    if isinstance(sample, bool) or not isinstance(sample, int | float) or not 0 < sample <= 1:
+        raise wrong("sample", sample, "give the share of the keys as a number above 0, at most 1")
+    if keys is None:
+        return Choice(None, float(sample))
+    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
+        raise wrong("keys", keys, 'give a list of key values, such as keys=["o-17", "o-18"]')
+    values = tuple(each if isinstance(each, tuple) else (each,) for each in keys)
+    if not values:
+        raise wrong("keys", keys, "give at least one key, or leave it out")
+    return Choice(values, float(sample))
+
+
+def _with_arity(choice: Choice, known: Understood) -> Choice:
+    """The choice, if there is a key to choose by, and each value has as many parts as it has columns."""
+    width = len(known.keys)
+    if not choice.takes_all and not width:
+        given = "sample" if choice.keys is None else "keys"
+        raise ArgumentError(f"{given}: the join has no key columns that were understood, so none can be chosen by")
+    for each in choice.keys or ():
+        if len(each) != width:
+            words = "a value" if width == 1 else f"a tuple of {width} values"
+            raise wrong("keys", each, f"the key has {width} column{'s' * (width > 1)}: give {words} for each key")
+    return choice
+
+
+def _given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
+    """The session, the plan, and the checkpoint's address."""
+    if hasattr(joined, "recentProgress"):
+        return _of_query(joined, checkpoint)
+    plan = understanding.streaming_plan(joined)
+    if checkpoint is None:
+        raise wrong("checkpoint", None, "give the folder that is the query's checkpointLocation")
+    if not isinstance(checkpoint, str | os.PathLike) or not str(checkpoint).strip():
+        raise wrong("checkpoint", checkpoint, "give a folder as text or a path")
+    return joined.sparkSession, plan, os.fspath(checkpoint).rstrip("/")
+
+
+def _of_query(query: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
+    from pyspark.sql import SparkSession
+
+    if not hasattr(query, "_jsq"):
+        raise wrong("joined", "a query of Spark Connect", "give its DataFrame in a classic session, and checkpoint=…")
+    if checkpoint is not None:
+        raise wrong("checkpoint", checkpoint, "a query knows its own: leave it out")
+    java = query._jsq
+    execution = java.streamingQuery() if java.getClass().getSimpleName() == "StreamingQueryWrapper" else java
+    spark = SparkSession(SparkSession.getActiveSession()._sc, java.sparkSession())  # type: ignore[union-attr]
+    return spark, catalyst.tree(spark, _plan_of(execution)), str(execution.resolvedCheckpointRoot()).rstrip("/")
+
+
+def _plan_of(execution: Any) -> Any:
+    """The analysed plan that a query was started with."""
+    kind = execution.getClass()
+    while kind is not None:
+        for each in kind.getDeclaredFields():
+            if each.getName().rpartition("$")[2] in ("plan", "analyzedPlan"):
+                each.setAccessible(True)
+                found = each.get(execution)
+                return found.inputQuery() if hasattr(found, "inputQuery") else found
+        kind = kind.getSuperclass()
+    raise QueryError("the plan of this query cannot be read: give its DataFrame, and checkpoint=…", "")
+
+
+def _check_watermarks(known: Understood) -> None:
+    described = known.description
+    for side, each in zip(SIDES, (described.left, described.right), strict=True):
+        if each.watermark is None:
+            raise ArgumentError(
+                f"joined: its {side} side, {each.name}, has no watermark, so no row is ever late and the state grows "
+                "for ever; give both sides withWatermark before they are joined"
+            )
+
+
+def _committed(logs: Checkpoint) -> Checkpoint:
+    """The logs of the micro-batches that have ended."""
+    ended = tuple(each for each in logs.batches if each.committed)
+    if not ended:
+        remedy = "no micro-batch of it has ended; wait for the first"
+        raise wrong("checkpoint", logs.address, remedy)
+    return replace(logs, batches=ended)
+
+
+def _check_fits(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Sequence[Node]) -> None:
+    """Refuse the checkpoint of another query."""
+    count, of_logs = len(leaves), len(logs.batches[-1].offsets)
+    remedy = "it is the checkpoint of another query; give the DataFrame that this one runs"
+    if count != of_logs:
+        raise wrong(
+            "checkpoint", logs.address, f"it has offsets of {of_logs} sources, and joined reads {count}: {remedy}"
+        )
+    kind = None if known.description.join is None else kind_of(known.description.join).operator
+    names = {name for _, name in held.operators(spark, logs.address)}
+    if names and known.join.kind == "Join" and held.HASH_JOIN not in names:
+        raise wrong(
+            "checkpoint", logs.address, f"its state is that of {', '.join(sorted(names))}, of no join: {remedy}"
+        )
+    if kind is AGGREGATION and held.HASH_JOIN in names:
+        raise wrong("checkpoint", logs.address, f"its state is that of a join of two streams: {remedy}")
+    if names and known.join.kind == "Join":
+        for place, side in enumerate(SIDES):
+            rows = held.joined_rows(spark, logs.address, logs.batches[-1].number, side)
+            entering.kept_columns(known, place, rows.columns[:-1])
+
+
+@dataclass(frozen=True)
+class _Side:
+    """What is known of a side's rows before they are a stream."""
+
+    table: pa.Table
+    arrival: Micros
+    met: np.ndarray[Any, Any]
+    filtered: np.ndarray[Any, Any] | None
+
+
+def _opened(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Sequence[Node], choice: Choice) -> Job:
+    taken = sources.taken(spark, logs, leaves)
+    missing = [words for each in taken for words in each.missing]
+    by_ids = {replay.ids(leaf): each.rows for leaf, each in zip(leaves, taken, strict=True) if each.rows is not None}
+    first, from_start = logs.batches[0].number, logs.batches[0].number == 0
+    count = len(logs.batches)
+    marks = np.array([each.watermark for each in logs.batches], dtype=np.int64)
+    optimised = catalyst.optimised(spark, known.plan)
+    run_join = understanding.join_in(optimised) if known.join.kind == "Join" else None
+    made, newest = [], []
+    for place, side in enumerate(SIDES):
+        seen = entering.newest(spark, optimised, known.marks[place], by_ids)
+        if seen is not None and choice.takes_all:
+            entering.check_size(sum(number for _, number in seen.values()), side)
+        delay = micros(_sides(known)[place].watermark or timedelta(0))
+        newest.append(
+            None
+            if seen is None
+            else _newest(seen, first, count, None if from_start else int(marks[min(1, count - 1)]) + delay)
+        )
+        rows, words = _rows(spark, known, place, logs, by_ids, choice, run_join)
+        made.append(rows)
+        missing += words
+    shown = entering.columns(known, 0), entering.columns(known, 1)
+    streams = [_stream(known, place, made[place], shown[place], count, newest[place]) for place in range(len(SIDES))]
+    late = marks if logs.settings.get(_ONE_WATERMARK) == "false" else np.concatenate([[0], marks[:-1]])
+    if not from_start:
+        late[0] = _LONG_AGO
+    tables = made[0].table, made[1].table
+    version = session.version_of(spark)
+    join = known.description.join or _STAND_IN
+    logged = Logged(first, marks, late, _row_facts(join, known, made, residual.Residual(spark, known, shown, tables)))
+    simulation = Simulation(join, streams[0], streams[1], False, logs.policy, False, version, logged)
+    return Job(simulation, known, logs, spark, tuple(dict.fromkeys(missing)), choice)
+
+
+def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: residual.Residual) -> RowFacts:
+    """What is known of the rows beside their keys and times."""
+    filtered = {side: each.filtered for side, each in zip(SIDES, made, strict=True) if each.filtered is not None}
+    none = {side: np.zeros(len(each.arrival), dtype=bool) for side, each in zip(SIDES, made, strict=True)}
+    padded = emission(join).padded
+    unfit = {side: where.unfit(place) if side in padded else none[side] for place, side in enumerate(SIDES)}
+    is_join = known.join.kind == "Join"
+    return RowFacts(
+        where if known.rest else None,
+        {side: each.met for side, each in zip(SIDES, made, strict=True)},
+        filtered if len(filtered) == len(SIDES) else None,
+        unfit if is_join and kind_of(join).operator is HASH_JOIN else None,
+        nulls_meet=is_join and len(padded) == len(SIDES),
+        retention=known.retention,
+    )
+
+
+def _sides(known: Understood) -> tuple[Any, Any]:
+    return known.description.left, known.description.right
+
+
+def _newest(seen: dict[int, tuple[int, int]], first: int, count: int, before: int | None) -> Micros:
+    """The newest event time of each micro-batch, counted from the first one."""
+    found = np.full(count, NOTHING, dtype=np.int64)
+    for number, (time, _) in seen.items():
+        if 0 <= number - first < count:
+            found[number - first] = time
+    if before is not None:
+        found[0] = max(found[0], before)
+    return found
+
+
+def _rows(
+    spark: SparkSession,
+    known: Understood,
+    place: int,
+    logs: Checkpoint,
+    by_ids: dict[frozenset[int], DataFrame],
+    choice: Choice,
+    run_join: Node | None,
+) -> tuple[_Side, list[str]]:
+    """A side's rows, and what is missing of them, a sentence each."""
+    first, missing, side = logs.batches[0].number, [], SIDES[place]
+    shown = entering.columns(known, place)
+    parts: list[pa.Table] = []
+    met: list[np.ndarray[Any, Any]] = []
+    passed = None if run_join is None else entering.survivors(spark, known, place, run_join, by_ids, choice)
+    filtered: list[np.ndarray[Any, Any]] = []
+    if first:
+        if known.join.kind == "Join":
+            before = entering.held_before(spark, known, place, logs.address, first, choice)
+            flags = before.column(held.MATCHED).fill_null(False).to_numpy(zero_copy_only=False)
+            windowed = kind_of(known.description.join or _STAND_IN).windowed  # then those it met are in state, too
+            met.append(flags & (not windowed))
+            parts.append(before.drop_columns([held.MATCHED]))
+            filtered.append(np.zeros(before.num_rows, dtype=bool))
+        else:
+            missing.append(
+                f"what the groups held after micro-batch {first}, the first that is kept, cannot be read as rows: "
+                "fates of rows that were in a group with these may differ"
+            )
+    try:
+        entered = entering.entered(spark, known, place, by_ids, choice)
+    except replay.NotReplayable as error:
+        missing.append(f"the rows of the {side} side cannot be read again: there is {error}")
+    else:
+        parts.append(entered.drop_columns([PLACE]))
+        if passed is not None:
+            filtered.append(~_among(entered, passed))
+        met.append(np.zeros(entered.num_rows, dtype=bool))
+    if not parts:
+        raise QueryError(f"the job cannot be opened: {'; '.join(missing)}", "")
+    schema = parts[-1].schema
+    table = pa.concat_tables([each.cast(schema) for each in parts])
+    arrival = entering.arrival(table, first)
+    flags = None if passed is None else np.concatenate(filtered)
+    return _Side(table.select(list(shown.names)), arrival, np.concatenate(met), flags), missing
+
+
+def _among(rows: pa.Table, others: pa.Table) -> np.ndarray[Any, Any]:
+    """Which rows of a table are in another one, by micro-batch and place."""
+    one, other = (
+        pd.MultiIndex.from_arrays([each.column(name).to_numpy() for name in (BATCH, PLACE)]) for each in (rows, others)
+    )
+    return np.asarray(one.isin(other))
+
+
+def _stream(
+    known: Understood, place: int, rows: _Side, shown: entering.Columns, count: int, newest: Micros | None
+) -> Stream:
+    described = _sides(known)[place]
+    made = Stream.from_arrow(
+        rows.table,
+        described.name,
+        list(shown.key) or shown.time,
+        shown.time,
+        described.watermark,
+        arrival=rows.arrival,
+        batch_count=count,
+    )
+    return replace(made, newest=newest)

@@ -1,0 +1,133 @@
+"""What a join asks for beside equal keys and times, asked of Spark itself for each pair that could meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.engine.cause import cause
+from workbench.errors import QueryError
+from workbench.jobs import replay
+from workbench.jobs.catalyst import Node
+from workbench.jobs.entering import Columns
+from workbench.jobs.understanding import Understood
+from workbench.literals import SIDES
+from workbench.model import Micros
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Residual"]
+
+_NUMBERS = ("__left_row", "__right_row")
+
+
+class Residual:
+    """Which pairs of rows satisfy the rest of a join's condition; each pair is asked of Spark once.
+
+    Parameters
+    ----------
+    spark
+        A session that is not Spark Connect's.
+    known
+        The join.
+    shown
+        The columns of the tables, left and right.
+    tables
+        The rows of both sides.
+    """
+
+    def __init__(
+        self, spark: SparkSession, known: Understood, shown: tuple[Columns, Columns], tables: tuple[pa.Table, pa.Table]
+    ) -> None:
+        self._spark, self._known, self._shown, self._tables = spark, known, shown, tables
+        self._asked = np.array([], dtype=np.int64)
+        self._satisfied = np.array([], dtype=bool)
+
+    @property
+    def text(self) -> str:
+        """The condition as SQL."""
+        return self._known.description.where
+
+    def __call__(self, left: Micros, right: Micros) -> np.ndarray[Any, Any]:
+        """Which of some pairs of rows, given by their numbers, satisfy it."""
+        width = max(self._tables[1].num_rows, 1)
+        pairs = left.astype(np.int64) * width + right
+        new = np.setdiff1d(pairs, self._asked)
+        if len(new):
+            self._ask(new)
+        places = np.searchsorted(self._asked, pairs)
+        found: np.ndarray[Any, Any] = self._satisfied[places] if len(pairs) else np.array([], dtype=bool)
+        return found
+
+    def unfit(self, place: int) -> np.ndarray[Any, Any]:
+        """Which rows of a side fail what the condition says of that side alone."""
+        mine = {int(each.exprId().id()) for each in replay.listed(self._known.join.children[place].java.output())}
+        parts = [each for each in self._known.rest if _columns_of([each]) and _columns_of([each]) <= mine]
+        rows = np.arange(self._tables[place].num_rows)
+        if not parts:
+            return np.zeros(len(rows), dtype=bool)
+        try:
+            fit = self._filtered(self._side(place, rows), parts).select(_NUMBERS[place]).toArrow()
+        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+            raise self._not_asked(error) from None
+        found: np.ndarray[Any, Any] = ~np.isin(rows, fit.column(0).to_numpy())
+        return found
+
+    def _not_asked(self, error: Exception) -> QueryError:
+        return QueryError(f"which rows satisfy {self.text} could not be asked of Spark: {cause(error)}", str(error))
+
+    def _ask(self, pairs: Micros) -> None:
+        width = max(self._tables[1].num_rows, 1)
+        rows = [np.unique(pairs // width), np.unique(pairs % width)]
+        try:
+            asked = self._spark.createDataFrame(pa.table([pairs // width, pairs % width], names=list(_NUMBERS)))
+            for place in range(len(SIDES)):
+                asked = asked.join(self._side(place, rows[place]), _NUMBERS[place])
+            satisfied = self._filtered(asked, self._known.rest).select(*_NUMBERS).toArrow()
+        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+            raise self._not_asked(error) from None
+        kept = satisfied.column(0).to_numpy() * width + satisfied.column(1).to_numpy()
+        asked_all = np.concatenate([self._asked, pairs])
+        order = np.argsort(asked_all)
+        self._satisfied = np.concatenate([self._satisfied, np.isin(pairs, kept)])[order]
+        self._asked = asked_all[order]
+
+    def _side(self, place: int, rows: Micros) -> DataFrame:
+        """Some rows of a side with their numbers, the columns that the condition has under the ids it knows them by."""
+        from pyspark.sql import functions as F
+
+        java: Any = self._spark._jvm
+        shown, asked_for = self._shown[place], _columns_of(self._known.rest)
+        attributes = {
+            int(each.exprId().id()): each for each in replay.listed(self._known.join.children[place].java.output())
+        }
+        columns = [each for each in shown.ids if each in asked_for]
+        names = [f"c{each}" for each in columns]
+        table = self._tables[place]
+        values = [table.column(shown.names[shown.ids.index(each)]).take(rows) for each in columns]
+        numbered = pa.table([*values, pa.array(rows, pa.int64())], names=[*names, _NUMBERS[place]])
+        types = [str(attributes[each].dataType().sql()) for each in columns]
+        typed = [F.col(name).cast(kind).alias(name) for name, kind in zip(names, types, strict=True)]
+        frame = self._spark.createDataFrame(numbered).select(*typed, _NUMBERS[place])
+        plan: Any = frame._jdf.queryExecution().analyzed()
+        *given, number = replay.listed(plan.output())
+        aliases = [replay.alias(java, one, attributes[each]) for one, each in zip(given, columns, strict=True)]
+        project = java.org.apache.spark.sql.catalyst.plans.logical.Project(replay.seq(java, [*aliases, number]), plan)
+        return replay.frame(self._spark, project)
+
+    def _filtered(self, asked: DataFrame, parts: Sequence[Node]) -> DataFrame:
+        java: Any = self._spark._jvm
+        plan: Any = asked._jdf.queryExecution().analyzed()
+        for each in parts:
+            plan = java.org.apache.spark.sql.catalyst.plans.logical.Filter(each.java, plan)
+        return replay.frame(self._spark, plan)
+
+
+def _columns_of(parts: Sequence[Node]) -> set[int]:
+    """The ids of the columns in some conditions."""
+    found = (part.id for each in parts for part in each.walk() if part.kind == "AttributeReference")
+    return {each for each in found if each is not None}

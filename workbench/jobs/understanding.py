@@ -1,0 +1,480 @@
+"""``wb.describe``: the join in a streaming plan that somebody else wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import wrong
+from workbench.jobs import catalyst, conditions, groups, sides
+from workbench.jobs.catalyst import Node
+from workbench.jobs.conditions import Bound, Conjunct
+from workbench.jobs.description import Description, SideDescription
+from workbench.joins import How, IntervalJoin, Join, WindowJoin
+from workbench.literals import SIDES, Side
+from workbench.plan import how as how_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Understood", "describe", "join_in", "streaming_plan", "understood"]
+
+_FIXED_ZONES = ("UTC", "Etc/UTC", "GMT", "Z")
+_DAY = 86_400_000_000
+_ANY_TIME = 1_700_000_000_000  # milliseconds: whether a bound can be derived, not which
+_WORDS = {
+    "Join": "a join of its own below this one",
+    "Union": "a union below the join, of which the first branch is described",
+}
+_KEPT = (
+    "Spark derives no watermark for the state of the {} side from how the condition is written, and keeps its rows for "
+    "ever: write one time on a side, the other plus or minus an INTERVAL on the other"
+)
+_NO_WATERMARK = "the {} side has no watermark: its rows are never dropped as late, and never leave the state"
+
+
+@dataclass(frozen=True)
+class Understood:
+    """A join in a plan, with what its parts are in the plan.
+
+    Attributes
+    ----------
+    description
+        What it means.
+    plan
+        The whole plan.
+    join
+        The node of the join; of a join that is written as groups the union of its sides.
+    inputs
+        Both sides.
+    keys
+        The columns that are equal, left and right, by their ids.
+    times
+        The event time of each side as it enters the join, by its id; None where it is not known.
+    marks
+        The event time of each side where its watermark was set, by its id; None where there is no watermark.
+    rest
+        The parts of the join's condition that `Description.where` has.
+    retention
+        Of an interval join, per side how far behind the watermark, in microseconds, its rows leave the state; a side
+        without one keeps them for ever. None of other joins, and where the plan has several.
+    """
+
+    description: Description
+    plan: Node
+    join: Node
+    inputs: tuple[sides.Input, sides.Input]
+    keys: tuple[tuple[int, int], ...]
+    times: tuple[int | None, int | None]
+    marks: tuple[int | None, int | None]
+    rest: tuple[Node, ...] = ()
+    retention: dict[Side, int] | None = None
+
+
+def describe(joined: DataFrame) -> Description:
+    """What join a streaming DataFrame is, whoever wrote it.
+
+    It is read from the analysed plan, by what expressions mean: bounds may be written as ``BETWEEN``, with intervals on
+    either side, as differences of times, as columns or SQL, strict or not.
+
+    Parameters
+    ----------
+    joined
+        A streaming DataFrame in which two streams are joined, of a session that is not Spark Connect's. Of several
+        joins the last is described.
+
+    Returns
+    -------
+    Description
+        The join, both sides, what else its condition says, and what was not understood.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no streaming DataFrame, or has no join of two streams.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> spark = wb.spark()
+    >>> stream = spark.readStream.format("rate").load().withWatermark("timestamp", "5 seconds")
+    >>> within = "a.value = b.value AND b.timestamp BETWEEN a.timestamp AND a.timestamp + INTERVAL 1 MINUTE"
+    >>> from pyspark.sql import functions as F
+    >>> wb.describe(stream.alias("a").join(stream.alias("b"), F.expr(within), "left")).join
+    IntervalJoin(lower='0 seconds', upper='1 minute', how='left')
+    """
+    plan = streaming_plan(joined)
+    return understood(joined.sparkSession, plan).description
+
+
+def understood(spark: Any, plan: Node) -> Understood:
+    """The last join of two streams in an analysed plan.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none.
+    """
+    joins = _joins(plan)
+    return _of_join(spark, plan, joins[0], joins[1:]) if joins else _of_groups(plan)
+
+
+def _of_join(spark: Any, plan: Node, join: Node, others: list[Node]) -> Understood:
+    left, right = (sides.read(child) for child in join.children[:2])
+    inputs: dict[Side, sides.Input] = dict(zip(SIDES, (left, right), strict=True))
+    unknown = [*_of_others(others), *(word for side in SIDES for word in _of_operators(side, inputs[side]))]
+    notes = []
+    optimised = [] if others else _joins(catalyst.optimised(spark, plan))
+    written = how_of.SPARK.get(_type(join))
+    how = how_of.SPARK.get(_type(optimised[0])) if len(optimised) == 1 else written
+    if how != written:
+        words = f"a filter after the {written} join drops rows without a partner"
+        notes.append(f"{words}, so what Spark runs is the {how} join")
+    if how is None:
+        unknown.append(f"the join is a {join.java.joinType().sql()} join, which the workbench has no kind for")
+    found = [each for one in catalyst.expressions(join, "condition") for each in conditions.conjuncts(one)]
+    above = _filters_above(plan, join)
+    times, ambiguous = _times(inputs, [*found, *(above if how == "inner" else [])])
+    unknown += ambiguous
+    read = _Condition.of(found, inputs, times)
+    absent = [side for side in SIDES if any(_is_absent(each, read, inputs, times, side) for each in above)]
+    if how == "left" and absent == ["right"]:
+        how = how_of.UNMATCHED
+    elif absent:
+        words = f"a filter after the {how} join keeps rows without a {' and a '.join(absent)} row only"
+        unknown.append(f"{words}, which is not part of the description")
+    if how == "inner":  # what is filtered right after it is part of its condition
+        read = read.with_filters(_Condition.of(above, inputs, times))
+    kind, more = _kind(how, inputs, read, times)
+    if not read.keys:
+        more.append("the condition has no equality of a column of one side with a column of the other")
+    retention = _retention(spark, optimised[0], times) if not read.windows and len(optimised) == 1 else None
+    notes += [_KEPT.format(side) for side in SIDES if kind and retention is not None and side not in retention]
+    notes += _of_days(spark, read, found)
+    described = [
+        _side(side, inputs[side], [pair[place] for pair in read.keys], times[side]) for place, side in enumerate(SIDES)
+    ]
+    where = " AND ".join(str(each.java.sql()) for each in read.rest)
+    marks = [None if (mark := _mark(inputs[side], times[side])) is None else mark.time for side in SIDES]
+    return Understood(
+        Description(kind, described[0], described[1], where, tuple(unknown + more), tuple(notes)),
+        plan,
+        join,
+        (left, right),
+        tuple(read.keys),
+        (_entering(left, times["left"]), _entering(right, times["right"])),
+        (marks[0], marks[1]),
+        tuple(read.rest),
+        retention,
+    )
+
+
+def _mark(mine: sides.Input, time: int | None) -> sides.Watermark | None:
+    return None if time is None else mine.watermark_of(time)
+
+
+def _entering(mine: sides.Input, time: int | None) -> int | None:
+    """The id by which a time enters a join; None where it does not."""
+    if time is None:
+        return None
+    return next((each for each in mine.columns if mine.origin(each) == mine.origin(time)), None)
+
+
+def _type(join: Node) -> str:
+    return str(join.fields["joinType"]["object"]).rpartition(".")[2].rstrip("$")
+
+
+def _is_absent(
+    condition: Conjunct, read: _Condition, inputs: dict[Side, sides.Input], times: dict[Side, int | None], side: Side
+) -> bool:
+    """Whether a filter after a join keeps rows without a partner on a side only: what each partner has is null."""
+    mine, place = inputs[side], SIDES.index(side)
+    known = {mine.origin(pair[place]) for pair in (*read.keys, *read.windows)}
+    time = times[side]
+    if time is not None and (read.bounds or read.windows):
+        known.add(mine.origin(time))
+    nulls = [part.children[0] for part in condition.parts if part.kind == "IsNull"]
+    return any(each.id in mine.columns and mine.origin(each.id) in known for each in nulls if each.id is not None)
+
+
+def _retention(spark: Any, join: Node, times: dict[Side, int | None]) -> dict[Side, int]:
+    """How far behind the watermark rows leave the state, by side, as Spark derives it from how the join is written."""
+    java = spark._jvm
+    helper = java.org.apache.spark.sql.catalyst.analysis.StreamingJoinHelper
+    now, condition = java.scala.Some(_ANY_TIME), join.java.condition()
+    parts = [
+        part
+        for one in catalyst.expressions(join, "condition")
+        for each in conditions.conjuncts(one)
+        for part in each.parts
+    ]
+    equal = [conditions.equality(part) for part in parts]
+    if any(pair is not None and {pair[0].id, pair[1].id} == set(times.values()) for pair in equal):
+        return dict.fromkeys(SIDES, 0)  # the event time is a key
+    outputs = [child.java.outputSet() for child in join.children]
+    found: dict[Side, int] = {}
+    for side, mine, other in zip(SIDES, outputs, outputs[::-1], strict=True):
+        threshold = helper.getStateValueWatermark(mine, other, condition, now)
+        if not threshold.isEmpty():
+            found[side] = (_ANY_TIME - int(threshold.get())) * 1_000
+    return found
+
+
+def _of_days(spark: Any, read: _Condition, found: list[Conjunct]) -> Iterator[str]:
+    """A note on days that are not 24 hours long."""
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    if zone in _FIXED_ZONES or zone[0] in "+-":
+        return
+    kinds = {node.kind for each in found for part in each.parts for node in part.walk()}
+    if any(abs(each.micros) >= _DAY for each in read.bounds) or (read.bounds and "SubtractTimestamps" in kinds):
+        yield (
+            f"the session's time zone is {zone}: where clocks change, Spark counts days, and differences of times, "
+            "by the clock, and the description by hours that have passed"
+        )
+
+
+def streaming_plan(joined: Any) -> Node:
+    """The analysed plan of a streaming DataFrame.
+
+    Raises
+    ------
+    ArgumentError
+        If it is none, or of Spark Connect.
+    """
+    if not getattr(joined, "isStreaming", False):
+        given = "a DataFrame that is not streaming" if hasattr(joined, "isStreaming") else joined
+        raise wrong("joined", given, "give a streaming DataFrame in which two streams are joined")
+    if not hasattr(joined, "_jdf"):
+        raise wrong(
+            "joined", "a DataFrame of Spark Connect", "its plan is not to be had; give one of a classic session"
+        )
+    return catalyst.analysed(joined)
+
+
+def _of_groups(plan: Node) -> Understood:
+    """The description of a join that is written as groups of a union."""
+    found = groups.read(plan)
+    if found is None:
+        raise wrong("joined", "a streaming DataFrame without a join of two streams", "give what their join returns")
+    described = []
+    unknown = [word for side, mine in zip(SIDES, found.inputs, strict=True) for word in _of_operators(side, mine)]
+    unknown += found.unknown
+    for place, (side, mine) in enumerate(zip(SIDES, found.inputs, strict=True)):
+        time = found.times[place]
+        names = tuple(mine.name_of(pair[place]) or mine.columns[pair[place]] for pair in found.keys)
+        mark = found.marks[place]
+        if mark is None:
+            unknown.append(_NO_WATERMARK.format(side))
+        described.append(
+            SideDescription(
+                mine.name or side,
+                names[0] if len(names) == 1 else names,
+                "" if time is None else mine.name_of(time) or mine.columns.get(time, ""),
+                mark.delay if mark else None,
+                tuple(mine.columns.values()),
+            )
+        )
+    if not found.keys:
+        unknown.append("rows are grouped by no column that both sides have")
+    left, right = found.inputs
+    times = [_entering(mine, time) for mine, time in zip(found.inputs, found.times, strict=True)]
+    return Understood(
+        Description(found.join, described[0], described[1], "", tuple(unknown)),
+        plan,
+        found.union,
+        (left, right),
+        tuple(found.keys),
+        (times[0], times[1]),
+        (
+            None if found.marks[0] is None else found.marks[0].time,
+            None if found.marks[1] is None else found.marks[1].time,
+        ),
+    )
+
+
+def join_in(plan: Node) -> Node | None:
+    """The last join of two streams in a plan; None if there is none."""
+    return next(iter(_joins(plan)), None)
+
+
+def _joins(plan: Node) -> list[Node]:
+    """The joins of two streams in a plan, the last one first."""
+    joins = [node for node in plan.walk() if node.kind == "Join"]
+    return [node for node in joins if all(bool(child.java.isStreaming()) for child in node.children)]
+
+
+def _filters_above(plan: Node, join: Node) -> list[Conjunct]:
+    """What the filters after a join say, in terms of the columns that the join gives."""
+    nodes, node = [], plan
+    while node is not join:
+        if node.kind not in ("Filter", "Project", "SubqueryAlias", "View"):
+            return []
+        nodes.append(node)
+        [node] = node.children
+    meanings = {column: meaning for each in nodes for column, meaning in sides.defined(each)}
+    found = [each for one in nodes if one.kind == "Filter" for each in catalyst.expressions(one, "condition")]
+    parts = [each for one in found for each in conditions.conjuncts(one)]
+    return [Conjunct(each.written, tuple(conditions.replaced(part, meanings) for part in each.parts)) for each in parts]
+
+
+def _of_others(joins: list[Node]) -> Iterator[str]:
+    if joins:
+        number = "another join" if len(joins) == 1 else f"{len(joins)} other joins"
+        yield f"the plan has {number} of two streams: describe the DataFrame that joins them to see more"
+
+
+def _of_operators(side: Side, found: sides.Input) -> Iterator[str]:
+    for each in found.operators:
+        what = _WORDS.get(each, f"Spark's operator {each} below the join, which is not understood")
+        yield f"the {side} side has {what}"
+    if any(each.delay is None for each in found.watermarks):
+        yield f"the {side} side has a watermark delay in months, which are not equally long"
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """What a condition says: pairs of equal columns (by id), of equal windows, bounds of times, and the rest."""
+
+    keys: list[tuple[int, int]]
+    windows: list[tuple[int, int]]
+    bounds: list[Bound]
+    rest: list[Node]
+
+    @classmethod
+    def of(cls, found: list[Conjunct], inputs: dict[Side, sides.Input], times: dict[Side, int | None]) -> _Condition:
+        left, right = (inputs[side] for side in SIDES)
+        read = cls([], [], [], [])
+        for each in found:
+            understood = [read.take(part, left, right, times) for part in each.parts]
+            if not all(understood):
+                read.rest.append(each.written)
+        return read
+
+    def take(self, part: Node, left: sides.Input, right: sides.Input, times: dict[Side, int | None]) -> bool:
+        """Take in what a part says, if it is understood."""
+        limits = [each for each in conditions.bounds(part) if _is_of(each, left, right, times)]
+        pair = _pair(part, left, right)
+        if limits:
+            self.bounds.extend(limits)
+        elif pair and _is_window(pair[0], left, times["left"]) and _is_window(pair[1], right, times["right"]):
+            self.windows.append(pair)
+        elif pair and pair not in self.keys:
+            self.keys.append(pair)
+        return bool(limits or pair)
+
+    def with_filters(self, more: _Condition) -> _Condition:
+        """With what a filter after the join says of both sides; what else it says is a filter of the join's output."""
+        keys = [each for each in more.keys if each not in self.keys]
+        return _Condition(self.keys + keys, self.windows + more.windows, self.bounds + more.bounds, self.rest)
+
+
+def _is_of(limit: Bound, left: sides.Input, right: sides.Input, times: dict[Side, int | None]) -> bool:
+    """Whether a bound is one of the two event times."""
+    wanted = {times["left"], times["right"]}
+    found = {
+        mine.origin(each) for mine in (left, right) for each in (limit.later, limit.earlier) if each in mine.columns
+    }
+    return None not in wanted and found == {left.origin(times["left"] or 0), right.origin(times["right"] or 0)}
+
+
+def _is_window(column: int, mine: sides.Input, time: int | None) -> bool:
+    """Whether a column is a window of the event time."""
+    found = mine.windows.get(mine.origin(column))
+    return found is not None and time is not None and mine.origin(found[1]) == mine.origin(time)
+
+
+def _pair(part: Node, left: sides.Input, right: sides.Input) -> tuple[int, int] | None:
+    """The ids of two columns that are equal, that of the left side first."""
+    equal = conditions.equality(part)
+    if equal is None or equal[0].id is None or equal[1].id is None:
+        return None
+    one, other = equal[0].id, equal[1].id
+    if one in left.columns and other in right.columns:
+        return one, other
+    return (other, one) if other in left.columns and one in right.columns else None
+
+
+def _times(inputs: dict[Side, sides.Input], found: list[Conjunct]) -> tuple[dict[Side, int | None], list[str]]:
+    """The event time of each side, by the id of its source's column: the one with a watermark.
+
+    Of a side without watermarks it is the only time that is compared with one of the other side.
+    """
+    times: dict[Side, int | None] = {}
+    unknown = []
+    limits = [limit for each in found for part in each.parts for limit in conditions.bounds(part)]
+    for place, side in enumerate(SIDES):
+        mine = inputs[side]
+        marked = [mine.origin(each.time) for each in mine.watermarks]
+        compared = [each for limit in limits for each in (limit.later, limit.earlier) if each in mine.columns]
+        of_windows = [
+            mine.windows[mine.origin(pair[place])][1]
+            for each in found
+            for part in each.parts
+            if (pair := _pair(part, inputs["left"], inputs["right"])) and mine.origin(pair[place]) in mine.windows
+        ]
+        used = list(dict.fromkeys(mine.origin(each) for each in (*compared, *of_windows)))
+        candidates = [each for each in used if each in marked] if marked else used
+        if len(candidates) > 1:
+            unknown.append(f"the condition compares several event times of the {side} side")
+        times[side] = candidates[0] if len(candidates) == 1 else next(iter(marked), None) if not candidates else None
+    return times, unknown
+
+
+def _side(side: Side, mine: sides.Input, keys: list[int], time: int | None) -> SideDescription:
+    names = tuple(mine.columns[each] for each in keys)
+    mark, entering = _mark(mine, time), _entering(mine, time)
+    named = mine.columns[entering] if entering is not None else "" if time is None else mine.name_of(time) or ""
+    return SideDescription(
+        mine.name or side,
+        names[0] if len(names) == 1 else names,
+        named,
+        mark.delay if mark else None,
+        tuple(mine.columns.values()),
+    )
+
+
+def _kind(
+    how: How | None, inputs: dict[Side, sides.Input], read: _Condition, times: dict[Side, int | None]
+) -> tuple[Join | None, list[str]]:
+    """The join, if it is one of the workbench's kinds, and why it is not."""
+    unknown = [_NO_WATERMARK.format(side) for side in SIDES if not inputs[side].watermarks]
+    if read.windows:
+        return _of_windows(how, inputs, read, unknown)
+    lower, upper = _limits(inputs, read)
+    if lower is None or upper is None:
+        missing = "lower and no upper" if lower is None and upper is None else "lower" if lower is None else "upper"
+        words = f"the condition has no {missing} bound on the difference of the event times"
+        return None, [*unknown, f"{words} that is understood" if read.rest else words]
+    if lower > upper:
+        return None, [*unknown, "the lower bound is above the upper: no pair meets the condition"]
+    if how is None:
+        return None, unknown
+    return IntervalJoin(timedelta(microseconds=lower), timedelta(microseconds=upper), how=how), unknown
+
+
+def _of_windows(
+    how: How | None, inputs: dict[Side, sides.Input], read: _Condition, unknown: list[str]
+) -> tuple[Join | None, list[str]]:
+    found = [
+        [inputs[side].windows[inputs[side].origin(pair[place])][0] for place, side in enumerate(SIDES)]
+        for pair in read.windows
+    ]
+    if any(left != right for left, right in found):
+        return None, [*unknown, f"the windows of the sides differ: {found[0][0]} and {found[0][1]}"]
+    if len({repr(left) for left, _ in found}) > 1:
+        return None, [*unknown, f"the condition has windows of two kinds: {found[0][0]} and {found[1][0]}"]
+    window = found[0][0]
+    if any(inputs["left"].origin(pair[0]) in inputs["left"].sessions for pair in read.windows):
+        return None, [*unknown, "session windows are compared before they are merged, which is no join of sessions"]
+    if read.bounds:
+        return None, [*unknown, "the condition has bounds on the event times beside equal windows"]
+    return (None if how is None else WindowJoin(window, how)), unknown
+
+
+def _limits(inputs: dict[Side, sides.Input], read: _Condition) -> tuple[int | None, int | None]:
+    """The tightest bounds of right time minus left time, in microseconds."""
+    lower = [each.micros for each in read.bounds if each.later in inputs["right"].columns]
+    upper = [-each.micros for each in read.bounds if each.later in inputs["left"].columns]
+    return max(lower, default=None), min(upper, default=None)

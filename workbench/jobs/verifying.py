@@ -1,0 +1,85 @@
+"""The model verified against what a job left behind: the watermarks of its logs, and the rows in its state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+
+from workbench.jobs import entering
+from workbench.jobs.checkpoint import Checkpoint
+from workbench.jobs.entering import Choice
+from workbench.jobs.understanding import Understood
+from workbench.kinds import HASH_JOIN, kind_of
+from workbench.literals import SIDES
+from workbench.model import Simulation, watermarks
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["compare"]
+
+_SPELLED_OUT = 5
+
+
+def compare(
+    spark: SparkSession, simulation: Simulation, known: Understood, logs: Checkpoint, choice: Choice
+) -> pd.DataFrame:
+    """The table of `Job.comparison`."""
+    marks = [node for node in known.plan.walk() if node.kind == "EventTimeWatermark"]
+    facts = (
+        [_watermarks(simulation, logs)] if len(marks) <= len(SIDES) else []
+    )  # else others hold the query's back, too
+    if known.join.kind == "Join" and kind_of(simulation.join).operator is HASH_JOIN:
+        facts.append(_state(spark, simulation, known, logs, choice))
+    return pd.DataFrame(facts)
+
+
+def _watermarks(simulation: Simulation, logs: Checkpoint) -> dict[str, Any]:
+    outcome = simulation.outcome
+    computed = watermarks(
+        simulation.join, simulation.left, simulation.right, outcome.keys, False, simulation.policy, False
+    )
+    places = range(1 if simulation.first else 0, len(logs.batches))  # of the first kept one those before are not known
+    model = [(logs.batches[place].number, int(computed.eviction[place])) for place in places]
+    spark = [(logs.batches[place].number, logs.batches[place].watermark) for place in places]
+    return _fact("watermark of each micro-batch", model, spark)
+
+
+def _state(
+    spark: SparkSession, simulation: Simulation, known: Understood, logs: Checkpoint, choice: Choice
+) -> dict[str, Any]:
+    last = logs.batches[-1].number
+    model, found = [], []
+    for place, side in enumerate(SIDES):
+        state = entering.held_before(spark, known, place, logs.address, last, choice)
+        shown = entering.columns(known, place)
+        compared = shown.names if shown.with_time else shown.names[:-1]
+        kept = [name for name in compared if state.column(name).null_count < len(state)]
+        rows = simulation.outcome.held_after(last - simulation.first, side)["row"].drop_duplicates()
+        table = simulation.side(side).table
+        model += [(side, *values) for values in _values(table.take(rows.to_numpy()).select(kept))]
+        found += [(side, *values) for values in _values(state.select(kept))]
+    return _fact("side and values of each row in state after the last micro-batch", model, found)
+
+
+def _values(table: pa.Table) -> list[tuple[str, ...]]:
+    """The rows of a table, values as text."""
+    columns = [[str(value) for value in column.to_pylist()] for column in table.itercolumns()]
+    return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
+
+
+def _fact(what: str, model: list[Any], spark: list[Any]) -> dict[str, Any]:
+    only = [Counter(model) - Counter(spark), Counter(spark) - Counter(model)]
+    words = [f"model only: {each}" for each in only[0].elements()] + [
+        f"Spark only: {each}" for each in only[1].elements()
+    ]
+    return {
+        "what": what,
+        "model": len(model),
+        "spark": len(spark),
+        "differences": len(words),
+        "examples": "; ".join(words[:_SPELLED_OUT]),
+    }
