@@ -9,6 +9,8 @@ import hunt
 import parts
 import pytest
 
+from workbench import spark_versions
+
 
 @pytest.fixture
 def versions(monkeypatch):
@@ -32,3 +34,11 @@ def test_a_version_that_fails_fails_the_hunt(versions, monkeypatch, place, code,
     monkeypatch.setattr(sys, "argv", ["hunt.py", "--spark", "4.0", "4.1"])
     assert hunt.main() == told
     assert hunted == ["4.0", "4.1"]
+
+
+def test_all_are_the_versions_that_the_workbench_runs_on(versions, monkeypatch):
+    _, hunted = versions
+    monkeypatch.setattr(sys, "argv", ["hunt.py", "--spark", "all"])
+    assert hunt.main() == 0
+    assert tuple(hunted) == spark_versions.SUPPORTED
+    assert (hunted[0], hunted[-1]) == (spark_versions.OLDEST.minor, spark_versions.NEWEST.minor)
