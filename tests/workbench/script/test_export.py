@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -122,6 +123,14 @@ def test_a_plain_script_is_short(join):
     assert len(text.splitlines()) < 80
     functions = [each.name for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
     assert functions == ["join_streams", "with_end", "main"]
+
+
+@pytest.mark.parametrize("target", ["join.py", "job"])
+def test_a_micro_batch_begins_every_ten_seconds_unless_told_otherwise(tmp_path, target):
+    preview = wb.preview(wb.IntervalJoin("0 s", "5 s"), stream(LEFT, "orders"), stream(RIGHT, "payments"))
+    text = preview.script if target == "join.py" else scripts.job(preview, tmp_path).read_text()
+    assert re.search(r'add_argument\(\s*"--trigger",\s*default="10 seconds",', text)
+    assert "trigger(processingTime=args.trigger)" in text
 
 
 def test_a_plain_script_has_no_dead_letters(tmp_path):
