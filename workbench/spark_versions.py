@@ -18,6 +18,7 @@ __all__ = [
     "OLDEST",
     "OLDEST_OF_FAULTS",
     "OLDEST_OF_SCRIPTS",
+    "SUPPORTED",
     "SparkFacts",
     "check",
     "facts",
@@ -74,6 +75,8 @@ _ALL = (
     SparkFacts("4.3"),
 )
 OLDEST, NEWEST = _ALL[0], _ALL[-1]
+SUPPORTED = tuple(each.minor for each in _ALL)
+"""The minor versions that the workbench runs on, from the oldest to the newest."""
 OLDEST_OF_SCRIPTS = "3.5"
 """The oldest version that exported scripts run on."""
 OLDEST_OF_FAULTS = "3.3"

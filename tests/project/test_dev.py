@@ -33,3 +33,11 @@ def test_a_quick_run_leaves_out_what_the_markers_say(monkeypatch, pytestconfig):
         dev.test()
         assert given[-1][1:] == ["-m", "pytest", *expected]
     assert [Path(words[0]).name for words in given[:4]] == ["ruff", "ruff", "mypy", "lint-imports"]
+
+
+def test_a_night_hunts_on_every_version_of_spark(monkeypatch):
+    given = []
+    monkeypatch.setattr(dev, "run", lambda *words: given.append([str(word) for word in words]))
+    monkeypatch.setattr(sys, "argv", ["dev.py", "nightly"])
+    dev.nightly()
+    assert [words[-2:] for words in given if "--spark" in words] == [["--spark", "all"]]

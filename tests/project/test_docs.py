@@ -120,3 +120,13 @@ def test_the_builds_leavings_are_ignored():
         pytest.skip("no git, or no history")
     ignored = subprocess.run(["git", "check-ignore", "-q", "docs/notebooks/x.ipynb"], cwd=ROOT, check=False)
     assert ignored.returncode == 0
+
+
+def test_the_tests_that_are_named_beside_what_differs_are_there():
+    page = (ROOT / "docs" / "spark-versions.md").read_text()
+    named = re.findall(r"`([\w./]+\.py)::(\w+)(?:\[([\w.-]+)\])?`", page)
+    assert len(named) > 20
+    for file, test, case in named:
+        text = (ROOT / "tests" / "workbench" / file).read_text()
+        assert f"\ndef {test}(" in text, (file, test)
+        assert not case or f'"{case.split("-")[0]}"' in text, case

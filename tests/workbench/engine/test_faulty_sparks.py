@@ -1,13 +1,15 @@
 """Faults of Spark's own, each shown by a script of plain PySpark, on a version that has it and on one that has not.
 
 Those in the package are named by `workbench.advise`; those in tests/faults no join of the workbench meets, and
-docs/spark-versions.md says why.
+docs/spark-versions.md says why. That of left semi joins has a report of its own, for Spark's developers.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +39,7 @@ GONE = [
     ("spark_49829", "3.4.4"), ("spark_49829", "3.5.4"), ("spark_45637", "3.5.4"), ("spark_47840", "3.5.4"),
     ("left_semi", "4.1.1"), ("spark_42376", "3.5.1"),
 ]  # fmt: skip
+REPORT = ROOT / "docs" / "spark-left-semi-report.md"
 OPENS = [f"--add-opens=java.base/{each}=ALL-UNNAMED" for each in ("java.lang", "java.nio", "sun.nio.ch", "java.util")]
 
 
@@ -88,3 +91,38 @@ def test_every_fault_that_is_named_is_shown_on_a_version_that_has_it():
     for fault in spark_faults.FAULTS:
         assert any(name == fault.example and fault.affects(version) for name, version in shown), fault.example
         assert fault.source().startswith('"""')
+
+
+def reported():
+    """The report's reproduction, what is expected of it, and what a Spark with the fault prints."""
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", REPORT.read_text(), re.DOTALL | re.MULTILINE)
+    assert [word for word, _ in blocks] == ["python", "text", "text"]
+    return [text for _, text in blocks]
+
+
+@pytest.mark.parametrize(
+    "version",
+    [None, spark_versions.OLDEST.minor, *(pytest.param(each, marks=pytest.mark.many_versions) for each in ("4.1.1", "4.2.0"))],
+)  # fmt: skip
+def test_the_reproduction_of_the_report_prints_what_the_report_says(version, tmp_path):
+    code, expected, actual = reported()
+    env = parts.real(lambda: parts.with_pyspark(version)) if version else os.environ
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=env | {"TMPDIR": str(tmp_path)},
+        capture_output=True, text=True, timeout=180, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    fault = next(each for each in spark_faults.FAULTS if each.example == "left_semi")
+    assert done.stdout == (actual if fault.affects(version or spark_versions.installed()) else expected)
+    assert expected != actual
+
+
+def test_the_reproduction_of_the_report_is_short_and_of_pyspark_only():
+    code, *_ = reported()
+    assert len(code.splitlines()) <= 25
+    nodes = list(ast.walk(ast.parse(code)))
+    imported = [each.module for each in nodes if isinstance(each, ast.ImportFrom)]
+    imported += [name.name for each in nodes if isinstance(each, ast.Import) for name in each.names]
+    assert {name.split(".")[0] for name in imported} == {"pyspark", "tempfile"}
+    assert not any(isinstance(each, ast.FunctionDef) for each in nodes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -124,6 +125,14 @@ def test_a_plain_script_is_short(join):
     assert functions == ["join_streams", "with_end", "main"]
 
 
+@pytest.mark.parametrize("target", ["join.py", "job"])
+def test_a_micro_batch_begins_every_ten_seconds_unless_told_otherwise(tmp_path, target):
+    preview = wb.preview(wb.IntervalJoin("0 s", "5 s"), stream(LEFT, "orders"), stream(RIGHT, "payments"))
+    text = preview.script if target == "join.py" else scripts.job(preview, tmp_path).read_text()
+    assert re.search(r'add_argument\(\s*"--trigger",\s*default="10 seconds",', text)
+    assert "trigger(processingTime=args.trigger)" in text
+
+
 def test_a_plain_script_has_no_dead_letters(tmp_path):
     preview = wb.preview(wb.IntervalJoin("0 s", "5 s"), stream(LEFT, "orders"), stream(RIGHT, "payments"))
     with pytest.raises(
@@ -143,6 +152,38 @@ def test_a_project_is_a_package_of_modules(ran, tmp_path):
     assert (main.parent / "tests" / "test_join.py").is_file()
     without = wb.export(ran(wb.IntervalJoin("0 s", "5 s")), tmp_path / "other")
     assert not (without.parent / "dead_letters.py").exists()
+
+
+def own_test(main):
+    """What pytest says of a project's own test, in a process of its own, as its README has it."""
+    env = scripts.environment(main.parent)
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q"],
+        capture_output=True, text=True, timeout=300, check=False, cwd=main.parent, env=env,
+    )  # fmt: skip
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    "join", [wb.IntervalJoin("-2 s", "5 s", how="left"), wb.CoGroup(wb.Tumbling("10 s"))], ids=["rows", "groups"]
+)
+def test_a_projects_own_test_passes(ran, tmp_path, join):
+    done = own_test(wb.export(ran(join), tmp_path / "job"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^1 passed", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.engine
+def test_a_projects_own_test_fails_where_the_join_was_changed(ran, tmp_path):
+    main = wb.export(ran(wb.IntervalJoin("-2 s", "5 s", how="left")), tmp_path / "job")
+    file = main.parent / "join.py"
+    text = file.read_text()
+    assert text.count("5 SECONDS") == 1, text
+    file.write_text(text.replace("5 SECONDS", "3 SECONDS"))
+    done = own_test(main)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "test_the_recording_gives_the_rows_that_are_expected" in done.stdout
+    assert "AssertionError" in done.stdout
 
 
 @pytest.mark.engine
