@@ -18,6 +18,9 @@ __all__ = ["HASH_JOIN", "MATCHED", "joined_rows", "operators", "table"]
 MATCHED = "__matched"
 """The column that says whether a row in state has met one of the other side; null where Spark notes that nowhere."""
 
+_WITH_MATCHED = ("keyWithIndexToValue", "keyWithTsToValues")
+"""The stores of a join, by the format of its state, that alone say which rows have met others."""
+
 HASH_JOIN = "symmetricHashJoin"
 """What Spark calls the operator of a stream-stream join in a checkpoint."""
 
@@ -31,13 +34,10 @@ def operators(spark: SparkSession, address: str) -> list[tuple[int, str]]:
         If the checkpoint does not say.
     """
     try:
-        return sorted({(int(each.operatorId), str(each.operatorName)) for each in _metadata(spark, address)})
+        found = spark.read.format("state-metadata").load(address).collect()
+        return sorted({(int(each.operatorId), str(each.operatorName)) for each in found})
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise _unreadable("the state's operators", error) from None
-
-
-def _metadata(spark: SparkSession, address: str) -> list[Any]:
-    return spark.read.format("state-metadata").load(address).collect()
 
 
 def _unreadable(what: str, error: Exception) -> QueryError:
@@ -95,19 +95,25 @@ def joined_rows(spark: SparkSession, address: str, batch: int, side: Side) -> Da
     numbers = [number for number, name in operators(spark, address) if name == HASH_JOIN]
     if len(numbers) != 1:
         raise QueryError(f"the checkpoint has the state of {len(numbers)} joins of two streams")
-    store = f"{side}-keyWithIndexToValue"
-    try:
-        if store in {each.stateStoreName for each in _metadata(spark, address)}:  # it alone says which have met others
-            state = _reader(spark, batch, operatorId=numbers[0], storeName=store).load(address)
-        else:
-            state = _side(spark, address, batch, side, numbers[0])
-        rows = state.select("value.*")
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise _unreadable(f"the state after micro-batch {batch}", error) from None
+    rows = next(filter(None, (_store(spark, address, batch, numbers[0], f"{side}-{name}") for name in _WITH_MATCHED)), None)
+    if rows is None:
+        try:
+            rows = _side(spark, address, batch, side, numbers[0]).select("value.*")
+        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+            raise _unreadable(f"the state after micro-batch {batch}", error) from None
     names = rows.columns
     if names and names[-1] == "matched":
         return rows.toDF(*names[:-1], MATCHED)
     return rows.withColumn(MATCHED, F.lit(None).cast("boolean"))
+
+
+def _store(spark: SparkSession, address: str, batch: int, operator: int, name: str) -> DataFrame | None:
+    """The values of one of a join's own stores; None where the state has another format."""
+    try:
+        state: DataFrame = _reader(spark, batch, operatorId=operator, storeName=name).load(address)
+    except Exception:  # noqa: BLE001 - Spark has no other way to say that there is none
+        return None
+    return state.select("value.*")
 
 
 def _reader(spark: SparkSession, batch: int, **options: Any) -> Any:

@@ -314,3 +314,41 @@ def test_a_join_that_is_not_understood_shows_what_does_not_depend_on_it(session,
             wb.WorkbenchError, match=r"the join of this job was not understood \(the condition has no upper"
         ):
             ask()
+
+
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"spark.sql.streaming.stateStore.providerClass": ROCKSDB},
+        {
+            "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+            "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        },
+        {
+            "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+            "spark.sql.streaming.join.stateFormatVersion": "3",
+            "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        },
+        {
+            "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+            "spark.sql.streaming.join.stateFormatVersion": "4",
+        },
+    ],
+    ids=["RocksDB", "RocksDB changelog", "RocksDB format 3", "RocksDB format 4"],
+)
+@pytest.mark.sampled(2)
+def test_state_in_every_form(spark, folder, tmp_path, settings):
+    session = spark.newSession()
+    for name, value in {"spark.sql.shuffle.partitions": "2", "spark.sql.streaming.minBatchesToRetain": "2"}.items():
+        session.conf.set(name, value)
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    joined = PAIRS(*jobs.streams(session, folder))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    job = wb.open_job(joined, ran.checkpoint)
+    assert job.batches.batch[0] > 0
+    assert job.mismatches.empty, job.mismatches.to_string()
+    assert came_out(job) == {batch: rows for batch, rows in by_batch(ran).items() if batch > job.batches.batch[0]}
