@@ -16,18 +16,21 @@ from workbench.jobs.catalyst import Node, expressions
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES, Side
-from workbench.sources import arrow
 from workbench.streams import NOTHING
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import DataType
 
 __all__ = ["MOST_ROWS", "Choice", "Columns", "columns", "entered", "held_before", "newest", "survivors"]
 
 MOST_ROWS = 5_000_000
 """Rows of a side that are taken into memory at most."""
 _PARTS = 1_000_000
+_PLAIN = frozenset(
+    {"binary", "boolean", "byte", "char", "date", "decimal", "double", "float", "integer", "long", "short", "string"}
+    | {"timestamp", "timestamp_ntz", "varchar"}
+)
+"""The types of Spark's that streams have columns of, beside lists and structs of them."""
 _EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
@@ -285,14 +288,14 @@ def _unreadable(error: Exception) -> QueryError:
     return QueryError(f"the rows of the job's sources cannot be read: {cause(error)}", str(error))
 
 
-def _in_arrow(kind: DataType) -> bool:
+def _in_arrow(kind: Any) -> bool:
     """Whether streams have columns of a type of Spark's."""
-    from pyspark.sql.pandas.types import to_arrow_type
-
-    try:
-        return arrow.target(to_arrow_type(kind, timezone="UTC")) is not None
-    except Exception:  # noqa: BLE001 - Spark says in many ways that a type has no like in Arrow
-        return False
+    name = kind.typeName()
+    if name == "array":
+        return _in_arrow(kind.elementType)
+    if name == "struct":
+        return bool(kind.fields) and all(_in_arrow(each.dataType) for each in kind.fields)
+    return name in _PLAIN
 
 
 def newest(
