@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from workbench.engine.cause import cause
@@ -17,14 +18,32 @@ from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES, Side
 from workbench.streams import NOTHING
+from workbench.times import micros
+from workbench.windows import Sliding
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["MOST_ROWS", "Choice", "Columns", "columns", "entered", "held_before", "newest", "survivors"]
+__all__ = [
+    "MOST_ROWS",
+    "START",
+    "Choice",
+    "Columns",
+    "arrival",
+    "check_size",
+    "columns",
+    "each_once",
+    "entered",
+    "held_before",
+    "kept_columns",
+    "newest",
+    "survivors",
+]
 
 MOST_ROWS = 5_000_000
 """Rows of a side that are taken into memory at most."""
+START = "__start"
+"""The start of the window for which a row is in state, in microseconds since 1970-01-01 UTC; null without windows."""
 _PARTS = 1_000_000
 _PLAIN = frozenset(
     {"binary", "boolean", "byte", "char", "date", "decimal", "double", "float", "integer", "long", "short", "string"}
@@ -206,9 +225,9 @@ def survivors(
 def held_before(
     spark: SparkSession, known: Understood, place: int, address: str, batch: int, choice: Choice
 ) -> pa.Table:
-    """The rows of a side that a join held after a micro-batch, with `BATCH` and `workbench.jobs.held.MATCHED`.
+    """The rows of a side that a join held after a micro-batch, once for each window that they are in.
 
-    Columns that Spark did not keep are null.
+    With `BATCH`, `workbench.jobs.held.MATCHED` and `START`. Columns that Spark did not keep are null.
     """
     from pyspark.sql import functions as F
 
@@ -222,24 +241,45 @@ def held_before(
         known_column = F.col(f"c{each}") if each in kept else F.lit(None).cast(str(types[each].dataType().sql()))
         shown.append(known_column.alias(name))
     window = next((f"c{each}" for each in kept if each not in mine.ids), None)
-    if window is not None and _is_sliding(known, place):  # a row is there once for each of its windows
-        others = [each for each in rows.columns if each not in (window, held.MATCHED)]
-        rows = rows.groupBy(*others).agg(*(F.max(each).alias(each) for each in (window, held.MATCHED)))
     if not mine.with_time:
         if window is None:
             raise QueryError(f"the state of the {side} side has neither an event time nor a window", "")
         shown.append(F.col(f"{window}.start").alias(mine.time))  # which is in the same windows
-    return _table(choice.of(rows.select(*shown, F.lit(batch).cast("long").alias(BATCH), held.MATCHED), mine.key), mine)
+    start = F.lit(None).cast("long") if window is None else F.unix_micros(f"{window}.start")
+    number = F.lit(batch).cast("long").alias(BATCH)
+    return _table(choice.of(rows.select(*shown, number, held.MATCHED, start.alias(START)), mine.key), mine)
+
+
+def each_once(known: Understood, place: int, rows: pa.Table) -> pa.Table:
+    """The rows of `held_before`, each once, where a sliding window puts it into state once for each of its windows.
+
+    Rows whose kept columns are equal are told apart by how many of them are in each window: each is in all windows
+    from its latest one back, as far as these reach, but for those that have left the state.
+    """
+    mine = columns(known, place)
+    sliding = next((each for each, _ in known.inputs[place].windows.values() if isinstance(each, Sliding)), None)
+    if sliding is None or not rows.num_rows:
+        return rows.drop_columns([START])
+    size, slide = micros(sliding.size), micros(sliding.slide)
+    names = [name for name in mine.names if mine.with_time or name != mine.time]
+    values = pd.DataFrame({str(n): rows.column(name).to_pylist() for n, name in enumerate(names)}, dtype=object)
+    group = (
+        values.astype(str).groupby(list(values.columns), sort=False).ngroup() if names else pd.Series(0, values.index)
+    )
+    table = pd.DataFrame({"group": group.to_numpy(), "start": rows.column(START).to_numpy()})
+    kept: list[int] = []
+    for _, mates in table.groupby("group", sort=False):
+        latest: list[int] = []
+        for start, places in sorted(mates.groupby("start").groups.items(), reverse=True):
+            later = sum(1 for each in latest if each - start < size and (each - start) % slide == 0)
+            new = list(places)[later:]
+            latest += [int(start)] * len(new)
+            kept += [int(each) for each in new]
+    return rows.take(np.array(sorted(kept), dtype=np.int64)).drop_columns([START])
 
 
 def _fields(known: Understood, place: int) -> list[Any]:
     return list(known.join.children[place].java.schema().fields())
-
-
-def _is_sliding(known: Understood, place: int) -> bool:
-    from workbench.windows import Sliding
-
-    return any(isinstance(window, Sliding) for window, _ in known.inputs[place].windows.values())
 
 
 def kept_columns(known: Understood, place: int, names: Sequence[str]) -> list[int]:
@@ -338,9 +378,9 @@ def newest(
         return None
     rows = rows.toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     zoneless = dict(rows.dtypes)[f"c{time}"] == "timestamp_ntz"
-    micros = f"timestampdiff(MICROSECOND, {_EPOCH}, max(c{time}))" if zoneless else f"unix_micros(max(c{time}))"
+    newest_time = f"timestampdiff(MICROSECOND, {_EPOCH}, max(c{time}))" if zoneless else f"unix_micros(max(c{time}))"
     try:
-        found = rows.groupBy(BATCH).agg(F.expr(micros).alias("newest"), F.count("*").alias("n")).collect()
+        found = rows.groupBy(BATCH).agg(F.expr(newest_time).alias("newest"), F.count("*").alias("n")).collect()
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise _unreadable(error) from None
     return {each[BATCH]: (NOTHING if each["newest"] is None else int(each["newest"]), int(each["n"])) for each in found}

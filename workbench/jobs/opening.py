@@ -299,6 +299,7 @@ def _rows(
     if first:
         if known.join.kind == "Join":
             before = entering.held_before(spark, known, place, logs.address, first, choice)
+            before = entering.each_once(known, place, before)
             flags = before.column(held.MATCHED).fill_null(False).to_numpy(zero_copy_only=False)
             windowed = kind_of(known.description.join or _STAND_IN).windowed  # then those it met are in state, too
             met.append(flags & (not windowed))

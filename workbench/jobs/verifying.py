@@ -58,11 +58,19 @@ def _state(
         shown = entering.columns(known, place)
         compared = shown.names if shown.with_time else shown.names[:-1]
         kept = [name for name in compared if state.column(name).null_count < len(state)]
-        rows = simulation.outcome.held_after(last - simulation.first, side)["row"].drop_duplicates()
-        table = simulation.side(side).table
-        model += [(side, *values) for values in _values(table.take(rows.to_numpy()).select(kept))]
-        found += [(side, *values) for values in _values(state.select(kept))]
-    return _fact("side and values of each row in state after the last micro-batch", model, found)
+        rows = simulation.outcome.held_after(last - simulation.first, side)
+        table = simulation.side(side).table.take(rows["row"].to_numpy()).select(kept)
+        table, state = (
+            (
+                table.append_column(entering.START, pa.array(rows["start"], pa.int64())),
+                state.select([*kept, entering.START]),
+            )
+            if simulation.windowed
+            else (table, state.select(kept))
+        )
+        model += [(side, *values) for values in _values(table)]
+        found += [(side, *values) for values in _values(state)]
+    return _fact("side, values and window of each row in state after the last micro-batch", model, found)
 
 
 def _values(table: pa.Table) -> list[tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import jobs
 import pandas as pd
 import pytest
 import written
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
 import workbench as wb
@@ -352,3 +355,104 @@ def test_state_in_every_form(spark, folder, tmp_path, settings):
     assert job.batches.batch[0] > 0
     assert job.mismatches.empty, job.mismatches.to_string()
     assert came_out(job) == {batch: rows for batch, rows in by_batch(ran).items() if batch > job.batches.batch[0]}
+
+
+@st.composite
+def jobs_in_any_spelling(draw):
+    """A join of any kind in any spelling, over any rows, under any settings."""
+    seconds = st.sampled_from([-7, -3, -1, 0, 1, 2, 4, 9])
+    low, high = sorted((draw(seconds), draw(seconds)))
+    how = draw(st.sampled_from(["inner", "left", "right", "full", "left_semi"]))
+    window = draw(
+        st.sampled_from(
+            [None, None, None, ("5 seconds",), ("6 seconds", "2 seconds"), ("4 seconds", "4 seconds", "1 second")]
+        )
+    )
+    strict = draw(st.sampled_from([("<=", ">="), ("<", ">")])) if low < high else ("<=", ">=")
+    form = draw(
+        st.sampled_from(
+            [
+                "paid_at {1} ordered_at + INTERVAL {low} SECONDS AND paid_at {0} ordered_at + INTERVAL {high} SECONDS",
+                "ordered_at {0} paid_at - INTERVAL {low} SECONDS AND ordered_at {1} paid_at - INTERVAL {high} SECONDS",
+                "paid_at - INTERVAL {low} SECONDS {1} ordered_at AND ordered_at + INTERVAL {high} SECONDS {1} paid_at",
+            ]
+        )
+    )
+    more = draw(
+        st.sampled_from(
+            ["", "", " AND paid >= amount", " AND paid > 10", " AND amount > 10", " AND (paid > 30 OR amount < 50)"]
+        )
+    )
+    return {
+        "how": how,
+        "window": window,
+        "within": form.format(*strict, low=low, high=high) + (more if window is None else ""),
+        "filters": draw(st.tuples(*[st.sampled_from(["", "", "amount < 60", "order_id <> 'b'"])] * 2)),
+        "above": draw(st.sampled_from(["", "", "", "amount <> 30"])),
+        "delays": draw(st.tuples(*[st.sampled_from(["0 seconds", "2 seconds", "8 seconds"])] * 2)),
+        "policy": draw(st.sampled_from(["min", "min", "max"])),
+        "kept": draw(st.sampled_from(["100", "2"])),
+        "seed": draw(st.integers(0, 10_000)),
+        "rows": draw(st.sampled_from([12, 40])),
+        "batches": draw(st.sampled_from([2, 5])),
+    }  # fmt: skip
+
+
+def build(asked, orders, payments):
+    below, over = asked["filters"]
+    orders = orders.where(below) if below else orders
+    orders, payments = written.marked(orders, payments, *asked["delays"])
+    orders = orders.where(over) if over else orders
+    if asked["window"]:
+        left = orders.withColumn("w", F.window("ordered_at", *asked["window"])).drop("ordered_at")
+        right = payments.withColumn("v", F.window("paid_at", *asked["window"])).drop("paid_at")
+        joined = left.join(right, F.expr(f"{written.SAME} AND w = v"), asked["how"])
+    else:
+        joined = orders.join(payments, F.expr(f"{written.SAME} AND {asked['within']}"), asked["how"])
+    if asked["above"] and asked["how"] == "inner":
+        joined = joined.where(asked["above"])
+    return joined
+
+
+def check_any_job(spark, asked):
+    session = spark.newSession()
+    for name, value in (
+        ("shuffle.partitions", "1"),
+        ("streaming.minBatchesToRetain", asked["kept"]),
+        ("streaming.multipleWatermarkPolicy", asked["policy"]),
+    ):
+        session.conf.set(f"spark.sql.{name}", value)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        sides = jobs.recorded(asked["seed"], asked["rows"], asked["batches"])
+        jobs.write(sides[0], f"{folder}/orders", jobs.ORDERS)
+        jobs.write(sides[1], f"{folder}/payments", jobs.PAYMENTS)
+        joined = build(asked, *jobs.streams(session, folder))
+        ran = jobs.run(joined, f"{folder}/checkpoint")
+        job = wb.open_job(joined, ran.checkpoint)
+        assert job.mismatches.empty, job.mismatches.to_string()
+        names = [name for name in ("order_no", "payment_no") if name in joined.columns]
+        first = int(job.batches.batch[0])
+        assert came_out(job, names) == {
+            batch: rows for batch, rows in by_batch(ran, names).items() if not first or batch > first
+        }
+        counted = [each for each in ran.progress if not first or each["batchId"] > first]
+        assert len(job.late) == sum(each["stateOperators"][0]["numRowsDroppedByWatermark"] for each in counted)
+        matched = {
+            (side, number)
+            for side, name in (("left", "order_no"), ("right", "payment_no"))
+            for batch, rows in ran.output.items()
+            for each in rows
+            if not first and len(names) == 2 and not pd.isna(each["order_no"]) and not pd.isna(each["payment_no"])
+            for number in [each[name]]
+        }
+        if not first and len(names) == 2:
+            mine = job.rows[job.rows.fate == "matched"]
+            assert matched == {
+                (each.side, each.order_no if each.side == "left" else each.payment_no) for each in mine.itertuples()
+            }
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(asked=jobs_in_any_spelling())
+def test_any_job_in_any_spelling(spark, asked):
+    check_any_job(spark, asked)
