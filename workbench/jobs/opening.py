@@ -227,11 +227,7 @@ def _opened(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Se
         if seen is not None and choice.takes_all:
             entering.check_size(sum(number for _, number in seen.values()), side)
         delay = micros(_sides(known)[place].watermark or timedelta(0))
-        newest.append(
-            None
-            if seen is None
-            else _newest(seen, first, count, None if from_start else int(marks[min(1, count - 1)]) + delay)
-        )
+        newest.append(_newest(seen, logs, marks, delay))
         rows, words = _rows(spark, known, place, logs, by_ids, choice, run_join)
         made.append(rows)
         missing += words
@@ -269,14 +265,24 @@ def _sides(known: Understood) -> tuple[Any, Any]:
     return known.description.left, known.description.right
 
 
-def _newest(seen: dict[int, tuple[int, int]], first: int, count: int, before: int | None) -> Micros:
-    """The newest event time of each micro-batch, counted from the first one."""
+def _newest(seen: dict[int, tuple[int, int]] | None, logs: Checkpoint, marks: Micros, delay: int) -> Micros | None:
+    """The newest event time of each micro-batch, counted from the first one; None where the rows are all there are.
+
+    Of the time before the first micro-batch that is kept only the watermarks tell. Under the policy ``min`` no side's
+    own watermark was behind that of the query: a side that no later row brings as far had come as far before.
+    """
+    first, count = logs.batches[0].number, len(logs.batches)
+    if seen is None and not first:
+        return None
     found = np.full(count, NOTHING, dtype=np.int64)
-    for number, (time, _) in seen.items():
+    for number, (time, _) in (seen or {}).items():
         if 0 <= number - first < count:
             found[number - first] = time
-    if before is not None:
-        found[0] = max(found[0], before)
+    if first:
+        came = np.maximum.accumulate(found)
+        behind = [place for place in range(1, count) if came[place - 1] < marks[place] + delay]
+        place = behind[-1] if behind and logs.policy == "min" else min(1, count - 1)
+        found[0] = max(int(found[0]), int(marks[place]) + delay)
     return found
 
 
