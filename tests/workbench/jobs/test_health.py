@@ -423,8 +423,9 @@ def command(*arguments, **environment):
 def test_the_command_leaves_nothing_and_needs_no_notebook(ran, here, tmp_path):
     scratch, current = tmp_path / "scratch", Path.cwd()
     scratch.mkdir()
-    for name in ("ipywidgets", "altair", "IPython", "anywidget"):  # found before the installed ones
+    for name in ("ipywidgets", "altair", "anywidget"):  # found before the installed ones
         (current / f"{name}.py").write_text(f"raise SystemExit('{name} is imported')")
+    (current / "IPython.py").write_text("raise ImportError")  # which PySpark tries to import by itself
     before = files(ran[1].checkpoint), files(current)
     done = command(
         *("--checkpoint", ran[1].checkpoint, "--job", f"{here}:build", "--json", "--max-idle", "1"),
