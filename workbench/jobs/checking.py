@@ -21,7 +21,7 @@ from workbench.jobs.opening import open_job
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["add_arguments", "as_json", "check", "text"]
+__all__ = ["CROSSED", "FAILED", "FINE", "add_arguments", "as_json", "check", "text"]
 
 FINE, CROSSED, FAILED = 0, 1, 2
 """The exit codes."""
