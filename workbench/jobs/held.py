@@ -13,7 +13,7 @@ from workbench.literals import SIDES, Side
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["HASH_JOIN", "MATCHED", "joined_rows", "operators", "table"]
+__all__ = ["HASH_JOIN", "MATCHED", "count", "joined_rows", "operators", "table"]
 
 MATCHED = "__matched"
 """The column that says whether a row in state has met one of the other side; null where Spark notes that nowhere."""
@@ -75,6 +75,24 @@ def table(spark: SparkSession, address: str, batch: int) -> pd.DataFrame:
             part.insert(0, "operator", number)
             found.append(part)
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame({"operator": [], "operator_name": []})
+
+
+def count(spark: SparkSession, address: str, batch: int) -> int:
+    """How many rows the join holds in state after a micro-batch, counted by Spark; of other operators their groups.
+
+    Raises
+    ------
+    QueryError
+        If the state of that micro-batch cannot be read (any more).
+    """
+    known = operators(spark, address)
+    joins = [number for number, name in known if name == HASH_JOIN]
+    try:
+        if joins:
+            return sum(_side(spark, address, batch, side, number).count() for number in joins for side in SIDES)
+        return sum(int(_reader(spark, batch, operatorId=number).load(address).count()) for number, _ in known)
+    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+        raise _unreadable(f"the state after micro-batch {batch}", error) from None
 
 
 def joined_rows(spark: SparkSession, address: str, batch: int, side: Side) -> DataFrame:

@@ -1,0 +1,261 @@
+"""``python -m workbench check``: the health of a job, for CI or cron."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+from workbench import session, times
+from workbench.engine.cause import cause
+from workbench.errors import ArgumentError, WorkbenchError, wrong
+from workbench.jobs.health import Crossed, Health, Limits, crossed, figures
+from workbench.jobs.opening import open_job
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["CROSSED", "FAILED", "FINE", "add_arguments", "as_json", "check", "text"]
+
+FINE, CROSSED, FAILED = 0, 1, 2
+"""The exit codes."""
+
+_OPTIONS = {"checkpoint": "--checkpoint", "sample": "--sample", "job": "--job", "joined": "--job"} | {
+    each.name: "--" + each.name.replace("_", "-") for each in dataclasses.fields(Limits)
+}
+"""The options that the arguments of functions come from, as messages name them."""
+
+_SETTINGS = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE")
+"""Where one of these is set, somebody has chosen which Spark it is, and how it is set up."""
+
+_NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the arguments of the command, as text: `check` says what is wrong with them."""
+    parser.add_argument("--checkpoint", required=True, metavar="FOLDER", help="the job's checkpointLocation")
+    parser.add_argument(
+        "--job",
+        required=True,
+        metavar="MODULE:FUNCTION",
+        help="the function that takes a SparkSession and returns the streaming DataFrame that the job runs; modules "
+        "of the current folder are found",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--sample", metavar="SHARE", help="read the rows of this share of the keys only, such as 0.01")
+    at_most = parser.add_argument_group("limits", "what a figure may be at most; exit code 1 where one is above")
+    at_most.add_argument("--max-late-share", metavar="SHARE", help="late rows of a side, such as 0.01")
+    at_most.add_argument("--max-wait", metavar="SPAN", help='wait of rows without partner, such as "10 minutes"')
+    at_most.add_argument("--max-state-rows", metavar="N", help="rows in state now")
+    at_most.add_argument("--max-state-growth", metavar="SHARE", help="growth of the state, such as 0.2")
+    at_most.add_argument("--max-idle", metavar="N", help="micro-batches at the end without rows of one side")
+    at_most.add_argument("--max-skew", metavar="SHARE", help="share of a side's most frequent key, such as 0.5")
+
+
+def check(given: argparse.Namespace) -> int:
+    """Do what the command is asked for.
+
+    Parameters
+    ----------
+    given
+        The arguments, as `add_arguments` has them.
+
+    Returns
+    -------
+    int
+        The exit code: 0 all is fine; 1 a limit is crossed; 2 wrong arguments, or the job cannot be opened.
+    """
+    try:
+        limits = Limits(**{name: _value(name, getattr(given, name)) for name in _limit_names()})
+        sample = 1.0 if given.sample is None else _number(given.sample)
+        if limits.max_skew is not None and sample != 1:
+            raise wrong("max_skew", given.max_skew, "leave it out, or --sample: a sample of the keys does not tell it")
+        with _leaving_nothing():
+            health = _health(given.job, given.checkpoint, sample)
+    except ArgumentError as error:
+        option = _OPTIONS.get(error.argument)
+        return _failed(f"{option}: {error.remedy}" if option else str(error))
+    except WorkbenchError as error:
+        return _failed(str(error))
+    except Exception as error:  # noqa: BLE001 - a job of CI needs a sentence, whatever went wrong
+        return _failed(f"the job cannot be checked: {cause(error)}")
+    found = crossed(health, limits)
+    print(as_json(health, found) if given.json else text(health, found))
+    return CROSSED if found else FINE
+
+
+def _failed(words: str) -> int:
+    print(" ".join(words.split()), file=sys.stderr)
+    return FAILED
+
+
+def _limit_names() -> list[str]:
+    return [each.name for each in dataclasses.fields(Limits)]
+
+
+def _value(name: str, given: str | None) -> Any:
+    return given if name == "max_wait" or given is None else _number(given)
+
+
+def _number(given: str) -> Any:
+    """A number as it is written; what is none stays text, which the check of the argument names."""
+    for kind in (int, float):
+        try:
+            return kind(given)
+        except ValueError:
+            continue
+    return given
+
+
+@contextmanager
+def _leaving_nothing() -> Iterator[None]:
+    """Modules of the current folder are found; neither this process nor Spark's workers write bytecode beside them."""
+    path, flag, variable = list(sys.path), sys.dont_write_bytecode, os.environ.get(_NO_BYTECODE)
+    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - sys.path holds text
+    sys.dont_write_bytecode, os.environ[_NO_BYTECODE] = True, "1"
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path[:], sys.dont_write_bytecode = path, flag
+        if variable is None:
+            del os.environ[_NO_BYTECODE]
+        else:
+            os.environ[_NO_BYTECODE] = variable
+
+
+def _health(job: str, checkpoint: str, sample: Any) -> Health:
+    build = _function(job)
+    with _session() as spark:
+        return figures(open_job(_joined(build, job, spark), checkpoint, sample=sample))
+
+
+def _function(job: str) -> Callable[[SparkSession], Any]:
+    """The function that ``module:function`` names."""
+    module, _, name = job.partition(":")
+    if not module or not name.isidentifier():
+        raise wrong("job", job, "give a module and a function of it, such as my_job:build")
+    try:
+        with redirect_stdout(sys.stderr):
+            found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise _not_imported(job, module, error) from None
+        remedy = f"there is no module {module} in the current folder or among the installed ones"
+        raise wrong("job", job, remedy) from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a stranger's module does
+        raise _not_imported(job, module, error) from None
+    function = getattr(found, name, None)
+    if not callable(function):
+        what = "has no function" if function is None else "has no function, but a value,"
+        raise wrong("job", job, f"the module {module} {what} {name}; name the one that returns the job's DataFrame")
+    return function
+
+
+def _not_imported(job: str, module: str, error: BaseException) -> ArgumentError:
+    return wrong("job", job, f"the module {module} cannot be imported: {_said(error)}")
+
+
+def _said(error: BaseException) -> str:
+    words = cause(error)
+    name = type(error).__name__
+    return name if words in ("", name) else f"{name}, {words}"
+
+
+@contextmanager
+def _session() -> Iterator[SparkSession]:
+    """The session there is; else one as spark-submit or the environment sets it up, else one of the workbench's own."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    was_there = SparkContext._active_spark_context is not None
+    if not was_there and any(os.environ.get(name) for name in _SETTINGS):
+        spark = SparkSession.builder.getOrCreate()
+    else:
+        spark = session.spark()
+    try:
+        yield spark
+    finally:
+        if not was_there:
+            spark.stop()
+
+
+def _joined(build: Callable[[SparkSession], Any], job: str, spark: SparkSession) -> DataFrame:
+    try:
+        with redirect_stdout(sys.stderr):  # what the job prints is not part of the figures
+            joined = build(spark)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a stranger's function does
+        raise wrong("job", job, f"the function failed: {_said(error)}") from None
+    if not hasattr(joined, "isStreaming"):
+        what = "nothing" if joined is None else f"something of type {type(joined).__name__}"
+        raise wrong("job", job, f"it returned {what}; let it return the streaming DataFrame that the job runs")
+    return joined
+
+
+def as_json(health: Health, found: tuple[Crossed, ...]) -> str:
+    """The figures as one JSON object; its keys are those of `Health`, time spans are in seconds."""
+    named: dict[str, Any] = {}
+    for name, figure in dataclasses.asdict(health).items():
+        if name in ("wait", "watermark_lag"):
+            named[f"{name}_seconds"] = None if figure is None else figure.total_seconds()
+        else:
+            named[name] = figure
+    limits = [dataclasses.asdict(each) | {"above": each.above, "limit": _OPTIONS[each.limit]} for each in found]
+    return json.dumps({"fine": not found, **named, "crossed": limits})
+
+
+def text(health: Health, found: tuple[Crossed, ...]) -> str:
+    """The figures in words, a line each."""
+    return "\n".join(f"{label}: {words}" for label, words in _lines(health, found))
+
+
+def _lines(health: Health, found: tuple[Crossed, ...]) -> Iterator[tuple[str, str]]:
+    yield "join", health.join or "not understood"
+    yield "micro-batches", f"{health.first_micro_batch} to {health.last_micro_batch}"
+    sides = (health.left, health.right)
+    for each in sides:
+        known = each.rows is not None
+        words = f"{each.late_rows:,} of {each.rows:,} ({_share(each.late_share)})" if known else "not known"
+        yield f"late rows of {each.name}", words
+    yield "longest wait of rows without partner", _span(health.wait, "none, or not known")
+    yield "watermark behind the newest event time", _span(health.watermark_lag, "there is no watermark yet")
+    yield "rows in state", "not known" if health.state_rows is None else f"{health.state_rows:,}"
+    yield "growth of the state", _share(health.state_growth)
+    if health.idle_side is None:
+        yield "idle side", "not known" if health.idle_micro_batches is None else "none"
+    else:
+        count = health.idle_micro_batches
+        words = "micro-batch" if count == 1 else f"{count} micro-batches"
+        yield "idle side", f"{health.side(health.idle_side).name}, without rows in the last {words} with rows"
+    for each in sides:
+        share = each.frequent_key_share
+        words = "not known" if share is None else "none, there are no rows with a key"
+        if each.frequent_key is not None:
+            words = f"{each.frequent_key}, with {_share(share)} of the rows"
+        yield f"most frequent key of {each.name}", words
+    for fault in health.faults:
+        problem = f"Spark {health.spark_version} has {fault.fault}, by which {fault.problem}: {fault.remedy}"
+        yield "known fault", problem
+    if not health.faults:
+        none = "none that this join meets" if health.join else "not known, as the join was not understood"
+        yield "known fault", f"{none} (Spark {health.spark_version})"
+    for words in health.missing:
+        yield "missing", words
+    for words in health.unknown:
+        yield "not understood", words
+    for one in found:
+        yield f"crossed {_OPTIONS[one.limit]}", one.text
+
+
+def _share(share: float | None) -> str:
+    return "not known" if share is None else f"{100 * share:.4g}%"
+
+
+def _span(span: Any, otherwise: str) -> str:
+    return otherwise if span is None else times.short(span)
