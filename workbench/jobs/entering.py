@@ -37,6 +37,7 @@ __all__ = [
     "held_before",
     "kept_columns",
     "newest",
+    "quoted",
     "survivors",
 ]
 
@@ -192,6 +193,7 @@ def survivors(
     known: Understood,
     place: int,
     optimised: Node,
+    *,
     sources: Mapping[frozenset[int], DataFrame],
     choice: Choice,
 ) -> pa.Table | None:
@@ -223,7 +225,7 @@ def survivors(
 
 
 def held_before(
-    spark: SparkSession, known: Understood, place: int, address: str, batch: int, choice: Choice
+    spark: SparkSession, known: Understood, place: int, *, address: str, batch: int, choice: Choice
 ) -> pa.Table:
     """The rows of a side that a join held after a micro-batch, once for each window that they are in.
 

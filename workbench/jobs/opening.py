@@ -300,11 +300,13 @@ def _rows(
     shown = entering.columns(known, place)
     parts: list[pa.Table] = []
     met: list[np.ndarray[Any, Any]] = []
-    passed = None if run_join is None else entering.survivors(spark, known, place, run_join, by_ids, choice)
+    passed = (
+        None if run_join is None else entering.survivors(spark, known, place, run_join, sources=by_ids, choice=choice)
+    )
     filtered: list[np.ndarray[Any, Any]] = []
     if first:
         if known.join.kind == "Join":
-            before = entering.held_before(spark, known, place, logs.address, first, choice)
+            before = entering.held_before(spark, known, place, address=logs.address, batch=first, choice=choice)
             before = entering.each_once(known, place, before)
             flags = before.column(held.MATCHED).fill_null(False).to_numpy(zero_copy_only=False)
             windowed = kind_of(known.description.join or _STAND_IN).windowed  # then those it met are in state, too

@@ -12,7 +12,7 @@ from workbench.jobs.sources import BATCH, PLACE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["TIME", "NotReplayable", "alias", "frame", "listed", "replayed", "seq"]
+__all__ = ["TIME", "NotReplayable", "alias", "frame", "ids", "listed", "renamed", "replayed", "seq"]
 
 _PASSES_ON = frozenset(
     {"Filter", "Generate", "Join", "ResolvedHint", "Sample", "SubqueryAlias", "Union", "View", "Window"}
@@ -171,4 +171,5 @@ def seq(java: Any, values: list[Any]) -> Any:
 
 
 def ids(node: Node) -> frozenset[int]:
+    """The ids of a node's columns."""
     return frozenset(int(each.exprId().id()) for each in listed(node.java.output()))

@@ -54,7 +54,7 @@ def _state(
     last = logs.batches[-1].number
     model, found = [], []
     for place, side in enumerate(SIDES):
-        state = entering.held_before(spark, known, place, logs.address, last, choice)
+        state = entering.held_before(spark, known, place, address=logs.address, batch=last, choice=choice)
         shown = entering.columns(known, place)
         compared = shown.names if shown.with_time else shown.names[:-1]
         kept = [name for name in compared if state.column(name).null_count < len(state)]
