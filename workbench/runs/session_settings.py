@@ -71,8 +71,10 @@ def session_settings(spark: SparkSession | None = None, *, policy: Policy = "min
     Examples
     --------
     >>> import workbench as wb
-    >>> wb.session_settings(policy="min")["setting"].tolist()  # a session that the workbench made
-    []
+    >>> mine = wb.spark().newSession()
+    >>> mine.conf.set("spark.sql.shuffle.partitions", "400")
+    >>> wb.session_settings(mine, policy="min")[["setting", "session"]].values.tolist()
+    [['spark.sql.shuffle.partitions', '400']]
     """
     one_of("policy", policy, POLICIES)
     check_session(spark)
