@@ -147,6 +147,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "tune": SIDES | {"over": {"left.watermark": ["0 s", "1 s"]}, "policy": "min"},
     "describe": {"joined": StreamingFrame()},
+    "open_job": {"joined": StreamingFrame(), "checkpoint": "checkpoint", "keys": ["a"], "sample": 0.5},
     "SideDescription": {"name": "a", "key": "k", "time": "t", "watermark": None, "columns": ("k", "t")},
     "Description": {"join": JOIN, "left": None, "right": None, "where": "", "unknown": (), "notes": ()},
     "export": {
@@ -225,6 +226,7 @@ MADE_BY = {
     "Stream": "its from_… methods",
     "Preview": "preview",
     "Run": "run",
+    "Job": "open_job",
     "Live": "live",
     "Tuning": "tune",
     "Advice": "advise",
@@ -241,6 +243,7 @@ ON_SPARK = {
     "Stream.from_kafka",
     "Tuning.confirm",
     "describe",
+    "open_job",
 }
 """What goes on to Spark, or a broker, once its arguments are right."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["open_job"]
 
+_MOST_KEYS = 10_000
 _LONG_AGO = -(2**61)
 _ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
 _STAND_IN = IntervalJoin("0 seconds", "0 seconds")
@@ -102,12 +103,14 @@ def _choice(keys: Any, sample: Any) -> Choice:
         raise wrong("sample", sample, "give the share of the keys as a number above 0, at most 1")
     if keys is None:
         return Choice(None, float(sample))
-    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
+    if isinstance(keys, str | bytes | range) or not isinstance(
+        keys, Sequence | Set | np.ndarray | pd.Series | pd.Index
+    ):
         raise wrong("keys", keys, 'give a list of key values, such as keys=["o-17", "o-18"]')
-    values = tuple(each if isinstance(each, tuple) else (each,) for each in keys)
-    if not values:
-        raise wrong("keys", keys, "give at least one key, or leave it out")
-    return Choice(values, float(sample))
+    if not 0 < len(keys) <= _MOST_KEYS:
+        raise wrong("keys", keys, f"give at least one key and {_MOST_KEYS:,} at most, or leave it out")
+    listed = keys.tolist() if isinstance(keys, np.ndarray | pd.Series | pd.Index) else list(keys)
+    return Choice(tuple(each if isinstance(each, tuple) else (each,) for each in listed), float(sample))
 
 
 def _with_arity(choice: Choice, known: Understood) -> Choice:
@@ -127,12 +130,21 @@ def _given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
     """The session, the plan, and the checkpoint's address."""
     if hasattr(joined, "recentProgress"):
         return _of_query(joined, checkpoint)
-    plan = understanding.streaming_plan(joined)
+    understanding.check_streaming(joined)
     if checkpoint is None:
         raise wrong("checkpoint", None, "give the folder that is the query's checkpointLocation")
-    if not isinstance(checkpoint, str | os.PathLike) or not str(checkpoint).strip():
+    address = _address(checkpoint)
+    return joined.sparkSession, understanding.streaming_plan(joined), address
+
+
+def _address(checkpoint: Any) -> str:
+    try:
+        address = os.fspath(checkpoint)
+    except TypeError:
+        address = None
+    if not isinstance(address, str) or not address.strip() or "\0" in address:
         raise wrong("checkpoint", checkpoint, "give a folder as text or a path")
-    return joined.sparkSession, plan, os.fspath(checkpoint).rstrip("/")
+    return address.rstrip("/")
 
 
 def _of_query(query: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
@@ -233,7 +245,7 @@ def _opened(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Se
         missing += words
     shown = entering.columns(known, 0), entering.columns(known, 1)
     streams = [_stream(known, place, made[place], shown[place], count, newest[place]) for place in range(len(SIDES))]
-    late = marks if logs.settings.get(_ONE_WATERMARK) == "false" else np.concatenate([[0], marks[:-1]])
+    late = marks.copy() if logs.settings.get(_ONE_WATERMARK) == "false" else np.concatenate([[0], marks[:-1]])
     if not from_start:
         late[0] = _LONG_AGO
     tables = made[0].table, made[1].table

@@ -19,7 +19,7 @@ from workbench.plan import how as how_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Understood", "describe", "join_in", "streaming_plan", "understood"]
+__all__ = ["Understood", "check_streaming", "describe", "join_in", "streaming_plan", "understood"]
 
 _FIXED_ZONES = ("UTC", "Etc/UTC", "GMT", "Z")
 _DAY = 86_400_000_000
@@ -243,6 +243,18 @@ def streaming_plan(joined: Any) -> Node:
     ArgumentError
         If it is none, or of Spark Connect.
     """
+    check_streaming(joined)
+    return catalyst.analysed(joined)
+
+
+def check_streaming(joined: Any) -> None:
+    """Check that it is a streaming DataFrame of a session that is not Spark Connect's.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not.
+    """
     if not getattr(joined, "isStreaming", False):
         given = "a DataFrame that is not streaming" if hasattr(joined, "isStreaming") else joined
         raise wrong("joined", given, "give a streaming DataFrame in which two streams are joined")
@@ -250,7 +262,6 @@ def streaming_plan(joined: Any) -> Node:
         raise wrong(
             "joined", "a DataFrame of Spark Connect", "its plan is not to be had; give one of a classic session"
         )
-    return catalyst.analysed(joined)
 
 
 def _of_groups(plan: Node) -> Understood:

@@ -291,7 +291,7 @@ def test_the_checkpoint_of_another_query(session, folder, outer, write):
         ({"sample": True}, "sample: got True"),
         ({"sample": float("nan")}, "sample: got nan"),
         ({"keys": "a"}, "keys: got 'a'; give a list of key values"),
-        ({"keys": []}, "keys: got []; give at least one key"),
+        ({"keys": []}, "keys: got []; give at least one key and 10,000 at most"),
         ({"keys": [("a", 1)]}, "keys: got ('a', 1); the key has 1 column: give a value for each key"),
     ],
 )
