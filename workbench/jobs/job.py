@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from workbench.charts import RunCharts
+    from workbench.runs.saved import Saved
 
 __all__ = ["Job"]
 
@@ -58,10 +59,16 @@ class Job(Result):
         numbers = self.checkpoint.batches[0].number, self.checkpoint.batches[-1].number
         what = self.join if self.is_understood else "a join that was not understood"
         some = "" if self.choice.takes_all else ", some keys of it"
-        warned = f"; {len(self.missing)} parts are missing, see .missing" if self.missing else ""
+        warned = "; not all of it can be read any more, see .missing" if self.missing else ""
         return (
             f"<Job: {what} of {self.left.name} and {self.right.name}, micro-batches {numbers[0]:,} to "
             f"{numbers[1]:,}{some}: {len(self.left) + len(self.right):,} rows{warned}>"
+        )
+
+    def _to_save(self) -> Saved:
+        raise WorkbenchError(
+            "a job is not saved, as its fates depend on its logs; save a run of its rows: "
+            "wb.run(job.join, *job.recording(), finish=False).save(path)"
         )
 
     @property

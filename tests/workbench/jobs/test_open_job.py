@@ -242,7 +242,10 @@ def test_what_is_gone_is_counted_and_named(session, tmp_path, rows):
     [words] = job.missing
     assert words.startswith("1 of 6 files of ")
     assert "are gone, such as file:" in words
-    assert "1 parts are missing" in repr(job) or "missing" in repr(job)
+    assert repr(job).endswith("; not all of it can be read any more, see .missing>")
+    with pytest.raises(wb.WorkbenchError, match="a job is not saved, as its fates depend on its logs; save a run"):
+        job.save(tmp_path / "kept")
+    assert not (tmp_path / "kept").exists()
 
 
 def unwatermarked(orders, payments):
