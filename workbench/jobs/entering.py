@@ -16,10 +16,10 @@ from workbench.jobs import held, replay
 from workbench.jobs.catalyst import Node, expressions
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
+from workbench.joins import Join
+from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.streams import NOTHING
-from workbench.times import micros
-from workbench.windows import Sliding
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -252,28 +252,30 @@ def held_before(
     return _table(choice.of(rows.select(*shown, number, held.MATCHED, start.alias(START)), mine.key), mine)
 
 
-def each_once(known: Understood, place: int, rows: pa.Table) -> pa.Table:
-    """The rows of `held_before`, each once, where a sliding window puts it into state once for each of its windows.
+def each_once(join: Join, mine: Columns, rows: pa.Table) -> pa.Table:
+    """The rows of `held_before`, each once, where a join puts a row into state once for each of its windows.
 
     Rows whose kept columns are equal are told apart by how many of them are in each window: each is in all windows
-    from its latest one back, as far as these reach, but for those that have left the state.
+    that hold the start of its latest one, but for those that have left the state.
     """
-    mine = columns(known, place)
-    sliding = next((each for each, _ in known.inputs[place].windows.values() if isinstance(each, Sliding)), None)
-    if sliding is None or not rows.num_rows:
+    kind = kind_of(join)
+    if not kind.windowed or not rows.num_rows:
         return rows.drop_columns([START])
-    size, slide = micros(sliding.size), micros(sliding.slide)
+    starts = np.unique(rows.column(START).to_numpy())
+    spans = kind.assign(join, starts)
+    if len(spans) == len(starts):
+        return rows.drop_columns([START])
+    windows = {int(starts[row]): set(each["start"]) for row, each in spans.groupby("row")}
     names = [name for name in mine.names if mine.with_time or name != mine.time]
-    values = pd.DataFrame({str(n): rows.column(name).to_pylist() for n, name in enumerate(names)}, dtype=object)
-    group = (
-        values.astype(str).groupby(list(values.columns), sort=False).ngroup() if names else pd.Series(0, values.index)
-    )
-    table = pd.DataFrame({"group": group.to_numpy(), "start": rows.column(START).to_numpy()})
+    values = [pd.Series(rows.column(name).to_pylist(), dtype=object).astype(str) for name in names]
+    table = pd.DataFrame({"group": 0, "start": rows.column(START).to_numpy()})
+    if values:
+        table["group"] = pd.concat(values, axis=1, keys=range(len(values))).groupby(list(range(len(values)))).ngroup()
     kept: list[int] = []
-    for _, mates in table.groupby("group", sort=False):
+    for _, mates in table.groupby("group"):
         latest: list[int] = []
         for start, places in sorted(mates.groupby("start").groups.items(), reverse=True):
-            later = sum(1 for each in latest if each - start < size and (each - start) % slide == 0)
+            later = sum(start in windows[each] for each in latest)
             new = list(places)[later:]
             latest += [int(start)] * len(new)
             kept += [int(each) for each in new]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError, wrong
-from workbench.jobs import held, verifying
+from workbench.jobs import held, reported, verifying
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.description import Description
 from workbench.jobs.entering import Choice
@@ -47,6 +48,8 @@ class Job(Result):
         What could not be read any more, a sentence each; fates that depend on it may differ from what happened.
     choice
         Which keys were taken.
+    reports
+        What Spark reported of the micro-batches while the job ran, by number, as far as that was given.
     """
 
     known: Understood = field(repr=False)
@@ -54,6 +57,7 @@ class Job(Result):
     spark: SparkSession = field(repr=False)
     missing: tuple[str, ...] = ()
     choice: Choice = field(default_factory=Choice)
+    reports: Mapping[int, Mapping[str, Any]] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         numbers = self.checkpoint.batches[0].number, self.checkpoint.batches[-1].number
@@ -142,8 +146,9 @@ class Job(Result):
     def batches(self) -> pd.DataFrame:
         """One row a micro-batch, as the model has it, with the watermarks of the logs; columns as in `Run.batches`.
 
-        ``batch`` is Spark's number; ``planned_at`` is when the micro-batch was planned, in UTC. Of joins that are
-        written as groups, ``state_rows`` does not count groups with null keys.
+        ``batch`` is Spark's number; ``dropped`` and ``duration_ms`` are what Spark reported, where `reports` has it;
+        ``planned_at`` is when the micro-batch was planned, in UTC. Of joins that are written as groups, ``state_rows``
+        does not count groups with null keys.
         """
         import pandas as pd
 
@@ -152,6 +157,9 @@ class Job(Result):
         found["planned_at"] = pd.to_datetime([each.started for each in self.checkpoint.batches], unit="ms", utc=True)
         if not self.is_understood:
             found[["output_rows", "state_rows"]] = None
+        reports = [self.reports.get(number, {}) for number in found["batch"]]
+        found["dropped"] = pd.Series([reported.dropped(each) for each in reports], dtype=object)
+        found["duration_ms"] = pd.Series([each.get("batchDuration") for each in reports], dtype=object)
         return found
 
     @cached_property
@@ -215,14 +223,20 @@ class Job(Result):
         """What the model says of this job, verified against what it left behind.
 
         Columns as in `Run.comparison`. The watermarks that follow from the rows are compared with those of the logs,
-        and the rows in state after the last micro-batch, value by value.
+        and the rows in state after the last micro-batch, value by value; and of an interval or window join the late
+        rows with Spark's counter, where `reports` has it and all keys were taken.
         """
         return self._comparison.copy()
 
     @cached_property
     def _comparison(self) -> pd.DataFrame:
+        import pandas as pd
+
         self._check_understood()
-        return verifying.compare(self.spark, self.simulation, self.known, self.checkpoint, self.choice)
+        facts = verifying.compare(self.spark, self.simulation, self.known, self.checkpoint, self.choice)
+        if self.reports and self.choice.takes_all:
+            facts = pd.concat([facts, verifying.drops(self.simulation, self.known, self.reports)], ignore_index=True)
+        return facts
 
     @property
     def mismatches(self) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from workbench import session
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, WorkbenchError, wrong
-from workbench.jobs import catalyst, entering, held, replay, residual, sources, understanding
+from workbench.jobs import catalyst, entering, held, replay, reported, residual, sources, understanding
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
@@ -49,6 +49,7 @@ def open_job(
     *,
     keys: Sequence[Any] | None = None,
     sample: float = 1.0,
+    progress: Sequence[Any] | str | os.PathLike[str] | None = None,
 ) -> Job:
     """Open a job that runs, or ran: what became of each row of the micro-batches that its checkpoint still has.
 
@@ -65,6 +66,10 @@ def open_job(
     sample
         Only the rows of this share of the keys, such as 0.001, the same on both sides. Watermarks are those of all
         rows, so that the fates of these are what they are among all.
+    progress
+        What Spark reported while the job ran, to verify the drop counters, too: reports as ``query.recentProgress`` or
+        a listener gives them, or a file with one in JSON on each line, such as an event log that is not compressed. Of
+        a query of this session those it still has are taken.
 
     Returns
     -------
@@ -84,18 +89,22 @@ def open_job(
         If there are too many rows to take into memory.
     """
     choice = _choice(keys, sample)
+    reports = reported.read(progress)
     spark, plan, address = _given(joined, checkpoint)
+    if progress is None:
+        reports = reported.read(getattr(joined, "recentProgress", None) if hasattr(joined, "_jsq") else None)
     known = understanding.understood(spark, plan)
     _check_watermarks(known)
     logs = _committed(checkpoints.read(spark, address))
     leaves = sources.leaves(plan)
     _check_fits(spark, known, logs, leaves)
     try:
-        return _opened(spark, known, logs, leaves, _with_arity(choice, known))
+        job = _opened(spark, known, logs, leaves, _with_arity(choice, known))
     except WorkbenchError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise QueryError(f"the job cannot be opened: {cause(error)}", str(error)) from None
+    return replace(job, reports=reports)
 
 
 def _choice(keys: Any, sample: Any) -> Choice:
@@ -319,10 +328,10 @@ def _rows(
     if first:
         if known.join.kind == "Join":
             before = entering.held_before(spark, known, place, address=logs.address, batch=first, choice=choice)
-            before = entering.each_once(known, place, before)
+            join = known.description.join or _STAND_IN
+            before = entering.each_once(join, shown, before)
             flags = before.column(held.MATCHED).fill_null(False).to_numpy(zero_copy_only=False)
-            windowed = kind_of(known.description.join or _STAND_IN).windowed  # then those it met are in state, too
-            met.append(flags & (not windowed))
+            met.append(flags & (not kind_of(join).windowed))  # with windows those it met are in state, too
             parts.append(before.drop_columns([held.MATCHED]))
             filtered.append(np.zeros(before.num_rows, dtype=bool))
         else:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
 
-from workbench.jobs import entering
+from workbench.jobs import entering, reported
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.entering import Choice
 from workbench.jobs.understanding import Understood
 from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES
-from workbench.model import Simulation, watermarks
+from workbench.model import Simulation, drop_counts, watermarks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["compare"]
+__all__ = ["compare", "drops"]
 
 _SPELLED_OUT = 5
 
@@ -71,6 +72,18 @@ def _state(
         model += [(side, *values) for values in _values(table)]
         found += [(side, *values) for values in _values(state)]
     return _fact("side, values and window of each row in state after the last micro-batch", model, found)
+
+
+def drops(simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
+    """The line of `Job.comparison` on Spark's counter of late rows; none where it has no single join to count for."""
+    found = {number: reported.dropped(each) for number, each in sorted(reports.items())}
+    first, counts = simulation.first, drop_counts(simulation.join, simulation.outcome)
+    numbers = range(first + (first > 0), first + len(counts))  # the first kept one only tells what was in state
+    spark = [(number, found[number]) for number in numbers if found.get(number) is not None]
+    if not spark or known.join.kind != "Join" or kind_of(simulation.join).operator is not HASH_JOIN:
+        return pd.DataFrame()
+    model = [(number, int(counts[number - first])) for number, _ in spark]
+    return pd.DataFrame([_fact("late rows, once for each window (numRowsDroppedByWatermark)", model, spark)])
 
 
 def _values(table: pa.Table) -> list[tuple[str, ...]]:

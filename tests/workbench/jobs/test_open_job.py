@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from collections import Counter
@@ -218,6 +219,41 @@ def test_a_query_of_this_session(session, folder, tmp_path):
     assert job.mismatches.empty
     with pytest.raises(wb.ArgumentError, match=r"checkpoint: got .*; a query knows its own: leave it out"):
         wb.open_job(query, tmp_path / "c")
+
+
+def test_what_spark_reported_is_verified_too(outer, tmp_path):
+    joined, ran = outer
+    dropped = [each["stateOperators"][0]["numRowsDroppedByWatermark"] for each in ran.progress]
+    log = tmp_path / "events"
+    event = "org.apache.spark.sql.streaming.StreamingQueryListener$QueryProgressEvent"
+    reports = [json.loads(each.json) for each in ran.progress]
+    lines = [{"Event": "SparkListenerLogStart"}, *({"Event": event, "progress": each} for each in reports)]
+    log.write_text("\n".join(map(json.dumps, lines)))
+    for progress in (ran.progress, log, str(log), reports):
+        job = wb.open_job(joined, ran.checkpoint, progress=progress)
+        assert job.batches.dropped.tolist() == dropped
+        assert job.batches.duration_ms.notna().all()
+        facts = job.comparison.set_index("what")
+        assert facts.differences.sum() == 0
+        assert facts.spark["late rows, once for each window (numRowsDroppedByWatermark)"] == len(dropped)
+    reports[-1]["stateOperators"][0]["numRowsDroppedByWatermark"] += 1
+    [mismatch] = wb.open_job(joined, ran.checkpoint, progress=reports).mismatches.examples
+    last = len(dropped) - 1
+    assert mismatch == f"model only: ({last}, {dropped[-1]}); Spark only: ({last}, {dropped[-1] + 1})"
+    assert wb.open_job(joined, ran.checkpoint).batches.dropped.isna().all()
+
+
+@pytest.mark.parametrize("progress", [7, ["{"], [{}], [{"batchId": "0"}], b"[]", range(3), [None]])
+def test_wrong_progress(outer, progress):
+    with pytest.raises(wb.ArgumentError, match=r"progress: got .*; give what query.recentProgress or a listener gave"):
+        wb.open_job(outer[0], outer[1].checkpoint, progress=progress)
+
+
+def test_progress_that_is_no_text(outer, tmp_path):
+    (tmp_path / "log.zstd").write_bytes(b"\x28\xb5\x2f\xfd\xff")
+    for name, words in (("log.zstd", "it is no text; decompress the event log first"), ("none", "it cannot be read")):
+        with pytest.raises(wb.ArgumentError, match=f"progress: got .*; {words}"):
+            wb.open_job(outer[0], outer[1].checkpoint, progress=tmp_path / name)
 
 
 def test_nothing_is_written(outer):

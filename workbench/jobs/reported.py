@@ -1,0 +1,85 @@
+"""What Spark reported of a job's micro-batches while it ran: progress of a query or a listener, or an event log."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import wrong
+from workbench.jobs.held import HASH_JOIN
+
+__all__ = ["dropped", "read"]
+
+_REMEDY = "give what query.recentProgress or a listener gave, a list, or a file with a line of JSON for each"
+
+
+def read(progress: Any) -> dict[int, Mapping[str, Any]]:
+    """Spark's reports by the number of their micro-batch; of a micro-batch that ran again, the last.
+
+    Parameters
+    ----------
+    progress
+        Reports as dicts, as JSON or as ``StreamingQueryProgress``; or a file that has one in JSON on each line, among
+        them the ``progress`` of the events of a Spark event log that is not compressed. None: there are none.
+
+    Raises
+    ------
+    ArgumentError
+        If it is none of these.
+    """
+    if progress is None:
+        return {}
+    if isinstance(progress, str | os.PathLike):
+        reports = _of_file(progress)
+    elif isinstance(progress, Sequence) and not isinstance(progress, bytes | range):
+        reports = (_of_one(each) for each in progress)
+    else:
+        raise wrong("progress", progress, _REMEDY)
+    found = {}
+    for each in reports:
+        if not isinstance(each.get("batchId"), int):
+            raise wrong("progress", each, _REMEDY)
+        found[each["batchId"]] = each
+    return found
+
+
+def _of_one(report: Any) -> Mapping[str, Any]:
+    if isinstance(report, Mapping):
+        return report
+    text = getattr(report, "json", report)
+    try:
+        made = json.loads(text)
+    except (TypeError, ValueError):
+        made = None
+    if not isinstance(made, Mapping):
+        raise wrong("progress", report, _REMEDY)
+    return made
+
+
+def _of_file(path: str | os.PathLike[str]) -> Iterator[Mapping[str, Any]]:
+    """The reports in a file, whatever else is in it."""
+    for line in _lines(path):
+        if '"batchId"' in line:
+            made = _of_one(line)
+            yield _of_one(made.get("progress", made))
+
+
+def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
+    try:
+        with Path(path).open(encoding="utf-8") as lines:
+            yield from lines
+    except UnicodeDecodeError:
+        raise wrong("progress", path, "it is no text; decompress the event log first") from None
+    except OSError as error:
+        raise wrong("progress", path, f"it cannot be read ({error.strerror})") from None
+    except (TypeError, ValueError):
+        raise wrong("progress", path, _REMEDY) from None
+
+
+def dropped(report: Mapping[str, Any]) -> int | None:
+    """How many late rows the only join of a job dropped in a micro-batch (``numRowsDroppedByWatermark``)."""
+    joins = [each for each in report.get("stateOperators") or [] if each.get("operatorName") == HASH_JOIN]
+    return int(joins[0]["numRowsDroppedByWatermark"]) if len(joins) == 1 else None
