@@ -11,6 +11,7 @@ kernel, and ``%reload_ext``, ``%unload_ext`` and tests must find all of it:
 * `forget_spark`: what PySpark keeps of a JVM that has died.
 * `draw_charts_with`: Altair's renderer. It stays when the workbench is unloaded: charts made before are shown with it.
 * `without_module`: a module that is not found while another one is imported.
+* `with_modules_of_the_folder`: a job's own modules are found, and left as they are.
 
 `close_all` ends what runs. There is no exit hook: all threads are daemons, the JVM ends with its process, and
 `workbench.engine.scratch` removes each folder with the object that holds it.
@@ -27,6 +28,8 @@ return for the same arguments have no state.
 
 from __future__ import annotations
 
+import importlib
+import os
 import sys
 import threading
 import weakref
@@ -47,8 +50,11 @@ __all__ = [
     "queries",
     "spark_start",
     "stopped",
+    "with_modules_of_the_folder",
     "without_module",
 ]
+
+_NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
 
 class Page(Protocol):
@@ -151,3 +157,20 @@ def without_module(name: str) -> Iterator[None]:
         yield
     finally:
         del sys.modules[name]
+
+
+@contextmanager
+def with_modules_of_the_folder() -> Iterator[None]:
+    """Modules of the current folder are found; neither this process nor Spark's workers write bytecode beside them."""
+    path, flag, variable = list(sys.path), sys.dont_write_bytecode, os.environ.get(_NO_BYTECODE)
+    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - sys.path holds text
+    sys.dont_write_bytecode, os.environ[_NO_BYTECODE] = True, "1"
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path[:], sys.dont_write_bytecode = path, flag
+        if variable is None:
+            del os.environ[_NO_BYTECODE]
+        else:
+            os.environ[_NO_BYTECODE] = variable

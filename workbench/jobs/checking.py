@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from workbench import session, times
+from workbench import process, session, times
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.jobs.health import Crossed, Health, Limits, crossed, figures
@@ -33,8 +33,6 @@ _OPTIONS = {"checkpoint": "--checkpoint", "sample": "--sample", "job": "--job", 
 
 _SETTINGS = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE")
 """Where one of these is set, somebody has chosen which Spark it is, and how it is set up."""
-
-_NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +74,7 @@ def check(given: argparse.Namespace) -> int:
         sample = 1.0 if given.sample is None else _number(given.sample)
         if limits.max_skew is not None and sample != 1:
             raise wrong("max_skew", given.max_skew, "leave it out, or --sample: a sample of the keys does not tell it")
-        with _leaving_nothing():
+        with process.with_modules_of_the_folder():
             health = _health(given.job, given.checkpoint, sample)
     except ArgumentError as error:
         option = _OPTIONS.get(error.argument)
@@ -111,23 +109,6 @@ def _number(given: str) -> Any:
         except ValueError:
             continue
     return given
-
-
-@contextmanager
-def _leaving_nothing() -> Iterator[None]:
-    """Modules of the current folder are found; neither this process nor Spark's workers write bytecode beside them."""
-    path, flag, variable = list(sys.path), sys.dont_write_bytecode, os.environ.get(_NO_BYTECODE)
-    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - sys.path holds text
-    sys.dont_write_bytecode, os.environ[_NO_BYTECODE] = True, "1"
-    importlib.invalidate_caches()
-    try:
-        yield
-    finally:
-        sys.path[:], sys.dont_write_bytecode = path, flag
-        if variable is None:
-            del os.environ[_NO_BYTECODE]
-        else:
-            os.environ[_NO_BYTECODE] = variable
 
 
 def _health(job: str, checkpoint: str, sample: Any) -> Health:
