@@ -112,7 +112,9 @@ def joined_rows(spark: SparkSession, address: str, batch: int, side: Side) -> Da
 
     numbers = [number for number, name in operators(spark, address) if name == HASH_JOIN]
     if len(numbers) != 1:
-        raise QueryError(f"the checkpoint has the state of {len(numbers)} joins of two streams")
+        raise QueryError(
+            f"the checkpoint has the state of {len(numbers)} joins of two streams; a job with one can be opened"
+        )
     rows = next(
         filter(None, (_store(spark, address, batch, numbers[0], f"{side}-{name}") for name in _WITH_MATCHED)), None
     )
