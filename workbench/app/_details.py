@@ -158,15 +158,22 @@ def _held(run: Result, picked: list[RowId]) -> Markup:
     count = np.cumsum(change)[: last + 1]
     if not count.any():
         return html("")
-    some = np.flatnonzero(count)
+    some, first = np.flatnonzero(count), run.simulation.first
     span = np.arange(max(0, some[0] - 1), min(last, some[-1] + 1) + 1)
     shown = charts.thin(pd.DataFrame({"at": span}), _MOST_BARS)["at"].to_numpy()
     most = int(count.max())
     bars = together(
-        html('<i style="height:{}%" title="{} after micro-batch {}"></i>', 100 * int(count[at]) // most, count[at], at)
+        html(
+            '<i style="height:{}%" title="{} after micro-batch {}"></i>',
+            100 * int(count[at]) // most,
+            count[at],
+            first + at,
+        )
         for at in shown.tolist()
     )
-    words = html("in state after micro-batches {} to {}, at most {:,}", int(some[0]), int(some[-1]), most)
+    words = html(
+        "in state after micro-batches {} to {}, at most {:,}", int(first + some[0]), int(first + some[-1]), most
+    )
     return html('<div class="sjw-held" role="img" aria-label="{}">{}</div><p>{}</p>', words, bars, words)
 
 
@@ -193,6 +200,7 @@ def _rows(run: Result, picked: list[RowId]) -> Markup:
 
 
 def _micro_batch(run: Result, batch: int) -> Markup:
+    batch += run.simulation.first
     try:
         moment = run.at(batch)
     except TooLargeError as error:  # only Spark can do it

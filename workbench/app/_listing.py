@@ -72,7 +72,8 @@ class Listing:
     """
 
     def __init__(self, run: Result, view: charts.View | None, batch: int | None) -> None:
-        self._run, self._view, self._batch = run, view, batch
+        self._run, self._view = run, view
+        self._batch = None if batch is None else run.simulation.first + batch  # Spark's number
         self.of_rows = view is not None and view.listed is not None
         self._index, self._frame = self._listed() if self.of_rows else self._of_output()
         self.columns = list(self._frame.columns)
@@ -89,7 +90,7 @@ class Listing:
             fates = run.simulation.fates[side]
             wanted = fates.eval(self._view.listed).to_numpy() if self._view and self._view.listed else np.array([])
             if self._batch is not None:
-                wanted &= run.side(side).arrival <= self._batch
+                wanted &= run.simulation.first + run.side(side).arrival <= self._batch
             places = wanted.nonzero()[0]
             rows = tables.plain_rows(run.simulation, side, places)
             rows.insert(2, "fate", fates["fate"].to_numpy()[places])
@@ -211,7 +212,7 @@ class Listing:
         if self._batch is not None:
             tests.append(f'(rows["batch"] <= {self._batch})')
         if not query.cut.whole:
-            tests.append(_within(query.cut))
+            tests.append(_within(query.cut, self._run.simulation.first))
         if query.text:
             tests.append(_search('rows.drop(columns=["reason", "fix_setting", "fix_value"])', query.text))
         imports = ["import numpy as np"] if any("np." in each for each in tests) else []
@@ -230,11 +231,11 @@ class Listing:
         return lines
 
 
-def _within(cut: Cut) -> str:
-    """The test, in pandas, whether rows lie in a stretch of an axis."""
+def _within(cut: Cut, first: int) -> str:
+    """The test, in pandas, whether rows lie in a stretch of an axis, whose first micro-batch has a number of Spark's."""
     if not cut.axis.of_times:
         low, high = (cut.axis.shown(each) for each in (cut.low, cut.high))
-        return f'rows["batch"].between({int(low)}, {int(high) - 1})'
+        return f'rows["batch"].between({first + int(low)}, {first + int(high) - 1})'
     of_side = "event_times" if cut.axis.name == "event time" else "arrivals.at"
     return f"pd.Series(np.concatenate([run.left.{of_side}, run.right.{of_side}])).between({cut.low}, {cut.high})"
 

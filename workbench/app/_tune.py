@@ -12,7 +12,7 @@ from workbench.errors import WorkbenchError
 from workbench.literals import Setting
 from workbench.runs.labels import Labels
 from workbench.runs.result import Result
-from workbench.tuning import Advice, Tuning, advise, tune
+from workbench.tuning import Advice, Tuning, advised, tuned
 
 MOST_ROWS = 200_000
 """Rows of both sides up to which the page tunes by itself."""
@@ -65,9 +65,8 @@ class TunePanel:
         if self._tuning is None or self._of is not run:
             named = Labels(run.simulation, whole=False).setting
             self.text.value = "trying other watermark delays and trigger intervals …"
-            self._of, self._tuning = run, tune(run.join, run.left, run.right, policy=run.policy)
-            found = advise(run.join, run.left, run.right, policy=run.policy, spark_version=run.simulation.spark_version)
-            self.advice.children = [self._line(each, named) for each in found]
+            self._of, self._tuning = run, tuned(run.simulation)
+            self.advice.children = [self._line(each, named) for each in advised(run.simulation)]
             self._best = _best(self._tuning, named)
         self.text.value = self._best
         return self._tuning.charts.drawing(self.view)

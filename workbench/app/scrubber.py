@@ -81,9 +81,11 @@ class Scrubber:
         if batch is None or batch >= count:
             data = int((run.batches["kind"] == "data").sum())
             more = f", {data:,} of them with rows" if data < count else ""
-            self.text.value = f"the whole run: {count:,} micro-batches{more}; step back, or play it"
+            first = run.simulation.first
+            of = f", {first:,} to {first + count - 1:,} of the job" if first else ""
+            self.text.value = f"the whole run: {count:,} micro-batches{of}{more}; step back, or play it"
             return
         try:
-            self.text.value = str(run.at(batch))
+            self.text.value = str(run.at(run.simulation.first + batch))
         except TooLargeError as error:  # only Spark can do it
             self.text.value = f"micro-batch {batch} of {count:,}: {error}"

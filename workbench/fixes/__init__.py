@@ -50,11 +50,12 @@ def fixes(simulation: Simulation, asked: Mapping[Side, Micros] | None = None) ->
 
 def _joined(simulation: Simulation, found: pd.DataFrame) -> pd.DataFrame:
     """The fixes whose rows satisfy what else the join asks for."""
-    if simulation.logged is None or simulation.logged.rows.where is None:
+    where = simulation.facts.where
+    if where is None:
         return found
     is_left, row, partner = (found["side"] == "left").to_numpy(), found["row"].to_numpy(), found["partner"].to_numpy()
     pairs = np.where(is_left, row, partner), np.where(is_left, partner, row)
-    return found[simulation.logged.rows.where(*(each.astype(np.int64) for each in pairs))]
+    return found[where(*(each.astype(np.int64) for each in pairs))]
 
 
 def apply(

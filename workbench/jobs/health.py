@@ -267,10 +267,10 @@ def _has_rows(job: Job, side: Side) -> Any:
 
 
 def _faults(job: Job, idle: Side | None) -> tuple[KnownFault, ...]:
-    if not job.is_understood or job.simulation.logged is None:
+    if not job.is_understood:
         return ()
     left, right = job.recording()
-    shared = Shared(left, right, keys=job.outcome.keys, rows=job.simulation.logged.rows)
+    shared = Shared(left, right, keys=job.outcome.keys, rows=job.simulation.facts)
     streams: dict[Side, Any] = {"left": left, "right": right}
     case = spark_faults.Case(job.join, streams, job.policy, job.outcome, shared, idle)
     met = spark_faults.met(case, job.simulation.spark_version)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import held, reported, verifying
@@ -14,8 +14,11 @@ from workbench.jobs.description import Description
 from workbench.jobs.entering import Choice
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
+from workbench.literals import Policy
+from workbench.model import Logged, Simulation
 from workbench.runs.result import Result
 from workbench.streams import Stream
+from workbench.times import Span
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +26,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from workbench.charts import RunCharts
+    from workbench.runs.preview import Preview
     from workbench.runs.saved import Saved
+    from workbench.tuning import Advice, Tuning
 
 __all__ = ["Job"]
 
@@ -118,9 +123,72 @@ class Job(Result):
         """Both streams as they entered the join, for `workbench.run` and `workbench.tune` under other settings.
 
         They have the micro-batches of the job, counted from 0, and its watermarks. What the join asks for beside equal
-        keys and times (`where`) is no part of ``job.join``: a run of it joins pairs that the job does not.
+        keys and times (`where`) is no part of ``job.join``: a run of it joins pairs that the job does not; `under`,
+        `tune` and `advise` heed it.
         """
         return self.left, self.right
+
+    def under(
+        self,
+        join: Join | None = None,
+        *,
+        left_watermark: Span | None = None,
+        right_watermark: Span | None = None,
+        policy: Policy | None = None,
+        finish: bool = False,
+    ) -> Preview:
+        """What the job would have given under other settings, simulated: `against` says which rows move.
+
+        What the join asks for beside equal keys and times (`where`) and the filters of the job hold as they are.
+
+        Parameters
+        ----------
+        join
+            Another join; None: the job's own.
+        left_watermark, right_watermark
+            Other watermark delays, such as ``"10 minutes"``; None: the job's own.
+        policy
+            Whether the watermark is the ``min`` or the ``max`` of both sides'; None: as in the job.
+        finish
+            Close every window at the end.
+
+        Returns
+        -------
+        Preview
+            Of the same rows in the same micro-batches.
+
+        Raises
+        ------
+        ArgumentError
+            If an argument is wrong.
+        WorkbenchError
+            If the job's join was not understood.
+        """
+        from workbench.runs.arguments import check
+        from workbench.runs.preview import Preview
+
+        join = self.join if join is None else join
+        policy = self.policy if policy is None else policy
+        left = self.left if left_watermark is None else self.left.with_watermark(left_watermark)
+        right = self.right if right_watermark is None else self.right.with_watermark(right_watermark)
+        left, right = check(join, left, right, finish, policy)
+        logged = Logged(self.simulation.first, self.simulation.facts)
+        version = self.simulation.spark_version
+        return Preview(Simulation(join, left, right, finish, policy, False, version, logged))
+
+    def tune(self, *, over: Mapping[str, Iterable[Any]] | Literal["auto"] = "auto") -> Tuning:
+        """What each of many settings would have kept, lost, delayed and cost; as `workbench.tune`, heeding `where`."""
+        from workbench.tuning import tuned
+
+        self._check_understood()
+        return tuned(self.simulation, over=over)
+
+    def advise(self) -> list[Advice]:
+        """What to know of the job's join, as `workbench.advise` says it, heeding `where`."""
+        from workbench.tuning import advised
+
+        self._check_understood()
+        return advised(self.simulation)
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -153,7 +221,6 @@ class Job(Result):
         import pandas as pd
 
         found = super().batches
-        found["batch"] += self.simulation.first
         found["planned_at"] = pd.to_datetime([each.started for each in self.checkpoint.batches], unit="ms", utc=True)
         if not self.is_understood:
             found[["output_rows", "state_rows"]] = None
@@ -178,7 +245,6 @@ class Job(Result):
         is kept is not known, and left out.
         """
         found = super().output
-        found["batch"] += self.simulation.first
         if self.simulation.first:
             found = found[found["batch"] > self.simulation.first].reset_index(drop=True)
         return found

@@ -260,7 +260,8 @@ def _opened(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Se
     tables = made[0].table, made[1].table
     version = session.version_of(spark)
     join = known.description.join or _STAND_IN
-    logged = Logged(first, marks, late, _row_facts(join, known, made, residual.Residual(spark, known, shown, tables)))
+    facts = _row_facts(join, known, made, residual.Residual(spark, known, shown, tables))
+    logged = Logged(first, facts, marks, late)
     simulation = Simulation(join, streams[0], streams[1], False, logs.policy, False, version, logged)
     return Job(simulation, known, logs, spark, tuple(dict.fromkeys(missing)), choice)
 
@@ -279,6 +280,7 @@ def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: resi
         unfit if is_join and kind_of(join).operator is HASH_JOIN else None,
         nulls_meet=is_join and len(padded) == len(SIDES),
         retention=known.retention,
+        join=known.description.join,
     )
 
 

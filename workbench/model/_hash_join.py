@@ -78,7 +78,7 @@ def replay(
 
 def _evicted_up_to(join: Join, marks: Watermarks, shared: Shared) -> tuple[Micros, Micros]:
     """Up to which times rows of the left and of the right side have left the state after each micro-batch."""
-    retention = shared.rows.retention
+    retention = shared.rows.under(join).retention
     if retention is None:
         return kind_of(join).evicted_up_to(join, marks.eviction)
     never = np.full(len(marks), NOTHING)
@@ -100,8 +100,9 @@ def _at_once(join: Join, side: Side, mine: pd.DataFrame, shared: Shared) -> Any:
     A full outer join needs the condition that the left key is not null (Spark would pair two null keys); rows that fail
     a condition on their side alone are padded at once.
     """
-    if shared.rows.unfit is not None:
-        return shared.rows.unfit[side][mine["row"].to_numpy()]
+    unfit = shared.rows.under(join).unfit
+    if unfit is not None:
+        return unfit[side][mine["row"].to_numpy()]
     return (mine["key"] < 0) & (side == "left" and len(emission(join).padded) == len(SIDES))
 
 

@@ -25,19 +25,24 @@ class Logged:
     ----------
     first
         Spark's number of the first micro-batch. Rows that it held in state before the others arrive in it.
-    eviction, late
-        For each micro-batch the watermark that evicts state, and the one that late rows are judged by, in microseconds.
     rows
         What is known of the rows beside their keys and times.
+    eviction, late
+        For each micro-batch the watermark that evicts state, and the one that late rows are judged by, in microseconds.
+        None: those that follow from the rows, under other settings than the job's.
     """
 
     first: int
-    eviction: Micros
-    late: Micros
     rows: RowFacts
+    eviction: Micros | None = None
+    late: Micros | None = None
 
-    def outcome(self, join: Join, left: Stream, right: Stream, policy: Policy, spark: SparkFacts) -> Outcome:
-        """What the job must have given; arguments as in `workbench.model.simulate`."""
+    def outcome(
+        self, join: Join, left: Stream, right: Stream, *, finish: bool, policy: Policy, spark: SparkFacts
+    ) -> Outcome:
+        """What the job gave, or would have given; arguments as in `workbench.model.simulate`."""
         shared = Shared(left, right, rows=self.rows)
-        computed = watermarks(join, left, right, shared.keys, finish=False, policy=policy, no_more_data=False)
-        return replay(join, replace(computed, eviction=self.eviction, late=self.late), shared, spark)
+        marks = watermarks(join, left, right, shared.keys, finish=finish, policy=policy, no_more_data=finish)
+        if self.eviction is not None and self.late is not None:
+            marks = replace(marks, eviction=self.eviction, late=self.late)
+        return replay(join, marks, shared, spark)

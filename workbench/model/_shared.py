@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
-from workbench.joins import Join
+from workbench.joins import Join, how_of
 from workbench.kinds import Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model.definition import key_codes, matches
@@ -25,6 +25,22 @@ class Condition(Protocol):
 
     def __call__(self, left: Micros, right: Micros) -> Any:
         """Which of some pairs, given as their left and right rows, satisfy it: an array of booleans."""
+
+
+@dataclass(frozen=True)
+class _Renumbered:
+    """A condition of pairs of some rows only, which are given by their numbers among these."""
+
+    whole: Condition
+    left: Micros
+    right: Micros
+
+    @property
+    def text(self) -> str:
+        return self.whole.text
+
+    def __call__(self, left: Micros, right: Micros) -> Any:
+        return self.whole(self.left[left], self.right[right])
 
 
 Flags = Mapping[Side, Any]
@@ -53,6 +69,8 @@ class RowFacts:
         Per side of an interval join how far behind the watermark, in microseconds, rows leave the state, as Spark
         derives it from how the condition is written; of a side without one it derives none, and its rows stay for ever.
         None: as the kind of join says.
+    join
+        The job's join, if that is known.
     """
 
     where: Condition | None = None
@@ -61,6 +79,24 @@ class RowFacts:
     unfit: Flags | None = None
     nulls_meet: bool = False
     retention: Mapping[Side, int] | None = None
+    join: Join | None = None
+
+    def under(self, join: Join) -> RowFacts:
+        """What of it holds under a join: `retention` is of the job's own, the filters are of its ``how``."""
+        if self.join is None or join == self.join:
+            return self
+        if how_of(join) == how_of(self.join) and kind_of(join).operator is kind_of(self.join).operator:
+            return replace(self, retention=None)
+        return RowFacts(self.where, self.met)
+
+    def of(self, rows: Mapping[Side, Micros]) -> RowFacts:
+        """The same of some of the rows, which are numbered anew in the order in which they are given."""
+
+        def some(flags: Flags | None) -> Flags | None:
+            return None if flags is None else {side: flags[side][rows[side]] for side in SIDES}
+
+        where = None if self.where is None else _Renumbered(self.where, rows["left"], rows["right"])
+        return replace(self, where=where, met=some(self.met), filtered=some(self.filtered), unfit=some(self.unfit))
 
 
 class Shared:
@@ -97,13 +133,14 @@ class Shared:
     def assignments(self, join: Join, side: Side) -> pd.DataFrame:
         """The assignments of a side in the join's windows, with ``batch`` and ``key``."""
         kind = kind_of(join)
-        what = kind.assignment(join)
+        nulls_meet = self.rows.under(join).nulls_meet
+        what = kind.assignment(join), nulls_meet
         if (what, side) not in self._assignments:
             stream = self._streams[side]
             mine = kind.assign(join, stream.event_times)
             row = mine["row"].to_numpy()
             key = self.keys[SIDES.index(side)]
-            if self.rows.nulls_meet:
+            if nulls_meet:
                 key = np.where(key < 0, -1 - key, key)
             self._assignments[what, side] = mine.assign(batch=stream.arrival[row], key=key[row])
         return self._assignments[what, side]
@@ -121,7 +158,7 @@ class Shared:
     def matches(self, join: Join) -> tuple[Micros, Micros]:
         """The pairs by definition, as places in the assignments."""
         kind = kind_of(join)
-        what = kind.assignment(join), kind.bounds(join)
+        what = kind.assignment(join), kind.bounds(join), self.rows.under(join).nulls_meet
         if what not in self._matches:
             left, right = (self.assignments(join, side) for side in SIDES)
             one, other = matches(join, left, right, self.named)

@@ -74,11 +74,11 @@ def complete(join: Join, left: Stream, right: Stream, shared: Shared | None = No
 
 def replay(join: Join, marks: Watermarks, shared: Shared, spark: SparkFacts) -> Outcome:
     """What comes out of the rows in `shared` under these watermarks, whatever rows they come from."""
-    sides = {}
+    sides, facts = {}, shared.rows.under(join)
     for side, filtered in zip(SIDES, kind_of(join).drops_null_keys(join), strict=True):
         mine = shared.assignments(join, side).copy(deep=False)
-        if shared.rows.filtered is not None:
-            mine["filtered"] = shared.rows.filtered[side][mine["row"]]
+        if facts.filtered is not None:
+            mine["filtered"] = facts.filtered[side][mine["row"]]
         else:
             mine["filtered"] = (mine["key"] < 0) if filtered else False
         mine["watermark"] = marks.late[mine["batch"]]

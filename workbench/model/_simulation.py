@@ -16,6 +16,7 @@ from workbench.literals import Policy, Side
 from workbench.model import _fates
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome
+from workbench.model._shared import RowFacts
 from workbench.model._simulate import simulate
 from workbench.streams import ROW, SIDES, Stream
 
@@ -30,17 +31,26 @@ def is_index(value: Any, count: int) -> bool:
     return whole and bool(0 <= value < count)
 
 
-def checked_batch(batch: Any, count: int) -> int:
-    """An argument ``batch``, if it is one of so many micro-batches, those that Spark adds among them.
+def checked_batch(batch: Any, count: int, first: int = 0) -> int:
+    """An argument ``batch``, if it is one of so many micro-batches, those that Spark adds among them; counted from 0.
+
+    Parameters
+    ----------
+    batch
+        The argument: Spark's number.
+    count
+        How many there are.
+    first
+        Spark's number of the first.
 
     Raises
     ------
     ArgumentError
         If there is no such micro-batch.
     """
-    if not is_index(batch, count):
-        raise wrong("batch", batch, f"this run has micro-batches 0 to {count - 1}")
-    return int(batch)
+    if not is_index(batch, first + count) or batch < first:
+        raise wrong("batch", batch, f"this run has micro-batches {first} to {first + count - 1}")
+    return int(batch) - first
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,7 +68,7 @@ class Simulation:
         The version of Spark that the model stands for: that of the session that runs the query, or, without one, of the
         PySpark that is installed.
     logged
-        Of a job that was opened, what its logs say; None of a run or a preview.
+        Of a job that was opened, what is known of its rows and micro-batches; None of recorded streams.
     """
 
     join: Join
@@ -75,7 +85,9 @@ class Simulation:
         """What the query must give."""
         spark = spark_versions.facts(self.spark_version)
         if self.logged is not None:
-            return self.logged.outcome(self.join, self.left, self.right, self.policy, spark)
+            return self.logged.outcome(
+                self.join, self.left, self.right, finish=self.finish, policy=self.policy, spark=spark
+            )
         return simulate(
             self.join,
             self.left,
@@ -100,6 +112,11 @@ class Simulation:
     def first(self) -> int:
         """Spark's number of the first micro-batch."""
         return 0 if self.logged is None else self.logged.first
+
+    @property
+    def facts(self) -> RowFacts:
+        """What is known of the rows beside their keys and times."""
+        return RowFacts() if self.logged is None else self.logged.rows
 
     @property
     def names(self) -> tuple[str, str]:

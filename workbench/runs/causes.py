@@ -10,7 +10,7 @@ import pandas as pd
 from workbench.errors import TooLargeError
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, other_side
-from workbench.model import Micros, Simulation, complete
+from workbench.model import Micros, Shared, Simulation, complete
 from workbench.streams import some_rows
 
 __all__ = ["causes", "had_partner", "kept_apart", "nearest_distance"]
@@ -72,7 +72,7 @@ def _partnered(simulation: Simulation, chosen: dict[Side, Micros], asked_of: dic
     rows = {side: np.flatnonzero(np.isin(codes[side], asked[asked >= 0])) for side in SIDES}
     left, right = (some_rows(simulation.side(side), rows[side]) for side in SIDES)
     try:
-        everything = complete(simulation.join, left, right)
+        everything = complete(simulation.join, left, right, Shared(left, right, rows=simulation.facts.of(rows)))
     except TooLargeError:
         return dict.fromkeys(SIDES, np.array([], dtype=np.int64))
     found = {}

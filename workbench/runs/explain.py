@@ -124,7 +124,7 @@ class Reasons:
     @property
     def _where(self) -> Condition | None:
         """What the join asks for beside equal keys and times; None: nothing."""
-        return None if self.simulation.logged is None else self.simulation.logged.rows.where
+        return self.simulation.facts.where
 
     @cached_property
     def _refused(self) -> dict[Side, Micros]:
@@ -146,10 +146,10 @@ class Reasons:
     @cached_property
     def _filtered(self) -> dict[Side, Any]:
         """Which rows the filters of a job leave out."""
-        logged = self.simulation.logged
-        if logged is None or logged.rows.filtered is None:
+        filtered = self.simulation.facts.filtered
+        if filtered is None:
             return {side: np.zeros(len(self.streams[side]), dtype=bool) for side in SIDES}
-        return {side: logged.rows.filtered[side] for side in SIDES}
+        return {side: filtered[side] for side in SIDES}
 
     def _partners(self, side: Side) -> np.ndarray[Any, Any]:
         """Whether a row's key is on the other side."""

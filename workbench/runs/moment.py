@@ -73,14 +73,14 @@ class Moment:
 
 
 def at(simulation: Simulation, micro_batches: pd.DataFrame, batch: int) -> Moment:
-    """A run at the end of a micro-batch.
+    """A run at the end of a micro-batch, given by Spark's number; `micro_batches` counts them from 0.
 
     Raises
     ------
     ArgumentError
         If there is no such micro-batch.
     """
-    batch = checked_batch(batch, len(simulation.outcome.marks))
+    number, batch = batch, checked_batch(batch, len(simulation.outcome.marks), simulation.first)
     reported = micro_batches[micro_batches["batch"] == batch].iloc[0]
     entering, leaving = zip(*(simulation.outcome.moves(side) for side in SIDES), strict=True)
     added, evicted = (int(sum(rows[batch] for rows in each)) for each in (entering, leaving))
@@ -92,7 +92,7 @@ def at(simulation: Simulation, micro_batches: pd.DataFrame, batch: int) -> Momen
     marks = simulation.outcome.marks
     ended = FINISH in marks.kinds[:batch]
     return Moment(
-        batch,
+        int(number),
         (int(reported["left_rows"]), int(reported["right_rows"])),
         int(reported["late_rows"]),
         int(reported["output_rows"]),

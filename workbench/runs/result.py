@@ -203,7 +203,9 @@ class Result:
         """
         from workbench.runs import tables
 
-        return tables.handed_out(self._output)
+        found = tables.handed_out(self._output)
+        found["batch"] += self.simulation.first
+        return found
 
     @cached_property
     def _output(self) -> pd.DataFrame:
@@ -338,7 +340,9 @@ class Result:
         """
         from workbench.runs import tables
 
-        return tables.handed_out(self._batches)
+        found = tables.handed_out(self._batches)
+        found["batch"] += self.simulation.first
+        return found
 
     @cached_property
     def _batches(self) -> pd.DataFrame:

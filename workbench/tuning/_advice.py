@@ -13,7 +13,7 @@ from workbench.errors import TooLargeError, wrong
 from workbench.joins import Join, emission
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side, other_side
-from workbench.model import Micros, Outcome, Shared, common_delay
+from workbench.model import Micros, Outcome, Shared, Simulation, common_delay
 from workbench.runs.arguments import check
 from workbench.runs.labels import setting_value
 from workbench.streams import SIDES, Stream
@@ -114,7 +114,13 @@ def advise(
     """
     left, right = check(join, left, right, True, policy)
     version = spark_versions.check("spark_version", spark_version, spark_versions.OLDEST_OF_FAULTS)
-    shared = Shared(left, right)
+    return advised(Simulation(join, left, right, policy=policy, spark_version=version))
+
+
+def advised(simulation: Simulation) -> list[Advice]:
+    """As `advise`, of a run, a preview or a job, with what is known of its rows beside their keys and times."""
+    join, left, right, policy = simulation.join, simulation.left, simulation.right, simulation.policy
+    version, shared = simulation.spark_version, Shared(left, right, rows=simulation.facts)
     streams = dict(zip(SIDES, (left, right), strict=True))
     try:
         outcome = model.simulate(join, left, right, policy=policy, shared=shared, spark=spark_versions.facts(version))

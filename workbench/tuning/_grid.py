@@ -13,7 +13,7 @@ from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, POLICIES, Policy, Setting
-from workbench.model import NOTHING, Micros, Shared
+from workbench.model import NOTHING, Shared
 from workbench.streams import SIDES, Stream
 from workbench.times import Span
 
@@ -62,10 +62,8 @@ def _value(name: str, value: Any) -> str:
     return times.text(read(value, f"over[{name!r}]"))
 
 
-def automatic(
-    join: Join, left: Stream, right: Stream, policy: Policy, keys: tuple[Micros, Micros]
-) -> dict[Setting, list[str]]:
-    """Delays and trigger intervals to try, of streams with these keys, as `key_codes` gives them.
+def automatic(join: Join, left: Stream, right: Stream, policy: Policy, shared: Shared) -> dict[Setting, list[str]]:
+    """Delays and trigger intervals to try; what `shared` has of the assignments is of the present trigger interval.
 
     For each side the present delay, and those with which certain shares of its rows are not late, under the shortest
     trigger interval; of these, where the arrival of the rows is known, the present one, a tenth of it and ten of it.
@@ -73,7 +71,8 @@ def automatic(
     triggers = _triggers(left, right)
     if triggers:
         join, left, right, _ = fixes.apply("trigger", triggers[-1], join, left, right, finish=True)
-    outcome = model.simulate(join, left, right, policy=policy, shared=Shared(left, right, keys))
+        shared = Shared(left, right, shared.keys, shared.rows)
+    outcome = model.simulate(join, left, right, policy=policy, shared=shared)
     grid: dict[Setting, list[str]] = {}
     for side, stream in zip(SIDES, (left, right), strict=True):
         assignments = outcome.assignments[side].drop_duplicates("row", keep="last")

@@ -8,8 +8,8 @@ import numpy as np
 
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.model import Micros, Shared
-from workbench.streams import Stream, some_rows
+from workbench.model import Micros, RowFacts, Shared
+from workbench.streams import SIDES, Stream, some_rows
 from workbench.tuning import limits
 
 _LEAST_KEYS = 1_000
@@ -39,7 +39,9 @@ class Sample:
     bytes_a_row: float
 
 
-def draw(join: Join, left: Stream, right: Stream, keys: tuple[Micros, Micros], settings: int) -> Sample:
+def draw(
+    join: Join, left: Stream, right: Stream, keys: tuple[Micros, Micros], settings: int, *, facts: RowFacts
+) -> Sample:
     """Whole keys, drawn at random, where all rows under all settings would take too long."""
     both = np.concatenate(keys)
     count = 1 + int(both.max(initial=-1))
@@ -48,12 +50,10 @@ def draw(join: Join, left: Stream, right: Stream, keys: tuple[Micros, Micros], s
     size = kind.state_bytes + width
     wanted = (limits.MOST_WORK // kind.operator.work_per_row) / max(1, len(both) * settings)
     if wanted >= 1 or count < _LEAST_KEYS:
-        return Sample(left, right, Shared(left, right, keys), 1.0, count, size)
+        return Sample(left, right, Shared(left, right, keys, facts), 1.0, count, size)
     taken = np.zeros(count, dtype=bool)
     taken[np.random.default_rng(0).permutation(count)[: max(_LEAST_KEYS, round(wanted * count))]] = True
-    sides = []
-    for stream, key in zip((left, right), keys, strict=True):
-        mine = np.flatnonzero((key >= 0) & taken[key])
-        sides.append(some_rows(stream, mine))
-    share = sum(len(each) for each in sides) / len(both)
-    return Sample(sides[0], sides[1], Shared(sides[0], sides[1]), share, int(taken.sum()), size)
+    mine = {side: np.flatnonzero((key >= 0) & taken[key]) for side, key in zip(SIDES, keys, strict=True)}
+    one, other = (some_rows(stream, mine[side]) for side, stream in zip(SIDES, (left, right), strict=True))
+    share = (len(one) + len(other)) / len(both)
+    return Sample(one, other, Shared(one, other, rows=facts.of(mine)), share, int(taken.sum()), size)

@@ -12,7 +12,7 @@ from workbench import fixes, model, spark_versions
 from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.literals import Policy, Setting
-from workbench.model import key_codes
+from workbench.model import Shared, Simulation, key_codes
 from workbench.runs.arguments import check
 from workbench.streams import Stream
 from workbench.tuning import _grid
@@ -67,10 +67,20 @@ def tune(
     2     30 seconds  1.000000          0           0
     """
     left, right = check(join, left, right, True, policy)
-    keys = key_codes(left, right)
+    return tuned(Simulation(join, left, right, policy=policy), over=over)
+
+
+def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Any]] | Literal["auto"] = "auto") -> Tuning:
+    """As `tune`, of a run, a preview or a job, with what is known of its rows beside their keys and times."""
+    join, left, right, policy = simulation.join, simulation.left, simulation.right, simulation.policy
+    keys, facts = key_codes(left, right), simulation.facts
     present = _grid.present(join, left, right, policy)
     automatic = isinstance(over, str) and over == "auto"
-    grid = _grid.automatic(join, left, right, policy, keys) if automatic else _grid.checked(over, present)
+    grid = (
+        _grid.automatic(join, left, right, policy, Shared(left, right, keys, facts))
+        if automatic
+        else _grid.checked(over, present)
+    )
     names = list(grid)
     chosen = list(dict.fromkeys([tuple(present[name] for name in names), *product(*grid.values())]))
     if len(chosen) > MOST_SETTINGS:
@@ -86,7 +96,7 @@ def tune(
         if trigger is not None and trigger not in cuts:
             cuts[trigger] = fixes.apply("trigger", trigger, join, left, right, finish=True)[1:3]
         if trigger not in samples:
-            samples[trigger] = draw(join, *cuts[trigger], keys, len(chosen))
+            samples[trigger] = draw(join, *cuts[trigger], keys, len(chosen), facts=facts)
         others: dict[Setting, str] = {name: value for name, value in setting.items() if name != "trigger"}
         changed, one, other, chosen_policy = fixes.apply_all(others, join, *cuts[trigger], policy)
         sample = samples[trigger]
