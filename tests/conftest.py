@@ -72,6 +72,14 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.fixture(scope="session")
+def shell():
+    """IPython in this process, of which there can be one."""
+    from IPython.testing.globalipapp import start_ipython
+
+    return start_ipython()
+
+
+@pytest.fixture(scope="session")
 def spark():
     made = wb.spark()
     yield made

@@ -13,6 +13,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from workbench import frames, process, session
 from workbench.charts import renderer
 from workbench.errors import WorkbenchError, wrong
+from workbench.jobs import Job
 
 __all__ = ["WorkbenchMagics", "register", "unregister"]
 
@@ -23,7 +24,9 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
 
     @magic_arguments()
     @argument(
-        "left", nargs="?", help="a Stream or DataFrame of the notebook; without it, a scenario is chosen in the app"
+        "left",
+        nargs="?",
+        help="a Stream or DataFrame of the notebook, or alone a job of wb.open_job; without it, a scenario is chosen",
     )
     @argument("right", nargs="?", help="the other one")
     @argument(
@@ -31,15 +34,16 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
     )
     @line_magic
     def workbench(self, line: str) -> None:
-        """Open the stream-join workbench: ``%workbench``, or ``%workbench orders payments`` on two streams."""
+        """Open the stream-join workbench, ``%workbench orders payments`` on two streams, ``%workbench job`` on a job.
+
+        Both are variables of the notebook.
+        """
         from IPython.display import display
 
         from workbench.app import App
 
         arguments = parse_argstring(self.workbench, line)
-        if arguments.left and not arguments.right:
-            raise wrong("right", None, f"name two streams: %workbench {arguments.left} <other stream>")
-        names = [self._known(name) for name in (arguments.left, arguments.right) if name]
+        names = self._names(arguments.left, arguments.right)
         cell = self._cell()
         folder = arguments.folder and arguments.folder.strip("\"'")
         page = App(*names, namespace=self.shell.user_ns, cell=cell, folder=folder)
@@ -53,6 +57,16 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
         parent: dict[str, Any] = getattr(self.shell, "get_parent", dict)()
         found = parent.get("metadata", {}).get("cellId")
         return found if isinstance(found, str) else None
+
+    def _names(self, left: str | None, right: str | None) -> list[str]:
+        """The job, or the two streams, that a page begins with; none."""
+        if left and not right:
+            value = self.shell.user_ns.get(left)
+            if not isinstance(value, Job):
+                raise wrong("right", None, f"name two streams, %workbench {left} <other stream>, or a job")
+            value.join  # noqa: B018 - says in one sentence what was not understood
+            return [left]
+        return [self._known(name) for name in (left, right) if name]
 
     def _known(self, name: str) -> str:
         known = frames.joinable(self.shell.user_ns)

@@ -42,7 +42,8 @@ class App:
     Parameters
     ----------
     *streams
-        Two Streams or DataFrames, or the names they have in `namespace`; none: a scenario is chosen in the page.
+        Two Streams or DataFrames, or a `Job`, or the names they have in `namespace`; none: a scenario is chosen in the
+        page.
     namespace
         The notebook's variables, of which the page offers the Streams and DataFrames.
     cell

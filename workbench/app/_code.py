@@ -76,6 +76,8 @@ def cell(configuration: RunConfiguration) -> str:
     arguments = "" if configuration.finish else ", finish=False"
     arguments += "" if configuration.policy == "min" else f", policy={configuration.policy!r}"
     arguments += "" if configuration.folder is None else f", folder={configuration.folder!r}"
+    if configuration.job is not None:
+        return _cell_of_job(configuration, join)
     imports = [line for line in configuration.code if line.startswith(("import ", "from "))]
     lines = [
         *imports,
@@ -87,6 +89,21 @@ def cell(configuration: RunConfiguration) -> str:
         f"run = wb.run(join, left, right{arguments})",
         "run.charts.timeline()",
     ]
+    return black.format_str("\n".join(lines), mode=black.Mode(line_length=100))
+
+
+def _cell_of_job(configuration: RunConfiguration, join: str) -> str:
+    """The text of a cell that holds a job under other settings against the job."""
+    import black
+
+    name = configuration.job_name
+    if configuration.is_as_it_ran:
+        return black.format_str(f"{name}.charts.timeline()", mode=black.Mode(line_length=100))
+    streams = zip(SIDES, (configuration.left, configuration.right), strict=True)
+    delays = ", ".join(f"{side}_watermark={times.text(stream.watermark)!r}" for side, stream in streams)
+    others = f", policy={configuration.policy!r}, finish={configuration.finish!r}"
+    lines = ["import workbench as wb", "", f"join = {join}", f"changed = {name}.under(join, {delays}{others})"]
+    lines += [f"changed.against({name})"]
     return black.format_str("\n".join(lines), mode=black.Mode(line_length=100))
 
 

@@ -232,7 +232,7 @@ class Listing:
 
 
 def _within(cut: Cut, first: int) -> str:
-    """The test, in pandas, whether rows lie in a stretch of an axis, whose first micro-batch has a number of Spark's."""
+    """The test, in pandas, whether rows lie in a stretch of an axis, counted from Spark's number ``first`` on."""
     if not cut.axis.of_times:
         low, high = (cut.axis.shown(each) for each in (cut.low, cut.high))
         return f'rows["batch"].between({first + int(low)}, {first + int(high) - 1})'

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 from typing import Any
 
-from workbench import times
 from workbench.app._runs import RunRecord
-from workbench.app._snapshot import RunConfiguration
 from workbench.app._state import PageState
 from workbench.app._variables import free_name
-from workbench.joins import how_of
-from workbench.kinds import kind_of
-from workbench.literals import DELAYS
 from workbench.streams import SIDES
 
 
@@ -33,11 +27,10 @@ class PastSettings:
 
     def set(self, record: RunRecord) -> None:
         """Set all fields to what a run is of, without reporting a change."""
-        settings, of = self._page.settings, record.configuration
+        settings = self._page.settings
         with settings.form.quietly():
             settings.take(*(self._variable(record, place) for place in range(len(SIDES))))
-            settings.restore({"kind": kind_of(of.join).name, "how": how_of(of.join)})
-            settings.apply(_settings(of))
+            settings.set_to(record.configuration)
 
     def _variable(self, record: RunRecord, place: int) -> str:
         """The variable that holds a stream of a run, made if there is none."""
@@ -49,13 +42,3 @@ class PastSettings:
         name = free_name(words if words.isidentifier() else f"run_{words}", self._namespace)
         self._namespace[name] = stream
         return name
-
-
-def _settings(of: RunConfiguration) -> dict[str, Any]:
-    """The inputs of a configuration, by the names that `SettingsPanel.apply` takes."""
-    kind = kind_of(of.join)
-    given = kind.arguments(of.join)
-    names = [*(each.argument for each in kind.fields), *(each.argument for each in kind.flags)]
-    inputs = {name: times.text(given[name]) if isinstance(given[name], timedelta) else given[name] for name in names}
-    delays = {DELAYS[side]: times.text(getattr(of, side).watermark) for side in SIDES}
-    return inputs | delays | {"policy": of.policy, "finish": of.finish}

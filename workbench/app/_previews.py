@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from workbench.app._snapshot import Snapshot
+from workbench.app._jobs import as_it_ran, remarks
+from workbench.app._snapshot import RunConfiguration, Snapshot
 from workbench.app._state import PageState
 from workbench.app.sources import sources
 from workbench.errors import TooLargeError, WorkbenchError
+from workbench.jobs import Job
 from workbench.model import MOST, at_most
-from workbench.runs import recorded
 
 _MANY = 50_000  # rows of which a preview takes long enough to be announced
 _AT_ONCE, _PER_ROW = 2_000_000, 5  # pairs, or rows in windows, that are made without asking: so many, or per row
@@ -56,7 +57,7 @@ class Previews:
             if rows > _MANY or snapshot is self._allowed:
                 page.head.say("busy", "simulating …")
             with at_most(MOST if snapshot is self._allowed else max(_AT_ONCE, _PER_ROW * rows)):
-                run = recorded.preview(**configuration.arguments)
+                run = configuration.preview()
                 page.show(run, configuration, page.last)
         except TooLargeError as error:
             page.refuse(snapshot, error)
@@ -67,7 +68,24 @@ class Previews:
             page.refuse(snapshot, error)
             return
         page.head.say("preview", "Preview (simulated)")
-        page.confirm(snapshot)
+        if configuration.job is not None:
+            self._of_job(configuration.job, configuration, snapshot)
+        else:
+            page.confirm(snapshot)
+
+    def _of_job(self, job: Job, configuration: RunConfiguration, snapshot: Snapshot) -> None:
+        """Say what is shown of a job, and list the job itself among the runs, to compare with."""
+        page = self._page
+        page.head.note.value = remarks(job)
+        if not configuration.is_as_it_ran:
+            page.confirm(snapshot)
+            return
+        page.head.say("busy", "verifying …")
+        mismatch = job.mismatch
+        page.head.say("ran", as_it_ran(configuration))
+        if all(each.run is not job for each in page.runs.records):
+            page.runs.add(job, configuration, snapshot, "as it ran")
+        page.confirm(snapshot, mismatch)
 
     def _change_live(self, snapshot: Snapshot) -> None:
         """Let the sliders act on the generators of the query that runs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -16,11 +17,14 @@ from workbench.app._join_inputs import join_inputs
 from workbench.app._snapshot import Reader, RunConfiguration, Snapshot
 from workbench.app._source import SourcePanel
 from workbench.app.sources import sources
+from workbench.app.sources.job import VARIABLE as JOB
+from workbench.jobs import Job
 from workbench.joins import HOWS, Join, how_of
 from workbench.kinds import Field, kind_of, kinds
-from workbench.literals import POLICIES
+from workbench.literals import DELAYS, POLICIES
 from workbench.runs import summary
 from workbench.runs.labels import setting_value
+from workbench.runs.result import Result
 from workbench.streams import SIDES, Stream
 
 _HOW = (
@@ -72,8 +76,12 @@ class SettingsPanel:
             )
             self.widget.add_class("sjw-settings")
             self.form.follow("scenario", self._suit)
+            self.form.follow(JOB, self._suit_job)
             self._first = self._of_a_scenario()
-            if names:
+            if len(names) == 1:
+                self.form.set({"source": "job"})
+                self.form.set({JOB: names[0]})
+            elif names:
                 self.form.set({"source": "notebook"})
                 self.form.set({f"{side}.variable": name for side, name in zip(SIDES, names, strict=True)})
                 for side, name in zip(SIDES, names, strict=True):
@@ -121,6 +129,17 @@ class SettingsPanel:
         kind = kind_of(join)
         texts: dict[str, str] = {name: times.text(span) for name, span in kind.settings(join).items()}
         self.form.set({"kind": kind.name, "how": how_of(join), **self._inputs.named(kind.name, texts)})
+
+    def _suit_job(self) -> None:
+        """Set the join and the delays of the job that is chosen."""
+        job = self._source.variables().get(self.form.value(JOB))
+        if isinstance(job, Job) and job.is_understood:
+            self.set_to(job)
+
+    def set_to(self, of: RunConfiguration | Result) -> None:
+        """Set all but the streams to what a run is of."""
+        self.form.set({"kind": kind_of(of.join).name, "how": how_of(of.join)})
+        self.apply(_settings(of))
 
     def apply(self, settings: Mapping[str, Any]) -> None:
         """Set some settings of the join and the run that the page is set to."""
@@ -204,6 +223,16 @@ def suggested(scenario: str) -> Join:
         raise LookupError(f"the docstring of {scenario} names no join that suits it")
     join: Join = eval(text[1], vars(joins) | vars(windows))  # noqa: S307 - a text of this project
     return join
+
+
+def _settings(of: RunConfiguration | Result) -> dict[str, Any]:
+    """The inputs of a configuration, by the names that `SettingsPanel.apply` takes."""
+    kind = kind_of(of.join)
+    given = kind.arguments(of.join)
+    names = [*(each.argument for each in kind.fields), *(each.argument for each in kind.flags)]
+    inputs = {name: times.text(given[name]) if isinstance(given[name], timedelta) else given[name] for name in names}
+    delays = {DELAYS[side]: times.text(getattr(of, side).watermark) for side in SIDES}
+    return inputs | delays | {"policy": of.policy, "finish": of.finish}
 
 
 def describe(of: RunConfiguration) -> dict[str, str]:

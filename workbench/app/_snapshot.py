@@ -12,8 +12,11 @@ from workbench.app._join_inputs import JoinInputs
 from workbench.app._streams import Made, made_streams
 from workbench.app.sources import Streams, WrongSettingsError
 from workbench.errors import ArgumentError, WorkbenchError
+from workbench.jobs import Job
 from workbench.joins import How, Join
 from workbench.literals import Policy, Side
+from workbench.runs import recorded
+from workbench.runs.result import Result
 from workbench.sources.findings import Finding
 from workbench.streams import SIDES, Stream
 
@@ -53,6 +56,8 @@ class RunConfiguration:
         The lines of a cell that make the two streams, but for their delays, as ``left`` and ``right``.
     folder
         Where a run on Spark keeps its files, as `workbench.run` takes it.
+    job, job_name
+        The job whose rows the streams are, and its variable; None: they are no job's.
     """
 
     join: Join
@@ -62,11 +67,30 @@ class RunConfiguration:
     policy: Policy
     code: tuple[str, ...] = ()
     folder: str | None = None
+    job: Job | None = None
+    job_name: str = ""
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The arguments that `workbench.run` and `workbench.preview` both take, by name."""
         return {name: getattr(self, name) for name in ("join", "left", "right", "finish", "policy")}
+
+    @property
+    def is_as_it_ran(self) -> bool:
+        """Whether it is of a job, and no setting differs from the job's own."""
+        job = self.job
+        if job is None or self.join != job.join or self.finish or self.policy != job.policy:
+            return False
+        return (self.left.watermark, self.right.watermark) == (job.left.watermark, job.right.watermark)
+
+    def preview(self) -> Result:
+        """What it gives, without Spark; of a job under its own settings the job."""
+        if self.job is None:
+            return recorded.preview(**self.arguments)
+        if self.is_as_it_ran:
+            return self.job
+        delays = {"left_watermark": self.left.watermark, "right_watermark": self.right.watermark}
+        return self.job.under(self.join, **delays, policy=self.policy, finish=self.finish)
 
 
 class Reader:
@@ -113,7 +137,10 @@ class Reader:
         left, right = (
             replace(each, watermark=delay) for each, delay in zip((streams.left, streams.right), delays, strict=True)
         )
-        return RunConfiguration(join, left, right, values["finish"], values["policy"], streams.code, self._folder)
+        finish, policy = values["finish"], values["policy"]
+        return RunConfiguration(
+            join, left, right, finish, policy, streams.code, self._folder, streams.job, streams.job_name
+        )
 
     def _join(self, values: Mapping[str, Any], found: list[Any]) -> Join | None:
         wrong = self._inputs.wrong(values)

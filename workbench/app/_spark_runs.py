@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from workbench.app._jobs import as_it_ran
 from workbench.app._past_settings import PastSettings
 from workbench.app._runs import RunRecord
 from workbench.app._snapshot import RunConfiguration, Snapshot
 from workbench.app._state import PageState
 from workbench.app.sources import WrongSettingsError
+from workbench.jobs import Job
 from workbench.runs import recorded
 from workbench.runs.run import Run
 
@@ -139,7 +141,9 @@ class SparkRuns:
     def _show(self, record: RunRecord, last: RunRecord | None) -> None:
         page = self._page
         name = f", {record.run.name}" if record.run.name else ""
-        if isinstance(record.run, Run):
+        if isinstance(record.run, Job):
+            page.head.say("ran", as_it_ran(record.configuration))
+        elif isinstance(record.run, Run):
             page.run = record.run
             page.head.say("ran", f"run {record.number}{name}, on Spark{_took(record)}")
         else:

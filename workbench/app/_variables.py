@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Container
 from typing import Any
 
+from workbench.jobs import Job
 from workbench.streams import Stream
 
 
@@ -13,7 +14,8 @@ def named(given: tuple[Any, ...], namespace: dict[str, Any]) -> tuple[dict[str, 
     """The notebook's variables with the streams that were given, and the names of these."""
     names = []
     for place, each in enumerate(given):
-        name = each if isinstance(each, str) else (each.name if isinstance(each, Stream) else ("left", "right")[place])
+        own = each.name if isinstance(each, Stream) else "job" if isinstance(each, Job) else ("left", "right")[place]
+        name = each if isinstance(each, str) else own
         if not isinstance(each, str):
             namespace = {**namespace, name: each}
         names.append(name)

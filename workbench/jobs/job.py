@@ -216,7 +216,8 @@ class Job(Result):
 
         ``batch`` is Spark's number; ``dropped`` and ``duration_ms`` are what Spark reported, where `reports` has it;
         ``planned_at`` is when the micro-batch was planned, in UTC. Of joins that are written as groups, ``state_rows``
-        does not count groups with null keys.
+        does not count groups with null keys. What came out of the first that is kept, where it is not the job's first,
+        is not known: ``output_rows`` is 0.
         """
         import pandas as pd
 
@@ -244,10 +245,7 @@ class Job(Result):
         Filters and columns of the job above the join are not applied. What came out before the first micro-batch that
         is kept is not known, and left out.
         """
-        found = super().output
-        if self.simulation.first:
-            found = found[found["batch"] > self.simulation.first].reset_index(drop=True)
-        return found
+        return super().output
 
     @property
     def charts(self) -> RunCharts:
@@ -309,6 +307,18 @@ class Job(Result):
         """The rows of `comparison` that differ: a bug of the workbench, or for want of what is `missing`."""
         comparison = self.comparison
         return comparison[comparison["differences"] > 0]
+
+    @property
+    def mismatch(self) -> str:
+        """A sentence to show where there are `mismatches`, or where the job could not be verified; else empty."""
+        try:
+            found = self.mismatches
+        except WorkbenchError as error:
+            return f"this job was not verified against what it left behind: {error}"
+        if found.empty:
+            return ""
+        why = f"; {'; '.join(self.missing)}" if self.missing else ""
+        return f"the model differs from what the job left behind, so reasons may be wrong: see job.comparison{why}"
 
     if not TYPE_CHECKING:
 

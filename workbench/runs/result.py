@@ -203,9 +203,9 @@ class Result:
         """
         from workbench.runs import tables
 
-        found = tables.handed_out(self._output)
-        found["batch"] += self.simulation.first
-        return found
+        found, first = tables.handed_out(self._output), self.simulation.first
+        found["batch"] += first
+        return found[found["batch"] > first].reset_index(drop=True) if first else found
 
     @cached_property
     def _output(self) -> pd.DataFrame:

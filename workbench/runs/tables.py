@@ -56,6 +56,8 @@ def batches(simulation: Simulation, execution: Execution | None) -> pd.DataFrame
     table = _simulated(simulation) if execution is None else _reported(execution, simulation.zone)
     zone = simulation.zone
     table["late_watermark"] = table["watermark"].shift(1).fillna(arrow.in_zone(_epoch(), zone).iloc[0])
+    if simulation.first:
+        table.loc[0, "output_rows"] = 0
     count = int(table["batch"].max()) + 1
     for side in SIDES:
         table[f"{side}_rows"] = np.bincount(simulation.side(side).arrival, minlength=count)[table["batch"]]

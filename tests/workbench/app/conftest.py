@@ -8,14 +8,6 @@ from page import Page
 from workbench.app import close_all
 
 
-@pytest.fixture(scope="session")
-def shell():
-    """IPython in this process, of which there can be one."""
-    from IPython.testing.globalipapp import start_ipython
-
-    return start_ipython()
-
-
 @pytest.fixture(autouse=True)
 def closed():
     """Whatever a test opens is closed after it."""

@@ -6,7 +6,7 @@ the notebook is to be shown.
 
 from __future__ import annotations
 
-from workbench.app.sources import files, kafka, notebook, scenario, spark_tables
+from workbench.app.sources import files, job, kafka, notebook, scenario, spark_tables
 from workbench.app.sources._source import (
     Control,
     LiveFeed,
@@ -31,7 +31,7 @@ __all__ = [
     "unregister",
 ]
 
-_OWN = (scenario.SOURCE, notebook.SOURCE, files.SOURCE, kafka.SOURCE, spark_tables.SOURCE)
+_OWN = (scenario.SOURCE, notebook.SOURCE, files.SOURCE, kafka.SOURCE, spark_tables.SOURCE, job.SOURCE)
 _sources: dict[str, PageSource] = {each.name: each for each in _OWN}
 
 

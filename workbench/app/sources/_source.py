@@ -11,6 +11,7 @@ import ipywidgets as widgets
 
 from workbench.app._form import Form
 from workbench.errors import WorkbenchError
+from workbench.jobs import Job
 from workbench.literals import Side
 from workbench.sources.findings import Finding
 from workbench.streams import SIDES, Stream
@@ -30,12 +31,17 @@ class WrongSettingsError(WorkbenchError):
 
 @dataclass(frozen=True)
 class Streams:
-    """Two streams, the lines of a cell that make them as ``left`` and ``right``, and what was found about the rows."""
+    """Two streams, the lines of a cell that make them as ``left`` and ``right``, and what was found about the rows.
+
+    Of a job that was opened ``job`` is the job, and ``job_name`` its variable.
+    """
 
     left: Stream
     right: Stream
     code: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
+    job: Job | None = None
+    job_name: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,129 @@
+"""The page on a job: what it shows, what other settings would give, and the way back."""
+
+from __future__ import annotations
+
+import jobs
+import pytest
+import test_under
+from page import Page
+from test_under import folder, job, session  # noqa: F401 - fixtures
+
+import workbench as wb
+from workbench import charts
+from workbench.app import close_all
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    close_all()
+
+
+@pytest.fixture
+def page(job):  # noqa: F811
+    opened = Page("mine", namespace={"mine": job})
+    opened.wait()
+    return opened
+
+
+def counted(result):
+    return {name.replace("_", " "): count for name, count in result.rows.fate.value_counts().items()}
+
+
+def test_it_opens_on_the_job_as_it_ran(page, job):  # noqa: F811
+    assert page.badge == "mine, as it ran"
+    assert page.trouble == ""
+    assert page.value("From") == "a job that runs"
+    assert page.value("Watermark / first") == "3 seconds"
+    assert page.value("Upper bound") == "6 seconds"
+    figures = page.figures
+    assert {name: figures[name] for name in counted(job)} == counted(job)
+    assert figures["rows out"] == len(job.output)
+    (name,) = (view.name for view in charts.views() if view.tab == page.tab)
+    assert page.tables_match(job, name)
+    assert "paid >= amount" in "".join(page.notes())
+    page.open("Script")
+    page.open("Notebook cell")
+    assert page.code.text == "mine.charts.timeline()\n"
+
+
+def test_other_settings_are_previews_of_the_job_and_lead_back(page, job):  # noqa: F811
+    page.set({"Watermark / first": "30 seconds"})
+    page.wait()
+    seen = job.under(left_watermark="30 seconds")
+    assert page.badge == "Preview (simulated)"
+    assert {name: page.figures[name] for name in counted(seen)} == counted(seen)
+    page.open("Script")
+    page.open("Notebook cell")
+    made = {"mine": job}
+    lines = page.code.text.replace("changed.against(mine)", "moved = changed.against(mine)")
+    exec(lines, made)
+    assert made["moved"].equals(seen.against(job))
+    page.set({"Watermark / first": "3 seconds"})
+    page.wait()
+    assert page.badge == "mine, as it ran"
+    assert len(page.app.runs) == 1
+
+
+def test_tuning_is_that_of_the_job(page, job):  # noqa: F811
+    page.open("Tune")
+    assert page.trouble == ""
+    assert page.app._page.shown.results.tune.of(job).table.equals(job.tune().table)
+
+
+def test_a_run_on_spark_is_held_against_the_job(page, job):  # noqa: F811
+    page.run()
+    assert page.trouble == ""
+    assert page.app.run is not None
+    page.open("Runs")
+    page.choose_run("Run", 2)
+    page.choose_run("against", 1)
+    page.wait()
+    assert "rows have another fate" in page.note  # those that paid less than the amount
+    page.choose_run("Run", 1)
+    page.press("Go back to it")
+    page.wait()
+    assert page.badge == "mine, as it ran"
+    assert page.app._page.shown.results.run is job
+
+
+def test_a_report_of_a_job(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page.press("Report")
+    page.wait()
+    assert page.trouble == ""
+    assert "report.html" in "".join(page.notes())
+    assert "paid" in (tmp_path / "report.html").read_text()
+
+
+def test_micro_batches_of_a_cut_log_have_spark_s_numbers(spark, folder, tmp_path):  # noqa: F811
+    own = spark.newSession()
+    for name, value in (("spark.sql.shuffle.partitions", "1"), ("spark.sql.streaming.minBatchesToRetain", "2")):
+        own.conf.set(name, value)
+    joined = test_under.enough(*jobs.streams(own, folder))
+    cut = wb.open_job(joined, jobs.run(joined, tmp_path / "checkpoint").checkpoint)
+    first, last = cut.batches.batch.iloc[[0, -1]]
+    assert first > 0
+    page = Page(cut)
+    page.wait()
+    assert f"which is {first} of the job" in "".join(page.notes())
+    assert f"{first} to {last} of the job" in page.text("moment")
+    page.scrub(-1)
+    assert page.text("moment").startswith(f"micro-batch {last}: ")
+    assert str(cut.at(last)).startswith(f"micro-batch {last}: ")
+    with pytest.raises(wb.ArgumentError, match=f"micro-batches {first} to {last}"):
+        cut.at(0)
+    page.open("Output")
+    assert page.figures["rows out"] == len(cut.output)
+
+
+def test_wrong_names(shell, job):  # noqa: F811
+    shell.user_ns.update({"mine": job, "number": 3})
+    shell.run_line_magic("load_ext", "workbench")
+    shell.run_line_magic("workbench", "mine")
+    for name in ("number", "nothing"):
+        with pytest.raises(wb.ArgumentError, match="or a job"):
+            shell.run_line_magic("workbench", name)
+    page = Page()
+    page.set({"From": "a job that runs"})
+    assert "this notebook has no job yet" in page.mark("Job")
