@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench._version import __version__ as __version__
     from workbench.engine.live import Live, live
     from workbench.engine.stopping import stop
-    from workbench.jobs import Description, Job, SideDescription, describe, open_job
+    from workbench.jobs import Description, Job, SideDescription, Watch, describe, open_job, watch
     from workbench.runs.loaded import load
     from workbench.runs.preview import Preview
     from workbench.runs.recorded import preview, run
@@ -49,6 +49,7 @@ __all__ = [
     "TooLargeError",
     "Tumbling",
     "Tuning",
+    "Watch",
     "WindowJoin",
     "WorkbenchError",
     "advise",
@@ -65,6 +66,7 @@ __all__ = [
     "spark",
     "stop",
     "tune",
+    "watch",
 ]
 
 _LATER = {
@@ -76,6 +78,7 @@ _LATER = {
     "Run": "runs.run",
     "SideDescription": "jobs",
     "Tuning": "tuning",
+    "Watch": "jobs",
     "__version__": "_version",
     "advise": "tuning",
     "describe": "jobs",
@@ -89,6 +92,7 @@ _LATER = {
     "spark": "session",
     "stop": "engine.stopping",
     "tune": "tuning",
+    "watch": "jobs",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import ipywidgets as widgets
 
@@ -241,4 +241,4 @@ def _pages() -> list[App]:
 
 def current() -> App | None:
     """The page that was opened last and is still open."""
-    return cast(App, process.pages[-1]) if process.pages else None
+    return next(iter(_pages()[::-1]), None)

@@ -28,6 +28,7 @@ from workbench.charts._style import MOST_ROWS, STEPS, thin
 from workbench.charts._timeline import of_key, timeline, timeline_counts
 from workbench.charts._tuning_charts import TuningCharts
 from workbench.charts._view import Scene, TuningScene, TuningView, View
+from workbench.charts._watch import watched
 from workbench.charts._watermarks import watermarks
 from workbench.charts._windows import MOST_WINDOWS, window_counts, windows
 
@@ -70,6 +71,7 @@ __all__ = [
     "tuning_views",
     "unregister",
     "views",
+    "watched",
     "watermarks",
     "window_counts",
     "windows",

@@ -27,7 +27,7 @@ from workbench.engine.live_rates import PHASES
 
 _SHOWN = 120
 _LEVELS = 3
-_OUT, _QUERY = "written", "the query"
+_OUT, QUERY = "written", "the query"
 _GREEN, _GREY, _CHANGED = "#3f8f5b", "#9aa5b1", "#7b3fa0"
 _PHASES = dict(zip((*PHASES, "other"), ("#8fb8d8", "#c3b1e1", "#2a78b5", "#e6a756", "#c9ced6"), strict=True))
 
@@ -47,35 +47,35 @@ def live(table: pd.DataFrame, changes: pd.DataFrame, trigger: float, names: Sequ
         The names of the two streams.
     """
     shown = table.tail(_SHOWN).reset_index(drop=True)
-    at = _plain(shown["at"])
+    at = plain(shown["at"])
     end = at + pd.to_timedelta(shown["duration_ms"], unit="ms")
     low = at.min() if len(at) else pd.Timestamp(0)
     high = end.max() if len(end) else low
     place = pd.DataFrame({"batch": shown["batch"], "x": at, "end": end})
-    lines = {names[0]: "left_rate", names[1]: "right_rate", _OUT: "output_rate"}
-    lags = {names[0]: "left_lag", names[1]: "right_lag", _QUERY: "lag"}
+    rates = {names[0]: "left_rate", names[1]: "right_rate", _OUT: "output_rate"}
+    lags = {names[0]: "left_lag", names[1]: "right_lag", QUERY: "lag"}
     latency = shown[["latency_median", "latency_p95", "latency_max"]].set_axis(["median", "p95", "longest"], axis=1)
-    marked = changes[_plain(changes["at"]) >= low] if len(shown) else changes.iloc[:0]
+    marked = changes[plain(changes["at"]) >= low] if len(shown) else changes.iloc[:0]
     tables = {
-        "rates": _long(place, shown, lines),
-        "lag": _long(place, shown, lags),
+        "rates": by_stream(place, shown, rates),
+        "lag": by_stream(place, shown, lags),
         "held": place.assign(rows=shown["state_rows"], bytes=shown["state_bytes"], waiting=shown["backlog"]),
         "phases": _phases(place, shown),
         "latency": pd.concat([place, latency], axis=1).dropna(),
         "changes": pd.DataFrame(
-            {"x": _plain(marked["at"]), "change": _words(marked), "level": np.arange(len(marked)) % _LEVELS}
+            {"x": plain(marked["at"]), "change": _words(marked), "level": np.arange(len(marked)) % _LEVELS}
         ),
     }
     values = span_params(low, high, 0.01, 0.02) | {"trigger": trigger * 1000}
     return Drawing(_layout((names[0], names[1])), tables, "Live", _subtitle(table, trigger), values)
 
 
-def _plain(moments: pd.Series[Any]) -> pd.Series[Any]:
+def plain(moments: pd.Series[Any]) -> pd.Series[Any]:
     """Times as charts take them: UTC, without a zone."""
     return moments.dt.tz_localize(None)
 
 
-def _long(place: pd.DataFrame, shown: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
+def by_stream(place: pd.DataFrame, shown: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
     """Columns one upon the other: ``batch``, ``x``, ``end``, ``stream``, ``value``."""
     parts = [place.assign(stream=name, value=shown[column].astype(float)) for name, column in columns.items()]
     return pd.concat(parts, ignore_index=True).dropna(subset=["value"])
@@ -128,15 +128,13 @@ def _layout(names: tuple[str, str]) -> Any:
     sides = dict(zip(names, SIDE_COLOURS, strict=True))
     latency = "latency of pairs: seconds from the second row's arrival to the output, median to 95th percentile"
     parts = [
-        _panel("rows a second", _lines("rates", sides | {_OUT: _GREEN}, batch), 84, first=True),
-        _panel(
-            "watermark lag: seconds behind the newest row's event time", _lines("lag", sides | {_QUERY: INK}, batch)
-        ),
-        _panel("rows in state", _bars("rows", batch), 48),
-        _panel("bytes in state", _bars("bytes", batch), 40),
-        _panel("micro-batches by phase, in ms; dashed: the trigger", _by_phase(batch), 84),
-        _panel(latency, _latency(batch)),
-        _panel("rows waiting", _bars("waiting", batch, last=True), 48, last=True),
+        panel("rows a second", lines("rates", sides | {_OUT: _GREEN}, batch), 84, first=True),
+        panel("watermark lag: seconds behind the newest row's event time", lines("lag", sides | {QUERY: INK}, batch)),
+        panel("rows in state", bars("rows", batch), 48),
+        panel("bytes in state", bars("bytes", batch), 40),
+        panel("micro-batches by phase, in ms; dashed: the trigger", _by_phase(batch), 84),
+        panel(latency, _latency(batch)),
+        panel("rows waiting", bars("waiting", batch, last=True), 48, last=True),
     ]
     chart: Any = alt.vconcat(*parts, spacing=6).resolve_scale(color="independent")
     return looks(chart.add_params(*params(**TIMES, trigger=1000, moment=LATEST, picked=[])))
@@ -152,7 +150,7 @@ def _y(field: str) -> alt.Y:
     return alt.Y(f"{field}:Q", title=None, axis=alt.Axis(format="~s", tickCount=3), scale=alt.Scale(zero=True))
 
 
-def _panel(words: str, chart: Any, height: int = 60, first: bool = False, last: bool = False) -> Any:
+def panel(words: str, chart: Any, height: int = 60, first: bool = False, last: bool = False) -> Any:
     """A panel over the shared axis, with the changes as rules; they are named in the first."""
     changes = alt.Chart(alt.NamedData("changes"))
     rule = changes.mark_rule(color=_CHANGED, strokeDash=[2, 2], strokeWidth=1.5, clip=True)
@@ -166,14 +164,14 @@ def _panel(words: str, chart: Any, height: int = 60, first: bool = False, last: 
     return alt.layer(*drawn).properties(width=WIDTH, height=height, title=panel_title(words))
 
 
-def _lines(table: str, colours: dict[str, str], batch: Any) -> Any:
+def lines(table: str, colours: dict[str, str], batch: Any) -> Any:
     """What was measured of each micro-batch, a step for each: nothing is drawn between two measurements."""
     data = alt.Chart(alt.NamedData(table))
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
     colour = alt.Color("stream:N", scale=scale, legend=alt.Legend(title=None, orient="top", symbolSize=90, offset=2))
     place = {"x": _x(), "y": _y("value"), "color": colour}
     tooltip = [batch, "stream:N", alt.Tooltip("value:Q", format=",.3~f")]
-    wide = f"datum.stream == '{_QUERY}'"  # below the lines of the sides, which it lies on
+    wide = f"datum.stream == '{QUERY}'"  # below the lines of the sides, which it lies on
     line = data.mark_line(interpolate="step-after", clip=True).encode(
         **place,
         strokeWidth=alt.condition(wide, alt.value(5), alt.value(1.6)),
@@ -182,7 +180,7 @@ def _lines(table: str, colours: dict[str, str], batch: Any) -> Any:
     return alt.layer(line, data.mark_point(filled=True, size=18, clip=True).encode(**place, tooltip=tooltip))
 
 
-def _bars(field: str, batch: Any, last: bool = False) -> Any:
+def bars(field: str, batch: Any, last: bool = False) -> Any:
     data = alt.Chart(alt.NamedData("held")).transform_calculate(foot="0")
     tooltip = [batch, alt.Tooltip(f"{field}:Q", format=",")]
     bars = data.mark_rect(color=_GREY, clip=True)

@@ -6,5 +6,6 @@ from workbench.jobs.description import Description, SideDescription
 from workbench.jobs.job import Job
 from workbench.jobs.opening import open_job
 from workbench.jobs.understanding import describe
+from workbench.jobs.watching import Watch, watch
 
-__all__ = ["Description", "Job", "SideDescription", "describe", "open_job"]
+__all__ = ["Description", "Job", "SideDescription", "Watch", "describe", "open_job", "watch"]

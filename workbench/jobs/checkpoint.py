@@ -18,7 +18,7 @@ from workbench.literals import POLICIES, Policy
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Checkpoint", "MicroBatch", "SourceFile", "read", "source_files", "source_start"]
+__all__ = ["Checkpoint", "MicroBatch", "SourceFile", "ended", "read", "source_files", "source_start"]
 
 _POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 _KNOWN_VERSION = "v1"
@@ -141,6 +141,12 @@ def _batch(text: str, number: int, committed: bool) -> tuple[MicroBatch, dict[st
     return MicroBatch(number, watermark * 1_000, started, offsets, committed), dict(about.get("conf") or {})
 
 
+def ended(spark: SparkSession, address: str) -> dict[int, int]:
+    """When micro-batches ended, by their number: when the log of commits was written, in milliseconds since 1970."""
+    times = _Files(spark).times(f"{address}/commits")
+    return {int(name): time for name, time in times.items() if name.isdigit()}
+
+
 def source_files(spark: SparkSession, checkpoint: Checkpoint, source: int) -> list[SourceFile]:
     """The files that a file source noted, in its order; those that its compacted log has dropped are not there."""
     files, folder = _Files(spark), f"{checkpoint.address}/sources/{source}"
@@ -184,6 +190,12 @@ class _Files:
     def names(self, folder: str) -> list[str]:
         system, path = self._at(folder)
         return [str(each.getPath().getName()) for each in system.listStatus(path)] if system.exists(path) else []
+
+    def times(self, folder: str) -> dict[str, int]:
+        """When each file of a folder was written, by its name."""
+        system, path = self._at(folder)
+        found = system.listStatus(path) if system.exists(path) else []
+        return {str(each.getPath().getName()): int(each.getModificationTime()) for each in found}
 
     def numbers(self, folder: str) -> list[int]:
         return sorted(int(name) for name in self.names(folder) if name.isdigit())

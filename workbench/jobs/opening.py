@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["open_job"]
+__all__ = ["execution_of", "given", "open_job", "session_of"]
 
 _MOST_KEYS = 10_000
 _LONG_AGO = -(2**61)
@@ -90,7 +90,7 @@ def open_job(
     """
     choice = _choice(keys, sample)
     reports = reported.read(progress)
-    spark, plan, address = _given(joined, checkpoint)
+    spark, plan, address = given(joined, checkpoint)
     if progress is None:
         reports = reported.read(getattr(joined, "recentProgress", None) if hasattr(joined, "_jsq") else None)
     known = understanding.understood(spark, plan)
@@ -135,8 +135,8 @@ def _with_arity(choice: Choice, known: Understood) -> Choice:
     return choice
 
 
-def _given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
-    """The session, the plan, and the checkpoint's address."""
+def given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
+    """The session, the plan, and the checkpoint's address, of the arguments of `open_job`."""
     if hasattr(joined, "recentProgress"):
         return _of_query(joined, checkpoint)
     understanding.check_streaming(joined)
@@ -157,16 +157,27 @@ def _address(checkpoint: Any) -> str:
 
 
 def _of_query(query: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
-    from pyspark.sql import SparkSession
-
     if not hasattr(query, "_jsq"):
         raise wrong("joined", "a query of Spark Connect", "give its DataFrame in a classic session, and checkpoint=…")
     if checkpoint is not None:
         raise wrong("checkpoint", checkpoint, "a query knows its own: leave it out")
-    java = query._jsq
-    execution = java.streamingQuery() if java.getClass().getSimpleName() == "StreamingQueryWrapper" else java
-    spark = SparkSession(SparkSession.getActiveSession()._sc, java.sparkSession())  # type: ignore[union-attr]
+    execution, spark = execution_of(query), session_of(query)
     return spark, catalyst.tree(spark, _plan_of(execution)), str(execution.resolvedCheckpointRoot()).rstrip("/")
+
+
+def execution_of(query: Any) -> Any:
+    """Spark's ``StreamExecution`` of a query of a classic session."""
+    java = query._jsq
+    return java.streamingQuery() if java.getClass().getSimpleName() == "StreamingQueryWrapper" else java
+
+
+def session_of(query: Any) -> SparkSession:
+    """The session that a query runs in."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context: Any = SparkContext._active_spark_context  # a thread may have no active session
+    return SparkSession(context, query._jsq.sparkSession())
 
 
 def _plan_of(execution: Any) -> Any:

@@ -1,0 +1,181 @@
+"""The view of a query that is watched: figures, a chart that moves, and a button that opens its last micro-batches."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+import pandas as pd
+from markupsafe import Markup
+
+from workbench.app._app import App
+from workbench.app._form import show
+from workbench.app._guard import Guard
+from workbench.app.chart import ChartBox
+from workbench.app.html import HTML, html, stylesheet, together
+from workbench.charts import watched
+from workbench.errors import WorkbenchError
+from workbench.jobs import Watch
+
+__all__ = ["WatchView", "view"]
+
+_STYLE = Path(__file__).with_name("app.css")
+_MEANINGS = {
+    "micro-batch": "The last one that has ended.",
+    "rows/s came": "Rows that its sources gave in a second, in the last micro-batch that had any.",
+    "rows/s processed": "Rows that the last micro-batch with any worked through in a second.",
+    "s watermark lag": "How far the watermark is behind the newest event time that has come.",
+    "late": "Rows that were dropped as late since it is watched, once for each window.",
+    "in state": "Rows that the join holds.",
+}
+
+
+class WatchView:
+    """What a `Watch` shows in a notebook.
+
+    Parameters
+    ----------
+    watch
+        What is watched.
+
+    Attributes
+    ----------
+    widget
+        The view.
+    page
+        The page on the micro-batches that were opened last; None before.
+    """
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self.page: App | None = None
+        self._figures, self._words, self._trouble = HTML(), HTML(), HTML()
+        self._figures.add_class("sjw-figures")
+        self._words.add_class("sjw-note")
+        self._trouble.add_class("sjw-trouble")
+        self._badge = HTML()
+        self._badge.add_class("sjw-text")
+        auto = widgets.Layout(width="auto")
+        tip = "What became of each row of the micro-batches that the checkpoint still has."
+        self.open = widgets.Button(
+            description="Open the last micro-batches", icon="search", button_style="primary", tooltip=tip, layout=auto
+        )
+        tip = "Look no more; the query goes on."
+        self.stop = widgets.Button(description="Stop watching", icon="eye-slash", tooltip=tip, layout=auto)
+        self.chart = ChartBox()
+        self._below = widgets.VBox([])
+        head = widgets.HBox([self.open, self.stop, self._badge])
+        head.add_class("sjw-head")
+        style = HTML(stylesheet(_STYLE.read_text()))
+        style.layout.display = "none"
+        right = widgets.VBox([head, self._trouble, self._figures, self._words, self.chart, self._below])
+        right.add_class("sjw-right")
+        self.widget = widgets.VBox([style, Guard(), right])
+        self.widget.add_class("sjw")
+        self.open.on_click(lambda _: self.open_soon())
+        self.stop.on_click(lambda _: watch.stop())
+        self._lock = threading.Lock()
+        self.draw()
+        watch.call_when_changed(self.draw)
+
+    def draw(self) -> None:
+        """Show what is known now."""
+        watch = self._watch
+        with self._lock:
+            batches, state = watch.batches, watch.state
+            self._badge.value = html('<span class="sjw-badge sjw-{}">{}</span>', _tone(watch), watch.status)
+            self._trouble.value = watch.trouble
+            self._figures.value = _figures(batches, state)
+            self._words.value = _words(batches, state)
+            self.stop.disabled = not watch.active
+            show(self.chart, len(batches) > 0)
+            if len(batches):
+                self.chart.show(watched(batches, watch.names, f"{len(batches):,} micro-batches seen"))
+
+    def open_soon(self) -> None:
+        """Open the last micro-batches, in a thread of its own; the notebook stays free."""
+        if not self.open.disabled:
+            self.open.disabled = True
+            threading.Thread(target=self._open, name="stream-join-workbench open", daemon=True).start()
+
+    def _open(self) -> None:
+        self._badge.value = html('<span class="sjw-badge sjw-busy">{}</span>', "opening the last micro-batches …")
+        try:
+            job = self._watch.open()
+            job.join  # noqa: B018 - says in one sentence what was not understood
+            if self.page is not None:
+                self.page.close()
+            self.page = App(job)
+            self._below.children = [self.page.widget]
+            trouble = ""
+        except WorkbenchError as error:
+            trouble = str(error)
+        except Exception as error:  # noqa: BLE001 - nothing may leave the view without a way on
+            trouble = f"the workbench failed: {error!r}"
+        finally:
+            self.open.disabled = False
+        self.draw()
+        self._trouble.value = trouble or self._trouble.value
+
+
+def view(watch: Watch) -> widgets.Widget:
+    """The widget that shows a query that is watched."""
+    return WatchView(watch).widget
+
+
+def _tone(watch: Watch) -> str:
+    if watch.status.startswith(("has failed", "cannot")):
+        return "failed"
+    return "live" if watch.active else "preview"
+
+
+def _figures(batches: pd.DataFrame, state: pd.DataFrame) -> Markup:
+    """The figures that matter now."""
+    if batches.empty:
+        return html("<div><span>no micro-batch has ended yet</span></div>")
+    last = batches.iloc[-1]
+    found: dict[str, Any] = {"micro-batch": f"{last['batch']:,}"}
+    for name, column in (("rows/s came", "input_rate"), ("rows/s processed", "processed_rate")):
+        known = batches[column].dropna()
+        known = known[known > 0]
+        if len(known):
+            found[name] = f"{known.iloc[-1]:,.0f}"
+    lags = batches["lag"].dropna()
+    if len(lags):
+        found["s watermark lag"] = f"{lags.iloc[-1]:,.1f}"
+    if batches["dropped"].notna().any():
+        found["late"] = f"{int(batches['dropped'].fillna(0).sum()):,}"
+    if pd.notna(last["state_rows"]):
+        found["in state"] = f"{int(last['state_rows']):,}"
+    elif len(state):
+        found["in state"] = f"{int(state['rows'].sum()):,}"
+    parts = [
+        html('<div title="{}"><b>{}</b><span>{}</span></div>', _MEANINGS[name], found[name], name) for name in found
+    ]
+    return together(parts)
+
+
+def _words(batches: pd.DataFrame, state: pd.DataFrame) -> str:
+    """Who holds the watermark back, what is in state by side, and what leaves next, in a sentence each."""
+    words = []
+    marks = batches["watermark"].dropna()
+    mark = marks.iloc[-1] if len(marks) else None
+    if mark is not None and mark.value > 0:
+        holders = batches[batches["lag"].notna()]["held_by"].tail(1).dropna()
+        held = f", held back by {holders.iloc[0]}" if len(holders) else ""
+        words.append(f"watermark {_clock(mark)}{held}")
+    for each in state.itertuples():
+        words.append(f"{each.rows:,} rows of {each.stream} in state after micro-batch {each.batch:,}")
+    leaving = state[state["evicted_at"].notna()].sort_values("evicted_at")
+    if len(leaving):
+        first = leaving.iloc[0]
+        words.append(
+            f"next to leave: {first['stream']} of {_clock(first['oldest'])}, at watermark {_clock(first['evicted_at'])}"
+        )
+    return " · ".join(words)
+
+
+def _clock(moment: pd.Timestamp) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03d}"

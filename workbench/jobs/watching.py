@@ -1,0 +1,284 @@
+"""``wb.watch``: what a query that runs does now, and its last micro-batches opened."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from workbench import process, times
+from workbench.engine.cause import cause
+from workbench.errors import WorkbenchError, wrong
+from workbench.jobs import checkpoint as checkpoints
+from workbench.jobs import opening, readings, reported, understanding
+from workbench.jobs.job import Job
+from workbench.jobs.understanding import Understood
+from workbench.times import Span
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["Watch", "watch"]
+
+_MOST = 1_000  # micro-batches that are remembered
+_SHARE = 20  # the state is read so seldom that it takes at most this part of the time
+_LEAST, _LONGEST = 0.2, 3_600.0  # seconds between two looks
+_POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
+
+
+def watch(
+    joined: DataFrame | StreamingQuery,
+    checkpoint: str | os.PathLike[str] | None = None,
+    *,
+    every: Span = "1 second",
+) -> Watch:
+    """Watch a query that runs: rates, watermarks and who holds them back, state by side, late rows, the next eviction.
+
+    It is only read: nothing is written into its checkpoint, no lock is held, and the query is not stopped. What is in
+    state is read from its checkpoint by Spark, so seldom that this takes a twentieth of the time at most.
+
+    Parameters
+    ----------
+    joined
+        A query of this session; or the streaming DataFrame that a query of another process runs.
+    checkpoint
+        The folder that is that query's ``checkpointLocation``; of a query of this session it is known.
+    every
+        How often to look.
+
+    Returns
+    -------
+    Watch
+        In a notebook a view that moves, with a button that opens the last micro-batches; it ends with the query.
+
+    Raises
+    ------
+    ArgumentError
+        As `workbench.open_job`.
+    """
+    seconds = times.parse(every, "every").total_seconds()
+    if not _LEAST <= seconds <= _LONGEST:
+        raise wrong("every", every, f"give a time span from {_LEAST:g} seconds to an hour")
+    spark, plan, address = opening.given(joined, checkpoint)
+    known = understanding.understood(spark, plan)
+    query = joined if hasattr(joined, "recentProgress") else None
+    if query is None:
+        checkpoints.read(spark, address)  # says what is wrong with it
+    for each in [each for each in process.pages if isinstance(each, Watch) and each.address == address]:
+        each.close()  # the cell was run again
+    return Watch(joined, known, spark, address, query, seconds)
+
+
+class Watch:
+    """A query that is watched. Made by `workbench.watch`.
+
+    Attributes
+    ----------
+    job
+        The last micro-batches that were opened with `open`; None before.
+    address
+        The folder of the checkpoint.
+    trouble
+        Why what is shown may not be up to date, in a sentence; empty where it is.
+    """
+
+    def __init__(
+        self, joined: Any, known: Understood, spark: SparkSession, address: str, query: Any | None, every: float
+    ) -> None:
+        self._joined, self._known, self._spark, self.address = joined, known, spark, address
+        self._query, self._every = query, every
+        self._rows: dict[int, dict[str, Any]] = {}
+        self._state = pd.DataFrame(columns=list(readings.STATE))
+        self._state_cost, self._state_at = 0.0, float("-inf")
+        self._lock = threading.RLock()
+        self._changed: list[Callable[[], None]] = []
+        self._closed = threading.Event()
+        self._policy = str(spark.conf.get(_POLICY, "min"))
+        self.job: Job | None = None
+        self.trouble = ""
+        self._look()
+        self._thread = threading.Thread(target=self._work, name="stream-join-workbench watch", daemon=True)
+        process.pages.append(self)
+        self._thread.start()
+
+    def __repr__(self) -> str:
+        left, right = self.names
+        return f"<Watch: {left} and {right}, {self.status}, {len(self._rows):,} micro-batches seen>"
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the left and the right stream."""
+        return self._known.description.left.name, self._known.description.right.name
+
+    @property
+    def active(self) -> bool:
+        """Whether it still looks: neither it nor the query has ended."""
+        return not self._closed.is_set()
+
+    @property
+    def status(self) -> str:
+        """Whether the query runs, in a few words."""
+        query = self._query
+        if query is None:
+            return "seen by its checkpoint" if self.active else "no longer watched"
+        try:
+            if query.isActive:
+                return "runs" if self.active else "runs, and is no longer watched"
+            failure = query.exception()
+        except Exception as error:  # noqa: BLE001 - a session that has ended
+            return f"cannot be reached: {cause(error)}"
+        return "has ended" if failure is None else f"has failed: {cause(failure)}"
+
+    @property
+    def batches(self) -> pd.DataFrame:
+        """One row a micro-batch that was seen, the newest last.
+
+        Columns: ``batch``; ``at`` (when it was planned, UTC); ``duration_ms``; ``left_rows``, ``right_rows`` (that its
+        sources gave); ``input_rate``, ``processed_rate`` (rows a second); ``watermark`` (it ran under);
+        ``left_watermark``, ``right_watermark`` (each side's own, after it), ``held_by`` (the stream whose watermark is
+        the query's, where they differ); ``left_lag``, ``right_lag``, ``lag`` (seconds that these watermarks are behind
+        the newest event time that has come); ``state_rows``, ``state_bytes``; ``dropped`` (late rows, once for each
+        window). None where it is not known: of a query of another process only the first three and ``watermark`` are.
+        """
+        with self._lock:
+            rows = [self._rows[number] for number in sorted(self._rows)]
+        return pd.DataFrame(rows, columns=list(readings.BATCHES))
+
+    @property
+    def state(self) -> pd.DataFrame:
+        """What the join held of either side when it was read last.
+
+        Columns: ``side``, ``stream``, ``batch`` (after which), ``rows``, ``oldest`` (the event time, or end of a
+        window, that leaves first) and ``evicted_at`` (the watermark at which it does; None: never). Empty of groups.
+        """
+        with self._lock:
+            return self._state.copy()
+
+    def open(self, **options: Any) -> Job:
+        """The fates of the rows of the micro-batches that the checkpoint still has.
+
+        Parameters
+        ----------
+        **options
+            ``keys``, ``sample`` and ``progress``, as `workbench.open_job` takes them.
+        """
+        checkpoint = self.address if self._query is None else None
+        self.job = opening.open_job(self._joined, checkpoint, **options)
+        return self.job
+
+    def call_when_changed(self, changed: Callable[[], None]) -> None:
+        """Have a function called after each look that found something new, and at the end."""
+        self._changed.append(changed)
+
+    def stop(self) -> None:
+        """Look no more; the query goes on."""
+        self._closed.set()
+
+    def close(self) -> None:
+        """Look no more, and wait until that is so; the query goes on."""
+        self._closed.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(30)
+        self._forget()
+
+    def _forget(self) -> None:
+        if self in process.pages:
+            process.pages.remove(self)
+
+    def _work(self) -> None:
+        try:
+            while not self._closed.wait(self._every):
+                ended = self._query is not None and not self._running()
+                if self._look() or ended:
+                    self._report()
+                if ended:
+                    break
+        finally:
+            self._closed.set()
+            self._report()
+
+    def _running(self) -> bool:
+        try:
+            return bool(self._query is not None and self._query.isActive)
+        except Exception:  # noqa: BLE001 - the session has ended
+            return False
+
+    def _report(self) -> None:
+        for each in self._changed:
+            try:
+                each()
+            except Exception as error:  # noqa: BLE001 - what is shown must not end the watching
+                self.trouble = f"the view failed: {error!r}"
+
+    def _look(self) -> bool:
+        """Take in what is new; whether there was anything."""
+        before = self._seen
+        try:
+            if self._query is None:
+                self._look_at_logs()
+            else:
+                self._look_at_reports(self._query)
+            self._look_at_state()
+            self.trouble = ""
+        except WorkbenchError as error:
+            self.trouble = str(error)
+        except Exception as error:  # noqa: BLE001 - a look that fails is made again
+            self.trouble = f"the query cannot be looked at now: {cause(error)}"
+        return before != self._seen
+
+    @property
+    def _seen(self) -> tuple[Any, ...]:
+        return max(self._rows, default=-1), tuple(self._state["batch"]), self.trouble
+
+    def _look_at_reports(self, query: Any) -> None:
+        reports = reported.read(list(query.recentProgress))
+        new = [each for number, each in sorted(reports.items()) if number not in self._rows]
+        if not new:
+            return
+        marks = readings.own_watermarks(opening.execution_of(query), self._known)
+        for place, each in enumerate(new):
+            last = place == len(new) - 1  # of those before, the watermarks of the sides are past
+            row = readings.of_report(each, self._known, marks if last else None, self._policy)
+            if row is not None:
+                self._note([row])
+
+    def _look_at_logs(self) -> None:
+        logs = checkpoints.read(self._spark, self.address)
+        if any(each.committed and each.number not in self._rows for each in logs.batches):
+            rows = readings.of_logs(logs, checkpoints.ended(self._spark, self.address))
+            self._note([each for each in rows if each["batch"] not in self._rows])
+
+    def _note(self, rows: list[dict[str, Any]]) -> None:
+        with self._lock:
+            self._rows |= {each["batch"]: each for each in rows}
+            for number in sorted(self._rows)[:-_MOST]:
+                del self._rows[number]
+
+    def _look_at_state(self) -> None:
+        """Read the state after the last micro-batch, if it is another one, and the last reading was cheap enough."""
+        last = max(self._rows, default=None)
+        is_join = self._known.join.kind == "Join"
+        now = time.monotonic()
+        if last is None or not is_join or now - self._state_at < _SHARE * self._state_cost:
+            return
+        if len(self._state) and self._state["batch"].iloc[0] == last:
+            return
+        try:
+            found = readings.state_by_side(self._spark, self._known, self.address, last)
+        finally:
+            self._state_at = time.monotonic()
+            self._state_cost = self._state_at - now
+        with self._lock:
+            self._state = found
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        # looked up by name: the view stands above what it shows
+        display(import_module("workbench.app.watch_view").view(self))
