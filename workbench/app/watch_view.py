@@ -72,7 +72,9 @@ class WatchView:
         style.layout.display = "none"
         right = widgets.VBox([head, self._trouble, self._figures, self._words, self.chart, self._below])
         right.add_class("sjw-right")
-        self.widget = widgets.VBox([style, Guard(), right])
+        body = widgets.HBox([right])
+        body.add_class("sjw-body")
+        self.widget = widgets.VBox([style, Guard(), body])
         self.widget.add_class("sjw")
         self.open.on_click(lambda _: self.open_soon())
         self.stop.on_click(lambda _: watch.stop())
