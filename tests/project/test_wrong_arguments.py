@@ -148,6 +148,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "tune": SIDES | {"over": {"left.watermark": ["0 s", "1 s"]}, "policy": "min"},
     "describe": {"joined": StreamingFrame()},
     "open_job": {"joined": StreamingFrame(), "checkpoint": "checkpoint", "keys": ["a"], "sample": 0.5, "progress": []},
+    "watch": {"joined": StreamingFrame(), "checkpoint": "checkpoint", "every": "1 second"},
     "SideDescription": {"name": "a", "key": "k", "time": "t", "watermark": None, "columns": ("k", "t")},
     "Description": {"join": JOIN, "left": None, "right": None, "where": "", "unknown": (), "notes": ()},
     "export": {
@@ -227,6 +228,7 @@ MADE_BY = {
     "Preview": "preview",
     "Run": "run",
     "Job": "open_job",
+    "Watch": "watch",
     "Live": "live",
     "Tuning": "tune",
     "Advice": "advise",
@@ -244,6 +246,7 @@ ON_SPARK = {
     "Tuning.confirm",
     "describe",
     "open_job",
+    "watch",
 }
 """What goes on to Spark, or a broker, once its arguments are right."""
 

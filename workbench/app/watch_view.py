@@ -44,6 +44,12 @@ class WatchView:
     ----------
     widget
         The view.
+    badge, figures, words, trouble
+        How the query does: in two words, in figures, in sentences; and why that may not be up to date.
+    open, stop
+        The buttons.
+    chart
+        The chart.
     page
         The page on the micro-batches that were opened last; None before.
     """
@@ -51,12 +57,12 @@ class WatchView:
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
         self.page: App | None = None
-        self._figures, self._words, self._trouble = HTML(), HTML(), HTML()
-        self._figures.add_class("sjw-figures")
-        self._words.add_class("sjw-note")
-        self._trouble.add_class("sjw-trouble")
-        self._badge = HTML()
-        self._badge.add_class("sjw-text")
+        self.figures, self.words, self.trouble = HTML(), HTML(), HTML()
+        self.figures.add_class("sjw-figures")
+        self.words.add_class("sjw-note")
+        self.trouble.add_class("sjw-trouble")
+        self.badge = HTML()
+        self.badge.add_class("sjw-text")
         auto = widgets.Layout(width="auto")
         tip = "What became of each row of the micro-batches that the checkpoint still has."
         self.open = widgets.Button(
@@ -66,11 +72,11 @@ class WatchView:
         self.stop = widgets.Button(description="Stop watching", icon="eye-slash", tooltip=tip, layout=auto)
         self.chart = ChartBox()
         self._below = widgets.VBox([])
-        head = widgets.HBox([self.open, self.stop, self._badge])
+        head = widgets.HBox([self.open, self.stop, self.badge])
         head.add_class("sjw-head")
         style = HTML(stylesheet(_STYLE.read_text()))
         style.layout.display = "none"
-        right = widgets.VBox([head, self._trouble, self._figures, self._words, self.chart, self._below])
+        right = widgets.VBox([head, self.trouble, self.figures, self.words, self.chart, self._below])
         right.add_class("sjw-right")
         body = widgets.HBox([right])
         body.add_class("sjw-body")
@@ -87,10 +93,10 @@ class WatchView:
         watch = self._watch
         with self._lock:
             batches, state = watch.batches, watch.state
-            self._badge.value = html('<span class="sjw-badge sjw-{}">{}</span>', _tone(watch), watch.status)
-            self._trouble.value = watch.trouble
-            self._figures.value = _figures(batches, state)
-            self._words.value = _words(batches, state)
+            self.badge.value = html('<span class="sjw-badge sjw-{}">{}</span>', _tone(watch), watch.status)
+            self.trouble.value = watch.trouble
+            self.figures.value = _figures(batches, state)
+            self.words.value = _words(batches, state)
             self.stop.disabled = not watch.active
             show(self.chart, len(batches) > 0)
             if len(batches):
@@ -103,7 +109,7 @@ class WatchView:
             threading.Thread(target=self._open, name="stream-join-workbench open", daemon=True).start()
 
     def _open(self) -> None:
-        self._badge.value = html('<span class="sjw-badge sjw-busy">{}</span>', "opening the last micro-batches …")
+        self.badge.value = html('<span class="sjw-badge sjw-busy">{}</span>', "opening the last micro-batches …")
         try:
             job = self._watch.open()
             job.join  # noqa: B018 - says in one sentence what was not understood
@@ -119,7 +125,7 @@ class WatchView:
         finally:
             self.open.disabled = False
         self.draw()
-        self._trouble.value = trouble or self._trouble.value
+        self.trouble.value = trouble or self.trouble.value
 
 
 def view(watch: Watch) -> widgets.Widget:
@@ -171,6 +177,7 @@ def _words(batches: pd.DataFrame, state: pd.DataFrame) -> str:
     for each in state.itertuples():
         words.append(f"{each.rows:,} rows of {each.stream} in state after micro-batch {each.batch:,}")
     leaving = state[state["evicted_at"].notna()].sort_values("evicted_at")
+    leaving = leaving if mark is None else leaving[leaving["evicted_at"] > mark]  # else they left since
     if len(leaving):
         first = leaving.iloc[0]
         words.append(

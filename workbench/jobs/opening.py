@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["execution_of", "given", "open_job", "session_of"]
 
 _MOST_KEYS = 10_000
+_TRIES = 3
 _LONG_AGO = -(2**61)
 _ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
 _STAND_IN = IntervalJoin("0 seconds", "0 seconds")
@@ -95,16 +96,37 @@ def open_job(
         reports = reported.read(getattr(joined, "recentProgress", None) if hasattr(joined, "_jsq") else None)
     known = understanding.understood(spark, plan)
     _check_watermarks(known)
-    logs = _committed(checkpoints.read(spark, address))
     leaves = sources.leaves(plan)
+    choice = _with_arity(choice, known)
+    logs = _committed(checkpoints.read(spark, address))
+    for later in range(1, _TRIES):
+        try:
+            return replace(_opened_once(spark, known, logs, leaves, choice), reports=reports)
+        except (
+            QueryError
+        ):  # the query may have gone on meanwhile, and Spark deleted the first micro-batch that was kept
+            now = _committed(checkpoints.read(spark, address))
+            if now.batches[0].number == logs.batches[0].number:
+                raise
+            logs = _from(now, later)
+    return replace(_opened_once(spark, known, logs, leaves, choice), reports=reports)
+
+
+def _from(logs: Checkpoint, place: int) -> Checkpoint:
+    """The logs without their first micro-batches, which are the next to be deleted."""
+    return replace(logs, batches=logs.batches[min(place, len(logs.batches) - 1) :])
+
+
+def _opened_once(
+    spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Sequence[Node], choice: Choice
+) -> Job:
     _check_fits(spark, known, logs, leaves)
     try:
-        job = _opened(spark, known, logs, leaves, _with_arity(choice, known))
+        return _opened(spark, known, logs, leaves, choice)
     except WorkbenchError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise QueryError(f"the job cannot be opened: {cause(error)}", str(error)) from None
-    return replace(job, reports=reports)
 
 
 def _choice(keys: Any, sample: Any) -> Choice:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Watch", "watch"]
 
 _MOST = 1_000  # micro-batches that are remembered
-_SHARE = 20  # the state is read so seldom that it takes at most this part of the time
+_SHARE = 10  # the state is read so seldom that it takes at most this part of the time
 _LEAST, _LONGEST = 0.2, 3_600.0  # seconds between two looks
 _POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 
@@ -41,7 +41,7 @@ def watch(
     """Watch a query that runs: rates, watermarks and who holds them back, state by side, late rows, the next eviction.
 
     It is only read: nothing is written into its checkpoint, no lock is held, and the query is not stopped. What is in
-    state is read from its checkpoint by Spark, so seldom that this takes a twentieth of the time at most.
+    state is read from its checkpoint by Spark, so seldom that this takes a tenth of the time at most.
 
     Parameters
     ----------
@@ -272,8 +272,9 @@ class Watch:
         try:
             found = readings.state_by_side(self._spark, self._known, self.address, last)
         finally:
+            cold = self._state_at < 0  # in the first reading Spark compiles it
             self._state_at = time.monotonic()
-            self._state_cost = self._state_at - now
+            self._state_cost = 0.0 if cold else self._state_at - now
         with self._lock:
             self._state = found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import jobs
 import pytest
 import test_under
@@ -68,7 +70,9 @@ def test_other_settings_are_previews_of_the_job_and_lead_back(page, job):  # noq
 def test_tuning_is_that_of_the_job(page, job):  # noqa: F811
     page.open("Tune")
     assert page.trouble == ""
-    assert page.app._page.shown.results.tune.of(job).table.equals(job.tune().table)
+    (view, *_) = charts.tuning_views()
+    expected = job.tune().charts.drawing(view.name).columns
+    assert page.drawn["tables"] == json.loads(json.dumps(expected))
 
 
 def test_a_run_on_spark_is_held_against_the_job(page, job):  # noqa: F811
@@ -84,7 +88,9 @@ def test_a_run_on_spark_is_held_against_the_job(page, job):  # noqa: F811
     page.press("Go back to it")
     page.wait()
     assert page.badge == "mine, as it ran"
-    assert page.app._page.shown.results.run is job
+    page.open("Timeline")
+    (name,) = (view.name for view in charts.views() if view.tab == page.tab)
+    assert page.tables_match(job, name)
 
 
 def test_a_report_of_a_job(page, tmp_path, monkeypatch):

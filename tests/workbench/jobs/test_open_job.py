@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
 import workbench as wb
+from workbench.jobs import checkpoint, opening
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +126,36 @@ def outer(session, folder, tmp_path_factory):
     """A left outer join that ran, and its checkpoint."""
     joined = PAIRS(*jobs.streams(session, folder))
     return joined, jobs.run(joined, tmp_path_factory.mktemp("outer"))
+
+
+def test_a_query_goes_on_while_it_is_opened(spark, folder, tmp_path, monkeypatch):
+    """Spark deletes the first micro-batch that is kept with each one that it begins: the others are opened."""
+    own = spark.newSession()
+    for name, value in (("spark.sql.shuffle.partitions", "1"), ("spark.sql.streaming.minBatchesToRetain", "3")):
+        own.conf.set(name, value)
+    joined = written.guide_inner(*jobs.streams(own, folder))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    read, held = checkpoint.read, opening.held.joined_rows
+    first = min(int(each.name) for each in (tmp_path / "checkpoint" / "offsets").iterdir() if each.name.isdigit())
+    reads = []
+
+    def read_counted(*arguments):
+        reads.append(read(*arguments))
+        return reads[-1]
+
+    def deleted_meanwhile(spark, address, batch, side):
+        if batch == first:
+            for log in ("offsets", "commits"):
+                (tmp_path / "checkpoint" / log / str(first)).unlink(missing_ok=True)
+            raise wb.QueryError(f"the state after micro-batch {batch} cannot be read", "")
+        return held(spark, address, batch, side)
+
+    monkeypatch.setattr(checkpoint, "read", read_counted)
+    monkeypatch.setattr(opening.held, "joined_rows", deleted_meanwhile)
+    job = wb.open_job(joined, ran.checkpoint)
+    assert len(reads) == 2
+    assert job.batches.batch.iloc[0] == first + 2
+    assert job.mismatches.empty
 
 
 def fates(job):

@@ -150,9 +150,9 @@ def test_the_view(session, folder, tmp_path):  # noqa: F811
         watch = wb.watch(query, every="0.2 seconds")
         view = WatchView(watch)
         query.processAllAvailable()
-        wait_for(lambda: len(watch.state) and "in state after" in view._words.value)
-        assert "late" in view._figures.value
-        assert "next to leave" in view._words.value
+        wait_for(lambda: len(watch.state) and "in state after" in view.words.value)
+        assert "late" in view.figures.value
+        assert "next to leave" in view.words.value
         assert view.chart.shown.title == "orders and payments"
         view.open.click()
         wait_for(lambda: view.page is not None, 120)
@@ -163,7 +163,7 @@ def test_the_view(session, folder, tmp_path):  # noqa: F811
         view.stop.click()
         wait_for(lambda: not watch.active and view.stop.disabled)
         assert query.isActive
-        assert "no longer watched" in view._badge.value
+        assert "no longer watched" in view.badge.value
     finally:
         query.stop()
 
