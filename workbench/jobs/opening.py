@@ -15,7 +15,7 @@ import pyarrow as pa
 from workbench import session
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, WorkbenchError, wrong
-from workbench.jobs import catalyst, entering, held, replay, reported, residual, sources, understanding
+from workbench.jobs import catalyst, entering, event_log, held, replay, reported, residual, sources, understanding
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
@@ -69,8 +69,9 @@ def open_job(
         rows, so that the fates of these are what they are among all.
     progress
         What Spark reported while the job ran, to verify the drop counters, too: reports as ``query.recentProgress`` or
-        a listener gives them, or a file with one in JSON on each line, such as an event log that is not compressed. Of
-        a query of this session those it still has are taken.
+        a listener gives them, or a file with one in JSON on each line; or Spark's event log: its file, or the folder
+        of its parts, compressed or not, on any file system that the session knows. Of a query of this session those it
+        still has are taken.
 
     Returns
     -------
@@ -90,10 +91,13 @@ def open_job(
         If there are too many rows to take into memory.
     """
     choice = _choice(keys, sample)
-    reports = reported.read(progress)
+    in_parts = event_log.is_event_log(progress)
+    reports = [] if in_parts else reported.listed(progress)
     spark, plan, address = given(joined, checkpoint)
     if progress is None:
-        reports = reported.read(getattr(joined, "recentProgress", None) if hasattr(joined, "_jsq") else None)
+        reports = reported.listed(getattr(joined, "recentProgress", None) if hasattr(joined, "_jsq") else None)
+    elif in_parts:
+        reports = reported.listed(event_log.reports(spark, progress))
     known = understanding.understood(spark, plan)
     _check_watermarks(known)
     leaves = sources.leaves(plan)
@@ -101,7 +105,7 @@ def open_job(
     logs = _committed(checkpoints.read(spark, address))
     for later in range(1, _TRIES):
         try:
-            return replace(_opened_once(spark, known, logs, leaves, choice), reports=reports)
+            return replace(_opened_once(spark, known, logs, leaves, choice), reports=reported.of(logs.query, reports))
         except (
             QueryError
         ):  # the query may have gone on meanwhile, and Spark deleted the first micro-batch that was kept
@@ -109,7 +113,7 @@ def open_job(
             if now.batches[0].number == logs.batches[0].number:
                 raise
             logs = _from(now, later)
-    return replace(_opened_once(spark, known, logs, leaves, choice), reports=reports)
+    return replace(_opened_once(spark, known, logs, leaves, choice), reports=reported.of(logs.query, reports))
 
 
 def _from(logs: Checkpoint, place: int) -> Checkpoint:

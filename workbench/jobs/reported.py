@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import wrong
 from workbench.jobs.held import HASH_JOIN
 
-__all__ = ["dropped", "read"]
+__all__ = ["dropped", "listed", "of"]
 
 _REMEDY = "give what query.recentProgress or a listener gave, a list, or a file with a line of JSON for each"
 
 
-def read(progress: Any) -> dict[int, Mapping[str, Any]]:
-    """Spark's reports by the number of their micro-batch; of a micro-batch that ran again, the last.
+def of(query: str, reports: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
+    """The reports of a query by the number of their micro-batch; of a micro-batch that ran again, the last.
+
+    Parameters
+    ----------
+    query
+        The id of the query, which stays the same over restarts; empty: not known, so all are taken for its own.
+    reports
+        Those of some queries.
+    """
+    mine = [each for each in reports if not query or str(each.get("id", query)) == query]
+    return {each["batchId"]: each for each in mine}
+
+
+def listed(progress: Any) -> list[Mapping[str, Any]]:
+    """Spark's reports of micro-batches.
 
     Parameters
     ----------
@@ -31,18 +45,17 @@ def read(progress: Any) -> dict[int, Mapping[str, Any]]:
         If it is none of these.
     """
     if progress is None:
-        return {}
+        return []
     if isinstance(progress, str | os.PathLike):
         reports = _of_file(progress)
     elif isinstance(progress, Sequence) and not isinstance(progress, bytes | range):
         reports = (_of_one(each) for each in progress)
     else:
         raise wrong("progress", progress, _REMEDY)
-    found = {}
-    for each in reports:
+    found = list(reports)
+    for each in found:
         if not isinstance(each.get("batchId"), int):
             raise wrong("progress", each, _REMEDY)
-        found[each["batchId"]] = each
     return found
 
 
@@ -72,7 +85,9 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
         with Path(path).open(encoding="utf-8") as lines:
             yield from lines
     except UnicodeDecodeError:
-        raise wrong("progress", path, "it is no text; decompress the event log first") from None
+        raise wrong(
+            "progress", path, "it is no text; give JSON, or an event log under the name that Spark gave it"
+        ) from None
     except OSError as error:
         raise wrong("progress", path, f"it cannot be read ({error.strerror})") from None
     except (TypeError, ValueError):

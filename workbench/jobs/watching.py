@@ -237,7 +237,7 @@ class Watch:
         return max(self._rows, default=-1), tuple(self._state["batch"]), self.trouble
 
     def _look_at_reports(self, query: Any) -> None:
-        reports = reported.read(list(query.recentProgress))
+        reports = reported.of("", reported.listed(list(query.recentProgress)))
         new = [each for number, each in sorted(reports.items()) if number not in self._rows]
         if not new:
             return

@@ -280,9 +280,44 @@ def test_wrong_progress(outer, progress):
         wb.open_job(outer[0], outer[1].checkpoint, progress=progress)
 
 
-def test_progress_that_is_no_text(outer, tmp_path):
+def test_an_event_log_in_parts_and_compressed(spark, outer, tmp_path):
+    """As Spark writes it by default: a folder of parts; with reports of another query of the application in it."""
+    joined, ran = outer
+    event = "org.apache.spark.sql.streaming.StreamingQueryListener$QueryProgressEvent"
+    mine = [json.loads(each.json) for each in ran.progress]
+    others = [each | {"id": "00000000-0000-0000-0000-000000000000", "stateOperators": []} for each in mine]
+    lines = [{"Event": "SparkListenerLogStart"}, *({"Event": event, "progress": each} for each in mine + others)]
+    folder = tmp_path / "eventlog_v2_app-1"
+    folder.mkdir()
+    (folder / "appstatus_app-1").touch()
+    java = spark._jvm
+    codec = java.org.apache.spark.io.ZStdCompressionCodec(spark.sparkContext._jsc.sc().conf())
+    for number, part in enumerate((lines[:4], lines[4:]), 1):
+        out = java.java.io.FileOutputStream(str(folder / f"events_{number}_app-1.zstd"))
+        out = codec.compressedContinuousOutputStream(out)
+        out.write("\n".join(map(json.dumps, part)).encode())
+        out.close()
+    dropped = [each["stateOperators"][0]["numRowsDroppedByWatermark"] for each in mine]
+    for progress in (folder, folder.as_uri()):
+        job = wb.open_job(joined, ran.checkpoint, progress=progress)
+        assert job.batches.dropped.tolist() == dropped
+        assert job.mismatches.empty
+    (folder / "appstatus_app-1").unlink()
+    (folder / "events_2_app-1.zstd").rename(tmp_path / "one.zstd")
+    assert wb.open_job(joined, ran.checkpoint, progress=tmp_path / "one.zstd").batches.dropped.notna().sum() > 0
+
+
+def test_progress_that_is_none(outer, tmp_path):
     (tmp_path / "log.zstd").write_bytes(b"\x28\xb5\x2f\xfd\xff")
-    for name, words in (("log.zstd", "it is no text; decompress the event log first"), ("none", "it cannot be read")):
+    (tmp_path / "binary").write_bytes(b"\x28\xb5\x2f\xfd\xff")
+    (tmp_path / "folder").mkdir()
+    for name, words in (
+        ("log.zstd", "it (cannot be read|has no report)"),
+        ("binary", "it is no text"),
+        ("none", "it cannot be read"),
+        ("none.zstd", "there is no such file or folder"),
+        ("folder", "that folder is no event log"),
+    ):
         with pytest.raises(wb.ArgumentError, match=f"progress: got .*; {words}"):
             wb.open_job(outer[0], outer[1].checkpoint, progress=tmp_path / name)
 

@@ -1,0 +1,85 @@
+"""The reports of streaming queries in an event log, as Spark writes it by default: in parts, and compressed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.engine.cause import cause
+from workbench.errors import ArgumentError, wrong
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["is_event_log", "reports"]
+
+_CODECS = (".zstd", ".lz4", ".lzf", ".snappy")
+_ROLLED = "eventlog_v2_"
+_EVENT = r"StreamingQueryListener\$QueryProgressEvent"
+
+
+def is_event_log(progress: Any) -> bool:
+    """Whether an argument names an event log that Spark has to read: one in parts, compressed, or on a file system."""
+    if not isinstance(progress, str | os.PathLike):
+        return False
+    name = os.fspath(progress)
+    if not isinstance(name, str):
+        return False
+    last = name.rstrip("/").rpartition("/")[2]
+    if "://" in name or last.startswith(_ROLLED) or last.endswith(_CODECS):
+        return True
+    return "\0" not in name and Path(name).is_dir()
+
+
+def reports(spark: SparkSession, progress: Any) -> list[Mapping[str, Any]]:
+    """The reports of all queries in an event log.
+
+    Raises
+    ------
+    ArgumentError
+        If it cannot be read, or has no report of a query.
+    """
+    found = list(_reports(spark, progress))
+    if not found:
+        raise wrong(
+            "progress", progress, "it has no report of a streaming query; give the log of the job's application"
+        )
+    return found
+
+
+def _reports(spark: SparkSession, progress: Any) -> Iterator[Mapping[str, Any]]:
+    java: Any = spark._jvm
+    settings = spark._jsparkSession.sessionState().newHadoopConf()
+    readers = java.org.apache.spark.deploy.history.EventLogFileReader
+    try:
+        address = java.org.apache.hadoop.fs.Path(os.fspath(progress))
+        system = address.getFileSystem(settings)
+        if not system.exists(address):
+            raise wrong("progress", progress, "there is no such file or folder")
+        reader = readers.apply(system, address)
+        if reader.isEmpty():
+            raise wrong(
+                "progress", progress, "that folder is no event log of Spark's; its name begins with eventlog_v2_"
+            )
+        files = java.scala.jdk.javaapi.CollectionConverters.asJava(reader.get().listEventLogFiles())
+        for file in files:
+            for line in _events(java, readers.openEventLog(file.getPath(), system)):
+                yield json.loads(line)["progress"]
+    except ArgumentError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+        raise wrong("progress", progress, f"it cannot be read ({cause(error)})") from None
+
+
+def _events(java: Any, stream: Any) -> Iterator[str]:
+    """The lines with a report, found in the JVM."""
+    try:
+        text = java.java.io.BufferedReader(java.java.io.InputStreamReader(stream, "UTF-8"))
+        found = text.lines().filter(java.java.util.regex.Pattern.compile(_EVENT).asPredicate()).iterator()
+        while found.hasNext():
+            yield str(found.next())
+    finally:
+        stream.close()
