@@ -15,7 +15,7 @@ import pyarrow as pa
 from workbench import session
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, WorkbenchError, wrong
-from workbench.jobs import catalyst, entering, held, replay, reported, residual, sources, understanding
+from workbench.jobs import catalyst, entering, held, replay, reported, residual, sinks, sources, understanding
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
@@ -50,6 +50,7 @@ def open_job(
     keys: Sequence[Any] | None = None,
     sample: float = 1.0,
     progress: Sequence[Any] | str | os.PathLike[str] | None = None,
+    output: str | os.PathLike[str] | DataFrame | None = None,
 ) -> Job:
     """Open a job that runs, or ran: what became of each row of the micro-batches that its checkpoint still has.
 
@@ -70,6 +71,10 @@ def open_job(
         What Spark reported while the job ran, to verify the drop counters, too: reports as ``query.recentProgress`` or
         a listener gives them, or a file with one in JSON on each line, such as an event log that is not compressed. Of
         a query of this session those it still has are taken.
+    output
+        What the job put out, to verify that, too: the folder that Spark's file sink wrote (Parquet, ORC, JSON, CSV), a
+        Delta table's, or a DataFrame of its rows, with the micro-batch of each in a column ``batch_id`` where that is
+        known.
 
     Returns
     -------
@@ -88,12 +93,13 @@ def open_job(
     TooLargeError
         If there are too many rows to take into memory.
     """
-    choice = _choice(keys, sample)
+    choice, sink = _choice(keys, sample), sinks.given(output)
     reports = reported.read(progress)
     spark, plan, address = _given(joined, checkpoint)
     if progress is None:
         reports = reported.read(getattr(joined, "recentProgress", None) if hasattr(joined, "_jsq") else None)
     known = understanding.understood(spark, plan)
+    sinks.check_there(spark, sink)
     _check_watermarks(known)
     logs = _committed(checkpoints.read(spark, address))
     leaves = sources.leaves(plan)
@@ -104,7 +110,7 @@ def open_job(
         raise
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise QueryError(f"the job cannot be opened: {cause(error)}", str(error)) from None
-    return replace(job, reports=reports)
+    return replace(job, reports=reports, sink=sink)
 
 
 def _choice(keys: Any, sample: Any) -> Choice:
@@ -321,8 +327,11 @@ def _rows(
     shown = entering.columns(known, place)
     parts: list[pa.Table] = []
     met: list[np.ndarray[Any, Any]] = []
+    needed = None if run_join is None else entering.needed(known, place, run_join)
     passed = (
-        None if run_join is None else entering.survivors(spark, known, place, run_join, sources=by_ids, choice=choice)
+        entering.survivors(spark, known, place, run_join, sources=by_ids, choice=choice)
+        if run_join is not None and needed is None
+        else None
     )
     filtered: list[np.ndarray[Any, Any]] = []
     if first:
@@ -345,7 +354,9 @@ def _rows(
         missing.append(f"the rows of the {side} side cannot be read again: there is {error}")
     else:
         parts.append(entered.drop_columns([PLACE]))
-        if passed is not None:
+        if needed is not None:
+            filtered.append(_without(entered, needed))
+        elif passed is not None:
             filtered.append(~_among(entered, passed))
         met.append(np.zeros(entered.num_rows, dtype=bool))
     if not parts:
@@ -353,8 +364,16 @@ def _rows(
     schema = parts[-1].schema
     table = pa.concat_tables([each.cast(schema) for each in parts])
     arrival = entering.arrival(table, first)
-    flags = None if passed is None else np.concatenate(filtered)
+    flags = None if passed is None and needed is None else np.concatenate(filtered)
     return _Side(table.select(list(shown.names)), arrival, np.concatenate(met), flags), missing
+
+
+def _without(rows: pa.Table, needed: Sequence[str]) -> np.ndarray[Any, Any]:
+    """Which rows of a table have a null in one of some columns."""
+    found = np.zeros(rows.num_rows, dtype=bool)
+    for name in needed:
+        found |= rows.column(name).is_null().to_numpy()
+    return found
 
 
 def _among(rows: pa.Table, others: pa.Table) -> np.ndarray[Any, Any]:
