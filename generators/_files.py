@@ -33,7 +33,7 @@ def write(path: str | os.PathLike[str], scenario: str, *, files: int = 10, **set
     Parameters
     ----------
     path
-        A folder, made if missing; it must not have the folders yet that are written.
+        A folder, made if missing; it must be empty.
     scenario
         One of `scenarios`.
     files
@@ -50,7 +50,7 @@ def write(path: str | os.PathLike[str], scenario: str, *, files: int = 10, **set
     Raises
     ------
     ArgumentError
-        If a setting is wrong, or there is such a folder.
+        If a setting is wrong, or the folder holds something.
 
     Examples
     --------
@@ -68,35 +68,34 @@ def write(path: str | os.PathLike[str], scenario: str, *, files: int = 10, **set
     if isinstance(files, bool) or not isinstance(files, int) or not 1 <= files <= min(checked.events, _MOST_FILES):
         raise wrong("files", files, f"use a whole number from 1 to {min(checked.events, _MOST_FILES):,}")
     target = safe_files.place(path)
-    draw = Draw(checked)
-    folders: list[Path] = []
+    with safe_files.folder(target, replace=False) as staged:
+        names = _written(staged, scenario, files, checked)
+    return target / names[0], target / names[1]
+
+
+def _written(folder: Path, scenario: str, files: int, settings: Settings) -> list[str]:
+    """Write the files of both sides, and say what these are called."""
+    draw = Draw(settings)
+    names: list[str] = []
     waiting: list[tuple[pa.Table, Numbers] | None] = [None, None]
     for number in range(files):
-        first, last = (each * checked.events // files for each in (number, number + 1))
+        first, last = (each * settings.events // files for each in (number, number + 1))
         draw.continue_with(replace(draw.settings, events=last - first), first)
         sides = SCENARIOS[scenario](draw)
-        if not folders:
-            folders = _folders(target, sides)
+        if not names:
+            names = [side.name for side in sides]
+            for name in names:
+                (folder / name).mkdir()
         end = int(sides[0].moments[-1])
         for place, side in enumerate(sides):
             rows, clock = _arriving(side, waiting[place], draw)
             until = len(clock) if number == files - 1 else int(np.searchsorted(clock, end))
             waiting[place] = rows.slice(until), clock[until:]
-            file = folders[place] / f"part-{number:05d}.parquet"
+            file = folder / side.name / f"part-{number:05d}.parquet"
             pq.write_table(rows.slice(0, until), file)
             os.utime(file, (number, number))
         draw.settings = replace(draw.settings, start=_EPOCH + timedelta(microseconds=end))
-    return folders[0], folders[1]
-
-
-def _folders(target: Path, sides: tuple[Side, Side]) -> list[Path]:
-    found = [target / side.name for side in sides]
-    for each in found:
-        if each.exists():
-            raise wrong("path", str(target), f"it has {each.name} in it already; give a new folder")
-    for each in found:
-        each.mkdir(parents=True)
-    return found
+    return names
 
 
 def _arriving(side: Side, waiting: tuple[pa.Table, Numbers] | None, draw: Draw) -> tuple[pa.Table, Numbers]:

@@ -206,6 +206,6 @@ def test_wrong_files(tmp_path, settings, words):
 def test_files_are_never_replaced(tmp_path):
     generators.write(tmp_path, "orders_payments", files=1, events=10)
     before = files(tmp_path)
-    with pytest.raises(wb.ArgumentError, match="it has orders in it already"):
+    with pytest.raises(wb.ArgumentError, match="that folder is not empty; give a new one"):
         generators.write(tmp_path, "orders_payments", files=1, events=20)
     assert files(tmp_path) == before
