@@ -239,3 +239,26 @@ def test_wrong_outputs(session, done, tmp_path):
     assert line(wb.open_job(joined, checkpoint, output=other))["examples"] == (
         "not compared: it has no column of those that the job puts out and whose values are known"
     )
+
+
+def test_a_key_that_is_one_column_of_both_sides(session, folder, tmp_path):
+    orders, payments = written.marked(*jobs.streams(session, folder))
+    orders = orders.select("order_id", F.window("ordered_at", "5 seconds").alias("w"), "order_no")
+    payments = payments.select(
+        F.col("oid").alias("order_id"), F.window("paid_at", "5 seconds").alias("w"), "payment_no"
+    )
+    joined = orders.join(payments, ["order_id", "w"], "full")
+    checkpoint, out = ran(joined, tmp_path)
+    for chosen in ({}, {"keys": ["b"]}):
+        found = line(wb.open_job(joined, checkpoint, output=out, **chosen))
+        assert (found["examples"], found["differences"]) == ("", 0)
+        assert found["model"] > 0
+        assert found["what"].endswith("by their order_id, w, order_no, payment_no")
+
+
+def test_a_table_that_spark_cannot_read(done, tmp_path):
+    joined, checkpoint, _ = done
+    (tmp_path / "_delta_log").mkdir()
+    job = wb.open_job(joined, checkpoint, output=tmp_path)
+    assert line(job)["examples"].startswith("not compared: ")
+    assert job.comparison.differences.isna().tolist()[-1]
