@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 from generators._feed import Feed
+from generators._files import write
 from generators._generate import generate, scenarios
 from workbench.recording import load, save
 
-__all__ = ["Feed", "generate", "load", "save", "scenarios"]
+__all__ = ["Feed", "generate", "load", "save", "scenarios", "write"]

@@ -19,7 +19,7 @@ import psutil
 
 HERE = Path(__file__).parent
 README = HERE.parents[1] / "README.md"
-ALL = ("start", "live", "work", "growth", "against_defaults")
+ALL = ("start", "live", "work", "growth", "against_defaults", "large_job")
 
 
 def lines(name: str) -> Iterator[dict[str, object]]:

@@ -158,3 +158,54 @@ def test_wrong_folders(tmp_path):
     (path / "recording.json").write_text("{}")
     with pytest.raises(wb.DataError, match="does not describe a recording"):
         generators.load(path)
+
+
+@pytest.mark.parametrize("scenario", SUITED)
+def test_files_of_a_scenario(tmp_path, scenario):
+    settings = {"events": 1_000, "rate": 20, "late": 0.1, "late_by": "20 seconds", "duplicates": 0.1, "seed": 4}
+    folders = generators.write(tmp_path / "a", scenario, files=4, **settings)
+    again = generators.write(tmp_path / "b", scenario, files=4, **settings)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+    assert len(again) == 2
+    whole = generators.generate(scenario, **settings)
+    for folder, side in zip(folders, whole, strict=True):
+        assert folder.name == side.name
+        parts = sorted(folder.glob("*.parquet"))
+        assert len(parts) == 4
+        assert [part.stat().st_mtime for part in parts] == sorted(part.stat().st_mtime for part in parts)
+        tables = [pd.read_parquet(part) for part in parts]
+        rows = pd.concat(tables)
+        assert list(rows) == side.table.column_names
+        assert len(rows) == pytest.approx(len(side), rel=0.15)
+        assert 0.05 < rows.duplicated().mean() < 0.2
+        ends = [part[side.time].max() for part in tables]
+        assert ends == sorted(ends)
+        overlaps = [(later[side.time] < end).mean() for later, end in zip(tables[1:], ends, strict=False)]
+        assert max(overlaps) > 0.02  # rows that are late, or were on their way
+        plain = rows.drop_duplicates()
+        named = [name for name in side.table.column_names if name.endswith("_id") and name not in side.key]
+        assert all(plain[name].is_unique for name in named)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"files": 0}, "files: got 0; use a whole number from 1 to 20"),
+        ({"files": 21}, "files: got 21"),
+        ({"batches": 3}, "batches: got 3; files are cut by number"),
+        ({"idle": ("left", 0, 1)}, "idle: got"),
+        ({"scenario": "nope"}, "scenario: got 'nope'"),
+    ],
+)
+def test_wrong_files(tmp_path, settings, words):
+    with pytest.raises(wb.ArgumentError) as raised:
+        generators.write(tmp_path, **({"scenario": "transfers", "events": 20} | settings))
+    assert str(raised.value).startswith(words)
+
+
+def test_files_are_never_replaced(tmp_path):
+    generators.write(tmp_path, "orders_payments", files=1, events=10)
+    before = files(tmp_path)
+    with pytest.raises(wb.ArgumentError, match="that folder is not empty; give a new one"):
+        generators.write(tmp_path, "orders_payments", files=1, events=20)
+    assert files(tmp_path) == before

@@ -147,7 +147,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "tune": SIDES | {"over": {"left.watermark": ["0 s", "1 s"]}, "policy": "min"},
     "describe": {"joined": StreamingFrame()},
-    "open_job": {"joined": StreamingFrame(), "checkpoint": "checkpoint", "keys": ["a"], "sample": 0.5, "progress": []},
+    "open_job": {"joined": StreamingFrame(), "checkpoint": "checkpoint", "keys": ["a"], "sample": 0.5, "progress": [],
+                 "output": "output"},
     "watch": {"joined": StreamingFrame(), "checkpoint": "checkpoint", "every": "1 second"},
     "SideDescription": {"name": "a", "key": "k", "time": "t", "watermark": None, "columns": ("k", "t")},
     "Description": {"join": JOIN, "left": None, "right": None, "where": "", "unknown": (), "notes": ()},
@@ -193,6 +194,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Preview.explain": {"rows": [0, 1]},
     "Run.state": {"batch": 0},
     "Preview.against": {"other": lambda: _preview(JOIN)},
+    "Preview.changes": {"other": lambda: _preview(JOIN), "by": ["k"]},
     "Preview.at": {"batch": 0},
     "Preview.side": {"name": "left"},
     **{
@@ -220,6 +222,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Preview.report": {"path": "report.html", "tuning": _tuning},
     "generators.load": {"path": "recording"},
     "save": {"path": "recording", "left": LEFT, "right": RIGHT},
+    "write": {"path": "files", "scenario": "orders_payments", "files": 2, **{
+        name: value for name, value in GENERATED.items() if name not in ("batches", "idle", "trigger")
+    }},
 }  # fmt: skip
 """Arguments that are right, for each public callable; a function in place of a value makes one for each call."""
 

@@ -18,7 +18,7 @@ from workbench.literals import POLICIES, Policy
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Checkpoint", "MicroBatch", "SourceFile", "ended", "read", "source_files", "source_start"]
+__all__ = ["Checkpoint", "Files", "MicroBatch", "SourceFile", "ended", "read", "source_files", "source_start"]
 
 _POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 _KNOWN_VERSION = "v1"
@@ -100,7 +100,7 @@ def read(spark: SparkSession, address: str) -> Checkpoint:
     DataError
         If its logs have a form that is not known.
     """
-    files = _Files(spark)
+    files = Files(spark)
     try:
         if not files.has(address):
             raise wrong("checkpoint", address, "there is no such folder; give what the query's checkpointLocation is")
@@ -143,13 +143,13 @@ def _batch(text: str, number: int, committed: bool) -> tuple[MicroBatch, dict[st
 
 def ended(spark: SparkSession, address: str) -> dict[int, int]:
     """When micro-batches ended, by their number: when the log of commits was written, in milliseconds since 1970."""
-    times = _Files(spark).times(f"{address}/commits")
+    times = Files(spark).times(f"{address}/commits")
     return {int(name): time for name, time in times.items() if name.isdigit()}
 
 
 def source_files(spark: SparkSession, checkpoint: Checkpoint, source: int) -> list[SourceFile]:
     """The files that a file source noted, in its order; those that its compacted log has dropped are not there."""
-    files, folder = _Files(spark), f"{checkpoint.address}/sources/{source}"
+    files, folder = Files(spark), f"{checkpoint.address}/sources/{source}"
     names = files.names(folder)
     compacted = max((int(name.split(".")[0]) for name in names if name.endswith(".compact")), default=None)
     numbers = [int(name) for name in names if name.isdigit() and (compacted is None or int(name) > compacted)]
@@ -165,14 +165,14 @@ def source_files(spark: SparkSession, checkpoint: Checkpoint, source: int) -> li
 
 def source_start(spark: SparkSession, checkpoint: Checkpoint, source: int) -> Any:
     """The offsets that a source noted when the query began; None where it noted none."""
-    files, file = _Files(spark), f"{checkpoint.address}/sources/{source}/0"
+    files, file = Files(spark), f"{checkpoint.address}/sources/{source}/0"
     if not files.has(file):
         return None
     text = files.text(file)
     return json.loads(text[text.index("{") :]) if "{" in text else None
 
 
-class _Files:
+class Files:
     """Files where the session's Spark finds them."""
 
     def __init__(self, spark: Any) -> None:
@@ -184,10 +184,12 @@ class _Files:
         return path.getFileSystem(self._settings), path
 
     def has(self, address: str) -> bool:
+        """Whether there is such a file or folder."""
         system, path = self._at(address)
         return bool(system.exists(path))
 
     def names(self, folder: str) -> list[str]:
+        """The files of a folder; none of one that is not there."""
         system, path = self._at(folder)
         return [str(each.getPath().getName()) for each in system.listStatus(path)] if system.exists(path) else []
 
@@ -198,9 +200,11 @@ class _Files:
         return {str(each.getPath().getName()): int(each.getModificationTime()) for each in found}
 
     def numbers(self, folder: str) -> list[int]:
+        """The files of a folder that are called by a number."""
         return sorted(int(name) for name in self.names(folder) if name.isdigit())
 
     def text(self, file: str) -> str:
+        """What a file holds."""
         system, path = self._at(file)
         stream = system.open(path)
         try:

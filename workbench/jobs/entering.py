@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, TooLargeError
-from workbench.jobs import held, replay
+from workbench.jobs import conditions, held, replay
 from workbench.jobs.catalyst import Node, expressions
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
@@ -35,7 +35,9 @@ __all__ = [
     "each_once",
     "entered",
     "held_before",
+    "in_arrow",
     "kept_columns",
+    "needed",
     "newest",
     "quoted",
     "survivors",
@@ -51,6 +53,8 @@ _PLAIN = frozenset(
     | {"timestamp", "timestamp_ntz", "varchar"}
 )
 """The types of Spark's that streams have columns of, beside lists and structs of them."""
+_KEEP_ROWS = frozenset({"EventTimeWatermark", "Filter", "Project", "SubqueryAlias", "View"})
+"""Operators that drop no rows but by a condition."""
 _EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
@@ -224,6 +228,35 @@ def survivors(
         raise _unreadable(error) from None
 
 
+def needed(known: Understood, place: int, optimised: Node) -> list[str] | None:
+    """The columns of a side that must not be null, if filters which Spark pushes below the join ask for nothing else.
+
+    Returns
+    -------
+    list or None
+        Their names; empty where no filter is pushed. None: there is more, so that `survivors` has to be asked.
+    """
+    mine, shown = known.inputs[place], columns(known, place)
+    types = dict(zip(mine.columns, _fields(known, place), strict=True))
+    names = {
+        one: name
+        for each, name in zip(shown.ids, shown.names, strict=False)
+        if str(types[each].dataType().typeName()).partition("(")[0] in _PLAIN
+        for one in mine.lineage(each)
+    }
+    found = []
+    for node in optimised.children[place].walk():
+        if node.children and node.kind not in _KEEP_ROWS:
+            return None
+        for each in expressions(node, "condition") if node.kind == "Filter" else []:
+            for part in (one for conjunct in conditions.conjuncts(each) for one in conjunct.parts):
+                column = part.children[0].id if part.kind == "IsNotNull" else None
+                if column is None or column not in names:
+                    return None
+                found.append(names[column])
+    return list(dict.fromkeys(found))
+
+
 def held_before(
     spark: SparkSession, known: Understood, place: int, *, address: str, batch: int, choice: Choice
 ) -> pa.Table:
@@ -316,9 +349,7 @@ def _table(rows: DataFrame, mine: Columns) -> pa.Table:
     from pyspark.sql import functions as F
 
     shown = [
-        F.col(quoted(each.name))
-        if _in_arrow(each.dataType)
-        else F.to_json(F.struct(quoted(each.name))).alias(each.name)
+        F.col(quoted(each.name)) if in_arrow(each.dataType) else F.to_json(F.struct(quoted(each.name))).alias(each.name)
         for each in rows.schema.fields
     ]
     rows = rows.select(*shown).where(F.col(quoted(mine.time)).isNotNull())
@@ -332,13 +363,13 @@ def _unreadable(error: Exception) -> QueryError:
     return QueryError(f"the rows of the job's sources cannot be read: {cause(error)}", str(error))
 
 
-def _in_arrow(kind: Any) -> bool:
+def in_arrow(kind: Any) -> bool:
     """Whether streams have columns of a type of Spark's."""
     name = kind.typeName()
     if name == "array":
-        return _in_arrow(kind.elementType)
+        return in_arrow(kind.elementType)
     if name == "struct":
-        return bool(kind.fields) and all(_in_arrow(each.dataType) for each in kind.fields)
+        return bool(kind.fields) and all(in_arrow(each.dataType) for each in kind.fields)
     return name in _PLAIN
 
 

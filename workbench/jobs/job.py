@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import WorkbenchError, wrong
-from workbench.jobs import held, reported, verifying
+from workbench.jobs import held, leaving, reported, verifying
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.description import Description
 from workbench.jobs.entering import Choice
+from workbench.jobs.sinks import Sink
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
 from workbench.literals import Policy
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from workbench.charts import RunCharts
+    from workbench.runs.changes import Changes
     from workbench.runs.preview import Preview
     from workbench.runs.saved import Saved
     from workbench.tuning import Advice, Tuning
@@ -55,6 +57,8 @@ class Job(Result):
         Which keys were taken.
     reports
         What Spark reported of the micro-batches while the job ran, by number, as far as that was given.
+    sink
+        Where the rows are that it put out, as far as that was given.
     """
 
     known: Understood = field(repr=False)
@@ -63,6 +67,7 @@ class Job(Result):
     missing: tuple[str, ...] = ()
     choice: Choice = field(default_factory=Choice)
     reports: Mapping[int, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    sink: Sink | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         numbers = self.checkpoint.batches[0].number, self.checkpoint.batches[-1].number
@@ -118,6 +123,36 @@ class Job(Result):
                 f"the join of this job was not understood ({'; '.join(self.unknown)}); its late rows, state and "
                 "micro-batches are known: job.late, job.state(n), job.batches"
             )
+
+    def changes(self, other: Result, by: Any = None) -> Changes:
+        """What changed between this job and another one, or a run of its rows; as `Run.changes`.
+
+        ``batch`` and ``other_batch`` are Spark's numbers. `Changes.notes` says why rows may be gone or new.
+
+        Raises
+        ------
+        WorkbenchError
+            If the join of one of them was not understood.
+        """
+        self._check_understood()
+        if isinstance(other, Job):
+            other._check_understood()
+        return super().changes(other, by)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What may be why another job, or a run, has other rows, a sentence each."""
+        found = [*self.missing]
+        if not self.choice.takes_all:
+            found.append("only some of the keys were taken")
+        if self.simulation.first:
+            found.append(
+                f"what came before micro-batch {self.simulation.first}, the first that is kept, is known as far as it "
+                "was in state then"
+            )
+        if self.where:
+            found.append(f"the join asks for {self.where} too, which a run of its rows does not")
+        return tuple(found)
 
     def recording(self) -> tuple[Stream, Stream]:
         """Both streams as they entered the join, for `workbench.run` and `workbench.tune` under other settings.
@@ -288,7 +323,9 @@ class Job(Result):
 
         Columns as in `Run.comparison`. The watermarks that follow from the rows are compared with those of the logs,
         and the rows in state after the last micro-batch, value by value; and of an interval or window join the late
-        rows with Spark's counter, where `reports` has it and all keys were taken.
+        rows with Spark's counter, where `reports` has it and all keys were taken. With `sink`, the rows that the job
+        put out are compared with the model's pairs, as the operators above the join make them; where they cannot be,
+        ``differences`` is missing, and ``examples`` says why.
         """
         return self._comparison.copy()
 
@@ -300,13 +337,18 @@ class Job(Result):
         facts = verifying.compare(self.spark, self.simulation, self.known, self.checkpoint, self.choice)
         if self.reports and self.choice.takes_all:
             facts = pd.concat([facts, verifying.drops(self.simulation, self.known, self.reports)], ignore_index=True)
+        if self.sink is not None:
+            line = leaving.compare(self.spark, self.simulation, self.known, self.checkpoint, self.choice, self.sink)
+            facts = pd.concat([facts.astype(object), pd.DataFrame([line], dtype=object)], ignore_index=True)
+            numbers = ["model", "spark", "differences"]
+            facts = facts.astype(dict.fromkeys(numbers, "int64" if line["model"] is not None else "Int64"))
         return facts
 
     @property
     def mismatches(self) -> pd.DataFrame:
         """The rows of `comparison` that differ: a bug of the workbench, or for want of what is `missing`."""
         comparison = self.comparison
-        return comparison[comparison["differences"] > 0]
+        return comparison[(comparison["differences"] > 0).fillna(False).astype(bool)]
 
     @property
     def mismatch(self) -> str:

@@ -15,7 +15,18 @@ import pyarrow as pa
 from workbench import session
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, WorkbenchError, wrong
-from workbench.jobs import catalyst, entering, event_log, held, replay, reported, residual, sources, understanding
+from workbench.jobs import (
+    catalyst,
+    entering,
+    event_log,
+    held,
+    replay,
+    reported,
+    residual,
+    sinks,
+    sources,
+    understanding,
+)
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
@@ -51,6 +62,7 @@ def open_job(
     keys: Sequence[Any] | None = None,
     sample: float = 1.0,
     progress: Sequence[Any] | str | os.PathLike[str] | None = None,
+    output: str | os.PathLike[str] | DataFrame | None = None,
 ) -> Job:
     """Open a job that runs, or ran: what became of each row of the micro-batches that its checkpoint still has.
 
@@ -72,6 +84,10 @@ def open_job(
         a listener gives them, or a file with one in JSON on each line; or Spark's event log: its file, or the folder
         of its parts, compressed or not, on any file system that the session knows. Of a query of this session those it
         still has are taken.
+    output
+        What the job put out, to verify that, too: the folder that Spark's file sink wrote (Parquet, ORC, JSON, CSV), a
+        Delta table's, or a DataFrame of its rows, with the micro-batch of each in a column ``batch_id`` where that is
+        known.
 
     Returns
     -------
@@ -90,7 +106,7 @@ def open_job(
     TooLargeError
         If there are too many rows to take into memory.
     """
-    choice = _choice(keys, sample)
+    choice, sink = _choice(keys, sample), sinks.given(output)
     in_parts = event_log.is_event_log(progress)
     reports = [] if in_parts else reported.listed(progress)
     spark, plan, address = given(joined, checkpoint)
@@ -99,21 +115,23 @@ def open_job(
     elif in_parts:
         reports = reported.listed(event_log.reports(spark, progress))
     known = understanding.understood(spark, plan)
+    sinks.check_there(spark, sink)
     _check_watermarks(known)
     leaves = sources.leaves(plan)
     choice = _with_arity(choice, known)
     logs = _committed(checkpoints.read(spark, address))
+    job = None
     for later in range(1, _TRIES):
         try:
-            return replace(_opened_once(spark, known, logs, leaves, choice), reports=reported.of(logs.query, reports))
-        except (
-            QueryError
-        ):  # the query may have gone on meanwhile, and Spark deleted the first micro-batch that was kept
+            job = _opened_once(spark, known, logs, leaves, choice)
+            break
+        except QueryError:  # the query may have gone on, and Spark deleted the first micro-batch that was kept
             now = _committed(checkpoints.read(spark, address))
             if now.batches[0].number == logs.batches[0].number:
                 raise
             logs = _from(now, later)
-    return replace(_opened_once(spark, known, logs, leaves, choice), reports=reported.of(logs.query, reports))
+    job = _opened_once(spark, known, logs, leaves, choice) if job is None else job
+    return replace(job, reports=reported.of(logs.query, reports), sink=sink)
 
 
 def _from(logs: Checkpoint, place: int) -> Checkpoint:
@@ -360,8 +378,11 @@ def _rows(
     shown = entering.columns(known, place)
     parts: list[pa.Table] = []
     met: list[np.ndarray[Any, Any]] = []
+    needed = None if run_join is None else entering.needed(known, place, run_join)
     passed = (
-        None if run_join is None else entering.survivors(spark, known, place, run_join, sources=by_ids, choice=choice)
+        entering.survivors(spark, known, place, run_join, sources=by_ids, choice=choice)
+        if run_join is not None and needed is None
+        else None
     )
     filtered: list[np.ndarray[Any, Any]] = []
     if first:
@@ -384,7 +405,9 @@ def _rows(
         missing.append(f"the rows of the {side} side cannot be read again: there is {error}")
     else:
         parts.append(entered.drop_columns([PLACE]))
-        if passed is not None:
+        if needed is not None:
+            filtered.append(_without(entered, needed))
+        elif passed is not None:
             filtered.append(~_among(entered, passed))
         met.append(np.zeros(entered.num_rows, dtype=bool))
     if not parts:
@@ -392,8 +415,16 @@ def _rows(
     schema = parts[-1].schema
     table = pa.concat_tables([each.cast(schema) for each in parts])
     arrival = entering.arrival(table, first)
-    flags = None if passed is None else np.concatenate(filtered)
+    flags = None if passed is None and needed is None else np.concatenate(filtered)
     return _Side(table.select(list(shown.names)), arrival, np.concatenate(met), flags), missing
+
+
+def _without(rows: pa.Table, needed: Sequence[str]) -> np.ndarray[Any, Any]:
+    """Which rows of a table have a null in one of some columns."""
+    found = np.zeros(rows.num_rows, dtype=bool)
+    for name in needed:
+        found |= rows.column(name).is_null().to_numpy()
+    return found
 
 
 def _among(rows: pa.Table, others: pa.Table) -> np.ndarray[Any, Any]:

@@ -12,7 +12,7 @@ from workbench.jobs.sources import BATCH, PLACE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["TIME", "NotReplayable", "alias", "frame", "ids", "listed", "renamed", "replayed", "seq"]
+__all__ = ["IN_THE_WAY", "TIME", "NotReplayable", "alias", "frame", "ids", "listed", "renamed", "replayed", "seq"]
 
 _PASSES_ON = frozenset(
     {"Filter", "Generate", "Join", "ResolvedHint", "Sample", "SubqueryAlias", "Union", "View", "Window"}
@@ -21,11 +21,12 @@ _PASSES_ON = frozenset(
 TIME = "__time"
 """The column with the event time of a row, as it was where its watermark is set."""
 _CARRIED = (BATCH, PLACE, TIME)
-_IN_THE_WAY = {
+IN_THE_WAY = {
     "Aggregate": "an aggregation",
     "Deduplicate": "dropDuplicates",
     "DeduplicateWithinWatermark": "dropDuplicatesWithinWatermark",
 }
+"""Operators through which rows cannot be followed, as users call them."""
 
 
 class NotReplayable(Exception):  # noqa: N818 - caught where it is turned into a sentence
@@ -33,7 +34,11 @@ class NotReplayable(Exception):  # noqa: N818 - caught where it is turned into a
 
 
 def replayed(
-    spark: SparkSession, plan: Node, sources: Mapping[frozenset[int], DataFrame], time: int | None = None
+    spark: SparkSession,
+    plan: Node,
+    sources: Mapping[frozenset[int], DataFrame],
+    time: int | None = None,
+    inner: Node | None = None,
 ) -> DataFrame:
     """What a part of a plan gives for rows that its sources gave.
 
@@ -48,6 +53,8 @@ def replayed(
         and `PLACE`.
     time
         The id of an event time where its watermark is set, which is to be carried along; None: none is.
+    inner
+        A node of the plan whose rows are given, as those of a source are, in place of its sources; None: none.
 
     Returns
     -------
@@ -59,7 +66,7 @@ def replayed(
     NotReplayable
         If there is an operator that is not understood, or a source that is not given.
     """
-    return frame(spark, _Plans(spark, sources, time).rebuilt(plan))
+    return frame(spark, _Plans(spark, sources, time, inner).rebuilt(plan))
 
 
 def frame(spark: SparkSession, plan: Any) -> DataFrame:
@@ -77,12 +84,13 @@ class _Plans:
     spark: Any
     sources: Mapping[frozenset[int], DataFrame]
     time: int | None
+    inner: Node | None
 
     def rebuilt(self, node: Node) -> Any:
         """A node over what its sources gave."""
         if not bool(node.java.isStreaming()):
             return node.java
-        if not node.children:
+        if not node.children or node is self.inner:
             return self._source(node)
         children = [self.rebuilt(child) for child in node.children]
         if node.kind == "EventTimeWatermark":
@@ -95,7 +103,7 @@ class _Plans:
             return self._logical.Expand(self._seq(lists), self._with(node.java.output(), carried), children[0])
         if node.kind in _PASSES_ON:
             return self._in_order(node, node.java.withNewChildren(self._seq(children)))
-        named = _IN_THE_WAY.get(node.kind, f"Spark's operator {node.kind}")
+        named = IN_THE_WAY.get(node.kind, f"Spark's operator {node.kind}")
         raise NotReplayable(f"{named}, through which rows cannot be followed")
 
     def _timed(self, node: Node, made: Any) -> Any:

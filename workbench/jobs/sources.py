@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlparse
 
+import pyarrow as pa
+
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
@@ -20,7 +22,7 @@ from workbench.jobs.checkpoint import Checkpoint
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["BATCH", "PLACE", "Taken", "leaves", "taken"]
+__all__ = ["BATCH", "PLACE", "Taken", "existing", "leaves", "taken", "with_batches"]
 
 BATCH, PLACE = "__batch", "__place"
 _LEAVES = ("StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation")
@@ -102,13 +104,11 @@ def _ranges(numbers: list[int], ends: list[int], from_start: bool) -> dict[int, 
 def _from_files(
     spark: SparkSession, source: Node, files: Iterable[checkpoints.SourceFile], batches: Mapping[int, int]
 ) -> Taken:
-    from pyspark.sql import functions as F
-
     mine = {each.path: batches[each.entry] for each in files if each.entry in batches}
     entries = {each.entry for each in files}
     dropped = len([each for each in batches if each not in entries])
     missing = [f"{dropped:,} entries of the log of {_described(source)} are gone"] if dropped else []
-    there = _existing(spark, list(mine))
+    there = existing(spark, list(mine))
     if len(there) < len(mine):
         gone = [each for each in mine if each not in there]
         missing.append(f"{len(gone):,} of {len(mine):,} files of {_described(source)} are gone, such as {gone[0]}")
@@ -122,20 +122,39 @@ def _from_files(
     options["__globPaths__"] = "false"  # names of files may have characters of a pattern
     reader = spark.read.format(str(about.className())).schema(_schema(source)).options(**options)
     rows = reader.load([unquote(each) for each in there])
-    names = [(each, mine[each]) for each in there]
-    spelled = {_plain(text): batch for name, batch in names for text in (name, unquote(name))}
-    known = spark.createDataFrame(list(spelled.items()), f"`{BATCH}_file` string, `{BATCH}` long")
-    path = F.regexp_replace("_metadata.file_path", _LOCAL, "file:/")
-    rows = rows.withColumn(f"{BATCH}_file", path).join(F.broadcast(known), f"{BATCH}_file")
+    rows = with_batches(rows, {each: mine[each] for each in there})
     return Taken(_numbered(rows, source), tuple(missing))
 
 
-def _plain(path: str) -> str:
-    """A file's address with one slash where Spark writes one or three."""
-    return re.sub(_LOCAL, "file:/", path)
+def with_batches(rows: DataFrame, batches: Mapping[str, int]) -> DataFrame:
+    """Rows of files with `BATCH`, the micro-batch of each; those of other files are left out.
+
+    Parameters
+    ----------
+    rows
+        As Spark's reader of files gives them.
+    batches
+        The micro-batch of each file, by its address as a log of Spark's has it.
+    """
+    from pyspark.sql import functions as F
+
+    if not batches:
+        return rows.where(F.lit(False)).withColumn(BATCH, F.lit(0).cast("long"))
+    spelled = {other: batch for path, batch in batches.items() for other in _spellings(path)}
+    table = pa.table({f"{BATCH}_file": list(spelled), BATCH: pa.array(spelled.values(), pa.int64())})
+    known = rows.sparkSession.createDataFrame(table)
+    named = rows.withColumn(f"{BATCH}_file", F.col("_metadata.file_path"))
+    return named.join(F.broadcast(known), f"{BATCH}_file").drop(f"{BATCH}_file")
 
 
-def _existing(spark: SparkSession, files: list[str]) -> list[str]:
+def _spellings(path: str) -> set[str]:
+    """A file's address in all ways in which Spark writes it: with one slash or three, its characters escaped or not."""
+    plain = {re.sub(_LOCAL, "file:/", each) for each in (path, unquote(path))}
+    return plain | {re.sub(_LOCAL, "file:///", each) for each in plain}
+
+
+def existing(spark: SparkSession, files: list[str]) -> list[str]:
+    """Those files that are there; all of them where they are too many to ask."""
     if len(files) > _AT_ONCE:
         return files
     java: Any = spark._jvm

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from workbench.charts import RunCharts
+    from workbench.runs.changes import Changes
     from workbench.runs.explain import Reasons
     from workbench.runs.moment import Moment
     from workbench.runs.saved import Saved
@@ -401,6 +402,52 @@ class Result:
         mine, theirs = self.explain(moved), other.explain(moved)
         mine = mine.drop(columns=["fix_setting", "fix_value"])
         return mine.assign(other_fate=theirs["fate"], other_reason=theirs["reason"])
+
+    def changes(self, other: Result, by: Any = None) -> Changes:
+        """What changed between this run, or job, and another one, row by row; their rows need not be the same.
+
+        Rows are recognised by their values, wherever they stand: each of one is held against one of the other with the
+        same values in the columns `by`. Of several that are alike there, those that fared alike are held against each
+        other first.
+
+        Parameters
+        ----------
+        other
+            A run, preview or job: of the same rows under other settings, or of another time.
+        by
+            The columns that tell rows apart, where both sides have them: a name, or several; of each side by itself as
+            ``{"left": …, "right": …}``. None: all columns that both have.
+
+        Returns
+        -------
+        Changes
+            The rows whose fate differs, with both reasons; the rows that only one has; counts by fate before and after;
+            the settings that differ.
+
+        Raises
+        ------
+        ArgumentError
+            If there are no such columns.
+
+        Examples
+        --------
+        >>> import generators
+        >>> import workbench as wb
+        >>> orders, payments = generators.generate("orders_payments", events=60, late=0.2, watermark="1 s", seed=5)
+        >>> join = wb.IntervalJoin("0 seconds", "15 seconds", how="left")
+        >>> before = wb.preview(join, orders, payments)
+        >>> changes = before.changes(wb.preview(join, orders, payments.with_watermark("1 minute")))
+        >>> changes.settings.values.tolist()
+        [['delay of payments', '1 s', '60 s']]
+        """
+        from workbench.runs import changes
+
+        return changes.changes(self, other, by)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What is to be known where this is held against another run, a sentence each."""
+        return ()
 
     def at(self, batch: int) -> Moment:
         """The run at the end of a micro-batch: watermark, open windows, state, rows out.

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
 import workbench as wb
-from workbench.jobs import checkpoint, opening
+from workbench.jobs import checkpoint, entering, opening
 
 
 @pytest.fixture(scope="module")
@@ -577,3 +577,16 @@ def check_any_job(spark, asked):
 @given(asked=jobs_in_any_spelling())
 def test_any_job_in_any_spelling(spark, asked):
     check_any_job(spark, asked)
+
+
+def test_sources_are_read_no_more_than_is_needed(session, outer, folder, tmp_path, monkeypatch):
+    """What filters let through is asked of Spark only where they ask for more than values that are not null."""
+    asked = []
+    survivors = entering.survivors
+    monkeypatch.setattr(entering, "survivors", lambda *given, **named: asked.append(1) or survivors(*given, **named))
+    job = wb.open_job(outer[0], outer[1].checkpoint)
+    assert asked == []
+    assert (job.rows.fate == "null_key").any()
+    filtered = written.filtered_above_watermark(*jobs.streams(session, folder))
+    assert wb.open_job(filtered, jobs.run(filtered, tmp_path).checkpoint).mismatches.empty
+    assert asked == [1, 1]
