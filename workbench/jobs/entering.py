@@ -13,7 +13,7 @@ import pyarrow as pa
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, TooLargeError
 from workbench.jobs import held, replay
-from workbench.jobs.catalyst import Node, expressions
+from workbench.jobs.catalyst import Node, expressions, listed
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
@@ -209,7 +209,7 @@ def survivors(
     from pyspark.sql import functions as F
 
     side = optimised.children[place]
-    ids = [int(each.exprId().id()) for each in replay.listed(side.java.output())]
+    ids = [int(each.exprId().id()) for each in listed(side.java.output())]
     try:
         rows = replay.replayed(spark, side, sources).toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     except replay.NotReplayable:
@@ -375,7 +375,7 @@ def newest(
     )
     if node is None or time is None:
         return None
-    ids = [int(each.exprId().id()) for each in replay.listed(node.children[0].java.output())]
+    ids = [int(each.exprId().id()) for each in listed(node.children[0].java.output())]
     try:
         rows = replay.replayed(spark, node.children[0], sources)
     except replay.NotReplayable:

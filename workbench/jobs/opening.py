@@ -236,6 +236,7 @@ class _Side:
 def _opened(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Sequence[Node], choice: Choice) -> Job:
     taken = sources.taken(spark, logs, leaves)
     missing = [words for each in taken for words in each.missing]
+    unread = [words for each in taken if each.rows is None for words in each.missing]
     by_ids = {replay.ids(leaf): each.rows for leaf, each in zip(leaves, taken, strict=True) if each.rows is not None}
     first, from_start = logs.batches[0].number, logs.batches[0].number == 0
     count = len(logs.batches)
@@ -249,7 +250,7 @@ def _opened(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Se
             entering.check_size(sum(number for _, number in seen.values()), side)
         delay = micros(_sides(known)[place].watermark or timedelta(0))
         newest.append(_newest(seen, logs, marks, delay))
-        rows, words = _rows(spark, known, place, logs, by_ids, choice, run_join)
+        rows, words = _rows(spark, known, place, logs, by_ids, choice, run_join, unread)
         made.append(rows)
         missing += words
     shown = entering.columns(known, 0), entering.columns(known, 1)
@@ -315,6 +316,7 @@ def _rows(
     by_ids: dict[frozenset[int], DataFrame],
     choice: Choice,
     run_join: Node | None,
+    unread: Sequence[str],
 ) -> tuple[_Side, list[str]]:
     """A side's rows, and what is missing of them, a sentence each."""
     first, missing, side = logs.batches[0].number, [], SIDES[place]
@@ -349,7 +351,7 @@ def _rows(
             filtered.append(~_among(entered, passed))
         met.append(np.zeros(entered.num_rows, dtype=bool))
     if not parts:
-        raise QueryError(f"the job cannot be opened: {'; '.join(missing)}", "")
+        raise QueryError(f"the job cannot be opened: {'; '.join(unread or missing)}", "")
     schema = parts[-1].schema
     table = pa.concat_tables([each.cast(schema) for each in parts])
     arrival = entering.arrival(table, first)
