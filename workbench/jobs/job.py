@@ -11,10 +11,10 @@ from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import held, reported, verifying
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.description import Description
-from workbench.jobs.entering import Choice
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
 from workbench.runs.result import Result
+from workbench.sources.choice import Choice
 from workbench.streams import Stream
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,6 @@ from workbench.jobs import catalyst, entering, held, replay, reported, residual,
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
-from workbench.jobs.entering import Choice
 from workbench.jobs.job import Job
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
@@ -27,6 +26,7 @@ from workbench.joins import IntervalJoin, Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
 from workbench.literals import SIDES
 from workbench.model import NOTHING, Logged, Micros, RowFacts, Simulation
+from workbench.sources.choice import Choice, checked, with_width
 from workbench.streams import Stream
 from workbench.times import micros
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_job"]
 
-_MOST_KEYS = 10_000
 _LONG_AGO = -(2**61)
 _ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
 _STAND_IN = IntervalJoin("0 seconds", "0 seconds")
@@ -88,7 +87,7 @@ def open_job(
     TooLargeError
         If there are too many rows to take into memory.
     """
-    choice = _choice(keys, sample)
+    choice = checked(keys, sample)
     reports = reported.read(progress)
     spark, plan, address = _given(joined, checkpoint)
     if progress is None:
@@ -107,32 +106,13 @@ def open_job(
     return replace(job, reports=reports)
 
 
-def _choice(keys: Any, sample: Any) -> Choice:
-    if isinstance(sample, bool) or not isinstance(sample, int | float) or not 0 < sample <= 1:
-        raise wrong("sample", sample, "give the share of the keys as a number above 0, at most 1")
-    if keys is None:
-        return Choice(None, float(sample))
-    if isinstance(keys, str | bytes | range) or not isinstance(
-        keys, Sequence | Set | np.ndarray | pd.Series | pd.Index
-    ):
-        raise wrong("keys", keys, 'give a list of key values, such as keys=["o-17", "o-18"]')
-    if not 0 < len(keys) <= _MOST_KEYS:
-        raise wrong("keys", keys, f"give at least one key and {_MOST_KEYS:,} at most, or leave it out")
-    listed = keys.tolist() if isinstance(keys, np.ndarray | pd.Series | pd.Index) else list(keys)
-    return Choice(tuple(each if isinstance(each, tuple) else (each,) for each in listed), float(sample))
-
-
 def _with_arity(choice: Choice, known: Understood) -> Choice:
     """The choice, if there is a key to choose by, and each value has as many parts as it has columns."""
     width = len(known.keys)
     if not choice.takes_all and not width:
         given = "sample" if choice.keys is None else "keys"
         raise ArgumentError(f"{given}: the join has no key columns that were understood, so none can be chosen by")
-    for each in choice.keys or ():
-        if len(each) != width:
-            words = "a value" if width == 1 else f"a tuple of {width} values"
-            raise wrong("keys", each, f"the key has {width} column{'s' * (width > 1)}: give {words} for each key")
-    return choice
+    return with_width(choice, width)
 
 
 def _given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
