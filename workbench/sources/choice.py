@@ -15,12 +15,25 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["ALL", "Choice", "Newest", "check_hashed", "checked", "micros_of", "newest_of", "quoted", "with_width"]
+__all__ = [
+    "ALL",
+    "Choice",
+    "Newest",
+    "check_hashed",
+    "checked",
+    "micros_of",
+    "newest_columns",
+    "newest_of",
+    "newest_rows",
+    "quoted",
+    "with_width",
+]
 
 _MOST_KEYS = 10_000
 _PARTS = 1_000_000
 _EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 _ROW = "__row"
+_NOTHING = -(2**63)
 _UNSTEADY = ("decimal", "double", "float")
 """Types of which equal values may be written differently, so that their hashes differ."""
 
@@ -144,10 +157,35 @@ def check_hashed(choice: Choice, types: Sequence[tuple[str, str]]) -> None:
 
 def newest_of(batches: int, arrival: Any, times: Any, keyed: Any) -> Newest:
     """The newest event times of rows whose micro-batches, event times and whether they have a key are given."""
-    found = [np.full(batches, -(2**63), dtype=np.int64) for _ in range(2)]
+    found = [np.full(batches, _NOTHING, dtype=np.int64) for _ in range(2)]
     np.maximum.at(found[0], arrival, times)
     np.maximum.at(found[1], arrival[keyed], times[keyed])
     return Newest(found[0], found[1])
+
+
+def newest_columns(rows: DataFrame, key: Sequence[str], time: str) -> list[Column]:
+    """Aggregates of Spark's: how many rows there are, and the newest event time of all and of those with a key."""
+    from pyspark.sql import functions as F
+
+    column, zoneless = quoted(time), dict(rows.dtypes)[time] == "timestamp_ntz"
+    return [
+        F.count("*").alias("count"),
+        F.coalesce(F.expr(micros_of(f"max({column})", zoneless)), F.lit(_NOTHING)).alias("all"),
+        F.coalesce(F.expr(micros_of(f"max({column}) FILTER (WHERE {_keyed(key)})", zoneless)), F.lit(_NOTHING)).alias(
+            "keyed"
+        ),
+    ]
+
+
+def newest_rows(rows: DataFrame, key: Sequence[str], time: str) -> tuple[int, int, int]:
+    """How many rows there are, and the newest event time of all and of those whose key is nowhere null."""
+    found = rows.agg(*newest_columns(rows, key, time)).first()
+    assert found is not None  # noqa: S101 - an aggregate without groups is one row
+    return int(found[0]), int(found[1]), int(found[2])
+
+
+def _keyed(key: Sequence[str]) -> str:
+    return " AND ".join(f"{quoted(name)} IS NOT NULL" for name in key)
 
 
 def micros_of(column: str, zoneless: bool) -> str:
