@@ -26,7 +26,7 @@ from workbench import safe_files, session
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, DataError, WorkbenchError, one_of, wrong
 from workbench.sources import FORMATS, MALFORMED, Files, Format, Malformed, arrow, parquet
-from workbench.sources.choice import ALL, Choice, Newest, check_hashed, newest_columns
+from workbench.sources.choice import ALL, Choice, Newest, check_hashed, newest_columns, quoted
 from workbench.sources.columns import BLOCK, CORRUPT, FILE, check_columns, check_roles
 from workbench.sources.recorded import Recorded
 
@@ -109,7 +109,7 @@ def read(
         types = _text_types(spark, folder, source, wanted, time)
     check_columns([*types], folder.name)
     with _in_one_sentence(folder, format):
-        rows = _rows(spark, folder, source, types, whole=not choice.takes_all)
+        rows = _rows(spark, folder, source, types)
         if nanos:
             rows = rows.withColumns({name: _from_nanoseconds(name) for name in nanos})
     names, newest = list(types) if wanted is None else wanted.names, None
@@ -118,7 +118,7 @@ def read(
         check_roles(names, key, time, name)
         check_hashed(choice, [(each, kind) for each, kind in rows.dtypes if each in key])
         with _in_one_sentence(folder, format):
-            total, newest = _newest(rows, key, time, files, batch)
+            total, newest = _newest(rows, key, time, files, batch, list(types) if format == "csv" else ())
             table = rows.where(choice.condition(key) | rows[CORRUPT].isNotNull()).toArrow()
     else:
         with _in_one_sentence(folder, format):
@@ -138,15 +138,20 @@ def read(
 
 
 def _newest(
-    rows: DataFrame, key: Sequence[str], time: str, files: list[Path], batch: np.ndarray[Any, Any]
+    rows: DataFrame, key: Sequence[str], time: str, files: list[Path], batch: np.ndarray[Any, Any], csv: Sequence[str]
 ) -> tuple[int, Newest | None]:
-    """How many records the files have, and of each micro-batch the newest event times of those that can be read."""
+    """How many records the files have, and of each micro-batch the newest event times of those that can be read.
+
+    Of CSV the names of all columns are given, too.
+    """
     from pyspark.sql import functions as F
 
     if dict(rows.dtypes)[time] not in ("timestamp", "timestamp_ntz"):
         return 0, None  # which is refused for all rows as for some
     good = F.col(CORRUPT).isNull().alias("good")
-    found = rows.groupBy(FILE, good).agg(*newest_columns(rows, key, time)).collect()
+    # else Spark reads CSV without a look at columns that nobody asks for, and finds no fault in them
+    whole = [F.max(F.hash(*map(quoted, csv)))] if csv else []
+    found = rows.groupBy(FILE, good).agg(*newest_columns(rows, key, time), *whole).collect()
     rank = {file: number for number, file in enumerate(files)}
     parts = [np.full(int(batch[-1]) + 1, -(2**63), dtype=np.int64) for _ in range(2)]
     for each in (each for each in found if each["good"]):
@@ -246,30 +251,26 @@ def _in_one_sentence(path: Path, kind: Format) -> Iterator[None]:
         raise DataError(f"path: {words}; give {_KINDS[kind]} files with one set of columns, or take it out") from None
 
 
-def _rows(spark: SparkSession, path: Path, source: Files, types: dict[str, str], whole: bool = False) -> DataFrame:
-    """The rows of a folder, what could not be read in `CORRUPT`, and where each row stood.
-
-    With `whole`, a record is read with all its columns, whichever are asked for, so that `CORRUPT` is the same.
-    """
+def _rows(spark: SparkSession, path: Path, source: Files, types: dict[str, str]) -> DataFrame:
+    """The rows of a folder, what could not be read in `CORRUPT`, and where each row stood."""
     from pyspark.sql import functions as F
 
     place = [
         F.col("_metadata.file_path").alias(_ROW_PLACE[0]),
         F.col("_metadata.file_block_start").alias(_ROW_PLACE[1]),
     ]
-    schema = ", ".join(f"{_quoted(name)} {kind_of}" for name, kind_of in types.items())
+    schema = ", ".join(f"{quoted(name)} {kind_of}" for name, kind_of in types.items())
     if source.format == "parquet":
         rows = spark.read.schema(schema).parquet(escaped(path))
         return rows.select("*", F.lit(None).cast("string").alias(CORRUPT), *place)
     schema += f", {CORRUPT} string"
     given = source.reader_options | {"columnNameOfCorruptRecord": CORRUPT}
     if source.format == "csv":
-        given |= {"columnPruning": "false"} if whole else {}
         return spark.read.schema(schema).options(**given).csv(escaped(path)).select("*", *place)
     lines = spark.read.text(escaped(path)).where(F.trim("value") != "")
     parsed = lines.select(F.from_json("value", schema, given).alias("row"), "value", *place)
     broken = F.when(_more_than_one("value"), F.col("value")).otherwise(F.col(f"row.{CORRUPT}"))
-    columns = [F.col(f"row.{_quoted(name)}").alias(name) for name in types]
+    columns = [F.col(f"row.{quoted(name)}").alias(name) for name in types]
     return parsed.select(*columns, broken.alias(CORRUPT), *_ROW_PLACE)
 
 
@@ -284,12 +285,8 @@ def _from_nanoseconds(name: str) -> Column:
     """Nanoseconds as a timestamp, cut towards the past."""
     from pyspark.sql import functions as F
 
-    quoted = _quoted(name)
-    return F.timestamp_micros(F.expr(f"({quoted} - pmod({quoted}, 1000)) div 1000"))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    column = quoted(name)
+    return F.timestamp_micros(F.expr(f"({column} - pmod({column}, 1000)) div 1000"))
 
 
 def _spark_types(schema: pa.Schema) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+import deltalake
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
+from topics import pour
 
 import workbench as wb
 from workbench.sources.choice import Choice
@@ -51,20 +53,16 @@ def put(frame, folder, kind):
 
 
 def read(folder, kind, name, **chosen):
-    schema = {"k": "string", "t": "timestamp[us, UTC]", "n": "int64"}
+    schema = {"k": "string", "t": "timestamp[us]", "n": "int64"}
     return wb.Stream.from_files(folder, name, "k", "t", "5 s", format=kind, schema=schema, **chosen)
 
 
 def fates(result, keys=None):
     """The fate of each row, by its side and its number."""
-    found = {}
-    for side, stream in (("left", result.left), ("right", result.right)):
-        mine = result.rows[result.rows.side == side]
-        table = stream.to_pandas()
-        for row, fate in zip(mine.row, mine.fate, strict=True):
-            if keys is None or table.k[row] in keys:
-                found[side, int(table.n[row])] = fate
-    return found
+    rows = result.rows
+    rows["k"] = rows.k.astype(object).where(rows.k.notna(), None)
+    mine = rows if keys is None else rows[[each in keys for each in rows.k]]
+    return dict(zip(zip(mine.side, mine.n, strict=True), mine.fate, strict=True))
 
 
 def taken(*streams):
@@ -124,6 +122,36 @@ def test_a_streaming_frame_is_sampled_by_the_rule_of_files(spark, tmp_path):
     assert fates(wb.preview(INTERVAL, *some)) == fates(wb.preview(INTERVAL, *expected))
 
 
+def test_a_topic_is_sampled_by_the_rule_of_files(broker, tmp_path):
+    made, some, expected = [], [], []
+    for seed, name in ((1, "sampled-one"), (2, "sampled-two")):
+        rows = rows_of(seed)
+        whole = wb.Stream.from_pandas(rows.drop(columns="batch"), name, "k", "t", "5 s")
+        pour(broker, name, whole, 40)
+        given_ = {"key": "k", "time": "t", "watermark": "5 s", "max_offsets": 40, "messages": 300}
+        made.append(wb.Stream.from_kafka(broker.brokers, name, **given_))
+        some.append(wb.Stream.from_kafka(broker.brokers, name, **given_, sample=0.3))
+        expected.append(read(put(rows, tmp_path / name, "parquet"), "parquet", name, sample=0.3))
+    for one, other in zip(some, expected, strict=True):
+        assert one.to_pandas().n.tolist() == other.to_pandas().n.tolist()
+    assert [each.batch_count for each in some] == [8, 8]
+    for join in JOINS:
+        assert fates(wb.preview(join, *some)) == fates(wb.preview(join, *made), taken(*some))
+    with pytest.raises(wb.ArgumentError, match=r"trigger: got '1 s'; the micro-batches of a sample"):
+        wb.Stream.from_kafka(broker.brokers, "sampled-one", "k", "t", trigger="1 s", keys=["k1"])
+
+
+def test_a_delta_table_is_sampled_by_the_rule_of_files(tmp_path):
+    rows = rows_of(1)
+    schema = pa.schema([("k", pa.string()), ("t", pa.timestamp("us", "UTC")), ("n", pa.int64())])
+    told = rows.drop(columns="batch").assign(t=rows.t.dt.tz_localize("UTC"))
+    deltalake.write_deltalake(str(tmp_path / "table"), pa.Table.from_pandas(told, schema, preserve_index=False))
+    some = wb.Stream.from_files(tmp_path / "table", "one", "k", "t", "5 s", format="delta", sample=0.3)
+    expected = read(put(rows, tmp_path / "one", "parquet"), "parquet", "one", sample=0.3)
+    assert sorted(some.to_pandas().n) == sorted(expected.to_pandas().n)
+    assert some.newest.tolist() == [expected.newest.max()]
+
+
 def test_records_that_cannot_be_read_move_no_watermark(tmp_path):
     folder = tmp_path / "one"
     folder.mkdir()
@@ -135,7 +163,7 @@ def test_records_that_cannot_be_read_move_no_watermark(tmp_path):
     assert some.newest.tolist() == [pd.Timestamp("2026-01-01T00:00:05").value // 1000]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     seed=st.integers(0, 10_000),
     sample=st.floats(0.05, 0.95),
