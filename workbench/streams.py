@@ -33,6 +33,7 @@ __all__ = [
     "SIDES",
     "Stream",
     "check_stream",
+    "moving",
     "on_one_clock",
     "same_rows",
     "some_rows",
@@ -215,7 +216,7 @@ class Stream:
 
         check_name(name)
         names, _ = check_arguments(key, time, watermark)
-        choice = _choice(keys, sample, names, trigger or arrival)
+        choice = _choice(keys, sample, names, arrival if trigger is None else trigger)
         check_whole("max_files", max_files, "of files a micro-batch")
         if trigger is not None and max_files != 1:
             raise wrong("max_files", max_files, "micro-batches are so many files, or cut by a trigger: leave out one")
@@ -346,7 +347,7 @@ class Stream:
         check_name(name)
         names, _ = check_arguments(key, time, watermark)
         choice = _choice(keys, sample, names, None)
-        found = streaming.read(frame, name, names, time, seconds, choice)
+        found = streaming.read(frame, name, names, time, seconds=seconds, choice=choice)
         return cls._of(found, name, key, time, watermark, choice=choice)
 
     @classmethod
@@ -434,16 +435,6 @@ class Stream:
             taken = some_rows(self, choice.taken(files.own_session(), self.table, self.key))
         arrow.check_newest(int(newest.all.max(initial=NOTHING)), self.time, self.name)
         return replace(taken, newest=newest.all, newest_keyed=newest.keyed)
-
-    def moves(self, keyed: bool) -> np.ndarray[Any, Any] | None:
-        """The newest event times that move the watermark of a sample; None: the rows are all that there are.
-
-        Parameters
-        ----------
-        keyed
-            Whether rows with a null key are dropped before they do.
-        """
-        return self.newest_keyed if keyed and self.newest_keyed is not None else self.newest
 
     def _triggered(self, found: Recorded, arrival: str | None, trigger: Span | None) -> Stream:
         """The stream cut by a trigger interval, if one is given, on what tells when its rows arrived."""
@@ -594,6 +585,19 @@ def _choice(keys: Any, sample: Any, names: tuple[str, ...], trigger: Span | None
             "trigger", trigger, f"the micro-batches of a sample are those of all rows: leave this out, or {given}"
         )
     return choice
+
+
+def moving(stream: Stream, keyed: bool) -> np.ndarray[Any, Any] | None:
+    """The newest event times that move the watermark of a sample; None: the rows are all that there are.
+
+    Parameters
+    ----------
+    stream
+        The stream.
+    keyed
+        Whether rows with a null key are dropped before they do.
+    """
+    return stream.newest_keyed if keyed and stream.newest_keyed is not None else stream.newest
 
 
 def on_one_clock(left: Stream, right: Stream) -> tuple[Stream, Stream]:

@@ -17,7 +17,7 @@ from workbench.engine.storage import Place
 from workbench.errors import QueryError
 from workbench.kinds import kind_of
 from workbench.model import Simulation
-from workbench.streams import SIDES, Stream
+from workbench.streams import SIDES, Stream, moving
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,7 @@ def record(simulation: Simulation, folder: Path) -> None:
     ends = ending(simulation.left, simulation.right)
     dropped = kind_of(simulation.join).drops_null_keys(simulation.join)
     for side, stream, end, keyed in zip(SIDES, (simulation.left, simulation.right), ends, dropped, strict=True):
-        rows, table = _with_newest(stream, stream.moves(keyed), simulation.numbered(side), end)
+        rows, table = _with_newest(stream, moving(stream, keyed), simulation.numbered(side), end)
         rows.write(folder / side, simulation.micro_batches, table)
         if simulation.finish:
             write_batch(end, folder / side, simulation.micro_batches)

@@ -47,7 +47,7 @@ def check_collation(frame: Any, key: object, name: str) -> None:
             )
 
 
-def read(frame: DataFrame, name: str, key: Sequence[str], time: str, seconds: float, choice: Choice) -> Recorded:
+def read(frame: DataFrame, name: str, key: Sequence[str], time: str, *, seconds: float, choice: Choice) -> Recorded:
     """The rows that a query brings in so many seconds, and their micro-batches; see `Stream.from_streaming`."""
     if getattr(frame, "isStreaming", False) is not True or not hasattr(frame, "writeStream"):
         raise wrong("frame", type(frame).__name__, "give a DataFrame of spark.readStream")
