@@ -69,6 +69,8 @@ def write(folder: Path, left: Stream, right: Stream) -> None:
         }
         if stream.newest is not None:
             about[side]["newest"] = stream.newest.tolist()
+        if stream.newest_keyed is not None:
+            about[side]["newest_keyed"] = stream.newest_keyed.tolist()
         if stream.arrivals is not None:
             about[side]["trigger"] = times.text(stream.arrivals.trigger)
             pq.write_table(pa.table({_ARRIVED: stream.arrivals.at}), folder / _ARRIVALS.format(side))
@@ -150,6 +152,8 @@ def _load(folder: Path, side: Side, about: dict[str, Any]) -> Stream:
         stream.zones[column] = zone
     if "newest" in about:
         stream = replace(stream, newest=_newest(about["newest"], batches))
+    if "newest_keyed" in about:
+        stream = replace(stream, newest_keyed=_newest(about["newest_keyed"], batches))
     if "trigger" not in about:
         return stream
     at = pq.read_table(folder / _ARRIVALS.format(side)).column(_ARRIVED).to_numpy()

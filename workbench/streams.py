@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from workbench.sources.arrivals import Arrivals
+    from workbench.sources.choice import Choice, Newest
 
 __all__ = [
     "MOST_BATCHES",
@@ -32,6 +33,7 @@ __all__ = [
     "SIDES",
     "Stream",
     "check_stream",
+    "moving",
     "on_one_clock",
     "same_rows",
     "some_rows",
@@ -79,6 +81,9 @@ class Stream:
         Of a sample: for each micro-batch the newest event time of all rows, in microseconds since 1970-01-01 UTC, and
         `NOTHING` where there were none. A run of the sample has the watermarks of all rows. None: the rows are all
         that there are.
+    newest_keyed
+        The same, of the rows whose key is nowhere null: a join that drops rows with a null key first goes by these.
+        None: as `newest`.
     """
 
     name: str
@@ -92,6 +97,7 @@ class Stream:
     source: Source = field(default_factory=Memory)
     arrivals: Arrivals | None = None
     newest: np.ndarray[Any, Any] | None = None
+    newest_keyed: np.ndarray[Any, Any] | None = None
 
     @classmethod
     def from_pandas(
@@ -166,6 +172,8 @@ class Stream:
         malformed: Malformed = "fail",
         arrival: str | None = None,
         trigger: Span | None = None,
+        keys: Sequence[Any] | None = None,
+        sample: float = 1.0,
     ) -> Stream:
         """Make a stream of a folder of files, in order of modification time, as Spark's file source takes them.
 
@@ -191,6 +199,11 @@ class Stream:
             What becomes of records that cannot be read: ``fail``, or ``drop``, with a warning that counts them.
         arrival, trigger
             As in `from_pandas`; in place of `max_files`.
+        keys, sample
+            Only rows with these keys (values of the key column, or tuples of values of several), or of this share of
+            the keys, such as 0.001, by a hash of the key: the same on both sides, and the same that
+            `workbench.open_job` takes. Other rows are read by Spark, and do not reach Python. The stream has the
+            watermarks of all rows, so that the rows that are taken have the fates that they have among all.
 
         Raises
         ------
@@ -202,14 +215,24 @@ class Stream:
         from workbench.sources import files
 
         check_name(name)
-        check_arguments(key, time, watermark)
+        names, _ = check_arguments(key, time, watermark)
+        choice = _choice(keys, sample, names, arrival if trigger is None else trigger)
         check_whole("max_files", max_files, "of files a micro-batch")
         if trigger is not None and max_files != 1:
             raise wrong("max_files", max_files, "micro-batches are so many files, or cut by a trigger: leave out one")
         found = files.read(
-            path, time, format=format, schema=schema, max_files=max_files, options=options, malformed=malformed
+            path,
+            time,
+            format=format,
+            schema=schema,
+            max_files=max_files,
+            options=options,
+            malformed=malformed,
+            name=name,
+            key=names,
+            choice=choice,
         )
-        return cls._of(found, name, key, time, watermark, arrival, trigger)
+        return cls._of(found, name, key, time, watermark, arrival, trigger, choice)
 
     @classmethod
     def from_kafka(
@@ -227,6 +250,8 @@ class Stream:
         include: Sequence[str] = (),
         name: str | None = None,
         trigger: Span | None = None,
+        keys: Sequence[Any] | None = None,
+        sample: float = 1.0,
     ) -> Stream:
         """Record the newest messages of a Kafka topic as a stream, to tune a join on.
 
@@ -256,6 +281,8 @@ class Stream:
         trigger
             Cut into micro-batches by this trigger interval on the messages' timestamps, in place of `max_offsets`; as
             in `from_pandas`.
+        keys, sample
+            Of these messages only the rows with such keys, as in `from_files`; Spark tells which they are.
 
         Raises
         ------
@@ -266,7 +293,8 @@ class Stream:
 
         if name is not None:
             check_name(name)
-        check_arguments(key, time, watermark)
+        names, _ = check_arguments(key, time, watermark)
+        choice = _choice(keys, sample, names, trigger)
         check_whole("max_offsets", max_offsets)
         if trigger is not None and max_offsets != _OFFSETS:
             remedy = "micro-batches are so many messages, or cut by a trigger: leave out one"
@@ -281,7 +309,7 @@ class Stream:
             max_offsets=max_offsets,
             include=include,
         )
-        return cls._of(found, name or topic, key, time, watermark, trigger=trigger)
+        return cls._of(found, name or topic, key, time, watermark, trigger=trigger, choice=choice)
 
     @classmethod
     def from_streaming(
@@ -293,6 +321,8 @@ class Stream:
         watermark: Span = ZERO,
         *,
         seconds: float = 10.0,
+        keys: Sequence[Any] | None = None,
+        sample: float = 1.0,
     ) -> Stream:
         """Record what a streaming DataFrame brings in a while, with the micro-batches it came in.
 
@@ -304,6 +334,8 @@ class Stream:
             As in `from_pandas`.
         seconds
             How long to record.
+        keys, sample
+            Only rows with these keys, or of this share of the keys, as in `from_files`.
 
         Raises
         ------
@@ -313,8 +345,10 @@ class Stream:
         from workbench.sources import streaming
 
         check_name(name)
-        check_arguments(key, time, watermark)
-        return cls._of(streaming.read(frame, name, key, seconds), name, key, time, watermark)
+        names, _ = check_arguments(key, time, watermark)
+        choice = _choice(keys, sample, names, None)
+        found = streaming.read(frame, name, names, time, seconds=seconds, choice=choice)
+        return cls._of(found, name, key, time, watermark, choice=choice)
 
     @classmethod
     def from_arrow(
@@ -365,6 +399,7 @@ class Stream:
         watermark: Span,
         arrival: str | None = None,
         trigger: Span | None = None,
+        choice: Choice | None = None,
     ) -> Stream:
         """The stream of recorded rows whose columns are checked, in types that Spark reads."""
         from workbench.sources import arrow
@@ -378,7 +413,28 @@ class Stream:
             arrow.check_key(table, column, name)
         zones |= {column: zone for column, zone in found.zones.items() if column in zones}
         made = cls(name, keys, time, delay, table, found.arrival, found.batch_count, zones, found.source)
+        if choice is not None and not choice.takes_all:
+            return made._chosen(found.newest, choice)
         return made._triggered(found, arrival, trigger)
+
+    def _chosen(self, newest: Newest | None, choice: Choice) -> Stream:
+        """The stream as a sample; where its source did not choose the rows, they are chosen here."""
+        import numpy as np
+
+        from workbench.sources import arrow, files
+        from workbench.sources.choice import check_hashed, newest_of
+
+        taken = self
+        if newest is None:
+            kinds = [(key, str(self.table.schema.field(key).type)) for key in self.key]
+            check_hashed(choice, kinds)
+            keyed = np.ones(len(self), dtype=bool)
+            for key in self.key:
+                keyed &= self.table.column(key).is_valid().to_numpy(zero_copy_only=False)
+            newest = newest_of(self.batch_count, self.arrival, self.event_times, keyed)
+            taken = some_rows(self, choice.taken(files.own_session(), self.table, self.key))
+        arrow.check_newest(int(newest.all.max(initial=NOTHING)), self.time, self.name)
+        return replace(taken, newest=newest.all, newest_keyed=newest.keyed)
 
     def _triggered(self, found: Recorded, arrival: str | None, trigger: Span | None) -> Stream:
         """The stream cut by a trigger interval, if one is given, on what tells when its rows arrived."""
@@ -516,6 +572,32 @@ class Stream:
         edges = np.searchsorted(self.arrival, np.arange(count + 1))
         for number in range(count):
             write_batch(rows.slice(edges[number], edges[number + 1] - edges[number]), folder, number)
+
+
+def _choice(keys: Any, sample: Any, names: tuple[str, ...], trigger: Span | None) -> Choice:
+    """Which rows are taken, as the arguments `keys` and `sample` say."""
+    from workbench.sources.choice import checked, with_width
+
+    choice = with_width(checked(keys, sample), len(names))
+    if not choice.takes_all and trigger is not None:
+        given = "sample" if keys is None else "keys"
+        raise wrong(
+            "trigger", trigger, f"the micro-batches of a sample are those of all rows: leave this out, or {given}"
+        )
+    return choice
+
+
+def moving(stream: Stream, keyed: bool) -> np.ndarray[Any, Any] | None:
+    """The newest event times that move the watermark of a sample; None: the rows are all that there are.
+
+    Parameters
+    ----------
+    stream
+        The stream.
+    keyed
+        Whether rows with a null key are dropped before they do.
+    """
+    return stream.newest_keyed if keyed and stream.newest_keyed is not None else stream.newest
 
 
 def on_one_clock(left: Stream, right: Stream) -> tuple[Stream, Stream]:

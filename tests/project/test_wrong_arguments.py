@@ -174,14 +174,14 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "Stream.from_files": {
         "path": "files", **STREAM, "format": "parquet", "schema": {"k": "int64", "t": "timestamp[us]"}, "max_files": 1,
-        "options": {}, "malformed": "fail", "arrival": "t", "trigger": "1 s",
+        "options": {}, "malformed": "fail", "arrival": "t", "trigger": "1 s", "keys": None, "sample": 1.0,
     },
     "Stream.from_kafka": {
         "brokers": "localhost:1", "topic": "orders", "key": "k", "time": "t", "watermark": "1 s", "values": "json",
         "schema": None, "messages": 10, "max_offsets": 10, "include": (), "name": "orders",
-        "trigger": "1 s",
+        "trigger": "1 s", "keys": None, "sample": 1.0,
     },
-    "Stream.from_streaming": {"frame": None, **STREAM, "seconds": 1.0},
+    "Stream.from_streaming": {"frame": None, **STREAM, "seconds": 1.0, "keys": ["a"], "sample": 0.5},
     "Stream.to_pandas": {},
     "Stream.with_watermark": {"watermark": "1 s"},
     "Stream.with_trigger": {"trigger": "2 s"},

@@ -322,7 +322,7 @@ class Live:
             arrival.append(np.full(file.table.num_rows, batch))
         rows = pa.concat_tables(tables).combine_chunks()
         every = np.concatenate([np.array([], dtype=np.int64), *arrival])
-        return replace(stream, table=rows, arrival=every, batch_count=count, newest=None)
+        return replace(stream, table=rows, arrival=every, batch_count=count, newest=None, newest_keyed=None)
 
     def _batch_of(self, place: int) -> Numbers:
         """Which micro-batch took in each file of a side, in their order; the number of them for those still waiting."""

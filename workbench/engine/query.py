@@ -15,10 +15,12 @@ from workbench.engine.cause import cause
 from workbench.engine.stopping import stop_query
 from workbench.engine.storage import Place
 from workbench.errors import QueryError
+from workbench.kinds import kind_of
 from workbench.model import Simulation
-from workbench.streams import SIDES, Stream
+from workbench.streams import SIDES, Stream, moving
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
@@ -33,26 +35,29 @@ def record(simulation: Simulation, folder: Path) -> None:
     from workbench.streams import write_batch
 
     ends = ending(simulation.left, simulation.right)
-    for side, stream, end in zip(SIDES, (simulation.left, simulation.right), ends, strict=True):
-        rows, table = _with_newest(stream, simulation.numbered(side), end)
+    dropped = kind_of(simulation.join).drops_null_keys(simulation.join)
+    for side, stream, end, keyed in zip(SIDES, (simulation.left, simulation.right), ends, dropped, strict=True):
+        rows, table = _with_newest(stream, moving(stream, keyed), simulation.numbered(side), end)
         rows.write(folder / side, simulation.micro_batches, table)
         if simulation.finish:
             write_batch(end, folder / side, simulation.micro_batches)
 
 
-def _with_newest(stream: Stream, rows: pa.Table, end: pa.Table) -> tuple[Stream, pa.Table]:
+def _with_newest(
+    stream: Stream, moves: np.ndarray[Any, Any] | None, rows: pa.Table, end: pa.Table
+) -> tuple[Stream, pa.Table]:
     """A sample with a row in each micro-batch that moves the watermark as the newest of all rows does."""
     import numpy as np
     import pyarrow as pa
 
     from workbench.streams import NOTHING, ROW
 
-    if stream.newest is None:
+    if moves is None:
         return stream, rows
-    batches = np.flatnonzero(stream.newest > NOTHING)
+    batches = np.flatnonzero(moves > NOTHING)
     more = end.take(np.zeros(len(batches), dtype=np.int64))
     place = more.column_names.index(stream.time)
-    newest = pa.array(stream.newest[batches]).cast(more.schema.field(place).type)
+    newest = pa.array(moves[batches]).cast(more.schema.field(place).type)
     table = pa.concat_tables([rows, more.set_column(place, more.schema.field(place), newest)])
     arrival = np.concatenate([stream.arrival, batches])
     order = np.argsort(arrival, kind="stable")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Node", "analysed", "expressions", "optimised", "span", "tree", "value"]
+__all__ = ["Node", "analysed", "expressions", "listed", "optimised", "seq", "span", "tree", "value"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +133,19 @@ def span(interval: Any) -> int | None:
     if get_field(interval, "months"):
         return None
     return int(get_field(interval, "days")) * 86_400_000_000 + int(get_field(interval, "microseconds"))
+
+
+def listed(seq: Any) -> list[Any]:
+    """The elements of a sequence of Scala's."""
+    return [seq.apply(place) for place in range(int(seq.size()))]
+
+
+def seq(java: Any, values: list[Any]) -> Any:
+    """A sequence of Scala's."""
+    found = java.java.util.ArrayList()
+    for each in values:
+        found.add(each)
+    return java.scala.jdk.javaapi.CollectionConverters.asScala(found).toList()
 
 
 def _tree(flat: list[dict[str, Any]], java: Any) -> Node:

@@ -13,21 +13,21 @@ import pyarrow as pa
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, TooLargeError
 from workbench.jobs import conditions, held, replay
-from workbench.jobs.catalyst import Node, expressions
+from workbench.jobs.catalyst import Node, expressions, listed
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
+from workbench.sources.choice import Choice, micros_of, quoted
 from workbench.streams import NOTHING
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = [
     "MOST_ROWS",
     "START",
-    "Choice",
     "Columns",
     "arrival",
     "check_size",
@@ -39,7 +39,6 @@ __all__ = [
     "kept_columns",
     "needed",
     "newest",
-    "quoted",
     "survivors",
 ]
 
@@ -47,7 +46,6 @@ MOST_ROWS = 5_000_000
 """Rows of a side that are taken into memory at most."""
 START = "__start"
 """The start of the window for which a row is in state, in microseconds since 1970-01-01 UTC; null without windows."""
-_PARTS = 1_000_000
 _PLAIN = frozenset(
     {"binary", "boolean", "byte", "char", "date", "decimal", "double", "float", "integer", "long", "short", "string"}
     | {"timestamp", "timestamp_ntz", "varchar"}
@@ -55,63 +53,6 @@ _PLAIN = frozenset(
 """The types of Spark's that streams have columns of, beside lists and structs of them."""
 _KEEP_ROWS = frozenset({"EventTimeWatermark", "Filter", "Project", "SubqueryAlias", "View"})
 """Operators that drop no rows but by a condition."""
-_EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which rows are taken, by their keys: the same on both sides.
-
-    Attributes
-    ----------
-    keys
-        Values of the key columns, a tuple each; None: all.
-    sample
-        The share of the keys that is taken, by a hash of the key.
-    """
-
-    keys: tuple[tuple[Any, ...], ...] | None = None
-    sample: float = 1.0
-
-    @property
-    def takes_all(self) -> bool:
-        """Whether all rows are taken."""
-        return self.keys is None and self.sample >= 1
-
-    def of(self, rows: DataFrame, key: Sequence[str]) -> DataFrame:
-        """Those of some rows that are taken, by the names of their key columns."""
-        from pyspark.sql import functions as F
-
-        columns = [F.col(quoted(name)) for name in key]
-        if self.keys is not None:
-            rows = rows.where(_any(_equal(columns, each) for each in self.keys))
-        if self.sample < 1:
-            hashed = F.xxhash64(*[each.cast("string") for each in columns])
-            rows = rows.where(F.pmod(hashed, F.lit(_PARTS)) < round(self.sample * _PARTS))
-        return rows
-
-
-def _equal(columns: Sequence[Column], values: Sequence[Any]) -> Column:
-    from pyspark.sql import functions as F
-
-    found = F.lit(True)
-    for column, value in zip(columns, values, strict=True):
-        found = found & column.eqNullSafe(F.lit(value))
-    return found
-
-
-def _any(conditions: Any) -> Column:
-    from pyspark.sql import functions as F
-
-    found = F.lit(False)
-    for each in conditions:
-        found = found | each
-    return found
-
-
-def quoted(name: str) -> str:
-    """A column's name as Spark's functions take it."""
-    return f"`{name.replace('`', '``')}`"
 
 
 @dataclass(frozen=True)
@@ -213,7 +154,7 @@ def survivors(
     from pyspark.sql import functions as F
 
     side = optimised.children[place]
-    ids = [int(each.exprId().id()) for each in replay.listed(side.java.output())]
+    ids = [int(each.exprId().id()) for each in listed(side.java.output())]
     try:
         rows = replay.replayed(spark, side, sources).toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     except replay.NotReplayable:
@@ -406,16 +347,16 @@ def newest(
     )
     if node is None or time is None:
         return None
-    ids = [int(each.exprId().id()) for each in replay.listed(node.children[0].java.output())]
+    ids = [int(each.exprId().id()) for each in listed(node.children[0].java.output())]
     try:
         rows = replay.replayed(spark, node.children[0], sources)
     except replay.NotReplayable:
         return None
     rows = rows.toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     zoneless = dict(rows.dtypes)[f"c{time}"] == "timestamp_ntz"
-    newest_time = f"timestampdiff(MICROSECOND, {_EPOCH}, max(c{time}))" if zoneless else f"unix_micros(max(c{time}))"
+    newest_time = F.expr(micros_of(f"max(c{time})", zoneless))
     try:
-        found = rows.groupBy(BATCH).agg(F.expr(newest_time).alias("newest"), F.count("*").alias("n")).collect()
+        found = rows.groupBy(BATCH).agg(newest_time.alias("newest"), F.count("*").alias("n")).collect()
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise _unreadable(error) from None
     return {each[BATCH]: (NOTHING if each["newest"] is None else int(each["newest"]), int(each["n"])) for each in found}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
@@ -139,6 +139,7 @@ def _store(spark: SparkSession, address: str, batch: int, operator: int, name: s
 
 
 def _reader(spark: SparkSession, batch: int, **options: Any) -> Any:
+    cast(Any, spark)._jsparkSession.streams()  # what reads state asks a coordinator, which a session makes with this
     return spark.read.format("statestore").options(batchId=batch, **options)
 
 

@@ -11,13 +11,13 @@ from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.description import Description
-from workbench.jobs.entering import Choice
 from workbench.jobs.sinks import Sink
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
 from workbench.literals import Policy
 from workbench.model import Logged, Simulation
 from workbench.runs.result import Result
+from workbench.sources.choice import Choice
 from workbench.streams import Stream
 from workbench.times import Span
 

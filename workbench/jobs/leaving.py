@@ -12,15 +12,15 @@ import pyarrow as pa
 
 from workbench.engine.cause import cause
 from workbench.jobs import catalyst, entering, replay, sides, sinks
-from workbench.jobs.catalyst import Node
+from workbench.jobs.catalyst import Node, listed
 from workbench.jobs.checkpoint import Checkpoint
-from workbench.jobs.entering import Choice
 from workbench.jobs.sinks import NotComparable, Sink
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
 from workbench.joins import emission
 from workbench.literals import SIDES
 from workbench.model import Simulation
+from workbench.sources.choice import Choice, quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -61,7 +61,7 @@ def _compared(
     model = replay.replayed(
         spark, known.plan, {replay.ids(known.join): _pairs(spark, simulation, known)}, inner=known.join
     )
-    attributes = replay.listed(known.plan.java.output())
+    attributes = listed(known.plan.java.output())
     ids = [int(each.exprId().id()) for each in attributes]
     names = [str(each.name()) for each in attributes]
     spark_rows = sinks.rows(spark, sink, logs, _schema(known.plan))
@@ -125,7 +125,7 @@ def _as_text(rows: DataFrame, names: list[str], numbered: list[str], types: dict
         "timestampNTZFormat": f"yyyy-MM-dd'T'HH:mm:ss.{places}",
         "timeZone": "UTC",
     }
-    columns = [F.col(entering.quoted(name)).cast(types[name]).alias(name) for name in names]
+    columns = [F.col(quoted(name)).cast(types[name]).alias(name) for name in names]
     number = [F.col(name).alias("micro-batch") for name in numbered]
     return rows.select(F.to_json(F.struct(*number, *columns), options).alias(_TEXT))
 
@@ -162,7 +162,7 @@ def _pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> Da
     given = _given_columns(known)
     columns: dict[str, Any] = {}
     shown = []
-    for each in replay.listed(known.join.java.output()):
+    for each in listed(known.join.java.output()):
         number, kind = int(each.exprId().id()), str(each.dataType().sql())
         name = f"c{number}"
         if number not in given:
@@ -246,7 +246,7 @@ class _Above:
     def _check_decided(node: Node, unknown: set[int]) -> None:
         """Refuse an operator that lets rows through by what is not known."""
         used = {int(each.exprId().id()) for each in _references(node)}
-        expressions = replay.listed(node.java.expressions())
+        expressions = listed(node.java.expressions())
         if used & unknown or not all(bool(each.deterministic()) for each in expressions):
             raise NotComparable(f"above the join there is a {node.kind.lower()} by columns whose values are not known")
         condition = catalyst.expressions(node, "condition") if node.kind == "Filter" else []
@@ -255,8 +255,8 @@ class _Above:
 
 
 def _references(node: Node) -> Iterator[Any]:
-    for each in replay.listed(node.java.expressions()):
-        yield from replay.listed(each.references().toSeq())
+    for each in listed(node.java.expressions()):
+        yield from listed(each.references().toSeq())
 
 
 def _is_of_the_moment(meaning: Node) -> bool:
@@ -308,5 +308,5 @@ def _taken(rows: DataFrame, key: list[tuple[str, ...]], choice: Choice) -> DataF
 
     parts = [f"__key_{place}" for place in range(len(key))]
     for part, columns in zip(parts, key, strict=True):
-        rows = rows.withColumn(part, F.coalesce(*(F.col(entering.quoted(each)) for each in columns)))
+        rows = rows.withColumn(part, F.coalesce(*(F.col(quoted(each)) for each in columns)))
     return choice.of(rows, parts).drop(*parts)

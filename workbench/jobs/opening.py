@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,6 @@ from workbench.jobs import (
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
-from workbench.jobs.entering import Choice
 from workbench.jobs.job import Job
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
@@ -38,6 +37,7 @@ from workbench.joins import IntervalJoin, Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
 from workbench.literals import SIDES
 from workbench.model import NOTHING, Logged, Micros, RowFacts, Simulation
+from workbench.sources.choice import Choice, checked, with_width
 from workbench.streams import Stream
 from workbench.times import micros
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 __all__ = ["execution_of", "given", "open_job", "session_of"]
 
-_MOST_KEYS = 10_000
 _TRIES = 3
 _LONG_AGO = -(2**61)
 _ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
@@ -106,7 +105,7 @@ def open_job(
     TooLargeError
         If there are too many rows to take into memory.
     """
-    choice, sink = _choice(keys, sample), sinks.given(output)
+    choice, sink = checked(keys, sample), sinks.given(output)
     in_parts = event_log.is_event_log(progress)
     reports = [] if in_parts else reported.listed(progress)
     spark, plan, address = given(joined, checkpoint)
@@ -151,32 +150,13 @@ def _opened_once(
         raise QueryError(f"the job cannot be opened: {cause(error)}", str(error)) from None
 
 
-def _choice(keys: Any, sample: Any) -> Choice:
-    if isinstance(sample, bool) or not isinstance(sample, int | float) or not 0 < sample <= 1:
-        raise wrong("sample", sample, "give the share of the keys as a number above 0, at most 1")
-    if keys is None:
-        return Choice(None, float(sample))
-    if isinstance(keys, str | bytes | range) or not isinstance(
-        keys, Sequence | Set | np.ndarray | pd.Series | pd.Index
-    ):
-        raise wrong("keys", keys, 'give a list of key values, such as keys=["o-17", "o-18"]')
-    if not 0 < len(keys) <= _MOST_KEYS:
-        raise wrong("keys", keys, f"give at least one key and {_MOST_KEYS:,} at most, or leave it out")
-    listed = keys.tolist() if isinstance(keys, np.ndarray | pd.Series | pd.Index) else list(keys)
-    return Choice(tuple(each if isinstance(each, tuple) else (each,) for each in listed), float(sample))
-
-
 def _with_arity(choice: Choice, known: Understood) -> Choice:
     """The choice, if there is a key to choose by, and each value has as many parts as it has columns."""
     width = len(known.keys)
     if not choice.takes_all and not width:
         given = "sample" if choice.keys is None else "keys"
         raise ArgumentError(f"{given}: the join has no key columns that were understood, so none can be chosen by")
-    for each in choice.keys or ():
-        if len(each) != width:
-            words = "a value" if width == 1 else f"a tuple of {width} values"
-            raise wrong("keys", each, f"the key has {width} column{'s' * (width > 1)}: give {words} for each key")
-    return choice
+    return with_width(choice, width)
 
 
 def given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
@@ -291,6 +271,7 @@ class _Side:
 def _opened(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Sequence[Node], choice: Choice) -> Job:
     taken = sources.taken(spark, logs, leaves)
     missing = [words for each in taken for words in each.missing]
+    unread = [words for each in taken if each.rows is None for words in each.missing]
     by_ids = {replay.ids(leaf): each.rows for leaf, each in zip(leaves, taken, strict=True) if each.rows is not None}
     first, from_start = logs.batches[0].number, logs.batches[0].number == 0
     count = len(logs.batches)
@@ -304,7 +285,7 @@ def _opened(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Se
             entering.check_size(sum(number for _, number in seen.values()), side)
         delay = micros(_sides(known)[place].watermark or timedelta(0))
         newest.append(_newest(seen, logs, marks, delay))
-        rows, words = _rows(spark, known, place, logs, by_ids, choice, run_join)
+        rows, words = _rows(spark, known, place, logs, by_ids, choice, run_join, unread)
         made.append(rows)
         missing += words
     shown = entering.columns(known, 0), entering.columns(known, 1)
@@ -372,6 +353,7 @@ def _rows(
     by_ids: dict[frozenset[int], DataFrame],
     choice: Choice,
     run_join: Node | None,
+    unread: Sequence[str],
 ) -> tuple[_Side, list[str]]:
     """A side's rows, and what is missing of them, a sentence each."""
     first, missing, side = logs.batches[0].number, [], SIDES[place]
@@ -411,7 +393,7 @@ def _rows(
             filtered.append(~_among(entered, passed))
         met.append(np.zeros(entered.num_rows, dtype=bool))
     if not parts:
-        raise QueryError(f"the job cannot be opened: {'; '.join(missing)}", "")
+        raise QueryError(f"the job cannot be opened: {'; '.join(unread or missing)}", "")
     schema = parts[-1].schema
     table = pa.concat_tables([each.cast(schema) for each in parts])
     arrival = entering.arrival(table, first)

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.jobs.catalyst import Node, expressions
+from workbench.jobs.catalyst import Node, expressions, listed, seq
 from workbench.jobs.sources import BATCH, PLACE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["IN_THE_WAY", "TIME", "NotReplayable", "alias", "frame", "ids", "listed", "renamed", "replayed", "seq"]
+__all__ = ["IN_THE_WAY", "TIME", "NotReplayable", "alias", "frame", "ids", "renamed", "replayed"]
 
 _PASSES_ON = frozenset(
     {"Filter", "Generate", "Join", "ResolvedHint", "Sample", "SubqueryAlias", "Union", "View", "Window"}
@@ -152,11 +152,6 @@ class _Plans:
         return seq(self.spark._jvm, values)
 
 
-def listed(seq: Any) -> list[Any]:
-    """The elements of a sequence of Scala's."""
-    return [seq.apply(place) for place in range(int(seq.size()))]
-
-
 def alias(java: Any, column: Any, other: Any) -> Any:
     """A column under the name and the id of another one."""
     return renamed(java, column, other.name(), other.exprId())
@@ -168,14 +163,6 @@ def renamed(java: Any, column: Any, name: str, identity: Any) -> Any:
     return java.org.apache.spark.sql.catalyst.expressions.Alias(
         column, name, identity, seq(java, []), none, seq(java, [])
     )
-
-
-def seq(java: Any, values: list[Any]) -> Any:
-    """A sequence of Scala's."""
-    found = java.java.util.ArrayList()
-    for each in values:
-        found.add(each)
-    return java.scala.jdk.javaapi.CollectionConverters.asScala(found).toList()
 
 
 def ids(node: Node) -> frozenset[int]:

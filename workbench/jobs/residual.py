@@ -11,7 +11,7 @@ import pyarrow as pa
 from workbench.engine.cause import cause
 from workbench.errors import QueryError
 from workbench.jobs import replay
-from workbench.jobs.catalyst import Node
+from workbench.jobs.catalyst import Node, listed, seq
 from workbench.jobs.entering import Columns
 from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES
@@ -65,7 +65,7 @@ class Residual:
 
     def unfit(self, place: int) -> np.ndarray[Any, Any]:
         """Which rows of a side fail what the condition says of that side alone."""
-        mine = {int(each.exprId().id()) for each in replay.listed(self._known.join.children[place].java.output())}
+        mine = {int(each.exprId().id()) for each in listed(self._known.join.children[place].java.output())}
         parts = [each for each in self._known.rest if _columns_of([each]) and _columns_of([each]) <= mine]
         rows = np.arange(self._tables[place].num_rows)
         if not parts:
@@ -102,9 +102,7 @@ class Residual:
 
         java: Any = self._spark._jvm
         shown, asked_for = self._shown[place], _columns_of(self._known.rest)
-        attributes = {
-            int(each.exprId().id()): each for each in replay.listed(self._known.join.children[place].java.output())
-        }
+        attributes = {int(each.exprId().id()): each for each in listed(self._known.join.children[place].java.output())}
         columns = [each for each in shown.ids if each in asked_for]
         names = [f"c{each}" for each in columns]
         table = self._tables[place]
@@ -114,9 +112,9 @@ class Residual:
         typed = [F.col(name).cast(kind).alias(name) for name, kind in zip(names, types, strict=True)]
         frame = self._spark.createDataFrame(numbered).select(*typed, _NUMBERS[place])
         plan: Any = frame._jdf.queryExecution().analyzed()
-        *given, number = replay.listed(plan.output())
+        *given, number = listed(plan.output())
         aliases = [replay.alias(java, one, attributes[each]) for one, each in zip(given, columns, strict=True)]
-        project = java.org.apache.spark.sql.catalyst.plans.logical.Project(replay.seq(java, [*aliases, number]), plan)
+        project = java.org.apache.spark.sql.catalyst.plans.logical.Project(seq(java, [*aliases, number]), plan)
         return replay.frame(self._spark, project)
 
     def _filtered(self, asked: DataFrame, parts: Sequence[Node]) -> DataFrame:

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from workbench.engine.cause import cause
 from workbench.errors import wrong
 from workbench.jobs import sources
+from workbench.jobs.addresses import existing
 from workbench.jobs.checkpoint import Checkpoint, Files
 from workbench.jobs.sources import BATCH
 
@@ -197,7 +198,7 @@ def _of_files(spark: SparkSession, address: str, logs: Checkpoint, schema: Any) 
     if len(kinds) != 1:
         raise NotComparable(f"its files have no one format that is known ({', '.join(_FORMATS)}): {files[0].path}")
     [kind] = kinds
-    there = sources.existing(spark, [each.path for each in files])
+    there = existing(spark, [each.path for each in files])
     if len(there) < len(files):
         raise NotComparable(f"{len(files) - len(there):,} of its {len(files):,} files are gone")
     reader = spark.read.format(kind).options(basePath=address, __globPaths__="false")

@@ -10,23 +10,25 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
 
 from workbench.jobs import checkpoint as checkpoints
+from workbench.jobs import delta
+from workbench.jobs.addresses import existing
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["BATCH", "PLACE", "Taken", "existing", "leaves", "taken", "with_batches"]
+__all__ = ["BATCH", "PLACE", "Taken", "leaves", "taken", "with_batches"]
 
 BATCH, PLACE = "__batch", "__place"
 _LEAVES = ("StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation")
-_AT_ONCE = 1_000  # files whose existence is asked of the file system one by one
 _LOCAL = "^file:/+"
 _EARLIEST = -2  # Kafka's number of the first offset that is there
 
@@ -80,12 +82,17 @@ def _of(spark: SparkSession, checkpoint: Checkpoint, source: Node, number: int, 
     if isinstance(named, dict) and named.keys() == {"logOffset"}:
         files = checkpoints.source_files(spark, checkpoint, number)
         return _from_files(spark, source, files, _ranges(numbers, [_log_offset(each) for each in offsets], from_start))
+    if delta.is_offset(named) and source.kind == "StreamingRelation":
+        return _from_delta(spark, source, numbers, offsets, f"{checkpoint.address}/sources/{number}")
     if source.kind == "StreamingRelationV2" and isinstance(named, dict) and _is_kafka(source):
         start = checkpoints.source_start(spark, checkpoint, number) if from_start else None
         return _from_kafka(spark, source, numbers, offsets, start)
     if named is None:
         return Taken(_none(spark, source), ())
-    return Taken(None, (f"the rows of {_described(source)} cannot be read again: only files and Kafka keep them",))
+    why = "only files, Delta tables and Kafka keep them"
+    if delta.is_offset(named):
+        why = "they are read by Delta's second connector, which is not understood"
+    return Taken(None, (f"the rows of {_described(source)} cannot be read again: {why}",))
 
 
 def _log_offset(offset: Any) -> int:
@@ -153,18 +160,24 @@ def _spellings(path: str) -> set[str]:
     return plain | {re.sub(_LOCAL, "file:///", each) for each in plain}
 
 
-def existing(spark: SparkSession, files: list[str]) -> list[str]:
-    """Those files that are there; all of them where they are too many to ask."""
-    if len(files) > _AT_ONCE:
-        return files
-    java: Any = spark._jvm
-    settings = spark._jsparkSession.sessionState().newHadoopConf()
-    found = []
-    for each in files:
-        path = java.org.apache.hadoop.fs.Path(java.java.net.URI(each))
-        if path.getFileSystem(settings).exists(path):
-            found.append(each)
-    return found
+def _from_delta(spark: SparkSession, source: Node, numbers: list[int], offsets: list[Any], folder: str) -> Taken:
+    from pyspark.sql import functions as F
+
+    spans, before = [], None
+    for place, (number, each) in enumerate(zip(numbers, offsets, strict=True)):
+        told = place > 0 or number == 0  # the first kept one only tells a start
+        if told and each is not None and each != before:
+            spans.append(delta.Span(number, before, each))
+        before = each or before
+    if not spans:
+        return Taken(_none(spark, source), ())
+    found, missing = delta.micro_batches(spark, source, _described(source), spans, folder)
+    if found is None:
+        return Taken(None, tuple(missing))
+    rows = [each.withColumn(BATCH, F.lit(number).cast("long")) for number, each in found]
+    if not rows:
+        return Taken(_none(spark, source), tuple(missing))
+    return Taken(_numbered(reduce(lambda one, other: one.unionByName(other), rows), source), tuple(missing))
 
 
 def _is_kafka(source: Node) -> bool:
@@ -244,7 +257,8 @@ def _numbered(rows: DataFrame, source: Node) -> DataFrame:
 
 def _described(source: Node) -> str:
     if source.kind == "StreamingRelation":
-        return str(source.java.sourceName())
+        name, place = str(source.java.sourceName()), source.java.dataSource().options().get("path")
+        return name if "[" in name or place.isEmpty() else f"{name} {place.get()}"
     options = dict(source.java.extraOptions()) if source.kind == "StreamingRelationV2" else {}
     found = options.get("subscribe") or options.get("subscribePattern") or options.get("path") or ""
     name = str(source.java.sourceName()) if source.kind == "StreamingRelationV2" else str(source.java.source())

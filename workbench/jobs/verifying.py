@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from workbench.jobs import entering, reported
 from workbench.jobs.checkpoint import Checkpoint
-from workbench.jobs.entering import Choice
 from workbench.jobs.understanding import Understood
 from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES
 from workbench.model import Simulation, drop_counts, watermarks
+from workbench.sources.choice import Choice
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
 from workbench.literals import Policy, Side
 from workbench.sources.arrow import END_OF_INPUT
-from workbench.streams import NOTHING, SIDES, Stream
+from workbench.streams import NOTHING, SIDES, Stream, moving
 from workbench.times import micros
 
 DATA, FINISH, NO_DATA = "data", "finish", "no data"
@@ -86,12 +86,13 @@ def watermarks(
         SIDES, (left, right), keys, kind_of(join).drops_null_keys(join), strict=True
     ):
         seen = np.full(len(kinds), NOTHING)
-        if stream.newest is None:
-            moving = key >= 0 if filtered else np.ones(len(key), dtype=bool)
-            np.maximum.at(seen, stream.arrival[moving], stream.event_times[moving] // 1000 * 1000)
+        moves = moving(stream, filtered)
+        if moves is None:
+            some = key >= 0 if filtered else np.ones(len(key), dtype=bool)
+            np.maximum.at(seen, stream.arrival[some], stream.event_times[some] // 1000 * 1000)
         else:
-            batches = np.flatnonzero(stream.newest > NOTHING)
-            seen[batches] = stream.newest[batches] // 1000 * 1000
+            batches = np.flatnonzero(moves > NOTHING)
+            seen[batches] = moves[batches] // 1000 * 1000
         if finish:
             seen[-1] = _END
         newest[side] = np.maximum.accumulate(np.concatenate([[NOTHING], seen]))

@@ -78,6 +78,7 @@ def export(
     source, sink = "files" if source is None else source, "parquet" if sink is None else sink
     endpoints = script.check(run.left, run.right, source, sink, dead_letters)
     recorded = _recorded(run) if data and endpoints.source.stored else {}
+    _check_whole(run, recorded, target.suffix != ".py")
     if target.suffix != ".py":
         if not isinstance(run, Run):
             raise wrong("run", run, "a project's test needs the rows of a run on Spark; use workbench.run")
@@ -93,6 +94,15 @@ def export(
             _record(recorded, staged)
     safe_files.write_script(target, text)
     return target
+
+
+def _check_whole(run: Result, recorded: dict[str, Stream], project: bool) -> None:
+    """Refuse to write rows of a sample for a script: it would go by their watermarks, and not by those of all rows."""
+    for stream in (run.left, run.right):
+        if stream.newest is not None and (project or stream in recorded.values()):
+            remedy = "give a run of all rows" if project else "give a run of all rows, or data=False"
+            words = f"{stream.name} is a sample, under watermarks of all rows, which a script would not have: {remedy}"
+            raise wrong("run", run, words)
 
 
 def _recorded(run: Result) -> dict[str, Stream]:

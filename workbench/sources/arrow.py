@@ -17,6 +17,7 @@ from workbench.sources.recorded import MOST_BATCHES, Recorded
 __all__ = [
     "END_OF_INPUT",
     "check_key",
+    "check_newest",
     "check_same_keys",
     "check_time",
     "ddl",
@@ -191,7 +192,13 @@ def check_time(table: pa.Table, time: str, name: str) -> None:
             f"time: column {time!r} of {name} is missing in {column.null_count:,} of {len(column):,} rows; "
             "a row without event time can be in no window: leave these rows out or fill them"
         )
-    if len(column) and pc.max(column).cast(pa.int64()).as_py() >= END_OF_INPUT.value // 1000:
+    if len(column):
+        check_newest(pc.max(column).cast(pa.int64()).as_py(), time, name)
+
+
+def check_newest(newest: int, time: str, name: str) -> None:
+    """Check that the newest event time, in microseconds since 1970-01-01 UTC, is not beyond what can be shown."""
+    if newest >= END_OF_INPUT.value // 1000:
         raise DataError(f"time: column {time!r} of {name} goes beyond {END_OF_INPUT.date()}; use earlier event times")
 
 

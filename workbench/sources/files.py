@@ -10,7 +10,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,8 @@ from workbench import safe_files, session
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, DataError, WorkbenchError, one_of, wrong
 from workbench.sources import FORMATS, MALFORMED, Files, Format, Malformed, arrow, parquet
-from workbench.sources.columns import BLOCK, CORRUPT, FILE, check_columns
+from workbench.sources.choice import ALL, Choice, Newest, check_hashed, newest_columns, quoted
+from workbench.sources.columns import BLOCK, CORRUPT, FILE, check_columns, check_roles
 from workbench.sources.recorded import Recorded
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["UnreadableRecordsError", "cast", "escaped", "parse_times", "read", "schema_of"]
+__all__ = ["UnreadableRecordsError", "cast", "escaped", "own_session", "parse_times", "read", "schema_of"]
 
 _KINDS = {"parquet": "Parquet", "json": "JSON (one object a line)", "csv": "CSV"}
 _RESERVED = (
@@ -72,6 +73,9 @@ def read(
     max_files: int,
     options: dict[str, str] | None,
     malformed: Malformed,
+    name: str = "",
+    key: Sequence[str] = (),
+    choice: Choice = ALL,
 ) -> Recorded:
     """The rows of a folder, in the order in which Spark's file source takes the files; see `Stream.from_files`."""
     one_of("format", format, FORMATS)
@@ -90,7 +94,7 @@ def read(
         return Recorded(table, np.zeros(table.num_rows, dtype=np.int64), 1, source)
     _check_no_subfolders(folder)
     folder = folder.absolute()  # Java stays in the folder that it was started in
-    spark = _session()
+    spark = own_session()
     with _in_one_sentence(folder, format):
         files = _in_order(spark.read.format("binaryFile").load(escaped(folder)).inputFiles())
     if not files:
@@ -108,11 +112,20 @@ def read(
         rows = _rows(spark, folder, source, types)
         if nanos:
             rows = rows.withColumns({name: _from_nanoseconds(name) for name in nanos})
-        table = rows.toArrow()
-    table = _well_formed(_sorted(table, files), folder, malformed)
-    place = table.column(_ROW_PLACE[0]).to_numpy()
-    names = list(types) if wanted is None else wanted.names
+    names, newest = list(types) if wanted is None else wanted.names, None
     batch = np.arange(len(files)) // max_files
+    if not choice.takes_all:
+        check_roles(names, key, time, name)
+        check_hashed(choice, [(each, kind) for each, kind in rows.dtypes if each in key])
+        with _in_one_sentence(folder, format):
+            total, newest = _newest(rows, key, time, files, batch, list(types) if format == "csv" else ())
+            table = rows.where(choice.condition(key) | rows[CORRUPT].isNotNull()).toArrow()
+    else:
+        with _in_one_sentence(folder, format):
+            table = rows.toArrow()
+            total = len(table)
+    table = _well_formed(_sorted(table, files), folder, malformed, total)
+    place = table.column(_ROW_PLACE[0]).to_numpy()
     left_out = tuple(types.items()) if list(types) != names else ()
     return Recorded(
         table.select(names),
@@ -120,7 +133,32 @@ def read(
         int(batch[-1]) + 1,
         replace(source, nanos=nanos, columns=left_out),
         zones,
+        newest=newest,
     )
+
+
+def _newest(
+    rows: DataFrame, key: Sequence[str], time: str, files: list[Path], batch: np.ndarray[Any, Any], csv: Sequence[str]
+) -> tuple[int, Newest | None]:
+    """How many records the files have, and of each micro-batch the newest event times of those that can be read.
+
+    Of CSV the names of all columns are given, too.
+    """
+    from pyspark.sql import functions as F
+
+    if dict(rows.dtypes)[time] not in ("timestamp", "timestamp_ntz"):
+        return 0, None  # which is refused for all rows as for some
+    good = F.col(CORRUPT).isNull().alias("good")
+    # else Spark reads CSV without a look at columns that nobody asks for, and finds no fault in them
+    whole = [F.max(F.hash(*map(quoted, csv)))] if csv else []
+    found = rows.groupBy(FILE, good).agg(*newest_columns(rows, key, time), *whole).collect()
+    rank = {file: number for number, file in enumerate(files)}
+    parts = [np.full(int(batch[-1]) + 1, -(2**63), dtype=np.int64) for _ in range(2)]
+    for each in (each for each in found if each["good"]):
+        mine = batch[rank[_local(each[FILE])]]
+        for part, column in zip(parts, ("all", "keyed"), strict=True):
+            part[mine] = max(int(part[mine]), int(each[column]))
+    return sum(int(each["count"]) for each in found), Newest(parts[0], parts[1])
 
 
 def _checked_options(options: object, kind: Format) -> dict[str, str]:
@@ -167,7 +205,7 @@ def schema_of(schema: Any) -> pa.Schema | None:
         raise wrong("schema", schema, remedy) from None
 
 
-def _session() -> SparkSession:
+def own_session() -> SparkSession:
     """A session that reads as an exported script does."""
     own = session.spark().newSession()
     for name, value in {
@@ -221,7 +259,7 @@ def _rows(spark: SparkSession, path: Path, source: Files, types: dict[str, str])
         F.col("_metadata.file_path").alias(_ROW_PLACE[0]),
         F.col("_metadata.file_block_start").alias(_ROW_PLACE[1]),
     ]
-    schema = ", ".join(f"{_quoted(name)} {kind_of}" for name, kind_of in types.items())
+    schema = ", ".join(f"{quoted(name)} {kind_of}" for name, kind_of in types.items())
     if source.format == "parquet":
         rows = spark.read.schema(schema).parquet(escaped(path))
         return rows.select("*", F.lit(None).cast("string").alias(CORRUPT), *place)
@@ -232,7 +270,7 @@ def _rows(spark: SparkSession, path: Path, source: Files, types: dict[str, str])
     lines = spark.read.text(escaped(path)).where(F.trim("value") != "")
     parsed = lines.select(F.from_json("value", schema, given).alias("row"), "value", *place)
     broken = F.when(_more_than_one("value"), F.col("value")).otherwise(F.col(f"row.{CORRUPT}"))
-    columns = [F.col(f"row.{_quoted(name)}").alias(name) for name in types]
+    columns = [F.col(f"row.{quoted(name)}").alias(name) for name in types]
     return parsed.select(*columns, broken.alias(CORRUPT), *_ROW_PLACE)
 
 
@@ -247,12 +285,8 @@ def _from_nanoseconds(name: str) -> Column:
     """Nanoseconds as a timestamp, cut towards the past."""
     from pyspark.sql import functions as F
 
-    quoted = _quoted(name)
-    return F.timestamp_micros(F.expr(f"({quoted} - pmod({quoted}, 1000)) div 1000"))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    column = quoted(name)
+    return F.timestamp_micros(F.expr(f"({column} - pmod({column}, 1000)) div 1000"))
 
 
 def _spark_types(schema: pa.Schema) -> list[tuple[str, str]]:
@@ -332,18 +366,16 @@ def _sorted(table: pa.Table, files: list[Path]) -> pa.Table:
     return table.set_column(column, _ROW_PLACE[0], pa.array(place)).take(pa.array(order))
 
 
-def _well_formed(table: pa.Table, path: Path, malformed: str) -> pa.Table:
+def _well_formed(table: pa.Table, path: Path, malformed: str, total: int) -> pa.Table:
     """The rows that could be read; what could not is reported in a warning."""
     bad = pc.is_valid(table.column(CORRUPT))
     count = pc.sum(bad).as_py() or 0
     if not count:
         return table
     first = table.column(CORRUPT).filter(bad)[0].as_py()[:120]
-    words = (
-        f"{count:,} of {len(table):,} records in {path} cannot be read as their columns' types, the first is {first!r}"
-    )
+    words = f"{count:,} of {total:,} records in {path} cannot be read as their columns' types, the first is {first!r}"
     if malformed == "fail":
-        raise UnreadableRecordsError(words, count, len(table))
+        raise UnreadableRecordsError(words, count, total)
     warnings.warn(f"{words}; they are left out", stacklevel=4)
     return table.filter(pc.invert(bad))
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from workbench.sources.choice import Newest
+
 __all__ = ["MOST_BATCHES", "Recorded"]
 
 MOST_BATCHES = 100_000
@@ -35,6 +37,8 @@ class Recorded:
         When each row arrived, in microseconds since 1970-01-01 UTC, never falling; None: the source does not tell.
     zones
         For timestamp columns whose time zone `table` no longer has, the zone; None where naive.
+    newest
+        Where the source gave only some of its rows, by their keys: the newest event times of all; None: it gave all.
     """
 
     table: pa.Table
@@ -43,3 +47,4 @@ class Recorded:
     source: Source = field(default_factory=Memory)
     zones: Mapping[str, str | None] = field(default_factory=dict)
     arrived_at: np.ndarray[Any, Any] | None = None
+    newest: Newest | None = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from workbench.engine.cause import cause
 from workbench.engine.scratch import Scratch
 from workbench.engine.stopping import stop_queries
 from workbench.errors import ArgumentError, DataError, QueryError, wrong
+from workbench.sources import columns
+from workbench.sources.choice import Choice, Newest, check_hashed, newest_rows
 from workbench.sources.recorded import Recorded
 
 if TYPE_CHECKING:
@@ -43,28 +47,69 @@ def check_collation(frame: Any, key: object, name: str) -> None:
             )
 
 
-def read(frame: DataFrame, name: str, key: object, seconds: float) -> Recorded:
+def read(frame: DataFrame, name: str, key: Sequence[str], time: str, *, seconds: float, choice: Choice) -> Recorded:
     """The rows that a query brings in so many seconds, and their micro-batches; see `Stream.from_streaming`."""
     if getattr(frame, "isStreaming", False) is not True or not hasattr(frame, "writeStream"):
         raise wrong("frame", type(frame).__name__, "give a DataFrame of spark.readStream")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 3_600:
         raise wrong("seconds", seconds, "use a number of seconds above 0, at most 3600")
     check_collation(frame, key, name)
-    found = _micro_batches(frame, float(seconds))
+    columns.check_roles(frame.columns, key, time, name)
+    if not choice.takes_all:
+        _check_hashes(frame, key, choice)
+    found = _micro_batches(frame, float(seconds), key, time, choice)
     if not found:
         raise DataError(f"frame: it brought no rows in {seconds:g} seconds; record for longer, with seconds=…")
-    arrival = np.repeat(np.arange(len(found)), [each.num_rows for each in found])
-    return Recorded(pa.concat_tables(found), arrival, len(found))
+    arrival = np.repeat(np.arange(len(found)), [each.rows.num_rows for each in found])
+    newest = Newest(*(np.array(each, dtype=np.int64) for each in zip(*(each.newest for each in found), strict=True)))
+    table = pa.concat_tables([each.rows for each in found])
+    return Recorded(table, arrival, len(found), newest=None if choice.takes_all else newest)
 
 
-def _micro_batches(frame: DataFrame, seconds: float) -> list[pa.Table]:
-    """What a query brings in so many seconds, one table a micro-batch with rows."""
+def _check_hashes(frame: DataFrame, key: Sequence[str], choice: Choice) -> None:
+    """Refuse to sample by keys that may be hashed otherwise elsewhere."""
+    types = [(name, kind) for name, kind in frame.dtypes if name in key]
+    check_hashed(choice, types)
+    zone = frame.sparkSession.conf.get("spark.sql.session.timeZone")
+    for name, kind in types:
+        if choice.sample < 1 and kind == "timestamp" and zone not in ("UTC", "Etc/UTC", "GMT", "Z"):
+            raise ArgumentError(
+                f"sample: got {choice.sample}; key column {name!r} holds timestamps, which the session hashes as "
+                f"texts in its time zone {zone}: set spark.sql.session.timeZone to UTC first"
+            )
+
+
+@dataclass(frozen=True)
+class _MicroBatch:
+    """Rows of a micro-batch that are taken, how many there were, and the newest event times of all and with a key."""
+
+    rows: pa.Table
+    count: int
+    newest: tuple[int, int]
+
+
+def _taken(rows: DataFrame, key: Sequence[str], time: str, choice: Choice) -> _MicroBatch:
+    if choice.takes_all:
+        table = rows.toArrow()
+        return _MicroBatch(table, table.num_rows, (0, 0))
+    rows = rows.persist()  # else they are asked of the source twice
+    try:
+        count, *newest = newest_rows(rows, key, time)
+        return _MicroBatch(choice.of(rows, key).toArrow(), count, (newest[0], newest[1]))
+    finally:
+        rows.unpersist()
+
+
+def _micro_batches(
+    frame: DataFrame, seconds: float, key: Sequence[str], time_column: str, choice: Choice
+) -> list[_MicroBatch]:
+    """What a query brings in so many seconds, for each micro-batch with rows."""
     from pyspark.errors import PySparkException
 
-    tables: dict[int, pa.Table] = {}
+    tables: dict[int, _MicroBatch] = {}
 
     def keep(rows: DataFrame, number: int) -> None:
-        tables[number] = rows.toArrow()
+        tables[number] = _taken(rows, key, time_column, choice)
 
     scratch, name = Scratch(), f"stream-join-workbench-{uuid.uuid4()}"
     failure: Exception | None = None
@@ -82,4 +127,4 @@ def _micro_batches(frame: DataFrame, seconds: float) -> list[pa.Table]:
         scratch.remove()
     if failure is not None:
         raise QueryError(f"the streaming DataFrame failed: {cause(failure)}", str(failure))
-    return [tables[number] for number in sorted(tables) if tables[number].num_rows]
+    return [tables[number] for number in sorted(tables) if tables[number].count]

@@ -12,7 +12,7 @@ from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, SIDES, Policy, Side, other_side
 from workbench.model import Micros
-from workbench.streams import Stream
+from workbench.streams import NOTHING, Stream
 from workbench.times import Span
 
 _SURE = 3
@@ -94,10 +94,24 @@ def _each_row_alone(left: Stream, right: Stream) -> tuple[Stream, Stream]:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     one, other = np.split(place, [len(left)])
-    return (
-        replace(left, arrival=one, batch_count=len(place), arrivals=None),
-        replace(right, arrival=other, batch_count=len(place), arrivals=None),
-    )
+    return _alone(left, one, batch[order]), _alone(right, other, batch[order])
+
+
+def _alone(stream: Stream, places: Micros, batches: Micros) -> Stream:
+    """A stream whose rows arrive at such places, of which the micro-batch is given.
+
+    The newest of all rows of a sample's micro-batch arrives with the last of those that were taken.
+    """
+    found = replace(stream, arrival=places, batch_count=len(batches), arrivals=None)
+    for name in ("newest", "newest_keyed"):
+        newest = getattr(stream, name)
+        if newest is not None and len(batches):
+            moved = np.full(len(batches), NOTHING, dtype=np.int64)
+            last = np.searchsorted(batches, np.arange(len(newest)), side="right") - 1
+            np.maximum.at(moved, np.maximum(last, 0), newest)
+            np.maximum.at(moved, places, stream.event_times)
+            found = replace(found, newest=moved) if name == "newest" else replace(found, newest_keyed=moved)
+    return found
 
 
 def without_effect(join: Join, streams: Mapping[Side, Stream], delays: Mapping[Side, Sequence[Span]]) -> str:
