@@ -19,7 +19,7 @@ from workbench.jobs.sources import BATCH
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Sink", "WrittenFile", "given", "rows"]
+__all__ = ["NotComparable", "Rows", "Sink", "WrittenFile", "check_there", "given", "log", "rows"]
 
 _LOG, _DELTA = "_spark_metadata", "_delta_log"
 _FORMATS = ("parquet", "json", "csv", "orc")
@@ -208,7 +208,7 @@ def _of_files(spark: SparkSession, address: str, logs: Checkpoint, schema: Any) 
         reader = reader.schema(_in_file_order(schema, partitions))
     if kind == "csv":
         head = spark.read.text(unquote(files[0].path)).first()
-        reader = reader.option("header", head is not None and head[0] == ",".join(reader_names(schema, partitions)))
+        reader = reader.option("header", head is not None and head[0] == ",".join(_reader_names(schema, partitions)))
     frame = reader.load([unquote(each.path) for each in files])
     if not numbered:
         return Rows(frame, False, about, text)
@@ -216,7 +216,7 @@ def _of_files(spark: SparkSession, address: str, logs: Checkpoint, schema: Any) 
     return Rows(sources.with_batches(frame, batches), True, about, text)
 
 
-def reader_names(schema: Any, partitions: list[str]) -> list[str]:
+def _reader_names(schema: Any, partitions: list[str]) -> list[str]:
     """The columns that a file has, in order."""
     return [each.name for each in schema.fields if each.name not in partitions]
 
@@ -226,7 +226,7 @@ def _in_file_order(schema: Any, partitions: list[str]) -> Any:
     from pyspark.sql.types import StructType
 
     fields = {each.name: each for each in schema.fields}
-    return StructType([fields[name] for name in [*reader_names(schema, partitions), *partitions] if name in fields])
+    return StructType([fields[name] for name in [*_reader_names(schema, partitions), *partitions] if name in fields])
 
 
 def _partitions(address: str, path: str) -> list[str]:

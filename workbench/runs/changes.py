@@ -16,12 +16,13 @@ from workbench.kinds import kind_of
 from workbench.literals import DELAYS, SIDES, Side, other_side
 from workbench.model import Micros
 from workbench.runs.labels import setting_name, setting_value
-from workbench.runs.result import Result
 from workbench.streams import Stream
 
 __all__ = ["Changes", "changes"]
 
 _BY = 'give the columns that tell rows apart, such as by=["order_id"], or of each side, by={"left": […], "right": […]}'
+
+_Result = Any  # a result: it imports this module, and modules import each other in no circle
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,10 +63,8 @@ class Changes:
         )
 
 
-def changes(one: Result, other: Any, by: Any) -> Changes:
+def changes(one: _Result, other: _Result, by: Any) -> Changes:
     """What `Result.changes` gives."""
-    if not isinstance(other, Result):
-        raise wrong("other", type(other).__name__, "give a job, or what workbench.run or workbench.preview returned")
     sides = _facing(one, other)
     named = _named(one, other, sides, by)
     found = {side: _Matched.of(one, other, side, sides[side], named[side]) for side in SIDES}
@@ -83,14 +82,14 @@ def changes(one: Result, other: Any, by: Any) -> Changes:
     )
 
 
-def _facing(one: Result, other: Result) -> dict[Side, Side]:
+def _facing(one: _Result, other: _Result) -> dict[Side, Side]:
     """For each side the other result's side with the same stream: the other one where their names are exchanged."""
     names = [(each.left.name, each.right.name) for each in (one, other)]
     crossed = names[0] == names[1][::-1] and names[0][0] != names[0][1]
     return {side: other_side(side) if crossed else side for side in SIDES}
 
 
-def _named(one: Result, other: Result, sides: Mapping[Side, Side], by: Any) -> dict[Side, tuple[str, ...]]:
+def _named(one: _Result, other: _Result, sides: Mapping[Side, Side], by: Any) -> dict[Side, tuple[str, ...]]:
     """The columns by which the rows of each side are recognised."""
     given = dict.fromkeys(SIDES) if by is None else by if isinstance(by, Mapping) else dict.fromkeys(SIDES, by)
     if set(given) != set(SIDES):
@@ -127,7 +126,7 @@ class _Matched:
     new: Micros
 
     @classmethod
-    def of(cls, one: Result, other: Result, side: Side, facing: Side, by: tuple[str, ...]) -> _Matched:
+    def of(cls, one: _Result, other: _Result, side: Side, facing: Side, by: tuple[str, ...]) -> _Matched:
         """Of rows that are alike, those of one fate are the same first, then those that are left in their order."""
         codes = _codes(one.side(side), other.side(facing), by)
         fates = [_fates(each, name) for each, name in ((one, side), (other, facing))]
@@ -148,7 +147,7 @@ class _Matched:
         lost = [np.setdiff1d(numbers[place], pairs[place], assume_unique=True) for place in range(2)]
         return cls((pairs[0], pairs[1]), moved, lost[0], lost[1])
 
-    def counts(self, one: Result, other: Result, side: Side, facing: Side) -> pd.DataFrame:
+    def counts(self, one: _Result, other: _Result, side: Side, facing: Side) -> pd.DataFrame:
         """The rows that both have, by fate and fate."""
         fates = {
             "fate": _fates(one, side)[self.pairs[0]],
@@ -159,7 +158,7 @@ class _Matched:
         return counted
 
 
-def _fates(result: Result, side: Side) -> np.ndarray[Any, Any]:
+def _fates(result: _Result, side: Side) -> np.ndarray[Any, Any]:
     found: np.ndarray[Any, Any] = result.simulation.fates[side]["fate"].to_numpy(dtype=object)
     return found
 
@@ -199,19 +198,19 @@ def _paired(one: Micros, other: Micros) -> tuple[Micros, Micros]:
     return both["place_x"].to_numpy(), both["place_y"].to_numpy()
 
 
-def _places(result: Result, rows: Mapping[Side, Micros]) -> list[int]:
+def _places(result: _Result, rows: Mapping[Side, Micros]) -> list[int]:
     """The places of some rows in `Result.rows`."""
     found = np.concatenate([np.asarray(rows["left"]), len(result.left) + np.asarray(rows["right"])])
     places: list[int] = found.astype(np.int64).tolist()
     return places
 
 
-def _explained(result: Result, rows: Mapping[Side, Micros]) -> pd.DataFrame:
+def _explained(result: _Result, rows: Mapping[Side, Micros]) -> pd.DataFrame:
     return result.explain(_places(result, rows)).drop(columns=["fix_setting", "fix_value"])
 
 
 def _moved(
-    one: Result, other: Result, sides: Mapping[Side, Side], here: Mapping[Side, Micros], there: Mapping[Side, Micros]
+    one: _Result, other: _Result, sides: Mapping[Side, Side], here: Mapping[Side, Micros], there: Mapping[Side, Micros]
 ) -> pd.DataFrame:
     mine = _explained(one, here)
     theirs = _explained(other, {sides[side]: there[side] for side in SIDES})
@@ -228,7 +227,7 @@ def _moved(
     return found[["side", "batch", "other_batch", *columns, "fate", "other_fate", "reason", "other_reason"]]
 
 
-def _settings(one: Result, other: Result) -> pd.DataFrame:
+def _settings(one: _Result, other: _Result) -> pd.DataFrame:
     """The settings that differ."""
     given = []
     for each in (one, other):

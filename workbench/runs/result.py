@@ -442,6 +442,10 @@ class Result:
         """
         from workbench.runs import changes
 
+        if not isinstance(other, Result):
+            raise wrong(
+                "other", type(other).__name__, "give a job, or what workbench.run or workbench.preview returned"
+            )
         return changes.changes(self, other, by)
 
     @property
