@@ -33,6 +33,7 @@ __all__ = [
     "SIDES",
     "Stream",
     "check_stream",
+    "chosen",
     "moving",
     "on_one_clock",
     "same_rows",
@@ -414,27 +415,8 @@ class Stream:
         zones |= {column: zone for column, zone in found.zones.items() if column in zones}
         made = cls(name, keys, time, delay, table, found.arrival, found.batch_count, zones, found.source)
         if choice is not None and not choice.takes_all:
-            return made._chosen(found.newest, choice)
+            return chosen(made, found.newest, choice)
         return made._triggered(found, arrival, trigger)
-
-    def _chosen(self, newest: Newest | None, choice: Choice) -> Stream:
-        """The stream as a sample; where its source did not choose the rows, they are chosen here."""
-        import numpy as np
-
-        from workbench.sources import arrow, files
-        from workbench.sources.choice import check_hashed, newest_of
-
-        taken = self
-        if newest is None:
-            kinds = [(key, str(self.table.schema.field(key).type)) for key in self.key]
-            check_hashed(choice, kinds)
-            keyed = np.ones(len(self), dtype=bool)
-            for key in self.key:
-                keyed &= self.table.column(key).is_valid().to_numpy(zero_copy_only=False)
-            newest = newest_of(self.batch_count, self.arrival, self.event_times, keyed)
-            taken = some_rows(self, choice.taken(files.own_session(), self.table, self.key))
-        arrow.check_newest(int(newest.all.max(initial=NOTHING)), self.time, self.name)
-        return replace(taken, newest=newest.all, newest_keyed=newest.keyed)
 
     def _triggered(self, found: Recorded, arrival: str | None, trigger: Span | None) -> Stream:
         """The stream cut by a trigger interval, if one is given, on what tells when its rows arrived."""
@@ -647,6 +629,41 @@ def _in_bits(table: pa.Table) -> pa.Table:
         each.combine_chunks().view(bits[each.type]) if each.type in bits else each for each in table.itercolumns()
     ]
     return pa.table(columns, names=table.column_names)
+
+
+def chosen(stream: Stream, newest: Newest | None, choice: Choice) -> Stream:
+    """A stream as a sample.
+
+    Parameters
+    ----------
+    stream
+        All rows; or those of the sample, where its source chose them.
+    newest
+        The newest event times of all rows, from a source that chose the rows; None: they are chosen here.
+    choice
+        Which rows to take.
+
+    Raises
+    ------
+    ArgumentError
+        If they cannot be chosen by these keys.
+    """
+    import numpy as np
+
+    from workbench.sources import arrow, files
+    from workbench.sources.choice import check_hashed, newest_of
+
+    taken = stream
+    if newest is None:
+        kinds = [(key, str(stream.table.schema.field(key).type)) for key in stream.key]
+        check_hashed(choice, kinds)
+        keyed = np.ones(len(stream), dtype=bool)
+        for key in stream.key:
+            keyed &= stream.table.column(key).is_valid().to_numpy(zero_copy_only=False)
+        newest = newest_of(stream.batch_count, stream.arrival, stream.event_times, keyed)
+        taken = some_rows(stream, choice.taken(files.own_session(), stream.table, stream.key))
+    arrow.check_newest(int(newest.all.max(initial=NOTHING)), stream.time, stream.name)
+    return replace(taken, newest=newest.all, newest_keyed=newest.keyed)
 
 
 def some_rows(stream: Stream, rows: np.ndarray[Any, Any]) -> Stream:

@@ -31,7 +31,10 @@ def is_event_log(progress: Any) -> bool:
     last = name.rstrip("/").rpartition("/")[2]
     if "://" in name or last.startswith(_ROLLED) or last.endswith(_CODECS):
         return True
-    return "\0" not in name and Path(name).is_dir()
+    try:
+        return Path(name).is_dir()
+    except (OSError, ValueError):  # a name that is no path
+        return False
 
 
 def reports(spark: SparkSession, progress: Any) -> list[Mapping[str, Any]]:

@@ -338,7 +338,8 @@ class Job(Result):
         if self.reports and self.choice.takes_all:
             facts = pd.concat([facts, verifying.drops(self.simulation, self.known, self.reports)], ignore_index=True)
         if self.sink is not None:
-            line = leaving.compare(self.spark, self.simulation, self.known, self.checkpoint, self.choice, self.sink)
+            logs = self.checkpoint
+            line = leaving.compare(self.spark, self.simulation, self.known, logs, choice=self.choice, sink=self.sink)
             facts = pd.concat([facts.astype(object), pd.DataFrame([line], dtype=object)], ignore_index=True)
             numbers = ["model", "spark", "differences"]
             facts = facts.astype(dict.fromkeys(numbers, "int64" if line["model"] is not None else "Int64"))

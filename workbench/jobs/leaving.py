@@ -39,7 +39,7 @@ _TEXT, _WEIGHT = "__text", "__weight"
 
 
 def compare(
-    spark: SparkSession, simulation: Simulation, known: Understood, logs: Checkpoint, choice: Choice, sink: Sink
+    spark: SparkSession, simulation: Simulation, known: Understood, logs: Checkpoint, *, choice: Choice, sink: Sink
 ) -> dict[str, Any]:
     """The line of `Job.comparison` on what the job put out, or on why that cannot be compared."""
     what = "rows that the job put out"

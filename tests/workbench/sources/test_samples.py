@@ -18,6 +18,7 @@ from topics import pour
 
 import workbench as wb
 from workbench.sources.choice import Choice
+from workbench.streams import chosen
 
 INTERVAL = wb.IntervalJoin("0 s", "10 s", how="left")
 JOINS = [INTERVAL, wb.IntervalJoin("0 s", "10 s"), wb.WindowJoin(wb.Tumbling("10 s"), how="full")]
@@ -175,7 +176,7 @@ def test_any_sample_has_the_fates_of_the_whole(spark, seed, sample, nulls, join)
         wb.Stream.from_pandas(rows_of(seed + place, 60, 5, nulls), name, "k", "t", "5 s", batch="batch")
         for place, name in enumerate(("one", "two"))
     ]
-    some = [each._chosen(None, Choice(None, sample)) for each in made]
+    some = [chosen(each, None, Choice(None, sample)) for each in made]
     assert fates(wb.preview(join, *some)) == fates(wb.preview(join, *made), taken(*some))
 
 
