@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Checkpoint", "Files", "MicroBatch", "SourceFile", "ended", "read", "source_files", "source_start"]
 
 _POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
-_KNOWN_VERSION = "v1"
+_VERSIONS = ("v1", "v2")
 
 
 @dataclass(frozen=True)
@@ -130,15 +130,33 @@ def _without_gaps(numbers: list[int]) -> list[int]:
 
 def _batch(text: str, number: int, committed: bool) -> tuple[MicroBatch, dict[str, str]]:
     version, *lines = text.split("\n")
-    if version.strip() != _KNOWN_VERSION or not lines:
+    if version.strip() not in _VERSIONS or not lines:
         raise DataError(
-            f"checkpoint: the log of offsets has the version {version.strip()!r}, and {_KNOWN_VERSION!r} is what is "
-            "understood"
+            f"checkpoint: the log of offsets has the version {version.strip()!r}, and {' and '.join(_VERSIONS)} are "
+            "what is understood"
         )
-    about = json.loads(lines[0])
-    offsets = tuple(None if line.strip() == "-" else json.loads(line) for line in lines[1:] if line.strip())
+    about, told = json.loads(lines[0]), [line.strip() for line in lines[1:] if line.strip()]
+    offsets = tuple(map(_offset, told)) if version.strip() == _VERSIONS[0] else _by_number(told)
     watermark, started = int(about.get("batchWatermarkMs", 0)), int(about.get("batchTimestampMs", 0))
     return MicroBatch(number, watermark * 1_000, started, offsets, committed), dict(about.get("conf") or {})
+
+
+def _offset(text: str) -> Any:
+    return None if text == "-" else json.loads(text)
+
+
+def _by_number(told: list[str]) -> tuple[Any, ...]:
+    """The offsets of version 2 of the log, which has the number of its source before each; others have a name."""
+    found = {}
+    for each in told:
+        source, _, offset = each.partition(":")
+        if not source.isdigit():
+            raise DataError(
+                f"checkpoint: its sources have names, such as {source!r} (spark.sql.streaming.queryEvolution), and "
+                "only those that Spark numbers are understood"
+            )
+        found[int(source)] = _offset(offset)
+    return tuple(found.get(place) for place in range(max(found, default=-1) + 1))
 
 
 def ended(spark: SparkSession, address: str) -> dict[int, int]:

@@ -24,7 +24,7 @@ from workbench.times import micros
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["BATCHES", "STATE", "Marks", "of_logs", "of_report", "own_watermarks", "state_by_side"]
+__all__ = ["BATCHES", "STATE", "Marks", "of_logs", "of_report", "own_watermarks", "ran", "state_by_side"]
 
 BATCHES = (
     "batch",
@@ -128,8 +128,13 @@ def _entries(found: Any) -> dict[str, str]:
     return entries
 
 
-def of_report(report: Mapping[str, Any], known: Understood, marks: Marks | None, policy: str) -> dict[str, Any] | None:
-    """A row of `Watch.batches` from what Spark reported of a micro-batch; None of a trigger that ran none.
+def ran(report: Mapping[str, Any]) -> bool:
+    """Whether a report is of a micro-batch: Spark reports triggers that found nothing to do, too."""
+    return _RAN in (report.get("durationMs") or {})
+
+
+def of_report(report: Mapping[str, Any], known: Understood, marks: Marks | None, policy: str) -> dict[str, Any]:
+    """A row of `Watch.batches` from what Spark reported of a micro-batch.
 
     Parameters
     ----------
@@ -142,9 +147,7 @@ def of_report(report: Mapping[str, Any], known: Understood, marks: Marks | None,
     policy
         Whether the query's watermark is the ``min`` or the ``max`` of these.
     """
-    durations = report.get("durationMs") or {}
-    if _RAN not in durations:
-        return None
+    durations = report["durationMs"]
     watermark = _time((report.get("eventTime") or {}).get("watermark"))
     joins = [each for each in report.get("stateOperators") or [] if each.get("operatorName") == held.HASH_JOIN]
     operators = joins or report.get("stateOperators") or []

@@ -238,15 +238,13 @@ class Watch:
 
     def _look_at_reports(self, query: Any) -> None:
         reports = reported.of("", reported.listed(list(query.recentProgress)))
-        new = [each for number, each in sorted(reports.items()) if number not in self._rows]
+        new = [each for number, each in sorted(reports.items()) if number not in self._rows and readings.ran(each)]
         if not new:
             return
         marks = readings.own_watermarks(opening.execution_of(query), self._known)
         for place, each in enumerate(new):
             last = place == len(new) - 1  # of those before, the watermarks of the sides are past
-            row = readings.of_report(each, self._known, marks if last else None, self._policy)
-            if row is not None:
-                self._note([row])
+            self._note([readings.of_report(each, self._known, marks if last else None, self._policy)])
 
     def _look_at_logs(self) -> None:
         logs = checkpoints.read(self._spark, self.address)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -460,8 +461,9 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
             "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
             "spark.sql.streaming.join.stateFormatVersion": "4",
         },
+        {"spark.sql.streaming.offsetLog.formatVersion": "2"},
     ],
-    ids=["RocksDB", "RocksDB changelog", "RocksDB format 3", "RocksDB format 4"],
+    ids=["RocksDB", "RocksDB changelog", "RocksDB format 3", "RocksDB format 4", "log of offsets 2"],
 )
 @pytest.mark.sampled(2)
 def test_state_in_every_form(spark, folder, tmp_path, settings):
@@ -476,6 +478,24 @@ def test_state_in_every_form(spark, folder, tmp_path, settings):
     assert job.batches.batch[0] > 0
     assert job.mismatches.empty, job.mismatches.to_string()
     assert came_out(job) == {batch: rows for batch, rows in by_batch(ran).items() if batch > job.batches.batch[0]}
+
+
+def test_logs_of_another_form(outer, tmp_path):
+    joined, ran = outer
+    for number, (change, words) in enumerate(
+        {
+            ("v1\n", "v9\n"): "has the version 'v9', and v1 and v2 are what is understood",
+            ("v1\n", "v2\n"): "its sources have names, such as '{\"logOffset\"'",
+        }.items()
+    ):
+        copied = tmp_path / str(number)
+        shutil.copytree(ran.checkpoint, copied)
+        for each in (copied / "offsets").glob("[0-9]*"):
+            each.write_text(each.read_text().replace(*change, 1))
+        for each in (copied / "offsets").glob(".*.crc"):
+            each.unlink()
+        with pytest.raises(wb.DataError, match=re.escape(words)):
+            wb.open_job(joined, copied)
 
 
 @st.composite
