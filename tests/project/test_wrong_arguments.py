@@ -147,7 +147,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "tune": SIDES | {"over": {"left.watermark": ["0 s", "1 s"]}, "policy": "min"},
     "describe": {"joined": StreamingFrame()},
-    "open_job": {"joined": StreamingFrame(), "checkpoint": "checkpoint", "keys": ["a"], "sample": 0.5, "progress": [],
+    "open_job": {"joined": StreamingFrame(), "checkpoint": "checkpoint", "join": 0, "keys": ["a"], "sample": 0.5, "progress": [],
                  "output": "output"},
     "watch": {"joined": StreamingFrame(), "checkpoint": "checkpoint", "every": "1 second"},
     "SideDescription": {"name": "a", "key": "k", "time": "t", "watermark": None, "columns": ("k", "t")},

@@ -26,7 +26,7 @@ __all__ = ["CROSSED", "FAILED", "FINE", "add_arguments", "as_json", "check", "te
 FINE, CROSSED, FAILED = 0, 1, 2
 """The exit codes."""
 
-_OPTIONS = {"checkpoint": "--checkpoint", "sample": "--sample", "job": "--job", "joined": "--job"} | {
+_OPTIONS = {"checkpoint": "--checkpoint", "sample": "--sample", "join": "--join", "job": "--job", "joined": "--job"} | {
     each.name: "--" + each.name.replace("_", "-") for each in dataclasses.fields(Limits)
 }
 """The options that the arguments of functions come from, as messages name them."""
@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--sample", metavar="SHARE", help="read the rows of this share of the keys only, such as 0.01")
+    parser.add_argument("--join", metavar="N", help="of several joins of streams, which one, counted from 0")
     at_most = parser.add_argument_group("limits", "what a figure may be at most; exit code 1 where one is above")
     at_most.add_argument("--max-late-share", metavar="SHARE", help="late rows of a side, such as 0.01")
     at_most.add_argument("--max-wait", metavar="SPAN", help='wait of rows without partner, such as "10 minutes"')
@@ -75,7 +76,8 @@ def check(given: argparse.Namespace) -> int:
         if limits.max_skew is not None and sample != 1:
             raise wrong("max_skew", given.max_skew, "leave it out, or --sample: a sample of the keys does not tell it")
         with process.with_modules_of_the_folder():
-            health = _health(given.job, given.checkpoint, sample)
+            join = None if given.join is None else _number(given.join)
+            health = _health(given.job, given.checkpoint, sample, join)
     except ArgumentError as error:
         option = _OPTIONS.get(error.argument)
         return _failed(f"{option}: {error.remedy}" if option else str(error))
@@ -111,10 +113,10 @@ def _number(given: str) -> Any:
     return given
 
 
-def _health(job: str, checkpoint: str, sample: Any) -> Health:
+def _health(job: str, checkpoint: str, sample: Any, join: Any) -> Health:
     build = _function(job)
     with _session() as spark:
-        return figures(open_job(_joined(build, job, spark), checkpoint, sample=sample))
+        return figures(open_job(_joined(build, job, spark), checkpoint, sample=sample, join=join))
 
 
 def _function(job: str) -> Callable[[SparkSession], Any]:

@@ -18,6 +18,8 @@ from workbench.literals import POLICIES, Policy
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from workbench.jobs.catalyst import Node
+
 __all__ = ["Checkpoint", "Files", "MicroBatch", "SourceFile", "ended", "read", "source_files", "source_start"]
 
 _POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
@@ -65,6 +67,8 @@ class Checkpoint:
         The settings that the query keeps for as long as it lives.
     batches
         The micro-batches that are still in the logs, in order, without gaps.
+    operators
+        Spark's numbers of the joins of a plan that has several; empty: there is one.
     """
 
     address: str
@@ -72,6 +76,7 @@ class Checkpoint:
     policy: Policy
     settings: Mapping[str, str] = field(repr=False)
     batches: tuple[MicroBatch, ...] = field(repr=False)
+    operators: Mapping[Node, int] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, TooLargeError
 from workbench.jobs import conditions, held, replay
 from workbench.jobs.catalyst import Node, expressions, listed
+from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
@@ -107,7 +108,13 @@ def columns(known: Understood, place: int) -> Columns:
 
 
 def entered(
-    spark: SparkSession, known: Understood, place: int, sources: Mapping[frozenset[int], DataFrame], choice: Choice
+    spark: SparkSession,
+    known: Understood,
+    place: int,
+    sources: Mapping[frozenset[int], DataFrame],
+    choice: Choice,
+    *,
+    inner: Mapping[Node, DataFrame] | None = None,
 ) -> pa.Table:
     """The rows of a side that its plan gives to the join, in order, with `BATCH` (Spark's numbers) and `PLACE`.
 
@@ -122,7 +129,7 @@ def entered(
 
     mine = columns(known, place)
     time = None if mine.with_time else known.marks[place]
-    rows = replay.replayed(spark, known.join.children[place], sources, time)
+    rows = replay.replayed(spark, known.join.children[place], sources, time, inner)
     every = tuple(known.inputs[place].columns)
     rows = rows.toDF(*(f"c{each}" for each in every), BATCH, PLACE, *([] if mine.with_time else [replay.TIME]))
     if any(node.kind == "Expand" for node in known.join.children[place].walk()):  # a row for each of its windows
@@ -199,7 +206,7 @@ def needed(known: Understood, place: int, optimised: Node) -> list[str] | None:
 
 
 def held_before(
-    spark: SparkSession, known: Understood, place: int, *, address: str, batch: int, choice: Choice
+    spark: SparkSession, known: Understood, place: int, *, logs: Checkpoint, batch: int, choice: Choice
 ) -> pa.Table:
     """The rows of a side that a join held after a micro-batch, once for each window that they are in.
 
@@ -208,7 +215,7 @@ def held_before(
     from pyspark.sql import functions as F
 
     mine, side = columns(known, place), SIDES[place]
-    rows = held.joined_rows(spark, address, batch, side)
+    rows = held.joined_rows(spark, logs.address, batch, side, operator=logs.operators.get(known.join))
     kept = kept_columns(known, place, rows.columns[:-1])
     rows = rows.toDF(*(f"c{each}" for each in kept), held.MATCHED)
     types = dict(zip(known.inputs[place].columns, _fields(known, place), strict=True))

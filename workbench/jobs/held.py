@@ -95,8 +95,15 @@ def count(spark: SparkSession, address: str, batch: int) -> int:
         raise _unreadable(f"the state after micro-batch {batch}", error) from None
 
 
-def joined_rows(spark: SparkSession, address: str, batch: int, side: Side) -> DataFrame:
-    """The rows of a side that the checkpoint's only join holds after a micro-batch.
+def joined_rows(spark: SparkSession, address: str, batch: int, side: Side, *, operator: int | None = None) -> DataFrame:
+    """The rows of a side that a join of the checkpoint holds after a micro-batch.
+
+    Parameters
+    ----------
+    spark, address, batch, side
+        The session, the checkpoint's folder, the micro-batch and the side.
+    operator
+        Spark's number of the join; None: it is the only one.
 
     Returns
     -------
@@ -111,6 +118,7 @@ def joined_rows(spark: SparkSession, address: str, batch: int, side: Side) -> Da
     from pyspark.sql import functions as F
 
     numbers = [number for number, name in operators(spark, address) if name == HASH_JOIN]
+    numbers = numbers if operator is None else [operator]
     if len(numbers) != 1:
         raise QueryError(
             f"the checkpoint has the state of {len(numbers)} joins of two streams; a job with one can be opened"

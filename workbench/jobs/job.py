@@ -154,6 +154,13 @@ class Job(Result):
             found.append(f"the join asks for {self.where} too, which a run of its rows does not")
         return tuple(found)
 
+    def _check_alone(self) -> None:
+        if self.checkpoint.operators:
+            raise WorkbenchError(
+                "other settings of a join that is one of several are not simulated, as its watermark follows the "
+                "streams of all; run its rows by themselves: wb.run(job.join, *job.recording())"
+            )
+
     def recording(self) -> tuple[Stream, Stream]:
         """Both streams as they entered the join, for `workbench.run` and `workbench.tune` under other settings.
 
@@ -202,6 +209,7 @@ class Job(Result):
         from workbench.runs.arguments import check
         from workbench.runs.preview import Preview
 
+        self._check_alone()
         join = self.join if join is None else join
         policy = self.policy if policy is None else policy
         left = self.left if left_watermark is None else self.left.with_watermark(left_watermark)
@@ -216,6 +224,7 @@ class Job(Result):
         from workbench.tuning import tuned
 
         self._check_understood()
+        self._check_alone()
         return tuned(self.simulation, over=over)
 
     def advise(self) -> list[Advice]:
@@ -223,6 +232,7 @@ class Job(Result):
         from workbench.tuning import advised
 
         self._check_understood()
+        self._check_alone()
         return advised(self.simulation)
 
     @property

@@ -25,7 +25,7 @@ from workbench.sources.choice import Choice, quoted
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["compare"]
+__all__ = ["compare", "pairs"]
 
 _SPELLED_OUT = 5
 _ABOVE = frozenset(
@@ -58,9 +58,7 @@ def _compared(
     from pyspark.sql import functions as F
 
     above = _Above.of(known, _given_columns(known))
-    model = replay.replayed(
-        spark, known.plan, {replay.ids(known.join): _pairs(spark, simulation, known)}, inner=known.join
-    )
+    model = replay.replayed(spark, known.plan, {}, inner={known.join: pairs(spark, simulation, known)})
     attributes = listed(known.plan.java.output())
     ids = [int(each.exprId().id()) for each in attributes]
     names = [str(each.name()) for each in attributes]
@@ -151,8 +149,11 @@ def _given_columns(known: Understood) -> dict[int, tuple[int, str]]:
     return found
 
 
-def _pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> DataFrame:
-    """What comes out of the join by the model, in the join's own columns, those that are not known null."""
+def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> DataFrame:
+    """What comes out of the join by the model, in the join's own columns, those that are not known null.
+
+    With `BATCH` and `PLACE`, so that it stands for the join where a plan is replayed.
+    """
     from pyspark.sql import functions as F
 
     out = simulation.outcome.outputs.emitted(emission(simulation.join).sides)

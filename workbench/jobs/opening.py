@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,11 @@ from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, WorkbenchError, wrong
 from workbench.jobs import (
     catalyst,
+    chains,
     entering,
     event_log,
     held,
+    leaving,
     replay,
     reported,
     residual,
@@ -37,7 +39,7 @@ from workbench.joins import IntervalJoin, Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
 from workbench.literals import SIDES
 from workbench.model import NOTHING, Logged, Micros, RowFacts, Simulation
-from workbench.sources.choice import Choice, checked, with_width
+from workbench.sources.choice import ALL, Choice, checked, with_width
 from workbench.streams import Stream
 from workbench.times import micros
 
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["execution_of", "given", "open_job", "session_of"]
+__all__ = ["execution_of", "given", "open_job", "operators_of", "session_of"]
 
 _TRIES = 3
 _LONG_AGO = -(2**61)
@@ -58,6 +60,7 @@ def open_job(
     joined: DataFrame | StreamingQuery,
     checkpoint: str | os.PathLike[str] | None = None,
     *,
+    join: int | None = None,
     keys: Sequence[Any] | None = None,
     sample: float = 1.0,
     progress: Sequence[Any] | str | os.PathLike[str] | None = None,
@@ -73,6 +76,9 @@ def open_job(
         The streaming DataFrame that the job runs, as its own code makes it; or a query of this session.
     checkpoint
         The folder that is its ``checkpointLocation``, as Spark finds it; of a query of this session it is known.
+    join
+        Of a plan with several joins of streams, which one, counted from 0 in the order that rows pass them; None: there
+        is one.
     keys
         Only rows with these keys: values of the key column, or tuples of values of several.
     sample
@@ -113,24 +119,55 @@ def open_job(
         reports = reported.listed(getattr(joined, "recentProgress", None) if hasattr(joined, "_jsq") else None)
     elif in_parts:
         reports = reported.listed(event_log.reports(spark, progress))
-    known = understanding.understood(spark, plan)
+    parts = understanding.parts(plan)
+    number = _which(join, parts)
+    if sink is not None and number < len(parts) - 1:
+        raise ArgumentError("output: it is what comes out of the last join; give join=" + str(len(parts) - 1))
+    run = catalyst.optimised(spark, plan)
+    known = understanding.understood(spark, parts[number], run=run if len(parts) > 1 else None)
     sinks.check_there(spark, sink)
     _check_watermarks(known)
     leaves = sources.leaves(plan)
     choice = _with_arity(choice, known)
     logs = _committed(checkpoints.read(spark, address))
+    if len(parts) > 1:
+        logs = replace(logs, operators=operators_of(spark, plan, address))
     job = None
     for later in range(1, _TRIES):
         try:
-            job = _opened_once(spark, known, logs, leaves, choice)
+            job = _opened_once(spark, known, run, logs, leaves, choice)
             break
         except QueryError:  # the query may have gone on, and Spark deleted the first micro-batch that was kept
-            now = _committed(checkpoints.read(spark, address))
+            now = replace(_committed(checkpoints.read(spark, address)), operators=logs.operators)
             if now.batches[0].number == logs.batches[0].number:
                 raise
             logs = _from(now, later)
-    job = _opened_once(spark, known, logs, leaves, choice) if job is None else job
+    job = _opened_once(spark, known, run, logs, leaves, choice) if job is None else job
     return replace(job, reports=reported.of(logs.query, reports), sink=sink)
+
+
+def _which(join: Any, parts: Sequence[Node]) -> int:
+    """The number of the join that is opened."""
+    last = len(parts) - 1
+    if join is None and not last:
+        return 0
+    if join is None:
+        raise wrong(
+            "join", None, f"the plan has {last + 1} joins of streams: open each by itself, with join=0 to {last}"
+        )
+    if isinstance(join, bool) or not isinstance(join, int) or not 0 <= join <= last:
+        raise wrong("join", join, f"the plan has {last + 1} joins of streams: give a number from 0 to {last}")
+    return join
+
+
+def operators_of(spark: SparkSession, plan: Node, address: str) -> dict[Node, int]:
+    """Spark's number of each join of a plan: it counts its stateful operators from the last one on."""
+    joins = understanding.joins(plan)
+    numbers = [number for number, name in held.operators(spark, address) if name == held.HASH_JOIN]
+    if len(numbers) != len(joins):
+        words = f"its state is that of {len(numbers)} joins, and joined has {len(joins)}: it is that of another query"
+        raise wrong("checkpoint", address, f"{words}; give the DataFrame that this one runs")
+    return dict(zip(joins, numbers, strict=True))
 
 
 def _from(logs: Checkpoint, place: int) -> Checkpoint:
@@ -139,11 +176,13 @@ def _from(logs: Checkpoint, place: int) -> Checkpoint:
 
 
 def _opened_once(
-    spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Sequence[Node], choice: Choice
+    spark: SparkSession, known: Understood, run: Node, logs: Checkpoint, leaves: Sequence[Node], choice: Choice
 ) -> Job:
     _check_fits(spark, known, logs, leaves)
     try:
-        return _opened(spark, known, logs, leaves, choice)
+        return _of_taken(
+            spark, known, run, logs, dict(zip(leaves, sources.taken(spark, logs, leaves), strict=True)), choice
+        )
     except WorkbenchError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
@@ -254,7 +293,8 @@ def _check_fits(spark: SparkSession, known: Understood, logs: Checkpoint, leaves
         raise wrong("checkpoint", logs.address, f"its state is that of a join of two streams: {remedy}")
     if names and known.join.kind == "Join":
         for place, side in enumerate(SIDES):
-            rows = held.joined_rows(spark, logs.address, logs.batches[-1].number, side)
+            operator = logs.operators.get(known.join)
+            rows = held.joined_rows(spark, logs.address, logs.batches[-1].number, side, operator=operator)
             entering.kept_columns(known, place, rows.columns[:-1])
 
 
@@ -268,24 +308,38 @@ class _Side:
     filtered: np.ndarray[Any, Any] | None
 
 
-def _opened(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Sequence[Node], choice: Choice) -> Job:
-    taken = sources.taken(spark, logs, leaves)
-    missing = [words for each in taken for words in each.missing]
-    unread = [words for each in taken if each.rows is None for words in each.missing]
-    by_ids = {replay.ids(leaf): each.rows for leaf, each in zip(leaves, taken, strict=True) if each.rows is not None}
+def _of_taken(
+    spark: SparkSession,
+    known: Understood,
+    run: Node,
+    logs: Checkpoint,
+    taken: Mapping[Node, sources.Taken],
+    choice: Choice,
+) -> Job:
+    """A join of a job whose sources gave these rows, in the plan that Spark runs; those below it are opened before."""
+    missing = [words for each in taken.values() for words in each.missing]
+    unread = [words for each in taken.values() if each.rows is None for words in each.missing]
+    by_ids = {replay.ids(leaf): each.rows for leaf, each in taken.items() if each.rows is not None}
+    before = {
+        part: _of_taken(spark, understanding.understood(spark, part, run=run), run, logs, taken, ALL)
+        for part in (understanding.below(known.join) if known.join.kind == "Join" else ())
+    }
+    inner = {each.known.join: leaving.pairs(spark, each.simulation, each.known) for each in before.values()}
+    missing += [words for each in before.values() for words in each.missing]
     first, from_start = logs.batches[0].number, logs.batches[0].number == 0
     count = len(logs.batches)
-    marks = np.array([each.watermark for each in logs.batches], dtype=np.int64)
-    optimised = catalyst.optimised(spark, known.plan)
-    run_join = understanding.join_in(optimised) if known.join.kind == "Join" else None
+    logged_marks = np.array([each.watermark for each in logs.batches], dtype=np.int64)
+    marks = np.minimum.reduce([logged_marks, *(chains.passed_on(each) for each in before.values())])
+    run_join = understanding.as_it_runs(known.join, run) if known.join.kind == "Join" else None
     made, newest = [], []
     for place, side in enumerate(SIDES):
-        seen = entering.newest(spark, optimised, known.marks[place], by_ids)
+        seen = entering.newest(spark, run, known.marks[place], by_ids)
         if seen is not None and choice.takes_all:
             entering.check_size(sum(number for _, number in seen.values()), side)
         delay = micros(_sides(known)[place].watermark or timedelta(0))
         newest.append(_newest(seen, logs, marks, delay))
-        rows, words = _rows(spark, known, place, logs, by_ids, choice, run_join, unread)
+        plain = None if known.join.children[place] in before else run_join
+        rows, words = _rows(spark, known, place, logs, by_ids, choice, plain, unread, inner)
         made.append(rows)
         missing += words
     shown = entering.columns(known, 0), entering.columns(known, 1)
@@ -354,6 +408,7 @@ def _rows(
     choice: Choice,
     run_join: Node | None,
     unread: Sequence[str],
+    inner: Mapping[Node, DataFrame],
 ) -> tuple[_Side, list[str]]:
     """A side's rows, and what is missing of them, a sentence each."""
     first, missing, side = logs.batches[0].number, [], SIDES[place]
@@ -369,7 +424,7 @@ def _rows(
     filtered: list[np.ndarray[Any, Any]] = []
     if first:
         if known.join.kind == "Join":
-            before = entering.held_before(spark, known, place, address=logs.address, batch=first, choice=choice)
+            before = entering.held_before(spark, known, place, logs=logs, batch=first, choice=choice)
             join = known.description.join or _STAND_IN
             before = entering.each_once(join, shown, before)
             flags = before.column(held.MATCHED).fill_null(False).to_numpy(zero_copy_only=False)
@@ -382,7 +437,7 @@ def _rows(
                 "fates of rows that were in a group with these may differ"
             )
     try:
-        entered = entering.entered(spark, known, place, by_ids, choice)
+        entered = entering.entered(spark, known, place, by_ids, choice, inner=inner)
     except replay.NotReplayable as error:
         missing.append(f"the rows of the {side} side cannot be read again: there is {error}")
     else:

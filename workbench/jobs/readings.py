@@ -213,11 +213,14 @@ def of_logs(logs: Checkpoint, ended: Mapping[int, int]) -> list[dict[str, Any]]:
     return found
 
 
-def state_by_side(spark: SparkSession, known: Understood, address: str, batch: int) -> pd.DataFrame:
+def state_by_side(
+    spark: SparkSession, known: Understood, address: str, batch: int, *, operator: int | None = None
+) -> pd.DataFrame:
     """What a join holds of either side after a micro-batch; columns `STATE`, read by Spark.
 
     ``oldest`` is the event time, or the end of the window, that leaves the state first, and ``evicted_at`` the
-    watermark at which it does; None where nothing is held, or where rows never leave.
+    watermark at which it does; None where nothing is held, where rows never leave, and of a join that is one of
+    several, given by Spark's number of its operator, as its watermark is another one than the query's.
 
     Raises
     ------
@@ -228,7 +231,7 @@ def state_by_side(spark: SparkSession, known: Understood, address: str, batch: i
 
     rows = []
     for place, side in enumerate(SIDES):
-        state = held.joined_rows(spark, address, batch, side)
+        state = held.joined_rows(spark, address, batch, side, operator=operator)
         ids = entering.kept_columns(known, place, state.columns[:-1])
         state = state.toDF(*(f"c{each}" for each in ids), held.MATCHED)
         mine, join = known.inputs[place], known.description.join
@@ -238,7 +241,7 @@ def state_by_side(spark: SparkSession, known: Understood, address: str, batch: i
         least = F.lit(None).cast("long") if oldest is None else F.unix_micros(F.min(F.col(oldest).cast("timestamp")))
         (counted,) = state.agg(F.count("*").alias("rows"), least.alias("oldest")).collect()
         leaves = None
-        if counted["oldest"] is not None and join is not None:
+        if counted["oldest"] is not None and join is not None and operator is None:
             end = counted["oldest"] if window is not None else _end(join, counted["oldest"])
             leaves = _leaves_at(known, join, side, end)
         name = (known.description.left, known.description.right)[place].name

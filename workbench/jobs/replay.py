@@ -38,7 +38,7 @@ def replayed(
     plan: Node,
     sources: Mapping[frozenset[int], DataFrame],
     time: int | None = None,
-    inner: Node | None = None,
+    inner: Mapping[Node, DataFrame] | None = None,
 ) -> DataFrame:
     """What a part of a plan gives for rows that its sources gave.
 
@@ -54,7 +54,7 @@ def replayed(
     time
         The id of an event time where its watermark is set, which is to be carried along; None: none is.
     inner
-        A node of the plan whose rows are given, as those of a source are, in place of its sources; None: none.
+        Nodes of the plan whose rows are given, as those of a source are, in place of their sources; None: none.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def replayed(
     NotReplayable
         If there is an operator that is not understood, or a source that is not given.
     """
-    return frame(spark, _Plans(spark, sources, time, inner).rebuilt(plan))
+    return frame(spark, _Plans(spark, sources, time, {} if inner is None else inner).rebuilt(plan))
 
 
 def frame(spark: SparkSession, plan: Any) -> DataFrame:
@@ -84,13 +84,13 @@ class _Plans:
     spark: Any
     sources: Mapping[frozenset[int], DataFrame]
     time: int | None
-    inner: Node | None
+    inner: Mapping[Node, DataFrame]
 
     def rebuilt(self, node: Node) -> Any:
         """A node over what its sources gave."""
         if not bool(node.java.isStreaming()):
             return node.java
-        if not node.children or node is self.inner:
+        if not node.children or node in self.inner:
             return self._source(node)
         children = [self.rebuilt(child) for child in node.children]
         if node.kind == "EventTimeWatermark":
@@ -127,7 +127,7 @@ class _Plans:
         return self._logical.Project(self._seq([*columns, *carried]), made)
 
     def _source(self, node: Node) -> Any:
-        found = self.sources.get(ids(node))
+        found = self.inner.get(node, self.sources.get(ids(node)))
         if found is None:
             raise NotReplayable(f"a source whose rows cannot be read again ({node.java.simpleString(3)[:80]})")
         plan: Any = found._jdf.queryExecution().analyzed()

@@ -214,6 +214,8 @@ def _name(plan: Node) -> str:
     for node in plan.walk():
         if node.kind == "SubqueryAlias":
             return str(node.java.alias())
+        if node.kind == "Join" and all(bool(child.java.isStreaming()) for child in node.children):
+            return "_".join(filter(None, map(_name, node.children)))
         if node.kind == "StreamingRelationV2":
             options = node.java.extraOptions()
             return str(options.get("subscribe") or options.get("path") or "").rstrip("/").rpartition("/")[2]

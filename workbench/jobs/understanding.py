@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,18 @@ from workbench.plan import how as how_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Understood", "check_streaming", "describe", "join_in", "streaming_plan", "understood"]
+__all__ = [
+    "Understood",
+    "as_it_runs",
+    "below",
+    "check_streaming",
+    "describe",
+    "join_in",
+    "joins",
+    "parts",
+    "streaming_plan",
+    "understood",
+]
 
 _FIXED_ZONES = ("UTC", "Etc/UTC", "GMT", "Z")
 _DAY = 86_400_000_000
@@ -109,24 +120,56 @@ def describe(joined: DataFrame) -> Description:
     return understood(joined.sparkSession, plan).description
 
 
-def understood(spark: Any, plan: Node) -> Understood:
+def understood(spark: Any, plan: Node, *, run: Node | None = None) -> Understood:
     """The last join of two streams in an analysed plan.
+
+    Parameters
+    ----------
+    spark, plan
+        The session, and the plan.
+    run
+        Of a part of a plan the whole as Spark runs it, optimised; joins below it are then understood by themselves, and
+        are nothing that is not understood.
 
     Raises
     ------
     ArgumentError
         If there is none.
     """
-    joins = _joins(plan)
-    return _of_join(spark, plan, joins[0], joins[1:]) if joins else _of_groups(plan)
+    every = joins(plan)
+    if not every:
+        return _of_groups(plan)
+    if run is None:
+        optimised = [] if every[1:] else joins(catalyst.optimised(spark, plan))
+        return _of_join(spark, plan, every[0], every[1:], optimised)
+    same = as_it_runs(every[0], run)
+    found = _of_join(spark, plan, every[0], [], [] if same is None else [same])
+    words = tuple(f"the {side} side has {_WORDS['Join']}" for side in SIDES)
+    unknown = tuple(each for each in found.description.unknown if each not in words)
+    return replace(found, description=replace(found.description, unknown=unknown))
 
 
-def _of_join(spark: Any, plan: Node, join: Node, others: list[Node]) -> Understood:
+def parts(plan: Node) -> list[Node]:
+    """For each join of two streams in a plan the part of it that ends with this join, in the order that rows pass them.
+
+    The last is the whole plan. Joins that are not all below the last one are left out.
+    """
+    join = join_in(plan)
+    if join is None:
+        return [plan]
+    return [*(part for child in below(join) for part in parts(child)), plan]
+
+
+def below(join: Node) -> list[Node]:
+    """The inputs of a join in which streams are joined, too."""
+    return [child for child in join.children if bool(child.java.isStreaming()) and joins(child)]
+
+
+def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: list[Node]) -> Understood:
     left, right = (sides.read(child) for child in join.children[:2])
     inputs: dict[Side, sides.Input] = dict(zip(SIDES, (left, right), strict=True))
     unknown = [*_of_others(others), *(word for side in SIDES for word in _of_operators(side, inputs[side]))]
     notes = []
-    optimised = [] if others else _joins(catalyst.optimised(spark, plan))
     written = how_of.SPARK.get(_type(join))
     how = how_of.SPARK.get(_type(optimised[0])) if len(optimised) == 1 else written
     if how != written:
@@ -169,6 +212,20 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node]) -> Understo
         tuple(read.rest),
         retention,
     )
+
+
+def as_it_runs(join: Node, run: Node) -> Node | None:
+    """A join in the plan that Spark runs, whose inputs have columns of the same; None where there is none such."""
+    every = joins(run)
+    if len(every) == 1:
+        return every[0]
+    ids = [_ids(child) for child in join.children]
+    same = (each for each in every if all(_ids(one) <= other for one, other in zip(each.children, ids, strict=True)))
+    return next(same, None)
+
+
+def _ids(node: Node) -> set[int]:
+    return {int(each.exprId().id()) for each in catalyst.listed(node.java.output())}
 
 
 def _mark(mine: sides.Input, time: int | None) -> sides.Watermark | None:
@@ -307,13 +364,13 @@ def _of_groups(plan: Node) -> Understood:
 
 def join_in(plan: Node) -> Node | None:
     """The last join of two streams in a plan; None if there is none."""
-    return next(iter(_joins(plan)), None)
+    return next(iter(joins(plan)), None)
 
 
-def _joins(plan: Node) -> list[Node]:
+def joins(plan: Node) -> list[Node]:
     """The joins of two streams in a plan, the last one first."""
-    joins = [node for node in plan.walk() if node.kind == "Join"]
-    return [node for node in joins if all(bool(child.java.isStreaming()) for child in node.children)]
+    found = [node for node in plan.walk() if node.kind == "Join"]
+    return [node for node in found if all(bool(child.java.isStreaming()) for child in node.children)]
 
 
 def _filters_above(plan: Node, join: Node) -> list[Conjunct]:

@@ -31,7 +31,7 @@ def compare(
     """The table of `Job.comparison`."""
     marks = [node for node in known.plan.walk() if node.kind == "EventTimeWatermark"]
     facts = (
-        [_watermarks(simulation, logs)] if len(marks) <= len(SIDES) else []
+        [_watermarks(simulation, logs)] if len(marks) <= len(SIDES) and not logs.operators else []
     )  # else others hold the query's back, too
     if known.join.kind == "Join" and kind_of(simulation.join).operator is HASH_JOIN:
         facts.append(_state(spark, simulation, known, logs, choice))
@@ -55,7 +55,7 @@ def _state(
     last = logs.batches[-1].number
     model, found = [], []
     for place, side in enumerate(SIDES):
-        state = entering.held_before(spark, known, place, address=logs.address, batch=last, choice=choice)
+        state = entering.held_before(spark, known, place, logs=logs, batch=last, choice=choice)
         shown = entering.columns(known, place)
         compared = shown.names if shown.with_time else shown.names[:-1]
         kept = [name for name in compared if state.column(name).null_count < len(state)]

@@ -14,8 +14,8 @@ import pandas as pd
 from workbench import process, times
 from workbench.engine.cause import cause
 from workbench.errors import WorkbenchError, wrong
+from workbench.jobs import catalyst, opening, readings, reported, understanding
 from workbench.jobs import checkpoint as checkpoints
-from workbench.jobs import opening, readings, reported, understanding
 from workbench.jobs.job import Job
 from workbench.jobs.understanding import Understood
 from workbench.times import Span
@@ -39,6 +39,8 @@ def watch(
     every: Span = "1 second",
 ) -> Watch:
     """Watch a query that runs: rates, watermarks and who holds them back, state by side, late rows, the next eviction.
+
+    Of several joins of streams it is the last, without the watermarks of the sides.
 
     It is only read: nothing is written into its checkpoint, no lock is held, and the query is not stopped. What is in
     state is read from its checkpoint by Spark, so seldom that this takes a tenth of the time at most.
@@ -66,13 +68,15 @@ def watch(
     if not _LEAST <= seconds <= _LONGEST:
         raise wrong("every", every, f"give a time span from {_LEAST:g} seconds to an hour")
     spark, plan, address = opening.given(joined, checkpoint)
-    known = understanding.understood(spark, plan)
+    parts = understanding.parts(plan)
+    run = catalyst.optimised(spark, plan) if len(parts) > 1 else None
+    known = understanding.understood(spark, plan, run=run)
     query = joined if hasattr(joined, "recentProgress") else None
     if query is None:
         checkpoints.read(spark, address)  # says what is wrong with it
     for each in [each for each in process.pages if isinstance(each, Watch) and each.address == address]:
         each.close()  # the cell was run again
-    return Watch(joined, known, spark, address, query, seconds)
+    return Watch(joined, known, spark, address, query, seconds, len(parts))
 
 
 class Watch:
@@ -89,10 +93,17 @@ class Watch:
     """
 
     def __init__(
-        self, joined: Any, known: Understood, spark: SparkSession, address: str, query: Any | None, every: float
+        self,
+        joined: Any,
+        known: Understood,
+        spark: SparkSession,
+        address: str,
+        query: Any | None,
+        every: float,
+        joins: int,
     ) -> None:
         self._joined, self._known, self._spark, self.address = joined, known, spark, address
-        self._query, self._every = query, every
+        self._query, self._every, self._joins = query, every, joins
         self._rows: dict[int, dict[str, Any]] = {}
         self._state = pd.DataFrame(columns=list(readings.STATE))
         self._state_cost, self._state_at = 0.0, float("-inf")
@@ -166,9 +177,12 @@ class Watch:
         Parameters
         ----------
         **options
-            ``keys``, ``sample`` and ``progress``, as `workbench.open_job` takes them.
+            ``keys``, ``sample``, ``progress`` and ``join``, as `workbench.open_job` takes them; of several joins the
+            last is opened.
         """
         checkpoint = self.address if self._query is None else None
+        if self._joins > 1:
+            options = {"join": self._joins - 1} | options
         self.job = opening.open_job(self._joined, checkpoint, **options)
         return self.job
 
@@ -241,7 +255,9 @@ class Watch:
         new = [each for number, each in sorted(reports.items()) if number not in self._rows and readings.ran(each)]
         if not new:
             return
-        marks = readings.own_watermarks(opening.execution_of(query), self._known)
+        marks = None
+        if self._joins == 1:  # else other streams hold the query's watermark back, too
+            marks = readings.own_watermarks(opening.execution_of(query), self._known)
         for place, each in enumerate(new):
             last = place == len(new) - 1  # of those before, the watermarks of the sides are past
             self._note([readings.of_report(each, self._known, marks if last else None, self._policy)])
@@ -268,7 +284,10 @@ class Watch:
         if len(self._state) and self._state["batch"].iloc[0] == last:
             return
         try:
-            found = readings.state_by_side(self._spark, self._known, self.address, last)
+            operator = None
+            if self._joins > 1:
+                operator = opening.operators_of(self._spark, self._known.plan, self.address)[self._known.join]
+            found = readings.state_by_side(self._spark, self._known, self.address, last, operator=operator)
         finally:
             cold = self._state_at < 0  # in the first reading Spark compiles it
             self._state_at = time.monotonic()

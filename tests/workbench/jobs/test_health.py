@@ -360,6 +360,7 @@ def test_a_bad_job_is_one_sentence(spark, here, capsys, job, words):
         ([], "--checkpoint: got 'nowhere'; there is no such folder"),
         (["--sample", "2"], "--sample: got 2; give the share of the keys"),
         (["--sample", "some"], "--sample: got 'some'; give the share of the keys"),
+        (["--join", "1"], "--join: got 1; the plan has 1 joins of streams: give a number from 0 to 0"),
         (["--max-wait", "soon"], "--max-wait: got 'soon'"),
         (["--max-late-share", "5%"], "--max-late-share: got '5%'; give a share from 0 to 1"),
         (["--max-skew", "0.5", "--sample", "0.1"], "--max-skew: got '0.5'; leave it out, or --sample"),

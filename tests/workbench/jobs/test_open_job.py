@@ -406,7 +406,7 @@ def test_wrong_arguments(outer, arguments, words):
         wb.open_job(outer[0], outer[1].checkpoint, **arguments)
 
 
-def test_a_chain_of_joins_is_refused(session, folder, tmp_path):
+def test_a_part_of_a_chain_of_joins_is_not_the_query(session, folder, tmp_path):
     orders, payments = written.marked(*jobs.streams(session, folder))
     pairs = orders.join(payments, F.expr(f"{written.SAME} AND {written.WITHIN}"))
     _, refunds = written.marked(*jobs.streams(session, folder))
@@ -414,8 +414,6 @@ def test_a_chain_of_joins_is_refused(session, folder, tmp_path):
     within = F.expr("rid = order_id AND refunded_at BETWEEN ordered_at AND ordered_at + INTERVAL 5 SECONDS")
     chain = pairs.select("order_id", "ordered_at").join(refunds, within)
     ran = jobs.run(chain, tmp_path / "checkpoint")
-    with pytest.raises(wb.QueryError, match=r"state of 2 joins of two streams; a job with one can be opened$"):
-        wb.open_job(chain, ran.checkpoint)
     with pytest.raises(
         wb.ArgumentError, match="it has offsets of 3 sources, and joined reads 2: it is the checkpoint of"
     ):

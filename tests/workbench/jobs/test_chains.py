@@ -1,0 +1,118 @@
+"""Chains of joins, opened join by join: what each puts out, drops and holds is what Spark's operators say."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import jobs
+import pytest
+import written
+from pyspark.sql import functions as F
+from test_under import folder, session  # noqa: F401 - fixtures
+
+import workbench as wb
+from workbench.jobs import health
+
+
+def three(session, folder):  # noqa: F811
+    orders, payments = written.marked(*jobs.streams(session, folder))
+    _, refunds = written.marked(*jobs.streams(session, folder), other="4 seconds")
+    refunds = refunds.selectExpr("oid AS rid", "paid_at AS refunded_at", "payment_no AS refund_no")
+    return orders, payments, refunds
+
+
+def inner_inner(orders, payments, refunds):
+    pairs = orders.join(payments, F.expr(f"{written.SAME} AND {written.WITHIN}"))
+    within = F.expr("rid = order_id AND refunded_at BETWEEN ordered_at AND ordered_at + INTERVAL 5 SECONDS")
+    return pairs.select("order_id", "ordered_at", "order_no", "payment_no").join(refunds, within).drop("refunded_at")
+
+
+def outer_inner(orders, payments, refunds):
+    pairs = orders.join(payments, F.expr(f"{written.SAME} AND {written.WITHIN} AND paid >= amount"), "left")
+    within = F.expr("rid = order_id AND refunded_at BETWEEN ordered_at AND ordered_at + INTERVAL 9 SECONDS")
+    pairs = pairs.where("order_no <> 5").select("order_no", "payment_no", "ordered_at", "order_id")
+    return pairs.join(refunds, within).drop("refunded_at")
+
+
+def inner_outer(orders, payments, refunds):
+    pairs = orders.join(payments, F.expr(f"{written.SAME} AND {written.WITHIN}"))
+    within = F.expr("rid = order_id AND refunded_at BETWEEN ordered_at AND ordered_at + INTERVAL 5 SECONDS")
+    pairs = pairs.select("order_id", "ordered_at", "order_no", "payment_no")
+    return refunds.join(pairs, within, "right").drop("refunded_at")
+
+
+def put_out(rows, names):
+    return Counter(tuple(None if each[name] is None else int(each[name]) for name in names) for each in rows)
+
+
+def out_of(job, names):
+    found = {}
+    for each in job.output.to_dict("records"):
+        plain = {name.partition("_")[2]: value for name, value in each.items() if name.startswith(("left_", "right_"))}
+        values = (plain[name] for name in names)
+        found.setdefault(each["batch"], Counter())[
+            tuple(None if each != each or each is None else int(each) for each in values)
+        ] += 1
+    return found
+
+
+@pytest.mark.parametrize("write", [inner_inner, outer_inner, inner_outer], ids=lambda each: each.__name__)
+def test_each_join_of_a_chain(session, folder, tmp_path, write):  # noqa: F811
+    joined = write(*three(session, folder))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    first, last = (wb.open_job(joined, ran.checkpoint, join=number) for number in (0, 1))
+    for job, place in ((last, 0), (first, 1)):  # Spark counts its operators from the last one on
+        reports = [each["stateOperators"][place] for each in ran.progress]
+        assert job.mismatches.empty, job.mismatches.to_string()
+        assert job.missing == job.unknown == ()
+        assert job.batches.state_rows.tolist() == [each["numRowsTotal"] for each in reports]
+        assert len(job.late) == sum(each["numRowsDroppedByWatermark"] for each in reports)
+    names = ("order_no", "payment_no", "refund_no")
+    expected = {batch: put_out(rows, names) for batch, rows in ran.output.items() if rows}
+    assert out_of(last, names) == expected
+    with pytest.raises(wb.WorkbenchError, match="one of several"):
+        first.under(left_watermark="1 minute")
+
+
+def test_only_the_last_micro_batches_are_kept(spark, folder, tmp_path):  # noqa: F811
+    own = spark.newSession()
+    for name, value in (("spark.sql.shuffle.partitions", "1"), ("spark.sql.streaming.minBatchesToRetain", "2")):
+        own.conf.set(name, value)
+    joined = inner_outer(*three(own, folder))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    names = ("order_no", "payment_no", "refund_no")
+    last = wb.open_job(joined, ran.checkpoint, join=1)
+    first = int(last.batches.batch[0])
+    assert first > 0
+    assert last.mismatches.empty
+    expected = {batch: put_out(rows, names) for batch, rows in ran.output.items() if rows and batch > first}
+    assert out_of(last, names) == expected
+
+
+def test_a_chain_is_watched(session, folder, tmp_path):  # noqa: F811
+    joined = inner_inner(*three(session, folder))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    watch = wb.watch(joined, ran.checkpoint)
+    try:
+        assert watch.trouble == ""
+        assert watch.state.rows.sum() == ran.progress[-1]["stateOperators"][0]["numRowsTotal"]
+        assert watch.open().mismatches.empty
+    finally:
+        watch.close()
+
+
+def test_which_join(session, folder, tmp_path):  # noqa: F811
+    joined = inner_inner(*three(session, folder))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    for join, words in (
+        (None, "join: got None; the plan has 2 joins of streams: open each by itself, with join=0 to 1"),
+        (2, "join: got 2; the plan has 2 joins of streams: give a number from 0 to 1"),
+        (True, "join: got True"),
+    ):
+        with pytest.raises(wb.ArgumentError, match=re.escape(words)):
+            wb.open_job(joined, ran.checkpoint, join=join)
+    known = health.figures(wb.open_job(joined, ran.checkpoint, join=0))
+    assert known.state_rows == ran.progress[-1]["stateOperators"][1]["numRowsTotal"]
+    with pytest.raises(wb.ArgumentError, match="output: it is what comes out of the last join; give join=1"):
+        wb.open_job(joined, ran.checkpoint, join=0, output=str(tmp_path))
