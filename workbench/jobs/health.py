@@ -232,7 +232,9 @@ def _watermark_lag(job: Job) -> timedelta | None:
 
 def _state_rows(job: Job) -> tuple[int | None, tuple[str, ...]]:
     try:
-        return held.count(job.spark, job.checkpoint.address, job.checkpoint.batches[-1].number), ()
+        logs = job.checkpoint
+        operator = logs.operators.get(job.known.join)
+        return held.count(job.spark, logs.address, logs.batches[-1].number, operator=operator), ()
     except QueryError as error:
         return None, (str(error),)
 

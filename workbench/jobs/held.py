@@ -77,8 +77,10 @@ def table(spark: SparkSession, address: str, batch: int) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame({"operator": [], "operator_name": []})
 
 
-def count(spark: SparkSession, address: str, batch: int) -> int:
+def count(spark: SparkSession, address: str, batch: int, *, operator: int | None = None) -> int:
     """How many rows the join holds in state after a micro-batch, counted by Spark; of other operators their groups.
+
+    Of several joins it is the one with Spark's number `operator`.
 
     Raises
     ------
@@ -86,7 +88,7 @@ def count(spark: SparkSession, address: str, batch: int) -> int:
         If the state of that micro-batch cannot be read (any more).
     """
     known = operators(spark, address)
-    joins = [number for number, name in known if name == HASH_JOIN]
+    joins = [number for number, name in known if name == HASH_JOIN and operator in (None, number)]
     try:
         if joins:
             return sum(_side(spark, address, batch, side, number).count() for number in joins for side in SIDES)
