@@ -57,6 +57,17 @@ class Form:
         """Set what follows from an input, whenever its value changed and before the change is reported."""
         self._rules[name] = rule
 
+    @contextmanager
+    def without_rule(self, name: str) -> Iterator[None]:
+        """Change an input, and nothing that follows from it."""
+        rule = self._rules.pop(name, None)
+        try:
+            with self.changing():
+                yield
+        finally:
+            if rule is not None:
+                self._rules[name] = rule
+
     def rule(self, name: str) -> Callable[[], None]:
         """What is set that follows from an input."""
         return self._rules[name]

@@ -76,7 +76,8 @@ class Previews:
     def _of_job(self, job: Job, configuration: RunConfiguration, snapshot: Snapshot) -> None:
         """Say what is shown of a job, and list the job itself among the runs, to compare with."""
         page = self._page
-        page.head.note.value = remarks(job)
+        if snapshot is page.wanted:
+            page.head.note.value = remarks(job)
         if not configuration.is_as_it_ran:
             page.confirm(snapshot)
             return
@@ -85,7 +86,7 @@ class Previews:
         page.head.say("ran", as_it_ran(configuration))
         if all(each.run is not job for each in page.runs.records):
             page.runs.add(job, configuration, snapshot, "as it ran")
-        page.confirm(snapshot, mismatch)
+        page.confirm(snapshot, mismatch if snapshot is page.wanted else "")
 
     def _change_live(self, snapshot: Snapshot) -> None:
         """Let the sliders act on the generators of the query that runs."""

@@ -62,6 +62,7 @@ class SettingsPanel:
         self.form = Form(changed)
         self._inputs = join_inputs()
         self._reader = Reader(self._inputs, folder)
+        self._job: Job | None = None
         with self.form.quietly():
             self._source = SourcePanel(self.form, namespace, self._look_again)
             self.widget = widgets.VBox(
@@ -77,6 +78,8 @@ class SettingsPanel:
             self.widget.add_class("sjw-settings")
             self.form.follow("scenario", self._suit)
             self.form.follow(JOB, self._suit_job)
+            self._show_source = self.form.rule("source")
+            self.form.follow("source", self._suit_source)
             self._first = self._of_a_scenario()
             if len(names) == 1:
                 self.form.set({"source": "job"})
@@ -125,15 +128,23 @@ class SettingsPanel:
 
     def _suit(self) -> None:
         """Set the join that suits the scenario."""
+        self._job = None
         join = suggested(self.form.value("scenario"))
         kind = kind_of(join)
         texts: dict[str, str] = {name: times.text(span) for name, span in kind.settings(join).items()}
         self.form.set({"kind": kind.name, "how": how_of(join), **self._inputs.named(kind.name, texts)})
 
+    def _suit_source(self) -> None:
+        """Show the inputs of the source that is chosen; of a job its settings, too."""
+        self._show_source()
+        self._suit_job()
+
     def _suit_job(self) -> None:
         """Set the join and the delays of the job that is chosen."""
-        job = self._source.variables().get(self.form.value(JOB))
-        if isinstance(job, Job) and job.is_understood:
+        chosen = self.form.value("source") == "job"
+        job = self._source.variables().get(self.form.value(JOB)) if chosen else None
+        if isinstance(job, Job) and job.is_understood and job is not self._job:
+            self._job = job
             self.set_to(job)
 
     def set_to(self, of: RunConfiguration | Result) -> None:
@@ -164,7 +175,9 @@ class SettingsPanel:
 
     def _look_again(self) -> None:
         self._reader.forget()
-        self._source.refresh()
+        with self.form.changing():
+            self._source.refresh()
+            self._suit_job()  # the variable may hold another job by now
 
     def snapshot(self) -> Snapshot:
         """What all inputs hold now."""

@@ -11,7 +11,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from workbench.app._app import App
-from workbench.app._form import show
+from workbench.app._form import close, show
 from workbench.app._guard import Guard
 from workbench.app.chart import ChartBox
 from workbench.app.html import HTML, html, stylesheet, together
@@ -27,7 +27,7 @@ _MEANINGS = {
     "rows/s came": "Rows that its sources gave in a second, in the last micro-batch that had any.",
     "rows/s processed": "Rows that the last micro-batch with any worked through in a second.",
     "s watermark lag": "How far the watermark is behind the newest event time that has come.",
-    "late": "Rows that were dropped as late since it is watched, once for each window.",
+    "late": "Rows that were dropped as late in the micro-batches that were seen, once for each window.",
     "in state": "Rows that the join holds.",
 }
 
@@ -85,47 +85,56 @@ class WatchView:
         self.open.on_click(lambda _: self.open_soon())
         self.stop.on_click(lambda _: watch.stop())
         self._lock = threading.Lock()
+        self._opening, self._failure = False, ""
         self.draw()
         watch.call_when_changed(self.draw)
+        watch.call_when_replaced(self.close)
 
     def draw(self) -> None:
         """Show what is known now."""
         watch = self._watch
         with self._lock:
             batches, state = watch.batches, watch.state
-            self.badge.value = html('<span class="sjw-badge sjw-{}">{}</span>', _tone(watch), watch.status)
-            self.trouble.value = watch.trouble
-            self.figures.value = _figures(batches, state)
+            words = "opening the last micro-batches …" if self._opening else watch.status
+            tone = "busy" if self._opening else _tone(watch)
+            self.badge.value = html('<span class="sjw-badge sjw-{}">{}</span>', tone, words)
+            self.trouble.value = self._failure or watch.trouble
+            self.figures.value = _figures(batches, state, watch.dropped)
             self.words.value = _words(batches, state)
             self.stop.disabled = not watch.active
             show(self.chart, len(batches) > 0)
             if len(batches):
-                self.chart.show(watched(batches, watch.names, f"{len(batches):,} micro-batches seen"))
+                self.chart.show(watched(batches, watch.names, f"{watch.seen:,} micro-batches seen"))
 
     def open_soon(self) -> None:
         """Open the last micro-batches, in a thread of its own; the notebook stays free."""
         if not self.open.disabled:
-            self.open.disabled = True
+            self.open.disabled = self._opening = True
+            self._failure = ""
+            self.draw()
             threading.Thread(target=self._open, name="stream-join-workbench open", daemon=True).start()
 
     def _open(self) -> None:
-        self.badge.value = html('<span class="sjw-badge sjw-busy">{}</span>', "opening the last micro-batches …")
         try:
             job = self._watch.open()
             job.join  # noqa: B018 - says in one sentence what was not understood
-            if self.page is not None:
-                self.page.close()
-            self.page = App(job)
+            before, self.page = self.page, App(job)
             self._below.children = [self.page.widget]
-            trouble = ""
+            if before is not None:
+                before.close()
         except WorkbenchError as error:
-            trouble = str(error)
+            self._failure = str(error)
         except Exception as error:  # noqa: BLE001 - nothing may leave the view without a way on
-            trouble = f"the workbench failed: {error!r}"
+            self._failure = f"the workbench failed: {error!r}"
         finally:
-            self.open.disabled = False
+            self.open.disabled = self._opening = False
         self.draw()
-        self.trouble.value = trouble or self.trouble.value
+
+    def close(self) -> None:
+        """Take away the page that was opened, and the view."""
+        if self.page is not None:
+            self.page.close()
+        close(self.widget)
 
 
 def view(watch: Watch) -> widgets.Widget:
@@ -139,7 +148,7 @@ def _tone(watch: Watch) -> str:
     return "live" if watch.active else "preview"
 
 
-def _figures(batches: pd.DataFrame, state: pd.DataFrame) -> Markup:
+def _figures(batches: pd.DataFrame, state: pd.DataFrame, dropped: int) -> Markup:
     """The figures that matter now."""
     if batches.empty:
         return html("<div><span>no micro-batch has ended yet</span></div>")
@@ -154,7 +163,7 @@ def _figures(batches: pd.DataFrame, state: pd.DataFrame) -> Markup:
     if len(lags):
         found["s watermark lag"] = f"{lags.iloc[-1]:,.1f}"
     if batches["dropped"].notna().any():
-        found["late"] = f"{int(batches['dropped'].fillna(0).sum()):,}"
+        found["late"] = f"{dropped:,}"
     if pd.notna(last["state_rows"]):
         found["in state"] = f"{int(last['state_rows']):,}"
     elif len(state):

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, DataError, wrong
-from workbench.literals import POLICIES, Policy
+from workbench.literals import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from workbench.jobs.catalyst import Node
 
-__all__ = ["Checkpoint", "Files", "MicroBatch", "SourceFile", "ended", "read", "source_files", "source_start"]
+__all__ = ["Checkpoint", "Files", "MicroBatch", "SourceFile", "ended", "newest", "read", "source_files", "source_start"]
 
 _POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
+_TRIES = 3
 _VERSIONS = ("v1", "v2")
 
 
@@ -105,24 +106,30 @@ def read(spark: SparkSession, address: str) -> Checkpoint:
     DataError
         If its logs have a form that is not known.
     """
-    files = Files(spark)
-    try:
-        if not files.has(address):
-            raise wrong("checkpoint", address, "there is no such folder; give what the query's checkpointLocation is")
-        offsets, commits = (files.numbers(f"{address}/{log}") for log in ("offsets", "commits"))
-        if not offsets:
-            remedy = "it has no offsets, so no query ran a micro-batch with it; give a query's checkpointLocation"
-            raise wrong("checkpoint", address, remedy)
-        query = json.loads(files.text(f"{address}/metadata"))["id"] if files.has(f"{address}/metadata") else ""
-        kept = _without_gaps(offsets)
-        found = [_batch(files.text(f"{address}/offsets/{number}"), number, number in commits) for number in kept]
-    except (ArgumentError, DataError):
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise ArgumentError(f"checkpoint: {address} cannot be read ({cause(error)})") from None
+    for left in reversed(range(_TRIES)):  # a query that goes on deletes files, now and then one that was just listed
+        try:
+            return _read(Files(spark), address)
+        except (ArgumentError, DataError):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+            if not left:
+                raise ArgumentError(f"checkpoint: {address} cannot be read ({cause(error)})") from None
+    raise AssertionError("the last try returns or raises")
+
+
+def _read(files: Files, address: str) -> Checkpoint:
+    if not files.has(address):
+        raise wrong("checkpoint", address, "there is no such folder; give what the query's checkpointLocation is")
+    offsets, commits = (files.numbers(f"{address}/{log}") for log in ("offsets", "commits"))
+    if not offsets:
+        remedy = "it has no offsets, so no query ran a micro-batch with it; give a query's checkpointLocation"
+        raise wrong("checkpoint", address, remedy)
+    query = json.loads(files.text(f"{address}/metadata"))["id"] if files.has(f"{address}/metadata") else ""
+    kept = _without_gaps(offsets)
+    found = [_batch(files.text(f"{address}/offsets/{number}"), number, number in commits) for number in kept]
     batches, settings = tuple(each for each, _ in found), found[-1][1]
-    policy = settings.get(_POLICY, "min")
-    return Checkpoint(address, query, policy if policy in POLICIES else "min", settings, batches)
+    policy = settings.get(_POLICY, "min").lower()
+    return Checkpoint(address, query, "max" if policy == "max" else "min", settings, batches)
 
 
 def _without_gaps(numbers: list[int]) -> list[int]:
@@ -162,6 +169,11 @@ def _by_number(told: list[str]) -> tuple[Any, ...]:
             )
         found[int(source)] = _offset(offset)
     return tuple(found.get(place) for place in range(max(found, default=-1) + 1))
+
+
+def newest(spark: SparkSession, address: str) -> int:
+    """The last micro-batch that has ended; -1: none."""
+    return max(Files(spark).numbers(f"{address}/commits"), default=-1)
 
 
 def ended(spark: SparkSession, address: str) -> dict[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ __all__ = ["is_event_log", "reports"]
 
 _CODECS = (".zstd", ".lz4", ".lzf", ".snappy")
 _ROLLED = "eventlog_v2_"
+_GOES_ON = ".inprogress"
 _EVENT = r"StreamingQueryListener\$QueryProgressEvent"
 
 
@@ -28,7 +30,7 @@ def is_event_log(progress: Any) -> bool:
     name = os.fspath(progress)
     if not isinstance(name, str):
         return False
-    last = name.rstrip("/").rpartition("/")[2]
+    last = name.rstrip("/").rpartition("/")[2].removesuffix(_GOES_ON)
     if "://" in name or last.startswith(_ROLLED) or last.endswith(_CODECS):
         return True
     try:
@@ -70,7 +72,8 @@ def _reports(spark: SparkSession, progress: Any) -> Iterator[Mapping[str, Any]]:
         files = java.scala.jdk.javaapi.CollectionConverters.asJava(reader.get().listEventLogFiles())
         for file in files:
             for line in _events(java, readers.openEventLog(file.getPath(), system)):
-                yield json.loads(line)["progress"]
+                with suppress(ValueError):  # the last line of an application that goes on may be cut
+                    yield json.loads(line)["progress"]
     except ArgumentError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence

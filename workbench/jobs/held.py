@@ -123,7 +123,7 @@ def joined_rows(spark: SparkSession, address: str, batch: int, side: Side, *, op
     numbers = numbers if operator is None else [operator]
     if len(numbers) != 1:
         raise QueryError(
-            f"the checkpoint has the state of {len(numbers)} joins of two streams; a job with one can be opened"
+            f"the checkpoint has the state of {len(numbers)} joins of two streams: say which, with join=0 for the first"
         )
     rows = next(
         filter(None, (_store(spark, address, batch, numbers[0], f"{side}-{name}") for name in _WITH_MATCHED)), None

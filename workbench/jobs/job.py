@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from workbench.engine.cause import cause
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
 from workbench.jobs.checkpoint import Checkpoint
@@ -215,7 +216,8 @@ class Job(Result):
         left = self.left if left_watermark is None else self.left.with_watermark(left_watermark)
         right = self.right if right_watermark is None else self.right.with_watermark(right_watermark)
         left, right = check(join, left, right, finish, policy)
-        logged = Logged(self.simulation.first, self.simulation.facts)
+        known = self.simulation.logged
+        logged = Logged(self.simulation.first, self.simulation.facts, before={} if known is None else known.before)
         version = self.simulation.spark_version
         return Preview(Simulation(join, left, right, finish, policy, False, version, logged))
 
@@ -368,6 +370,8 @@ class Job(Result):
             found = self.mismatches
         except WorkbenchError as error:
             return f"this job was not verified against what it left behind: {error}"
+        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+            return f"this job was not verified against what it left behind: {cause(error)}"
         if found.empty:
             return ""
         why = f"; {'; '.join(self.missing)}" if self.missing else ""

@@ -351,7 +351,9 @@ def _of_taken(
     version = session.version_of(spark)
     join = known.description.join or _STAND_IN
     facts = _row_facts(join, known, made, residual.Residual(spark, known, shown, tables))
-    logged = Logged(first, facts, marks, late)
+    delays = [micros(each.watermark or timedelta(0)) for each in _sides(known)]
+    came = {side: int(marks[0]) + delay for side, delay in zip(SIDES, delays, strict=True)} if first else {}
+    logged = Logged(first, facts, marks, late, came)
     simulation = Simulation(join, streams[0], streams[1], False, logs.policy, False, version, logged)
     return Job(simulation, known, logs, spark, tuple(dict.fromkeys(missing)), choice)
 

@@ -13,7 +13,7 @@ from workbench.engine.cause import cause
 from workbench.errors import wrong
 from workbench.jobs import sources
 from workbench.jobs.addresses import existing
-from workbench.jobs.checkpoint import Checkpoint, Files
+from workbench.jobs.checkpoint import Checkpoint, Files, newest
 from workbench.jobs.sources import BATCH
 
 if TYPE_CHECKING:
@@ -163,12 +163,21 @@ def rows(spark: SparkSession, sink: Sink, logs: Checkpoint, schema: Any) -> Rows
         found = Rows(spark.read.format("delta").load(str(sink.address)), False)
     if found.numbered:
         return Rows(found.frame.where(f"`{BATCH}` BETWEEN {least} AND {last}"), True)
+    _check_at_rest(spark, logs)
     if first:
         raise NotComparable(
             f"which of its rows came out before micro-batch {first}, the first that is kept, is not known; give a "
             f"DataFrame with the column {_NUMBERS[0]}"
         )
     return found
+
+
+def _check_at_rest(spark: SparkSession, logs: Checkpoint) -> None:
+    """Refuse rows of which no micro-batch is known, once the query has gone on: some may be of later ones."""
+    if newest(spark, logs.address) > logs.batches[-1].number:
+        raise NotComparable(
+            "the query has gone on since, and which micro-batch its rows are of is not known; open it anew"
+        )
 
 
 def _given_rows(frame: DataFrame, schema: Any) -> Rows:
@@ -186,6 +195,8 @@ def _of_files(spark: SparkSession, address: str, logs: Checkpoint, schema: Any) 
     files = [each for each in log(spark, address) if each.batch is None or _is_compared(each.batch, logs)]
     numbered = all(each.batch is not None for each in files)
     about = ""
+    if not numbered:
+        _check_at_rest(spark, logs)
     if not numbered and logs.batches[0].number:
         begun = next((each.started for each in logs.batches[1:]), None)
         files = [each for each in files if begun is not None and (each.batch is not None or each.modified >= begun)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import threading
 import time
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Watch", "watch"]
 
 _MOST = 1_000  # micro-batches that are remembered
-_SHARE = 10  # the state is read so seldom that it takes at most this part of the time
+_SHARE = 10  # the state is read so seldom that it takes about this part of the time
 _LEAST, _LONGEST = 0.2, 3_600.0  # seconds between two looks
 _POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 
@@ -43,7 +45,7 @@ def watch(
     Of several joins of streams it is the last, without the watermarks of the sides.
 
     It is only read: nothing is written into its checkpoint, no lock is held, and the query is not stopped. What is in
-    state is read from its checkpoint by Spark, so seldom that this takes a tenth of the time at most.
+    state is read from its checkpoint by Spark, so seldom that this takes about a tenth of the time.
 
     Parameters
     ----------
@@ -75,8 +77,20 @@ def watch(
     if query is None:
         checkpoints.read(spark, address)  # says what is wrong with it
     for each in [each for each in process.pages if isinstance(each, Watch) and each.address == address]:
-        each.close()  # the cell was run again
+        each.replace()
     return Watch(joined, known, spark, address, query, seconds, len(parts))
+
+
+def _since(query: Any, last: int) -> list[Any]:
+    """The reports of a query after a micro-batch: a session may keep very many."""
+    found: list[Any] = []
+    kept = query._jsq.recentProgress()
+    for place in range(len(kept) - 1, -1, -1):
+        report = json.loads(kept[place].json())
+        if int(report["batchId"]) <= last:
+            break
+        found.append(report)
+    return found
 
 
 class Watch:
@@ -109,18 +123,20 @@ class Watch:
         self._state_cost, self._state_at = 0.0, float("-inf")
         self._lock = threading.RLock()
         self._changed: list[Callable[[], None]] = []
+        self._replaced: list[Callable[[], None]] = []
         self._closed = threading.Event()
-        self._policy = str(spark.conf.get(_POLICY, "min"))
+        self._policy = str(spark.conf.get(_POLICY, "min")).lower()
+        self._dropped, self._seen_count = 0, 0
         self.job: Job | None = None
         self.trouble = ""
-        self._look()
+        self._look(with_state=False)
         self._thread = threading.Thread(target=self._work, name="stream-join-workbench watch", daemon=True)
         process.pages.append(self)
         self._thread.start()
 
     def __repr__(self) -> str:
         left, right = self.names
-        return f"<Watch: {left} and {right}, {self.status}, {len(self._rows):,} micro-batches seen>"
+        return f"<Watch: {left} and {right}, {self.status}, {self.seen:,} micro-batches seen>"
 
     @property
     def names(self) -> tuple[str, str]:
@@ -160,6 +176,16 @@ class Watch:
         with self._lock:
             rows = [self._rows[number] for number in sorted(self._rows)]
         return pd.DataFrame(rows, columns=list(readings.BATCHES))
+
+    @property
+    def seen(self) -> int:
+        """How many micro-batches were seen; `batches` has the last 1,000 of them."""
+        return self._seen_count
+
+    @property
+    def dropped(self) -> int:
+        """How many late rows were dropped in the micro-batches that were seen, once for each window."""
+        return self._dropped
 
     @property
     def state(self) -> pd.DataFrame:
@@ -216,6 +242,7 @@ class Watch:
         finally:
             self._closed.set()
             self._report()
+            self._forget()
 
     def _running(self) -> bool:
         try:
@@ -225,12 +252,10 @@ class Watch:
 
     def _report(self) -> None:
         for each in self._changed:
-            try:
+            with contextlib.suppress(Exception):  # what is shown must not end the watching
                 each()
-            except Exception as error:  # noqa: BLE001 - what is shown must not end the watching
-                self.trouble = f"the view failed: {error!r}"
 
-    def _look(self) -> bool:
+    def _look(self, with_state: bool = True) -> bool:
         """Take in what is new; whether there was anything."""
         before = self._seen
         try:
@@ -238,7 +263,8 @@ class Watch:
                 self._look_at_logs()
             else:
                 self._look_at_reports(self._query)
-            self._look_at_state()
+            if with_state:
+                self._look_at_state()
             self.trouble = ""
         except WorkbenchError as error:
             self.trouble = str(error)
@@ -251,18 +277,24 @@ class Watch:
         return max(self._rows, default=-1), tuple(self._state["batch"]), self.trouble
 
     def _look_at_reports(self, query: Any) -> None:
-        reports = reported.of("", reported.listed(list(query.recentProgress)))
-        new = [each for number, each in sorted(reports.items()) if number not in self._rows and readings.ran(each)]
+        last = max(self._rows, default=-1)
+        newest = query.lastProgress
+        if newest is None or int(newest["batchId"]) <= last:
+            return
+        reports = reported.of("", reported.listed(_since(query, last)))
+        new = [each for number, each in sorted(reports.items()) if number > last and readings.ran(each)]
         if not new:
             return
         marks = None
         if self._joins == 1:  # else other streams hold the query's watermark back, too
             marks = readings.own_watermarks(opening.execution_of(query), self._known)
-        for place, each in enumerate(new):
-            last = place == len(new) - 1  # of those before, the watermarks of the sides are past
-            self._note([readings.of_report(each, self._known, marks if last else None, self._policy)])
+        rows = [readings.of_report(each, self._known, None, self._policy) for each in new[:-1]]
+        # of those before the last, the watermarks of the sides are past
+        self._note([*rows, readings.of_report(new[-1], self._known, marks, self._policy)])
 
     def _look_at_logs(self) -> None:
+        if checkpoints.newest(self._spark, self.address) <= max(self._rows, default=-1):
+            return
         logs = checkpoints.read(self._spark, self.address)
         if any(each.committed and each.number not in self._rows for each in logs.batches):
             rows = readings.of_logs(logs, checkpoints.ended(self._spark, self.address))
@@ -270,6 +302,8 @@ class Watch:
 
     def _note(self, rows: list[dict[str, Any]]) -> None:
         with self._lock:
+            self._dropped += sum(each["dropped"] or 0 for each in rows)
+            self._seen_count += len(rows)
             self._rows |= {each["batch"]: each for each in rows}
             for number in sorted(self._rows)[:-_MOST]:
                 del self._rows[number]
@@ -291,9 +325,19 @@ class Watch:
         finally:
             cold = self._state_at < 0  # in the first reading Spark compiles it
             self._state_at = time.monotonic()
-            self._state_cost = 0.0 if cold else self._state_at - now
+            self._state_cost = (self._state_at - now) / (2 if cold else 1)
         with self._lock:
             self._state = found
+
+    def call_when_replaced(self, replaced: Callable[[], None]) -> None:
+        """Have a function called when another `watch` of the same query takes its place."""
+        self._replaced.append(replaced)
+
+    def replace(self) -> None:
+        """Make room for another one, as the cell was run again."""
+        self.close()
+        for each in self._replaced:
+            each()
 
     def _ipython_display_(self) -> None:
         from IPython.display import display

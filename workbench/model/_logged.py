@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from workbench.joins import Join
 from workbench.kinds import Micros
-from workbench.literals import Policy
+from workbench.literals import SIDES, Policy, Side
 from workbench.model._outcome import Outcome
 from workbench.model._shared import RowFacts, Shared
 from workbench.model._simulate import replay
-from workbench.model._watermarks import watermarks
+from workbench.model._watermarks import Watermarks, watermarks
 from workbench.spark_versions import SparkFacts
 from workbench.streams import Stream
+from workbench.times import micros
 
 __all__ = ["Logged"]
+
+_LONG_AGO = -(2**61)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,19 +34,44 @@ class Logged:
     eviction, late
         For each micro-batch the watermark that evicts state, and the one that late rows are judged by, in microseconds.
         None: those that follow from the rows, under other settings than the job's.
+    before
+        Of a job whose first micro-batches are no longer kept, per side the newest event time that had come before, as
+        far as the watermark of the first that is kept tells it, in microseconds.
     """
 
     first: int
     rows: RowFacts
     eviction: Micros | None = None
     late: Micros | None = None
+    before: Mapping[Side, int] = field(default_factory=dict)
+
+    def watermarks(
+        self,
+        join: Join,
+        left: Stream,
+        right: Stream,
+        keys: tuple[Micros, Micros],
+        *,
+        finish: bool,
+        policy: Policy,
+    ) -> Watermarks:
+        """The watermarks that follow from the rows under some settings, and what the logs say of the time before."""
+        marks = watermarks(join, left, right, keys, finish=finish, policy=policy, no_more_data=finish)
+        if not self.first or not self.before:
+            return marks
+        own = [self.before[side] - micros(each.watermark) for side, each in zip(SIDES, (left, right), strict=True)]
+        eviction, late = marks.eviction.copy(), marks.late.copy()
+        eviction[0] = max((min if policy == "min" else max)(own), 0)
+        late[:1] = _LONG_AGO  # rows that were in state were not late
+        late[1:2] = eviction[0]
+        return replace(marks, eviction=eviction, late=late)
 
     def outcome(
         self, join: Join, left: Stream, right: Stream, *, finish: bool, policy: Policy, spark: SparkFacts
     ) -> Outcome:
         """What the job gave, or would have given; arguments as in `workbench.model.simulate`."""
         shared = Shared(left, right, rows=self.rows)
-        marks = watermarks(join, left, right, shared.keys, finish=finish, policy=policy, no_more_data=finish)
+        marks = self.watermarks(join, left, right, shared.keys, finish=finish, policy=policy)
         if self.eviction is not None and self.late is not None:
             marks = replace(marks, eviction=self.eviction, late=self.late)
         return replay(join, marks, shared, spark)

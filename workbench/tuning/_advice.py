@@ -123,7 +123,11 @@ def advised(simulation: Simulation) -> list[Advice]:
     version, shared = simulation.spark_version, Shared(left, right, rows=simulation.facts)
     streams = dict(zip(SIDES, (left, right), strict=True))
     try:
-        outcome = model.simulate(join, left, right, policy=policy, shared=shared, spark=spark_versions.facts(version))
+        outcome = (
+            model.simulate(join, left, right, policy=policy, shared=shared, spark=spark_versions.facts(version))
+            if simulation.logged is None
+            else simulation.outcome
+        )
     except TooLargeError as error:
         problem, remedy = str(error).split(": ", 1) if not str(error).startswith("slide") else (str(error), "")
         found = *_of_the_kind(join, streams, shared), *_skew(streams, shared)

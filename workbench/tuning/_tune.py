@@ -103,7 +103,10 @@ def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Any]] | Literal
         if (changed, trigger) not in complete:
             complete[changed, trigger] = Complete(changed, sample)
         # the watermark follows all rows, whichever are looked at
-        marks = model.watermarks(changed, one, other, keys, True, chosen_policy)
+        if simulation.logged is None:
+            marks = model.watermarks(changed, one, other, keys, True, chosen_policy)
+        else:
+            marks = simulation.logged.watermarks(changed, one, other, keys, finish=True, policy=chosen_policy)
         outcome = model.replay(changed, marks, sample.shared, spark)
         row = setting | figures(changed, outcome, complete[changed, trigger], sample)
         rows.append(row | {"now": values == chosen[0]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import jobs
 import pytest
@@ -65,6 +66,28 @@ def test_other_settings_are_previews_of_the_job_and_lead_back(page, job):  # noq
     page.wait()
     assert page.badge == "mine, as it ran"
     assert len(page.app.runs) == 1
+
+
+def test_what_the_variable_holds_now(job):  # noqa: F811
+    """A list that changes leaves what was typed; another job under the same name is shown as it ran."""
+    space = {"mine": job}
+    page = Page("mine", namespace=space)
+    page.wait()
+    page.set({"Watermark / first": "30 seconds"})
+    page.wait()
+    space["another"] = job
+    page.press("Look again")
+    page.wait()
+    assert page.value("Watermark / first") == "30 seconds"
+    assert tuple(page.field("Job").options) == ("mine", "another")
+    space["mine"] = replace(job)
+    page.press("Look again")
+    page.wait()
+    assert page.value("Watermark / first") == "3 seconds"
+    assert page.badge == "mine, as it ran"
+    page.set({"From": "a scenario"})
+    page.wait()
+    assert "paid >= amount" not in "".join(page.notes())
 
 
 def test_tuning_is_that_of_the_job(page, job):  # noqa: F811

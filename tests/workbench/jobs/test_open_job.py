@@ -303,6 +303,11 @@ def test_an_event_log_in_parts_and_compressed(spark, outer, tmp_path):
         job = wb.open_job(joined, ran.checkpoint, progress=progress)
         assert job.batches.dropped.tolist() == dropped
         assert job.mismatches.empty
+    log = tmp_path / "app-1.zstd.inprogress"  # of an application that goes on: its last line is cut
+    out = codec.compressedContinuousOutputStream(java.java.io.FileOutputStream(str(log)))
+    out.write("\n".join(map(json.dumps, lines)).encode()[:-30])
+    out.close()
+    assert wb.open_job(joined, ran.checkpoint, progress=log).batches.dropped.tolist() == dropped
     (folder / "appstatus_app-1").unlink()
     (folder / "events_2_app-1.zstd").rename(tmp_path / "one.zstd")
     assert wb.open_job(joined, ran.checkpoint, progress=tmp_path / "one.zstd").batches.dropped.notna().sum() > 0
@@ -476,6 +481,16 @@ def test_state_in_every_form(spark, folder, tmp_path, settings):
     assert job.batches.batch[0] > 0
     assert job.mismatches.empty, job.mismatches.to_string()
     assert came_out(job) == {batch: rows for batch, rows in by_batch(ran).items() if batch > job.batches.batch[0]}
+
+
+def test_the_policy_is_read_as_spark_reads_it(spark, folder, tmp_path):
+    own = spark.newSession()
+    own.conf.set("spark.sql.shuffle.partitions", "1")
+    own.conf.set("spark.sql.streaming.multipleWatermarkPolicy", "MAX")
+    joined = written.guide_inner(*jobs.streams(own, folder))
+    job = wb.open_job(joined, jobs.run(joined, tmp_path / "checkpoint").checkpoint)
+    assert job.policy == "max"
+    assert job.mismatches.empty
 
 
 def test_logs_of_another_form(outer, tmp_path):

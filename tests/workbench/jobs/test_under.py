@@ -66,6 +66,23 @@ def test_other_settings_are_what_the_changed_job_does(session, folder, tmp_path,
         assert out(seen) == out(job)
 
 
+def test_of_a_cut_log_the_job_s_own_settings_give_the_job(spark, folder, tmp_path):
+    own = spark.newSession()
+    for name, value in (("spark.sql.shuffle.partitions", "1"), ("spark.sql.streaming.minBatchesToRetain", "4")):
+        own.conf.set(name, value)
+    for place, write in enumerate((enough, written.tumbling)):
+        joined = write(*jobs.streams(own, folder))
+        cut = wb.open_job(joined, jobs.run(joined, tmp_path / str(place)).checkpoint)
+        assert cut.simulation.first > 0
+        assert len(cut.late)
+        assert cut.under().against(cut).empty
+        assert cut.under(left_watermark="1 hour", right_watermark="1 hour").late.empty
+        table = cut.tune(over={"left.watermark": ["1 hour"], "right.watermark": ["1 hour"]}).table
+        now = table[table.now].iloc[0]
+        for side, number in (("left", "order_no"), ("right", "payment_no")):
+            assert now[f"late_{side}"] == cut.late[cut.late.side == side][number].nunique()
+
+
 def test_the_rows_that_move_are_found(job):
     moved = job.under(left_watermark="30 seconds").against(job)
     assert set(moved.other_fate) >= {"late"}

@@ -170,6 +170,28 @@ def test_the_view(session, folder, tmp_path):  # noqa: F811
         query.stop()
 
 
+def test_why_it_is_not_opened_stays_and_who_is_replaced_takes_its_page_away(session, folder, tmp_path):  # noqa: F811
+    joined = outer(session, folder)
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    watch = wb.watch(joined, ran.checkpoint, every="0.2 seconds")
+    view = WatchView(watch)
+    offsets = tmp_path / "checkpoint" / "offsets"
+    offsets.rename(tmp_path / "away")
+    view.open.click()
+    wait_for(lambda: not view.open.disabled)
+    assert "checkpoint" in view.trouble.value
+    (tmp_path / "away").rename(offsets)
+    wait_for(lambda: not watch.trouble)
+    view.draw()
+    assert "checkpoint" in view.trouble.value
+    view.open.click()
+    wait_for(lambda: view.page is not None, 120)
+    wait_for(lambda: not view.open.disabled)
+    assert view.trouble.value == ""
+    again = wb.watch(joined, ran.checkpoint)
+    assert process.pages == [again]
+
+
 def test_wrong_arguments(session, folder, tmp_path):  # noqa: F811
     joined = outer(session, folder)
     for arguments, words in (

@@ -23,10 +23,12 @@ def _arrange(form: Form, notebook: Notebook) -> list[widgets.Widget]:
 
 def _refresh(form: Form, notebook: Notebook) -> None:
     """Look for jobs in the notebook."""
-    chosen = form.value(VARIABLE)
+    chosen, field = form.value(VARIABLE), form.inputs[VARIABLE]
     names = [name for name, value in notebook.variables.items() if name[:1] != "_" and isinstance(value, Job)]
-    form.inputs[VARIABLE].options = names
-    form.inputs[VARIABLE].value = chosen if chosen in names else next(iter(names), None)
+    if tuple(field.options) != tuple(names):
+        with form.without_rule(VARIABLE):  # a list that changes moves what is chosen, and back
+            field.options = names
+            field.value = chosen if chosen in names else next(iter(names), None)
 
 
 def _make(values: Values, variables: Values) -> Streams:
