@@ -8,6 +8,7 @@ from collections import Counter
 import jobs
 import pytest
 import written
+from page import wait_for
 from pyspark.sql import functions as F
 from test_under import folder, session  # noqa: F401 - fixtures
 
@@ -95,6 +96,7 @@ def test_a_chain_is_watched(session, folder, tmp_path):  # noqa: F811
     ran = jobs.run(joined, tmp_path / "checkpoint")
     watch = wb.watch(joined, ran.checkpoint)
     try:
+        wait_for(lambda: len(watch.state))
         assert watch.trouble == ""
         assert watch.state.rows.sum() == ran.progress[-1]["stateOperators"][0]["numRowsTotal"]
         assert watch.open().mismatches.empty

@@ -128,6 +128,7 @@ def test_a_query_of_another_process_by_its_checkpoint(session, folder, tmp_path)
     assert watch.batches.watermark.tolist() == marks
     assert (watch.batches.duration_ms >= 0).all()
     assert watch.batches.dropped.isna().all()
+    wait_for(lambda: len(watch.state))
     assert watch.state.rows.sum() == ran.progress[-1]["stateOperators"][0]["numRowsTotal"]
     assert watch.status == "seen by its checkpoint"
     again = wb.watch(joined, ran.checkpoint)

@@ -156,7 +156,7 @@ def test_a_project_is_a_package_of_modules(ran, tmp_path):
 
 def own_test(main):
     """What pytest says of a project's own test, in a process of its own, as its README has it."""
-    env = scripts.environment(main.parent)
+    env = {name: value for name, value in scripts.environment(main.parent).items() if name != "PYTEST_ADDOPTS"}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q"],
         capture_output=True, text=True, timeout=300, check=False, cwd=main.parent, env=env,
