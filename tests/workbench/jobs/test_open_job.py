@@ -144,12 +144,12 @@ def test_a_query_goes_on_while_it_is_opened(spark, folder, tmp_path, monkeypatch
         reads.append(read(*arguments))
         return reads[-1]
 
-    def deleted_meanwhile(spark, address, batch, side):
+    def deleted_meanwhile(spark, address, batch, side, **more):
         if batch == first:
             for log in ("offsets", "commits"):
                 (tmp_path / "checkpoint" / log / str(first)).unlink(missing_ok=True)
             raise wb.QueryError(f"the state after micro-batch {batch} cannot be read", "")
-        return held(spark, address, batch, side)
+        return held(spark, address, batch, side, **more)
 
     monkeypatch.setattr(checkpoint, "read", read_counted)
     monkeypatch.setattr(opening.held, "joined_rows", deleted_meanwhile)
