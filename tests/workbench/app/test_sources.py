@@ -142,6 +142,7 @@ def test_a_source_that_was_taken_back_is_gone(clocks):
         "files",
         "Kafka topics",
         "tables of Spark",
+        "a job that runs",
     ]
 
 
