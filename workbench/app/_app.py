@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
@@ -12,7 +11,7 @@ from workbench import process
 from workbench.app._code import highlight_style
 from workbench.app._examples import Example, example_buttons
 from workbench.app._form import close
-from workbench.app._guard import Guard
+from workbench.app._guard import framed
 from workbench.app._head import Head
 from workbench.app._history import HistoryButtons
 from workbench.app._live import LivePanel
@@ -27,13 +26,12 @@ from workbench.app._side import side_column
 from workbench.app._spark_runs import SparkRuns
 from workbench.app._state import PageState
 from workbench.app._variables import named
-from workbench.app.html import HTML, html, stylesheet
+from workbench.app.html import html
 from workbench.app.worker import CoalescingWorker
 from workbench.engine.storage import check_folder
 from workbench.runs.run import Run
 
 _GONE = 2.0  # seconds without the page after which what it runs is stopped
-_STYLE = Path(__file__).with_name("app.css")
 
 
 class App:
@@ -124,12 +122,7 @@ class App:
         left = side_column(page.undo.widget, page.shown.results.details.widget, settings)
         right = widgets.VBox([page.head.widget, page.head.trouble, page.head.note, page.shown.widget])
         right.add_class("sjw-right")
-        body = widgets.HBox([left, right])
-        body.add_class("sjw-body")
-        style = HTML(stylesheet(f"{_STYLE.read_text()}\n{highlight_style()}"))
-        style.layout.display = "none"
-        whole = widgets.VBox([style, Guard(), body])
-        whole.add_class("sjw")
+        whole = framed(left, right, style=highlight_style())
         page.shown.results.chart.observe(self._looked_at, "views")
         return whole
 

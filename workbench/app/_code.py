@@ -68,8 +68,6 @@ def cell(configuration: RunConfiguration) -> str:
     configuration
         What it is set to.
     """
-    import black
-
     sides = zip(SIDES, (configuration.left, configuration.right), strict=True)
     delays = ", ".join(f"{side}.with_watermark({times.text(stream.watermark)!r})" for side, stream in sides)
     join = re.sub(r"\b[A-Z]\w*(?=\()", _public, repr(configuration.join))
@@ -89,21 +87,26 @@ def cell(configuration: RunConfiguration) -> str:
         f"run = wb.run(join, left, right{arguments})",
         "run.charts.timeline()",
     ]
-    return black.format_str("\n".join(lines), mode=black.Mode(line_length=100))
+    return _formatted(lines)
 
 
 def _cell_of_job(configuration: RunConfiguration, join: str) -> str:
     """The text of a cell that holds a job under other settings against the job."""
-    import black
-
     name = configuration.job_name
     if configuration.is_as_it_ran:
-        return black.format_str(f"{name}.charts.timeline()", mode=black.Mode(line_length=100))
+        return _formatted([f"{name}.charts.timeline()"])
     streams = zip(SIDES, (configuration.left, configuration.right), strict=True)
     delays = ", ".join(f"{side}_watermark={times.text(stream.watermark)!r}" for side, stream in streams)
     others = f", policy={configuration.policy!r}, finish={configuration.finish!r}"
     lines = ["import workbench as wb", "", f"join = {join}", f"changed = {name}.under(join, {delays}{others})"]
     lines += [f"changed.against({name})"]
+    return _formatted(lines)
+
+
+def _formatted(lines: list[str]) -> str:
+    """The lines of a cell as it is shown."""
+    import black
+
     return black.format_str("\n".join(lines), mode=black.Mode(line_length=100))
 
 

@@ -1,10 +1,15 @@
-"""What the browser does for the page as a whole: names for assistive technology, keys, and word of a lost kernel."""
+"""What is around a page: its style, and what the browser does for it as a whole."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import anywidget
+import ipywidgets as widgets
+
+from workbench.app.html import HTML, stylesheet
+
+_STYLE = Path(__file__).with_name("app.css")
 
 
 class Guard(anywidget.AnyWidget):  # type: ignore[misc]
@@ -15,3 +20,14 @@ class Guard(anywidget.AnyWidget):  # type: ignore[misc]
     """
 
     _esm = Path(__file__).with_name("guard.js")
+
+
+def framed(*columns: widgets.Widget, style: str = "") -> widgets.VBox:
+    """Columns beside each other as a page, with its style and what more there is to it."""
+    body = widgets.HBox(columns)
+    body.add_class("sjw-body")
+    looks = HTML(stylesheet(f"{_STYLE.read_text()}\n{style}"))
+    looks.layout.display = "none"
+    whole = widgets.VBox([looks, Guard(), body])
+    whole.add_class("sjw")
+    return whole

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
@@ -12,16 +11,15 @@ from markupsafe import Markup
 
 from workbench.app._app import App
 from workbench.app._form import close, show
-from workbench.app._guard import Guard
+from workbench.app._guard import framed
 from workbench.app.chart import ChartBox
-from workbench.app.html import HTML, html, stylesheet, together
+from workbench.app.html import HTML, html, together
 from workbench.charts import watched
 from workbench.errors import WorkbenchError
 from workbench.jobs import Watch
 
 __all__ = ["WatchView", "view"]
 
-_STYLE = Path(__file__).with_name("app.css")
 _MEANINGS = {
     "micro-batch": "The last one that has ended.",
     "rows/s came": "Rows that its sources gave in a second, in the last micro-batch that had any.",
@@ -74,14 +72,9 @@ class WatchView:
         self._below = widgets.VBox([])
         head = widgets.HBox([self.open, self.stop, self.badge])
         head.add_class("sjw-head")
-        style = HTML(stylesheet(_STYLE.read_text()))
-        style.layout.display = "none"
         right = widgets.VBox([head, self.trouble, self.figures, self.words, self.chart, self._below])
         right.add_class("sjw-right")
-        body = widgets.HBox([right])
-        body.add_class("sjw-body")
-        self.widget = widgets.VBox([style, Guard(), body])
-        self.widget.add_class("sjw")
+        self.widget = framed(right)
         self.open.on_click(lambda _: self.open_soon())
         self.stop.on_click(lambda _: watch.stop())
         self._lock = threading.Lock()

@@ -20,9 +20,21 @@ if TYPE_CHECKING:
 
     from workbench.jobs.catalyst import Node
 
-__all__ = ["Checkpoint", "Files", "MicroBatch", "SourceFile", "ended", "newest", "read", "source_files", "source_start"]
+__all__ = [
+    "POLICY",
+    "Checkpoint",
+    "Files",
+    "MicroBatch",
+    "SourceFile",
+    "ended",
+    "newest",
+    "read",
+    "source_files",
+    "source_start",
+]
 
-_POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
+POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
+"""The setting for which of two watermarks is the query's."""
 _TRIES = 3
 _VERSIONS = ("v1", "v2")
 
@@ -128,7 +140,7 @@ def _read(files: Files, address: str) -> Checkpoint:
     kept = _without_gaps(offsets)
     found = [_batch(files.text(f"{address}/offsets/{number}"), number, number in commits) for number in kept]
     batches, settings = tuple(each for each, _ in found), found[-1][1]
-    policy = settings.get(_POLICY, "min").lower()
+    policy = settings.get(POLICY, "min").lower()
     return Checkpoint(address, query, "max" if policy == "max" else "min", settings, batches)
 
 

@@ -119,24 +119,29 @@ def joined_rows(spark: SparkSession, address: str, batch: int, side: Side, *, op
     """
     from pyspark.sql import functions as F
 
-    numbers = [number for number, name in operators(spark, address) if name == HASH_JOIN]
-    numbers = numbers if operator is None else [operator]
-    if len(numbers) != 1:
-        raise QueryError(
-            f"the checkpoint has the state of {len(numbers)} joins of two streams: say which, with join=0 for the first"
-        )
+    operator = _only_join(spark, address) if operator is None else operator
     rows = next(
-        filter(None, (_store(spark, address, batch, numbers[0], f"{side}-{name}") for name in _WITH_MATCHED)), None
+        filter(None, (_store(spark, address, batch, operator, f"{side}-{name}") for name in _WITH_MATCHED)), None
     )
     if rows is None:
         try:
-            rows = _side(spark, address, batch, side, numbers[0]).select("value.*")
+            rows = _side(spark, address, batch, side, operator).select("value.*")
         except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
             raise _unreadable(f"the state after micro-batch {batch}", error) from None
     names = rows.columns
     if names and names[-1] == "matched":
         return rows.toDF(*names[:-1], MATCHED)
     return rows.withColumn(MATCHED, F.lit(None).cast("boolean"))
+
+
+def _only_join(spark: SparkSession, address: str) -> int:
+    """Spark's number of the checkpoint's only join."""
+    numbers = [number for number, name in operators(spark, address) if name == HASH_JOIN]
+    if len(numbers) != 1:
+        raise QueryError(
+            f"the checkpoint has the state of {len(numbers)} joins of two streams: say which, with join=0 for the first"
+        )
+    return numbers[0]
 
 
 def _store(spark: SparkSession, address: str, batch: int, operator: int, name: str) -> DataFrame | None:

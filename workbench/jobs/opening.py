@@ -38,7 +38,7 @@ from workbench.jobs.understanding import Understood
 from workbench.joins import IntervalJoin, Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
 from workbench.literals import SIDES
-from workbench.model import NOTHING, Logged, Micros, RowFacts, Simulation
+from workbench.model import LONG_AGO, NOTHING, Logged, Micros, RowFacts, Simulation
 from workbench.sources.choice import ALL, Choice, checked, with_width
 from workbench.streams import Stream
 from workbench.times import micros
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 __all__ = ["execution_of", "given", "open_job", "operators_of", "session_of"]
 
 _TRIES = 3
-_LONG_AGO = -(2**61)
 _ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
 _STAND_IN = IntervalJoin("0 seconds", "0 seconds")
 """Which rows are late depends on no bounds: this stands for a join that was not understood."""
@@ -346,7 +345,7 @@ def _of_taken(
     streams = [_stream(known, place, made[place], shown[place], count, newest[place]) for place in range(len(SIDES))]
     late = marks.copy() if logs.settings.get(_ONE_WATERMARK) == "false" else np.concatenate([[0], marks[:-1]])
     if not from_start:
-        late[0] = _LONG_AGO
+        late[0] = LONG_AGO
     tables = made[0].table, made[1].table
     version = session.version_of(spark)
     join = known.description.join or _STAND_IN

@@ -31,7 +31,6 @@ __all__ = ["Watch", "watch"]
 _MOST = 1_000  # micro-batches that are remembered
 _SHARE = 10  # the state is read so seldom that it takes about this part of the time
 _LEAST, _LONGEST = 0.2, 3_600.0  # seconds between two looks
-_POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 
 
 def watch(
@@ -121,11 +120,12 @@ class Watch:
         self._rows: dict[int, dict[str, Any]] = {}
         self._state = pd.DataFrame(columns=list(readings.STATE))
         self._state_cost, self._state_at = 0.0, float("-inf")
+        self._operator: int | None = None  # Spark's number of the join, of several
         self._lock = threading.RLock()
         self._changed: list[Callable[[], None]] = []
         self._replaced: list[Callable[[], None]] = []
         self._closed = threading.Event()
-        self._policy = str(spark.conf.get(_POLICY, "min")).lower()
+        self._policy = str(spark.conf.get(checkpoints.POLICY, "min")).lower()
         self._dropped, self._seen_count = 0, 0
         self.job: Job | None = None
         self.trouble = ""
@@ -318,10 +318,9 @@ class Watch:
         if len(self._state) and self._state["batch"].iloc[0] == last:
             return
         try:
-            operator = None
-            if self._joins > 1:
-                operator = opening.operators_of(self._spark, self._known.plan, self.address)[self._known.join]
-            found = readings.state_by_side(self._spark, self._known, self.address, last, operator=operator)
+            if self._joins > 1 and self._operator is None:
+                self._operator = opening.operators_of(self._spark, self._known.plan, self.address)[self._known.join]
+            found = readings.state_by_side(self._spark, self._known, self.address, last, operator=self._operator)
         finally:
             cold = self._state_at < 0  # in the first reading Spark compiles it
             self._state_at = time.monotonic()

@@ -17,6 +17,7 @@ from workbench.model._simulation import Simulation, checked_batch, is_index
 from workbench.model._watermarks import (
     DATA,
     FINISH,
+    LONG_AGO,
     Watermarks,
     end_of_input_is_enough,
     query_watermark,
@@ -28,6 +29,7 @@ from workbench.streams import NOTHING
 __all__ = [
     "DATA",
     "FINISH",
+    "LONG_AGO",
     "MOST",
     "NEVER",
     "NOTHING",

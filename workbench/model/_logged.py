@@ -11,14 +11,12 @@ from workbench.literals import SIDES, Policy, Side
 from workbench.model._outcome import Outcome
 from workbench.model._shared import RowFacts, Shared
 from workbench.model._simulate import replay
-from workbench.model._watermarks import Watermarks, watermarks
+from workbench.model._watermarks import LONG_AGO, Watermarks, watermarks
 from workbench.spark_versions import SparkFacts
 from workbench.streams import Stream
 from workbench.times import micros
 
 __all__ = ["Logged"]
-
-_LONG_AGO = -(2**61)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +60,7 @@ class Logged:
         own = [self.before[side] - micros(each.watermark) for side, each in zip(SIDES, (left, right), strict=True)]
         eviction, late = marks.eviction.copy(), marks.late.copy()
         eviction[0] = max((min if policy == "min" else max)(own), 0)
-        late[:1] = _LONG_AGO  # rows that were in state were not late
+        late[:1] = LONG_AGO  # rows that were in state were not late
         late[1:2] = eviction[0]
         return replace(marks, eviction=eviction, late=late)
 

@@ -14,6 +14,8 @@ from workbench.sources.arrow import END_OF_INPUT
 from workbench.streams import NOTHING, SIDES, Stream, moving
 from workbench.times import micros
 
+LONG_AGO = -(2**61)
+"""A watermark, in microseconds, that no row is behind."""
 DATA, FINISH, NO_DATA = "data", "finish", "no data"
 _END = END_OF_INPUT.value // 1000
 
@@ -128,7 +130,7 @@ def nothing_late(count: int) -> Watermarks:
     count
         How many micro-batches there are with data.
     """
-    never = np.full(count + 2, -(2**61))
+    never = np.full(count + 2, LONG_AGO)
     eviction = np.append(never[:-1], _END)
     sides: dict[Side, Micros] = dict.fromkeys(SIDES, never)
     return Watermarks([*[DATA] * count, FINISH, NO_DATA], eviction, never, sides, sides)
