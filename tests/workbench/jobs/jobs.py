@@ -58,6 +58,21 @@ DDL = (
 )
 
 
+def session(spark, **settings):
+    """A session of its own, with one partition, and settings whose dots are underscores here."""
+    made = spark.newSession()
+    for name, value in ({"shuffle_partitions": "1"} | settings).items():
+        made.conf.set(f"spark.sql.{name.replace('_', '.')}", value)
+    return made
+
+
+def put(rows, folder):
+    """The rows of both sides in a folder each; gives the folder that these are in."""
+    write(rows[0], f"{folder}/orders", ORDERS)
+    write(rows[1], f"{folder}/payments", PAYMENTS)
+    return folder
+
+
 def streams(spark, folder):
     """The streaming DataFrames of both sides."""
     names = ("orders", "payments")

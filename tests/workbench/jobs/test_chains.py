@@ -10,13 +10,12 @@ import pytest
 import written
 from page import wait_for
 from pyspark.sql import functions as F
-from test_under import folder, session  # noqa: F401 - fixtures
 
 import workbench as wb
 from workbench.jobs import health
 
 
-def three(session, folder):  # noqa: F811
+def three(session, folder):
     orders, payments = written.marked(*jobs.streams(session, folder))
     _, refunds = written.marked(*jobs.streams(session, folder), other="4 seconds")
     refunds = refunds.selectExpr("oid AS rid", "paid_at AS refunded_at", "payment_no AS refund_no")
@@ -59,7 +58,7 @@ def out_of(job, names):
 
 
 @pytest.mark.parametrize("write", [inner_inner, outer_inner, inner_outer], ids=lambda each: each.__name__)
-def test_each_join_of_a_chain(session, folder, tmp_path, write):  # noqa: F811
+def test_each_join_of_a_chain(session, folder, tmp_path, write):
     joined = write(*three(session, folder))
     ran = jobs.run(joined, tmp_path / "checkpoint")
     first, last = (wb.open_job(joined, ran.checkpoint, join=number) for number in (0, 1))
@@ -76,10 +75,8 @@ def test_each_join_of_a_chain(session, folder, tmp_path, write):  # noqa: F811
         first.under(left_watermark="1 minute")
 
 
-def test_only_the_last_micro_batches_are_kept(spark, folder, tmp_path):  # noqa: F811
-    own = spark.newSession()
-    for name, value in (("spark.sql.shuffle.partitions", "1"), ("spark.sql.streaming.minBatchesToRetain", "2")):
-        own.conf.set(name, value)
+def test_only_the_last_micro_batches_are_kept(spark, folder, tmp_path):
+    own = jobs.session(spark, streaming_minBatchesToRetain="2")
     joined = inner_outer(*three(own, folder))
     ran = jobs.run(joined, tmp_path / "checkpoint")
     names = ("order_no", "payment_no", "refund_no")
@@ -91,7 +88,7 @@ def test_only_the_last_micro_batches_are_kept(spark, folder, tmp_path):  # noqa:
     assert out_of(last, names) == expected
 
 
-def test_a_chain_is_watched(session, folder, tmp_path):  # noqa: F811
+def test_a_chain_is_watched(session, folder, tmp_path):
     joined = inner_inner(*three(session, folder))
     ran = jobs.run(joined, tmp_path / "checkpoint")
     watch = wb.watch(joined, ran.checkpoint)
@@ -104,7 +101,7 @@ def test_a_chain_is_watched(session, folder, tmp_path):  # noqa: F811
         watch.close()
 
 
-def test_which_join(session, folder, tmp_path):  # noqa: F811
+def test_which_join(session, folder, tmp_path):
     joined = inner_inner(*three(session, folder))
     ran = jobs.run(joined, tmp_path / "checkpoint")
     for join, words in (

@@ -25,13 +25,6 @@ IDLE_FROM = 4  # the micro-batch from which on there are no payments
 
 
 @pytest.fixture(scope="module")
-def session(spark):
-    made = spark.newSession()
-    made.conf.set("spark.sql.shuffle.partitions", "1")
-    return made
-
-
-@pytest.fixture(scope="module")
 def rows():
     orders, payments = jobs.recorded(seed=3)
     return orders, payments[:IDLE_FROM]
@@ -39,10 +32,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def folder(rows, tmp_path_factory):
-    made = tmp_path_factory.mktemp("health")
-    jobs.write(rows[0], f"{made}/orders", jobs.ORDERS)
-    jobs.write(rows[1], f"{made}/payments", jobs.PAYMENTS)
-    return made
+    return jobs.put(rows, tmp_path_factory.mktemp("health"))
 
 
 @pytest.fixture(scope="module")
@@ -173,9 +163,7 @@ def test_a_sample_tells_idleness_and_state_of_all_and_no_skew(ran, health):
 
 
 def test_rows_that_were_in_state_before_are_not_counted(spark, rows, folder, tmp_path):
-    session = spark.newSession()
-    for name, value in (("shuffle.partitions", "1"), ("streaming.minBatchesToRetain", "2")):
-        session.conf.set(f"spark.sql.{name}", value)
+    session = jobs.session(spark, streaming_minBatchesToRetain="2")
     joined = written.guide_outer(*jobs.streams(session, folder))
     ran = jobs.run(joined, tmp_path / "checkpoint")
     found = figures(wb.open_job(joined, ran.checkpoint))

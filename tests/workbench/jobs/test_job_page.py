@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import jobs
 import pytest
-import test_under
+import written
 from page import Page
-from test_under import folder, job, session  # noqa: F401 - fixtures
 
 import workbench as wb
 from workbench import charts
@@ -23,7 +22,7 @@ def closed():
 
 
 @pytest.fixture
-def page(job):  # noqa: F811
+def page(job):
     opened = Page("mine", namespace={"mine": job})
     opened.wait()
     return opened
@@ -33,7 +32,7 @@ def counted(result):
     return {name.replace("_", " "): count for name, count in result.rows.fate.value_counts().items()}
 
 
-def test_it_opens_on_the_job_as_it_ran(page, job):  # noqa: F811
+def test_it_opens_on_the_job_as_it_ran(page, job):
     assert page.badge == "mine, as it ran"
     assert page.trouble == ""
     assert page.value("From") == "a job that runs"
@@ -50,7 +49,7 @@ def test_it_opens_on_the_job_as_it_ran(page, job):  # noqa: F811
     assert page.code.text == "mine.charts.timeline()\n"
 
 
-def test_other_settings_are_previews_of_the_job_and_lead_back(page, job):  # noqa: F811
+def test_other_settings_are_previews_of_the_job_and_lead_back(page, job):
     page.set({"Watermark / first": "30 seconds"})
     page.wait()
     seen = job.under(left_watermark="30 seconds")
@@ -68,7 +67,7 @@ def test_other_settings_are_previews_of_the_job_and_lead_back(page, job):  # noq
     assert len(page.app.runs) == 1
 
 
-def test_what_the_variable_holds_now(job):  # noqa: F811
+def test_what_the_variable_holds_now(job):
     """A list that changes leaves what was typed; another job under the same name is shown as it ran."""
     space = {"mine": job}
     page = Page("mine", namespace=space)
@@ -90,7 +89,7 @@ def test_what_the_variable_holds_now(job):  # noqa: F811
     assert "paid >= amount" not in "".join(page.notes())
 
 
-def test_tuning_is_that_of_the_job(page, job):  # noqa: F811
+def test_tuning_is_that_of_the_job(page, job):
     page.open("Tune")
     assert page.trouble == ""
     (view, *_) = charts.tuning_views()
@@ -98,7 +97,7 @@ def test_tuning_is_that_of_the_job(page, job):  # noqa: F811
     assert page.drawn["tables"] == json.loads(json.dumps(expected))
 
 
-def test_a_run_on_spark_is_held_against_the_job(page, job):  # noqa: F811
+def test_a_run_on_spark_is_held_against_the_job(page, job):
     page.run()
     assert page.trouble == ""
     assert page.app.run is not None
@@ -125,11 +124,9 @@ def test_a_report_of_a_job(page, tmp_path, monkeypatch):
     assert "paid" in (tmp_path / "report.html").read_text()
 
 
-def test_micro_batches_of_a_cut_log_have_spark_s_numbers(spark, folder, tmp_path):  # noqa: F811
-    own = spark.newSession()
-    for name, value in (("spark.sql.shuffle.partitions", "1"), ("spark.sql.streaming.minBatchesToRetain", "2")):
-        own.conf.set(name, value)
-    joined = test_under.enough(*jobs.streams(own, folder))
+def test_micro_batches_of_a_cut_log_have_spark_s_numbers(spark, folder, tmp_path):
+    own = jobs.session(spark, streaming_minBatchesToRetain="2")
+    joined = written.enough(*jobs.streams(own, folder))
     cut = wb.open_job(joined, jobs.run(joined, tmp_path / "checkpoint").checkpoint)
     first, last = cut.batches.batch.iloc[[0, -1]]
     assert first > 0
@@ -146,7 +143,7 @@ def test_micro_batches_of_a_cut_log_have_spark_s_numbers(spark, folder, tmp_path
     assert page.figures["rows out"] == len(cut.output)
 
 
-def test_wrong_names(shell, job):  # noqa: F811
+def test_wrong_names(shell, job):
     shell.user_ns.update({"mine": job, "number": 3})
     shell.run_line_magic("load_ext", "workbench")
     shell.run_line_magic("workbench", "mine")

@@ -22,23 +22,13 @@ from workbench.jobs import checkpoint, entering, opening
 
 
 @pytest.fixture(scope="module")
-def session(spark):
-    made = spark.newSession()
-    made.conf.set("spark.sql.shuffle.partitions", "1")
-    return made
-
-
-@pytest.fixture(scope="module")
 def rows():
     return jobs.recorded(seed=3)
 
 
 @pytest.fixture(scope="module")
 def folder(session, rows, tmp_path_factory):
-    made = tmp_path_factory.mktemp("opened")
-    jobs.write(rows[0], f"{made}/orders", jobs.ORDERS)
-    jobs.write(rows[1], f"{made}/payments", jobs.PAYMENTS)
-    return made
+    return jobs.put(rows, tmp_path_factory.mktemp("opened"))
 
 
 def came_out(job, names=("order_no", "payment_no")):
@@ -131,9 +121,7 @@ def outer(session, folder, tmp_path_factory):
 
 def test_a_query_goes_on_while_it_is_opened(spark, folder, tmp_path, monkeypatch):
     """Spark deletes the first micro-batch that is kept with each one that it begins: the others are opened."""
-    own = spark.newSession()
-    for name, value in (("spark.sql.shuffle.partitions", "1"), ("spark.sql.streaming.minBatchesToRetain", "3")):
-        own.conf.set(name, value)
+    own = jobs.session(spark, streaming_minBatchesToRetain="3")
     joined = written.guide_inner(*jobs.streams(own, folder))
     ran = jobs.run(joined, tmp_path / "checkpoint")
     read, held = checkpoint.read, opening.held.joined_rows
@@ -484,9 +472,7 @@ def test_state_in_every_form(spark, folder, tmp_path, settings):
 
 
 def test_the_policy_is_read_as_spark_reads_it(spark, folder, tmp_path):
-    own = spark.newSession()
-    own.conf.set("spark.sql.shuffle.partitions", "1")
-    own.conf.set("spark.sql.streaming.multipleWatermarkPolicy", "MAX")
+    own = jobs.session(spark, streaming_multipleWatermarkPolicy="MAX")
     joined = written.guide_inner(*jobs.streams(own, folder))
     job = wb.open_job(joined, jobs.run(joined, tmp_path / "checkpoint").checkpoint)
     assert job.policy == "max"

@@ -16,19 +16,8 @@ WHAT = "rows that the job put out"
 
 
 @pytest.fixture(scope="module")
-def session(spark):
-    made = spark.newSession()
-    made.conf.set("spark.sql.shuffle.partitions", "1")
-    return made
-
-
-@pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("output")
-    rows = jobs.recorded(seed=3)
-    jobs.write(rows[0], f"{made}/orders", jobs.ORDERS)
-    jobs.write(rows[1], f"{made}/payments", jobs.PAYMENTS)
-    return made
+    return jobs.put(jobs.recorded(seed=3), tmp_path_factory.mktemp("output"))
 
 
 def projected(orders, payments):

@@ -7,37 +7,8 @@ from functools import partial
 import jobs
 import pytest
 import written
-from pyspark.sql import functions as F
 
 import workbench as wb
-
-
-def enough(orders, payments, delay="3 seconds", reach="6", how="inner"):
-    """A join with a condition beside equal keys and times, a filter above its watermark, and settings to change."""
-    orders, payments = written.marked(orders, payments, delay, "2 seconds")
-    condition = f"order_id = oid AND paid_at >= ordered_at AND paid_at <= ordered_at + INTERVAL {reach} SECONDS"
-    return orders.where("order_no <> 3").join(payments, F.expr(f"{condition} AND paid >= amount"), how)
-
-
-@pytest.fixture(scope="module")
-def session(spark):
-    made = spark.newSession()
-    made.conf.set("spark.sql.shuffle.partitions", "1")
-    return made
-
-
-@pytest.fixture(scope="module")
-def folder(session, tmp_path_factory):
-    made, rows = tmp_path_factory.mktemp("under"), jobs.recorded(seed=11, disorder=14.0)
-    jobs.write(rows[0], f"{made}/orders", jobs.ORDERS)
-    jobs.write(rows[1], f"{made}/payments", jobs.PAYMENTS)
-    return made
-
-
-@pytest.fixture(scope="module")
-def job(session, folder, tmp_path_factory):
-    joined = enough(*jobs.streams(session, folder))
-    return wb.open_job(joined, jobs.run(joined, tmp_path_factory.mktemp("job")).checkpoint)
 
 
 def out(result):
@@ -58,7 +29,7 @@ CHANGES = [
 
 @pytest.mark.parametrize(("written_anew", "set_anew"), CHANGES, ids=str)
 def test_other_settings_are_what_the_changed_job_does(session, folder, tmp_path, job, written_anew, set_anew):
-    ran = jobs.run(enough(*jobs.streams(session, folder), **written_anew), tmp_path / "checkpoint")
+    ran = jobs.run(written.enough(*jobs.streams(session, folder), **written_anew), tmp_path / "checkpoint")
     expected = jobs.pairs(each for rows in ran.output.values() for each in rows)
     seen = job.under(**set_anew)
     assert out(seen) == expected
@@ -67,10 +38,8 @@ def test_other_settings_are_what_the_changed_job_does(session, folder, tmp_path,
 
 
 def test_of_a_cut_log_the_job_s_own_settings_give_the_job(spark, folder, tmp_path):
-    own = spark.newSession()
-    for name, value in (("spark.sql.shuffle.partitions", "1"), ("spark.sql.streaming.minBatchesToRetain", "4")):
-        own.conf.set(name, value)
-    for place, write in enumerate((enough, written.tumbling)):
+    own = jobs.session(spark, streaming_minBatchesToRetain="4")
+    for place, write in enumerate((written.enough, written.tumbling)):
         joined = write(*jobs.streams(own, folder))
         cut = wb.open_job(joined, jobs.run(joined, tmp_path / str(place)).checkpoint)
         assert cut.simulation.first > 0

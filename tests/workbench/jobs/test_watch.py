@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 import written
 from page import Page, wait_for
-from test_under import folder, session  # noqa: F401 - fixtures
 
 import workbench as wb
 from workbench import process
@@ -27,7 +26,7 @@ def closed():
     assert "stream-join-workbench watch" not in {each.name for each in threading.enumerate()}
 
 
-def outer(session, folder):  # noqa: F811
+def outer(session, folder):
     return written.guide_outer(*jobs.streams(session, folder))
 
 
@@ -51,7 +50,7 @@ def committed(checkpoint):
     return found
 
 
-def test_a_query_of_this_session(session, folder, tmp_path):  # noqa: F811
+def test_a_query_of_this_session(session, folder, tmp_path):
     query = start(outer(session, folder), tmp_path / "checkpoint", "watched")
     try:
         watch = wb.watch(query, every="0.3 seconds")
@@ -97,7 +96,7 @@ def test_a_query_of_this_session(session, folder, tmp_path):  # noqa: F811
     assert watch not in process.pages
 
 
-def test_a_watched_query_commits_the_same_bytes(session, folder, tmp_path):  # noqa: F811
+def test_a_watched_query_commits_the_same_bytes(session, folder, tmp_path):
     for name in ("plain", "watched"):
         copied = tmp_path / "rows"
         shutil.copytree(folder, copied)
@@ -118,7 +117,7 @@ def test_a_watched_query_commits_the_same_bytes(session, folder, tmp_path):  # n
         assert one[name] == other[name], name
 
 
-def test_a_query_of_another_process_by_its_checkpoint(session, folder, tmp_path):  # noqa: F811
+def test_a_query_of_another_process_by_its_checkpoint(session, folder, tmp_path):
     joined = outer(session, folder)
     ran = jobs.run(joined, tmp_path / "checkpoint")
     watch = wb.watch(joined, ran.checkpoint, every="0.2 seconds")
@@ -137,7 +136,7 @@ def test_a_query_of_another_process_by_its_checkpoint(session, folder, tmp_path)
     assert again.open().mismatches.empty
 
 
-def test_a_query_that_fails(session, folder, tmp_path):  # noqa: F811
+def test_a_query_that_fails(session, folder, tmp_path):
     broken = outer(session, folder).selectExpr("raise_error(order_id) AS x")
     query = start(broken, tmp_path / "checkpoint", "broken", "0 seconds")
     watch = wb.watch(query, every="0.2 seconds")
@@ -147,7 +146,7 @@ def test_a_query_that_fails(session, folder, tmp_path):  # noqa: F811
     assert "at org." not in watch.status
 
 
-def test_the_view(session, folder, tmp_path):  # noqa: F811
+def test_the_view(session, folder, tmp_path):
     query = start(outer(session, folder), tmp_path / "checkpoint", "viewed", "0 seconds")
     try:
         watch = wb.watch(query, every="0.2 seconds")
@@ -170,7 +169,7 @@ def test_the_view(session, folder, tmp_path):  # noqa: F811
         query.stop()
 
 
-def test_why_it_is_not_opened_stays_and_who_is_replaced_takes_its_page_away(session, folder, tmp_path):  # noqa: F811
+def test_why_it_is_not_opened_stays_and_who_is_replaced_takes_its_page_away(session, folder, tmp_path):
     joined = outer(session, folder)
     ran = jobs.run(joined, tmp_path / "checkpoint")
     watch = wb.watch(joined, ran.checkpoint, every="0.2 seconds")
@@ -192,7 +191,7 @@ def test_why_it_is_not_opened_stays_and_who_is_replaced_takes_its_page_away(sess
     assert process.pages == [again]
 
 
-def test_wrong_arguments(session, folder, tmp_path):  # noqa: F811
+def test_wrong_arguments(session, folder, tmp_path):
     joined = outer(session, folder)
     for arguments, words in (
         ((joined,), "checkpoint: got None"),

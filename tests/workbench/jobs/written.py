@@ -114,6 +114,13 @@ def residual(orders, payments):
     return orders.join(payments, F.expr(f"{SAME} AND {WITHIN} AND paid >= amount"), "left")
 
 
+def enough(orders, payments, delay="3 seconds", reach="6", how="inner"):
+    """A join with a condition beside equal keys and times, a filter above its watermark, and settings to change."""
+    orders, payments = marked(orders, payments, delay, "2 seconds")
+    condition = f"order_id = oid AND paid_at >= ordered_at AND paid_at <= ordered_at + INTERVAL {reach} SECONDS"
+    return orders.where("order_no <> 3").join(payments, F.expr(f"{condition} AND paid >= amount"), how)
+
+
 def residual_udf(orders, payments):
     orders, payments = marked(orders, payments)
     enough = F.udf(lambda paid, amount: paid is not None and amount is not None and paid >= amount, "boolean")
