@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
-from workbench.jobs import sides
+from workbench.jobs import collected, sides
 from workbench.jobs.catalyst import Node, expressions, value
+from workbench.jobs.collected import Collected
 from workbench.jobs.conditions import conjuncts
 from workbench.jobs.sides import Input, Watermark
 from workbench.joins import CoGroup, How, Join, WindowJoin
@@ -44,6 +46,10 @@ class Groups:
         What was not understood, a sentence each.
     union
         The node that has both sides.
+    grouped
+        By what the rows are grouped, in order: the place of a key in `keys`, or ``window``, or None of anything else.
+    lists
+        What the groups collect, in the order in which their state has it; None of what is not understood.
     """
 
     join: Join | None
@@ -53,6 +59,8 @@ class Groups:
     marks: tuple[Watermark | None, Watermark | None]
     unknown: list[str]
     union: Node
+    grouped: tuple[int | Literal["window"] | None, ...]
+    lists: tuple[Collected | None, ...]
 
 
 def read(plan: Node) -> Groups | None:
@@ -83,8 +91,11 @@ def _groups(plan: Node, aggregate: Node, union: Node) -> Groups:
     inputs = sides.read(union.children[0]), sides.read(union.children[1])
     places = {column: place for place, column in enumerate(inputs[0].columns)}
     window: tuple[Window, int] | None = None
-    keys, unknown = [], []
+    keys: list[tuple[int, int]] = []
+    unknown: list[str] = []
+    grouped: list[int | Literal["window"] | None] = []
     for group in expressions(aggregate, "groupingExpressions"):
+        grouped.append(None)
         if group.id is None:
             unknown.append(f"rows are also grouped by {group.name or group.kind}, which is not understood")
             continue
@@ -92,9 +103,11 @@ def _groups(plan: Node, aggregate: Node, union: Node) -> Groups:
         found = next((above.windows[each] for each in above.lineage(column) if each in above.windows), None)
         if found and window is None:
             window = found
+            grouped[-1] = "window"
             continue
         pair = _pair(_place(above, column, places), inputs)
         if pair is not None and _is_key(pair, inputs):
+            grouped[-1] = len(keys)
             keys.append(pair)
         elif not (group.name and _handles_nulls(union, group.name)):
             unknown.append(f"rows are also grouped by {group.name or group.kind}, which is not understood")
@@ -111,7 +124,8 @@ def _groups(plan: Node, aggregate: Node, union: Node) -> Groups:
     marks = [
         (None if time is None else mine.watermark_of(time)) or shared for mine, time in zip(inputs, times, strict=True)
     ]
-    return Groups(join, inputs, keys, times, (marks[0], marks[1]), unknown, union)
+    lists = collected.read(aggregate, union, above, inputs)
+    return Groups(join, inputs, keys, times, (marks[0], marks[1]), unknown, union, tuple(grouped), lists)
 
 
 def _place(above: Input, column: int, places: dict[int, int]) -> int | None:
@@ -156,8 +170,8 @@ def _exploded(plan: Node, aggregate: Node, inputs: tuple[Input, Input]) -> How |
     """By the lists that are exploded above the groups, how the sides are joined; None where they stay lists."""
     lists = {}
     for each in expressions(aggregate, "aggregateExpressions"):
-        collected = [part for part in each.walk() if part.kind == "CollectList"]
-        attributes = [part.id for one in collected for part in one.walk() if part.kind == "AttributeReference"]
+        listed = [part for part in each.walk() if part.kind == "CollectList"]
+        attributes = [part.id for one in listed for part in one.walk() if part.kind == "AttributeReference"]
         if each.kind == "Alias" and each.id is not None and len(attributes) == 1:
             lists[each.id] = attributes[0]
     kept: dict[int, bool] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
@@ -11,9 +12,9 @@ from workbench.errors import QueryError
 from workbench.literals import SIDES, Side
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["HASH_JOIN", "MATCHED", "count", "joined_rows", "operators", "table"]
+__all__ = ["HASH_JOIN", "MATCHED", "count", "fields", "joined_rows", "numbered", "operators", "reader", "table"]
 
 MATCHED = "__matched"
 """The column that says whether a row in state has met one of the other side; null where Spark notes that nowhere."""
@@ -64,7 +65,7 @@ def table(spark: SparkSession, address: str, batch: int) -> pd.DataFrame:
         if name == HASH_JOIN:
             parts |= {side: _side(spark, address, batch, side, number).select("value.*") for side in SIDES}
         else:
-            parts[""] = _flat(_reader(spark, batch, operatorId=number).load(address))
+            parts[""] = _flat(reader(spark, batch, operatorId=number).load(address))
         for side, rows in parts.items():
             try:
                 part: pd.DataFrame = rows.toPandas()
@@ -92,7 +93,7 @@ def count(spark: SparkSession, address: str, batch: int, *, operator: int | None
     try:
         if joins:
             return sum(_side(spark, address, batch, side, number).count() for number in joins for side in SIDES)
-        return sum(int(_reader(spark, batch, operatorId=number).load(address).count()) for number, _ in known)
+        return sum(int(reader(spark, batch, operatorId=number).load(address).count()) for number, _ in known)
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise _unreadable(f"the state after micro-batch {batch}", error) from None
 
@@ -147,26 +148,44 @@ def _only_join(spark: SparkSession, address: str) -> int:
 def _store(spark: SparkSession, address: str, batch: int, operator: int, name: str) -> DataFrame | None:
     """The values of one of a join's own stores; None where the state has another format."""
     try:
-        state: DataFrame = _reader(spark, batch, operatorId=operator, storeName=name).load(address)
+        state: DataFrame = reader(spark, batch, operatorId=operator, storeName=name).load(address)
     except Exception:  # noqa: BLE001 - Spark has no other way to say that there is none
         return None
     return state.select("value.*")
 
 
-def _reader(spark: SparkSession, batch: int, **options: Any) -> Any:
+def reader(spark: SparkSession, batch: int, **options: Any) -> Any:
+    """Spark's reader of the state after a micro-batch."""
     cast(Any, spark)._jsparkSession.streams()  # what reads state asks a coordinator, which a session makes with this
     return spark.read.format("statestore").options(batchId=batch, **options)
 
 
 def _side(spark: SparkSession, address: str, batch: int, side: Side, operator: int) -> DataFrame:
-    return _reader(spark, batch, operatorId=operator, joinSide=side).load(address)
+    return reader(spark, batch, operatorId=operator, joinSide=side).load(address)
+
+
+def numbered(state: DataFrame, part: str) -> Column:
+    """A struct of the state, ``key`` or ``value``, whose fields are c0, c1, …: several may have one name."""
+    from pyspark.sql import functions as F
+
+    kinds = [f"c{number}: {each.dataType.simpleString()}" for number, each in enumerate(fields(state, part))]
+    return F.col(part).cast(f"struct<{', '.join(kinds)}>").alias(part)
+
+
+def fields(state: DataFrame, part: str) -> list[Any]:
+    """The fields of a struct of the state."""
+    return list(state.schema[part].dataType.fields)  # type: ignore[attr-defined]
 
 
 def _flat(state: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
-    columns = []
+    columns: list[Column] = []
+    seen: Counter[str] = Counter()
     for part in ("key", "value"):
-        for name in state.select(f"{part}.*").columns:
-            columns.append(F.col(f"{part}.`{name.replace('`', '``')}`").alias(f"{part}_{name}"))
-    return state.select(*columns)
+        for number, each in enumerate(fields(state, part)):
+            name = f"{part}_{each.name}"
+            seen[name] += 1
+            again = f"_{seen[name]}" if seen[name] > 1 else ""
+            columns.append(F.col(f"{part}.c{number}").alias(name + again))
+    return state.select(numbered(state, "key"), numbered(state, "value")).select(*columns)

@@ -21,6 +21,7 @@ from workbench.jobs import (
     entering,
     event_log,
     held,
+    held_groups,
     leaving,
     replay,
     reported,
@@ -433,10 +434,11 @@ def _rows(
             parts.append(before.drop_columns([held.MATCHED]))
             filtered.append(np.zeros(before.num_rows, dtype=bool))
         else:
-            missing.append(
-                f"what the groups held after micro-batch {first}, the first that is kept, cannot be read as rows: "
-                "fates of rows that were in a group with these may differ"
-            )
+            before, words = _in_groups(spark, known, place, logs, choice)
+            missing += words
+            if before is not None:
+                met.append(np.zeros(before.num_rows, dtype=bool))
+                parts.append(before)
     try:
         entered = entering.entered(spark, known, place, by_ids, choice, inner=inner)
     except replay.NotReplayable as error:
@@ -450,11 +452,37 @@ def _rows(
         met.append(np.zeros(entered.num_rows, dtype=bool))
     if not parts:
         raise QueryError(f"the job cannot be opened: {'; '.join(unread or missing)}", "")
-    schema = parts[-1].schema
+    schema = pa.schema([each.with_nullable(True) for each in parts[-1].schema])
     table = pa.concat_tables([each.cast(schema) for each in parts])
     arrival = entering.arrival(table, first)
     flags = None if passed is None and needed is None else np.concatenate(filtered)
     return _Side(table.select(list(shown.names)), arrival, np.concatenate(met), flags), missing
+
+
+def _in_groups(
+    spark: SparkSession, known: Understood, place: int, logs: Checkpoint, choice: Choice
+) -> tuple[pa.Table | None, list[str]]:
+    """The rows of a side that groups held after the first micro-batch that is kept, and what is not known of them."""
+    first, side = logs.batches[0].number, SIDES[place]
+    try:
+        found = held_groups.rows(spark, known, place, logs=logs, batch=first, choice=choice)
+    except held_groups.NotReadable as error:
+        return None, [
+            f"what the groups held after micro-batch {first}, the first that is kept, cannot be read as rows "
+            f"({error}): fates of rows in a group with these may differ"
+        ]
+    shown, table = entering.columns(known, place), found.table
+    words = []
+    if not found.has_times and table.num_rows:
+        where = "spread over their session" if found.in_sessions else "shown at the start of their window"
+        words.append(
+            f"groups do not keep the event times of the {side} rows that they held after micro-batch {first}, the "
+            f"first that is kept: these are {where}"
+        )
+    if found.in_sessions:
+        return table.drop_columns([entering.START]), words
+    timed = shown if found.has_times else replace(shown, with_time=False)
+    return entering.each_once(known.description.join or _STAND_IN, timed, table), words
 
 
 def _without(rows: pa.Table, needed: Sequence[str]) -> np.ndarray[Any, Any]:

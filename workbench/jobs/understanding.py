@@ -12,6 +12,7 @@ from workbench.jobs import catalyst, conditions, groups, sides
 from workbench.jobs.catalyst import Node
 from workbench.jobs.conditions import Bound, Conjunct
 from workbench.jobs.description import Description, SideDescription
+from workbench.jobs.groups import Groups
 from workbench.joins import How, IntervalJoin, Join, WindowJoin
 from workbench.literals import SIDES, Side
 from workbench.plan import how as how_of
@@ -71,6 +72,8 @@ class Understood:
     retention
         Of an interval join, per side how far behind the watermark, in microseconds, its rows leave the state; a side
         without one keeps them for ever. None of other joins, and where the plan has several.
+    groups
+        Of a join that is written as groups, these.
     """
 
     description: Description
@@ -82,6 +85,7 @@ class Understood:
     marks: tuple[int | None, int | None]
     rest: tuple[Node, ...] = ()
     retention: dict[Side, int] | None = None
+    groups: Groups | None = None
 
 
 def describe(joined: DataFrame) -> Description:
@@ -359,6 +363,7 @@ def _of_groups(plan: Node) -> Understood:
             None if found.marks[0] is None else found.marks[0].time,
             None if found.marks[1] is None else found.marks[1].time,
         ),
+        groups=found,
     )
 
 

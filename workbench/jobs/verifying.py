@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from workbench.jobs import entering, reported
+from workbench.jobs import entering, held_groups, reported
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.understanding import Understood
 from workbench.kinds import HASH_JOIN, kind_of
@@ -35,6 +37,9 @@ def compare(
     )  # else others hold the query's back, too
     if known.join.kind == "Join" and kind_of(simulation.join).operator is HASH_JOIN:
         facts.append(_state(spark, simulation, known, logs, choice))
+    elif known.groups is not None:
+        with contextlib.suppress(held_groups.NotReadable):
+            facts.append(_groups(spark, simulation, known, logs, choice))
     return pd.DataFrame(facts)
 
 
@@ -72,6 +77,28 @@ def _state(
         model += [(side, *values) for values in _values(table)]
         found += [(side, *values) for values in _values(state)]
     return _fact("side, values and window of each row in state after the last micro-batch", model, found)
+
+
+def _groups(
+    spark: SparkSession, simulation: Simulation, known: Understood, logs: Checkpoint, choice: Choice
+) -> dict[str, Any]:
+    """The rows in the lists of groups; without those of null keys, which the model puts into no group."""
+    last = logs.batches[-1].number
+    model, found = [], []
+    for place, side in enumerate(SIDES):
+        state = held_groups.rows(spark, known, place, logs=logs, batch=last, choice=choice)
+        stream, held = simulation.side(side), state.table
+        for name in entering.columns(known, place).key:
+            held = held.filter(pc.is_valid(held.column(name)))
+        names = [name for name in state.collected if state.has_times or name != stream.time]
+        rows = simulation.outcome.held_after(last - simulation.first, side)
+        table = stream.table.take(rows["row"].to_numpy()).select(names)
+        if not state.in_sessions:  # whose starts move as they grow
+            table = table.append_column(entering.START, pa.array(rows["start"], pa.int64()))
+            names.append(entering.START)
+        model += [(side, *values) for values in _values(table)]
+        found += [(side, *values) for values in _values(held.select(names))]
+    return _fact("side and values of each row in the lists of groups after the last micro-batch", model, found)
 
 
 def drops(simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:

@@ -73,10 +73,29 @@ def own(jupyter, browser, request):
 def show_app(opened):
     """Run the notebook, and wait until the app shows what it does."""
     run_all(opened)
-    badge(opened, "Preview (simulated)")
+    try:
+        badge(opened, "Preview (simulated)")
+    except Exception as error:
+        error.add_note(there(opened))
+        raise
     opened.wait_for_selector(".sjw-chart canvas:visible", timeout=180_000)
     ask_kernel(opened, "pass")  # comes after all that the opening page has sent
     opened.evaluate("() => document.querySelector('.sjw').scrollIntoView()")
+
+
+STACKS = """
+import sys, threading, traceback
+for each in threading.enumerate():
+    print(each.name, *traceback.format_stack(sys._current_frames()[each.ident])[-6:])
+"""
+
+
+def there(opened):
+    """What a notebook shows, and what each thread of its kernel is doing, for a page that did not come."""
+    cells = (
+        "() => [...document.querySelectorAll('.jp-Cell')].map(each => each.innerText.slice(0, 1000)).join('\\n---\\n')"
+    )
+    return opened.evaluate(cells) + "\n" + ask_kernel(opened, STACKS)
 
 
 @pytest.fixture
