@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from lab import CHROMIUM, chromium, lab, page, run_all, saved
+from playwright.sync_api import TimeoutError as TimedOut
 
 from workbench.kinds import kinds
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium"),
+    pytest.mark.filterwarnings("default:the page did not come"),
+]
 
 CELLS = ("%load_ext workbench", "%workbench", "threads = 0", "print('the kernel is', 'free')")
 
@@ -71,13 +77,14 @@ def own(jupyter, browser, request):
 
 
 def show_app(opened):
-    """Run the notebook, and wait until the app shows what it does."""
+    """Run the notebook, and wait until the app shows what it does; once more, and told, if a busy machine lost it."""
     run_all(opened)
     try:
         badge(opened, "Preview (simulated)")
-    except Exception as error:
-        error.add_note(there(opened))
-        raise
+    except TimedOut:
+        warnings.warn(f"the page did not come, and the cells are run again:\n{there(opened)}", stacklevel=2)
+        run_all(opened)
+        badge(opened, "Preview (simulated)")
     opened.wait_for_selector(".sjw-chart canvas:visible", timeout=180_000)
     ask_kernel(opened, "pass")  # comes after all that the opening page has sent
     opened.evaluate("() => document.querySelector('.sjw').scrollIntoView()")
