@@ -42,6 +42,27 @@ def inner_outer(orders, payments, refunds):
     return refunds.join(pairs, within, "right").drop("refunded_at")
 
 
+def line_of_three(session, folder):
+    """A pair, its refund, and the refund's order of the same key within seconds."""
+    pairs = inner_inner(*three(session, folder))
+    orders, _ = written.marked(*jobs.streams(session, folder), one="6 seconds")
+    more = orders.selectExpr("order_id AS mid", "ordered_at AS more_at", "order_no AS more_no")
+    return pairs.join(more, F.expr("mid = order_id AND more_at BETWEEN ordered_at AND ordered_at + INTERVAL 4 SECONDS"))
+
+
+def two_pairs(session, folder):
+    """Two joins below a third."""
+    orders, payments, refunds = three(session, folder)
+    pairs = orders.join(payments, F.expr(f"{written.SAME} AND {written.WITHIN}")).drop("paid_at", "oid")
+    more, _ = written.marked(*jobs.streams(session, folder), one="6 seconds")
+    more = more.selectExpr("order_id AS mid", "ordered_at AS more_at", "order_no AS more_no")
+    within = F.expr("rid = mid AND refunded_at BETWEEN more_at AND more_at + INTERVAL 5 SECONDS")
+    others = more.join(refunds, within).drop("refunded_at", "rid")
+    return pairs.join(
+        others, F.expr("mid = order_id AND more_at BETWEEN ordered_at AND ordered_at + INTERVAL 4 SECONDS")
+    )
+
+
 def put_out(rows, names):
     return Counter(tuple(None if each[name] is None else int(each[name]) for name in names) for each in rows)
 
@@ -73,6 +94,23 @@ def test_each_join_of_a_chain(session, folder, tmp_path, write):
     assert out_of(last, names) == expected
     with pytest.raises(wb.WorkbenchError, match="one of several"):
         first.under(left_watermark="1 minute")
+
+
+@pytest.mark.parametrize(("write", "operators"), [(line_of_three, (2, 1, 0)), (two_pairs, (1, 2, 0))])
+def test_each_of_three_joins(session, folder, tmp_path, write, operators):
+    names = ("order_no", "payment_no", "refund_no", "more_no")
+    joined = write(session, folder).select(*names, "ordered_at")
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    for number, place in enumerate(operators):
+        job = wb.open_job(joined, ran.checkpoint, join=number)
+        reports = [each["stateOperators"][place] for each in ran.progress]
+        assert job.mismatches.empty, job.mismatches.to_string()
+        assert job.missing == job.unknown == ()
+        assert job.batches.state_rows.tolist() == [each["numRowsTotal"] for each in reports]
+        assert len(job.late) == sum(each["numRowsDroppedByWatermark"] for each in reports)
+    expected = {batch: put_out(rows, names) for batch, rows in ran.output.items() if rows}
+    assert expected
+    assert out_of(job, names) == expected
 
 
 def test_only_the_last_micro_batches_are_kept(spark, folder, tmp_path):
