@@ -29,6 +29,7 @@ from workbench.app._variables import named
 from workbench.app.html import html
 from workbench.app.worker import CoalescingWorker
 from workbench.engine.storage import check_folder
+from workbench.jobs import Job
 from workbench.runs.run import Run
 
 _GONE = 2.0  # seconds without the page after which what it runs is stopped
@@ -69,6 +70,7 @@ class App:
         self.number: int = 1 + max((each.number for each in _pages()), default=0)
         self.cell = cell
         space, names = named(streams, {} if namespace is None else namespace)
+        self._of_job = any(isinstance(space.get(name), Job) for name in names)
         self._page = self._panels(space, names, check_folder(folder))
         self._previews = Previews(self._page)
         self._spark_runs = SparkRuns(self._page, self._previews.changed, space)
@@ -118,7 +120,8 @@ class App:
 
     def _arranged(self) -> widgets.VBox:
         page = self._page
-        settings = widgets.VBox([example_buttons(self._show_example), page.settings.widget])
+        examples = [] if self._of_job else [example_buttons(self._show_example)]
+        settings = widgets.VBox([*examples, page.settings.widget])
         left = side_column(page.undo.widget, page.shown.results.details.widget, settings)
         right = widgets.VBox([page.head.widget, page.head.trouble, page.head.note, page.shown.widget])
         right.add_class("sjw-right")

@@ -14,10 +14,11 @@ from workbench.app.html import HTML
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.runs.result import Result
 from workbench.runs.run import Run
-from workbench.script.exporting import export
+from workbench.script.exporting import export, is_whole
 
 SCRIPT, PROJECT = "a plain script", "a project"
 _NOWHERE = ("none", "")
+_WITHOUT_ROWS = ", without the rows, which are a part of those that the watermarks are of"
 _NEEDS_A_RUN = "its test needs the rows of a run on Spark: run it first"
 
 
@@ -127,7 +128,8 @@ class ExportPanel:
             self._mark(error)
             return
         self._form.mark({})
-        self._said.value = f"Written: {file}"
+        without = "" if self._form.value("form") == PROJECT or _is_whole(self._run) else _WITHOUT_ROWS
+        self._said.value = f"Written: {file}{without}"
 
     def _written(self, run: Result) -> Path:
         name = self._form.value("folder").strip()
@@ -137,7 +139,11 @@ class ExportPanel:
         if self._form.value("form") == PROJECT:
             return export(run, folder, **self._places())
         with safe_files.made(folder):
-            return export(run, folder / "join.py", **self._places())
+            return export(run, folder / "join.py", data=_is_whole(run), **self._places())
+
+
+def _is_whole(run: Result) -> bool:
+    return is_whole(run.left) and is_whole(run.right)
 
 
 def _texts(run: Result, project: bool, source: str, sink: str, dead_letters: str | None) -> dict[str, str]:

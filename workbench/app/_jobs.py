@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from workbench.app._snapshot import RunConfiguration
 from workbench.jobs import Job
+from workbench.runs.result import Result
+from workbench.runs.run import Run
 
 
 def as_it_ran(configuration: RunConfiguration) -> str:
@@ -11,15 +13,24 @@ def as_it_ran(configuration: RunConfiguration) -> str:
     return f"{configuration.job_name}, as it ran"
 
 
-def remarks(job: Job) -> str:
-    """What to know of what a page shows of a job; empty where there is nothing."""
+def verified(job: Job) -> str:
+    """What was compared with what a job left behind, where nothing differs; empty where something does."""
+    if job.mismatch or job.comparison.empty:
+        return ""
+    return f"verified: {int(job.comparison['model'].sum()):,} values of its logs and its state, no difference"
+
+
+def remarks(job: Job, shown: Result | None = None) -> str:
+    """What to know of what a page shows of a job, itself or a run of its rows; empty where there is nothing."""
     found = []
     if job.simulation.first:
         number = job.simulation.first
         found.append(f"charts count micro-batches from 0, which is {number:,} of the job, the first that is kept")
     if not job.choice.takes_all:
         found.append("only some keys were taken; watermarks are those of all rows")
-    if job.where:
+    if job.where and isinstance(shown, Run):
+        found.append(f"this run does not heed {job.where}, which the job does: it has more pairs for that reason alone")
+    elif job.where:
         found.append(f"previews heed {job.where}; a run on Spark from here, and the script, do not")
     found += job.missing
     return "; ".join(found)

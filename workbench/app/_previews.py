@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from workbench.app._jobs import as_it_ran, remarks
+from workbench.app._jobs import as_it_ran, remarks, verified
 from workbench.app._snapshot import RunConfiguration, Snapshot
 from workbench.app._state import PageState
 from workbench.app.sources import sources
@@ -58,7 +58,8 @@ class Previews:
                 page.head.say("busy", "simulating …")
             with at_most(MOST if snapshot is self._allowed else max(_AT_ONCE, _PER_ROW * rows)):
                 run = configuration.preview()
-                page.show(run, configuration, page.last)
+                last = page.last
+                page.show(run, configuration, None if last is not None and last.run is run else last)
         except TooLargeError as error:
             page.refuse(snapshot, error)
             if snapshot is page.wanted:
@@ -86,6 +87,8 @@ class Previews:
         page.head.say("ran", as_it_ran(configuration))
         if all(each.run is not job for each in page.runs.records):
             page.runs.add(job, configuration, snapshot, "as it ran")
+        if snapshot is page.wanted:
+            page.head.note.value = "; ".join(filter(None, [verified(job), remarks(job)]))
         page.confirm(snapshot, mismatch if snapshot is page.wanted else "")
 
     def _change_live(self, snapshot: Snapshot) -> None:

@@ -250,4 +250,7 @@ def _settings(of: RunConfiguration | Result) -> dict[str, Any]:
 
 def describe(of: RunConfiguration) -> dict[str, str]:
     """What a page is set to, in words, by name of the setting."""
-    return summary.settings(of.join, of.left, of.right, finish=of.finish, policy=of.policy)
+    found = summary.settings(of.join, of.left, of.right, finish=of.finish, policy=of.policy)
+    if of.job is not None and of.job.where:
+        found["and"] = of.job.where if of.heeds_where else f"without {of.job.where}"
+    return found

@@ -58,6 +58,8 @@ class RunConfiguration:
         Where a run on Spark keeps its files, as `workbench.run` takes it.
     job, job_name
         The job whose rows the streams are, and its variable; None: they are no job's.
+    heeds_where
+        Whether what is shown heeds what the job's join asks for beside keys and times; a run on Spark does not.
     """
 
     join: Join
@@ -69,6 +71,7 @@ class RunConfiguration:
     folder: str | None = None
     job: Job | None = None
     job_name: str = ""
+    heeds_where: bool = True
 
     @property
     def arguments(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.app._jobs import as_it_ran
+from workbench.app._jobs import as_it_ran, remarks
 from workbench.app._past_settings import PastSettings
 from workbench.app._runs import RunRecord
 from workbench.app._snapshot import RunConfiguration, Snapshot
@@ -101,7 +101,8 @@ class SparkRuns:
 
         def draw() -> None:
             before = page.last
-            record = page.runs.add(run, configuration, snapshot, f"{seconds:.1f} s")
+            ran = replace(configuration, heeds_where=False)
+            record = page.runs.add(run, ran, snapshot, f"{seconds:.1f} s")
             self._show(record, before)
             page.confirm(snapshot, recorded.verification_failure(run))
 
@@ -149,6 +150,9 @@ class SparkRuns:
         else:
             page.head.say("preview", f"run {record.number}{name}, simulated, {record.origin}")
         page.show(record.run, record.configuration, last)
+        job = record.configuration.job
+        if job is not None:
+            page.head.note.value = remarks(job, record.run)
 
     def wait(self, timeout: float | None) -> None:
         """Wait until the run under way has ended."""

@@ -16,6 +16,7 @@ from workbench.app._form import show
 from workbench.app._listing import Listing, Query
 from workbench.app.html import HTML
 from workbench.charts import WHOLE, Cut
+from workbench.jobs import Job
 from workbench.literals import SIDES, RowId
 from workbench.runs.result import Result
 from workbench.runs.run import Run
@@ -126,7 +127,7 @@ class TablePanel:
         shown = f"{len(found):,}{every} rows{inside}"
         if len(places) < len(found):
             shown = f"rows {first + 1:,} to {first + len(places):,} of {shown}"
-        kind = "" if isinstance(run, Run) else "Preview (simulated): "
+        kind = "" if isinstance(run, Run | Job) else "Preview (simulated): "
         self._note.value = f"{kind}{shown}; pick one to see it in all views"
         self._back.disabled, self._on.disabled = first == 0, first + PAGE >= len(found)
         self._filling = True

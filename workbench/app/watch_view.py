@@ -97,7 +97,7 @@ class WatchView:
             self.stop.disabled = not watch.active
             show(self.chart, len(batches) > 0)
             if len(batches):
-                self.chart.show(watched(batches, watch.names, f"{watch.seen:,} micro-batches seen"))
+                self.chart.show(watched(batches, watch.names, _seen(watch.seen, batches)))
 
     def open_soon(self) -> None:
         """Open the last micro-batches, in a thread of its own; the notebook stays free."""
@@ -111,7 +111,8 @@ class WatchView:
         try:
             job = self._watch.open()
             job.join  # noqa: B018 - says in one sentence what was not understood
-            before, self.page = self.page, App(job)
+            name = _called(self._watch)
+            before, self.page = self.page, App(name, namespace={name: job})
             self._below.children = [self.page.widget]
             if before is not None:
                 before.close()
@@ -138,7 +139,26 @@ def view(watch: Watch) -> widgets.Widget:
 def _tone(watch: Watch) -> str:
     if watch.status.startswith(("has failed", "cannot")):
         return "failed"
-    return "live" if watch.active else "preview"
+    return "live" if watch.status == "runs" else "preview"
+
+
+def _called(watch: Watch) -> str:
+    """What the job that a watch opened is called in the notebook."""
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    space = {} if shell is None else shell.user_ns
+    names = [name for name, value in space.items() if value is watch and name[:1] != "_"]
+    outs = [f"Out[{number}]" for number, value in space.get("Out", {}).items() if value is watch]
+    return f"{next(iter([*names, *outs]), 'watch')}.job"
+
+
+def _seen(count: int, batches: pd.DataFrame) -> str:
+    """How many micro-batches were seen, and from when on the sides' watermarks are known."""
+    words = f"{count:,} micro-batches seen"
+    if batches["lag"].isna().iloc[0] and batches["lag"].notna().any():
+        words += "; watermark lag is known since it is watched"
+    return words
 
 
 def _figures(batches: pd.DataFrame, state: pd.DataFrame, dropped: int) -> Markup:
@@ -167,25 +187,30 @@ def _figures(batches: pd.DataFrame, state: pd.DataFrame, dropped: int) -> Markup
     return together(parts)
 
 
-def _words(batches: pd.DataFrame, state: pd.DataFrame) -> str:
-    """Who holds the watermark back, what is in state by side, and what leaves next, in a sentence each."""
-    words = []
+def _words(batches: pd.DataFrame, state: pd.DataFrame) -> Markup:
+    """Who holds the watermark back, what is in state by side, what leaves next: a line each, which keeps its place."""
     marks = batches["watermark"].dropna()
     mark = marks.iloc[-1] if len(marks) else None
+    now = "no watermark yet"
     if mark is not None and mark.value > 0:
         holders = batches[batches["lag"].notna()]["held_by"].tail(1).dropna()
         held = f", held back by {holders.iloc[0]}" if len(holders) else ""
-        words.append(f"watermark {_clock(mark)}{held}")
-    for each in state.itertuples():
-        words.append(f"{each.rows:,} rows of {each.stream} in state after micro-batch {each.batch:,}")
+        now = f"watermark {_clock(mark)}{held}"
+    if len(batches):
+        now += f" · last micro-batch {_clock(batches['at'].iloc[-1])} UTC"
+    counts = [f"{each.rows:,} rows of {each.stream}" for each in state.itertuples()]
+    in_state = f"in state after micro-batch {state['batch'].iloc[0]:,}: {' and '.join(counts)}" if counts else ""
     leaving = state[state["evicted_at"].notna()].sort_values("evicted_at")
     leaving = leaving if mark is None else leaving[leaving["evicted_at"] > mark]  # else they left since
+    next_one = ""
     if len(leaving):
         first = leaving.iloc[0]
-        words.append(
+        next_one = (
             f"next to leave: {first['stream']} of {_clock(first['oldest'])}, at watermark {_clock(first['evicted_at'])}"
         )
-    return " · ".join(words)
+    elif len(state):
+        next_one = "next to leave: what was read last has left by now"
+    return together([html('<div class="sjw-line">{}</div>', words) for words in (now, in_state, next_one)])
 
 
 def _clock(moment: pd.Timestamp) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -14,12 +14,20 @@ from workbench.charts._style import INK, QUIET, WIDTH, layout, looks, side_scale
 from workbench.charts._view import Scene, View
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
-from workbench.runs.causes import kept_apart, nearest_distance
+from workbench.runs.causes import kept_apart, nearest_distance, refused
 
 _BINS = 60
 
 
-def misses(distances: pd.DataFrame, bounds: pd.DataFrame, names: Sequence[str], title: str, late: int = 0) -> Drawing:
+def misses(
+    distances: pd.DataFrame,
+    bounds: pd.DataFrame,
+    names: Sequence[str],
+    title: str,
+    *,
+    late: int = 0,
+    failed: Mapping[str, int] | None = None,
+) -> Drawing:
     """Time differences between rows without partner and the nearest row of their key, with the bounds drawn in.
 
     Parameters
@@ -32,10 +40,15 @@ def misses(distances: pd.DataFrame, bounds: pd.DataFrame, names: Sequence[str], 
         As in `timeline`.
     late
         How many more rows are without partner because the watermark had passed for the one in their reach.
+    failed
+        How many more have others in reach that fail a condition, by its SQL.
     """
     subtitle = f"{len(distances):,} rows have no partner in reach, but one of their key elsewhere"
     if late:
         subtitle += f"; {late:,} more have one in reach, for which the watermark had passed"
+    for condition, count in (failed or {}).items():
+        if count:
+            subtitle += f"; {count:,} more have others in reach, none of which satisfies {condition}"
     return Drawing(_layout(tuple(names)), {"rows": _counted(distances), "bounds": bounds}, title, subtitle)
 
 
@@ -80,14 +93,20 @@ def _draw(scene: Scene) -> Drawing:
     names = simulation.names
     unmatched = {side: np.flatnonzero((simulation.fates[side]["fate"] == "unmatched").to_numpy()) for side in SIDES}
     parts, passed = [], kept_apart(simulation, unmatched)
+    failed = {
+        side: np.intersect1d(unmatched[side], np.flatnonzero(found)) for side, found in refused(simulation).items()
+    }
     for side, name in zip(SIDES, names, strict=True):
-        away = nearest_distance(simulation, side, np.setdiff1d(unmatched[side], passed[side]))
+        near = np.union1d(passed[side], failed[side])
+        away = nearest_distance(simulation, side, np.setdiff1d(unmatched[side], near))
         away = away[away != np.iinfo(np.int64).min]
         parts.append(pd.DataFrame({"stream": name, "seconds": away * (1 if side == "left" else -1) / 1e6}))
     limits = kind_of(simulation.join).limits(simulation.join)
     drawn = pd.DataFrame([(label, each / 1e6) for label, each in limits], columns=["label", "seconds"])
     title = f"{kind_of(simulation.join).label}: near misses"
-    return misses(pd.concat(parts, ignore_index=True), drawn, names, title, sum(map(len, passed.values())))
+    late, other = (sum(map(len, each.values())) for each in (passed, failed))
+    where = "" if simulation.facts.where is None else simulation.facts.where.text
+    return misses(pd.concat(parts, ignore_index=True), drawn, names, title, late=late, failed={where: other})
 
 
 VIEW = View(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import altair as alt
@@ -15,6 +15,14 @@ from workbench.charts._style import INK, SIDE_COLOURS, TIMES, layout, looks, par
 _SHOWN = 120
 _IN, _OUT = "came", "processed"
 _RATES = {_IN: "#2a78b5", _OUT: "#3f8f5b"}
+_PANELS = {
+    "rates": ("input_rate", "processed_rate"),
+    "rows": ("left_rows", "right_rows"),
+    "lag": ("left_lag", "right_lag", "lag"),
+    "held": ("state_rows",),
+    "late": ("dropped",),
+}
+"""The columns that each panel shows; a panel without any is left out."""
 _NO_CHANGES = {"x": pd.to_datetime([]), "change": [], "level": []}
 
 
@@ -44,22 +52,24 @@ def watched(table: pd.DataFrame, names: Sequence[str], status: str) -> Drawing:
         "changes": pd.DataFrame(_NO_CHANGES),
     }
     values = span_params(low, high, 0.01, 0.02)
-    return Drawing(_layout((names[0], names[1])), tables, f"{names[0]} and {names[1]}", status, values)
+    known = tuple(part for part, columns in _PANELS.items() if shown[list(columns)].notna().any(axis=None))
+    return Drawing(_layout((names[0], names[1]), known), tables, f"{names[0]} and {names[1]}", status, values)
 
 
 @layout
-def _layout(names: tuple[str, str]) -> Any:
+def _layout(names: tuple[str, str], known: tuple[str, ...]) -> Any:
     batch = alt.Tooltip("batch:Q", title="micro-batch")
     sides = dict(zip(names, SIDE_COLOURS, strict=True))
-    parts = [
-        panel("rows a second", lines("rates", _RATES, batch), 72, first=True),
-        panel("rows of each micro-batch", lines("rows", sides, batch), 72),
-        panel(
-            "watermark lag: seconds behind the newest row's event time", lines("lag", sides | {QUERY: INK}, batch), 84
-        ),
-        panel("rows in state", bars("rows", batch), 48),
-        panel("late rows, dropped", bars("late", batch), 40),
-        panel("duration of micro-batches, in ms", bars("took", batch, last=True), 48, last=True),
-    ]
+    lag = "watermark lag: seconds behind the newest row's event time"
+    panels: dict[str, Callable[..., Any]] = {
+        "rates": lambda **ends: panel("rows a second", lines("rates", _RATES, batch), 72, **ends),
+        "rows": lambda **ends: panel("rows of each micro-batch", lines("rows", sides, batch), 72, **ends),
+        "lag": lambda **ends: panel(lag, lines("lag", sides | {QUERY: INK}, batch), 84, **ends),
+        "held": lambda **ends: panel("rows in state", bars("rows", batch), 48, **ends),
+        "late": lambda **ends: panel("late rows, dropped", bars("late", batch), 40, **ends),
+    }
+    took = panel("duration of micro-batches, in ms", bars("took", batch, last=True), 48, last=True)
+    shown = [panels[name] for name in known]
+    parts = [*(make(first=place == 0) for place, make in enumerate(shown)), took]
     chart: Any = alt.vconcat(*parts, spacing=6).resolve_scale(color="independent")
     return looks(chart.add_params(*params(**TIMES, moment=LATEST, picked=[])))

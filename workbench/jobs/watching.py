@@ -169,9 +169,10 @@ class Watch:
         Columns: ``batch``; ``at`` (when it was planned, UTC); ``duration_ms``; ``left_rows``, ``right_rows`` (that its
         sources gave); ``input_rate``, ``processed_rate`` (rows a second); ``watermark`` (it ran under);
         ``left_watermark``, ``right_watermark`` (each side's own, after it), ``held_by`` (the stream whose watermark is
-        the query's, where they differ); ``left_lag``, ``right_lag``, ``lag`` (seconds that these watermarks are behind
-        the newest event time that has come); ``state_rows``, ``state_bytes``; ``dropped`` (late rows, once for each
-        window). None where it is not known: of a query of another process only the first three and ``watermark`` are.
+        the query's, where they differ); ``left_lag``, ``right_lag`` (seconds that these watermarks are behind the newest
+        event time that has come), ``lag`` (the same of the query's watermark); ``state_rows``, ``state_bytes``;
+        ``dropped`` (late rows, once for each window). None where it is not known: of a query of another process only
+        the first three and ``watermark`` are.
         """
         with self._lock:
             rows = [self._rows[number] for number in sorted(self._rows)]
@@ -235,7 +236,7 @@ class Watch:
         try:
             while not self._closed.wait(self._every):
                 ended = self._query is not None and not self._running()
-                if self._look() or ended:
+                if self._look(last=ended) or ended:
                     self._report()
                 if ended:
                     break
@@ -255,8 +256,8 @@ class Watch:
             with contextlib.suppress(Exception):  # what is shown must not end the watching
                 each()
 
-    def _look(self, with_state: bool = True) -> bool:
-        """Take in what is new; whether there was anything."""
+    def _look(self, with_state: bool = True, last: bool = False) -> bool:
+        """Take in what is new, the last time whatever it takes; whether there was anything."""
         before = self._seen
         try:
             if self._query is None:
@@ -264,7 +265,7 @@ class Watch:
             else:
                 self._look_at_reports(self._query)
             if with_state:
-                self._look_at_state()
+                self._look_at_state(whatever_it_takes=last)
             self.trouble = ""
         except WorkbenchError as error:
             self.trouble = str(error)
@@ -308,12 +309,13 @@ class Watch:
             for number in sorted(self._rows)[:-_MOST]:
                 del self._rows[number]
 
-    def _look_at_state(self) -> None:
+    def _look_at_state(self, whatever_it_takes: bool) -> None:
         """Read the state after the last micro-batch, if it is another one, and the last reading was cheap enough."""
         last = max(self._rows, default=None)
         is_join = self._known.join.kind == "Join"
         now = time.monotonic()
-        if last is None or not is_join or now - self._state_at < _SHARE * self._state_cost:
+        soon = now - self._state_at < _SHARE * self._state_cost
+        if last is None or not is_join or (soon and not whatever_it_takes):
             return
         if len(self._state) and self._state["batch"].iloc[0] == last:
             return

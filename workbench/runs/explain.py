@@ -13,8 +13,8 @@ from workbench import fixes, times
 from workbench.joins import emission
 from workbench.kinds import NearMiss, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
-from workbench.model import DATA, NOTHING, Condition, Micros, Shared, Simulation
-from workbench.runs import tables
+from workbench.model import DATA, NOTHING, Condition, Micros, Simulation
+from workbench.runs import causes, tables
 from workbench.runs.labels import Labels
 
 __all__ = ["EXPLANATION", "Reasons", "fix_value", "rows", "some"]
@@ -129,19 +129,7 @@ class Reasons:
     @cached_property
     def _refused(self) -> dict[Side, Micros]:
         """For each row how many others are in reach that do not satisfy what else the join asks for."""
-        counts: dict[Side, Micros] = {side: np.zeros(len(self.streams[side]), dtype=np.int64) for side in SIDES}
-        if self._where is None:
-            return counts
-        shared = Shared(self.streams["left"], self.streams["right"])
-        pairs = [
-            shared.assignments(self.join, side)["row"].to_numpy()[places]
-            for side, places in zip(SIDES, shared.matches(self.join), strict=True)
-        ]
-        satisfied = self._where(*pairs)
-        return {
-            side: np.bincount(each[~satisfied], minlength=len(self.streams[side]))
-            for side, each in zip(SIDES, pairs, strict=True)
-        }
+        return causes.refused(self.simulation)
 
     @cached_property
     def _filtered(self) -> dict[Side, Any]:

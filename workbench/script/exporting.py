@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from workbench import safe_files, script
-from workbench.errors import wrong
+from workbench.errors import ArgumentError, wrong
 from workbench.plan import Names
 from workbench.runs.result import Result
 from workbench.runs.run import Run
@@ -15,7 +17,7 @@ from workbench.script import _folder
 from workbench.sources import Memory
 from workbench.streams import Stream
 
-__all__ = ["export"]
+__all__ = ["export", "is_whole"]
 
 
 def export(
@@ -96,13 +98,22 @@ def export(
     return target
 
 
+def is_whole(stream: Stream) -> bool:
+    """Whether the rows of a stream bring its watermarks about by themselves: those of a sample come too late for that."""
+    if stream.newest is None:
+        return True
+    own = np.full(len(stream.newest), np.iinfo(np.int64).min)
+    np.maximum.at(own, stream.arrival, stream.event_times)
+    return bool((np.maximum.accumulate(own) >= np.maximum.accumulate(stream.newest)).all())
+
+
 def _check_whole(run: Result, recorded: dict[str, Stream], project: bool) -> None:
-    """Refuse to write rows of a sample for a script: it would go by their watermarks, and not by those of all rows."""
+    """Refuse to write rows for a script that would go by their watermarks, where those of the run are of more rows."""
     for stream in (run.left, run.right):
-        if stream.newest is not None and (project or stream in recorded.values()):
+        if not is_whole(stream) and (project or stream in recorded.values()):
             remedy = "give a run of all rows" if project else "give a run of all rows, or data=False"
-            words = f"{stream.name} is a sample, under watermarks of all rows, which a script would not have: {remedy}"
-            raise wrong("run", run, words)
+            words = f"the rows of {stream.name} are a part of those that its watermarks are of, which a script would not have"
+            raise ArgumentError(f"run: {words}: {remedy}")
 
 
 def _recorded(run: Result) -> dict[str, Stream]:

@@ -43,7 +43,10 @@ def test_it_opens_on_the_job_as_it_ran(page, job):
     assert figures["rows out"] == len(job.output)
     (name,) = (view.name for view in charts.views() if view.tab == page.tab)
     assert page.tables_match(job, name)
-    assert "paid >= amount" in "".join(page.notes())
+    notes = "".join(page.notes())
+    assert "paid >= amount" in notes
+    assert f"verified: {job.comparison.model.sum():,} values of its logs and its state, no difference" in notes
+    assert "Preview (simulated)" not in notes
     page.open("Script")
     page.open("Notebook cell")
     assert page.code.text == "mine.charts.timeline()\n"
@@ -98,9 +101,12 @@ def test_tuning_is_that_of_the_job(page, job):
 
 
 def test_a_run_on_spark_is_held_against_the_job(page, job):
+    assert page.text("since") == ""  # nothing else has been shown
     page.run()
     assert page.trouble == ""
     assert page.app.run is not None
+    assert "this run does not heed (paid >= amount)" in "".join(page.notes())
+    assert page.text("since") == "since run 1: and (paid >= amount) → without (paid >= amount)"
     page.open("Runs")
     page.choose_run("Run", 2)
     page.choose_run("against", 1)
@@ -113,6 +119,43 @@ def test_a_run_on_spark_is_held_against_the_job(page, job):
     page.open("Timeline")
     (name,) = (view.name for view in charts.views() if view.tab == page.tab)
     assert page.tables_match(job, name)
+
+
+def test_rows_that_fail_what_else_the_join_asks_for_are_told_from_near_misses(page, job):
+    failed = job.rows[job.causes.str.fullmatch(r"no row of (orders|payments) in reach satisfies \(paid >= amount\)")]
+    assert len(failed)
+    assert all(failed.reason.str.contains("none with which it satisfies"))
+    page.open("Unmatched")
+    assert "none of which satisfies (paid >= amount)" in page.drawn["subtitle"]
+    drawn = sum(page.drawn["tables"]["rows"]["rows"])
+    near = job.rows[(job.rows.fate == "unmatched") & job.causes.str.contains("nearest row of its key")]
+    assert drawn == len(near)
+
+
+def test_a_page_on_a_job_exports_its_script_and_offers_no_examples(page, job, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "Late data" not in page.buttons()
+    page.open("Script")
+    page.set({"Folder": "exported"})
+    page.press("Export")
+    page.wait()
+    assert "Written: " in "".join(page.notes())
+    assert {each.name for each in (tmp_path / "exported").iterdir()} == {"join.py", "join_data"}
+    kept = {each.name for each in (tmp_path / "exported" / "join_data").iterdir() if each.is_dir()}
+    assert kept == {"orders", "payments"}
+
+
+def test_a_page_on_some_keys_of_a_job_exports_its_script_without_rows(job, session, folder, tmp_path, monkeypatch):
+    joined = written.enough(*jobs.streams(session, folder))
+    page = Page(wb.open_job(joined, job.checkpoint.address, keys=["a"]))
+    page.wait()
+    monkeypatch.chdir(tmp_path)
+    page.open("Script")
+    page.set({"Folder": "exported"})
+    page.press("Export")
+    page.wait()
+    assert "without the rows, which are a part" in "".join(page.notes())
+    assert [each.name for each in (tmp_path / "exported").iterdir()] == ["join.py"]
 
 
 def test_a_report_of_a_job(page, tmp_path, monkeypatch):

@@ -88,6 +88,7 @@ def test_a_query_of_this_session(session, folder, tmp_path):
             own = each.left_watermark, each.right_watermark
             assert each.held_by == (None if own[0] == own[1] else "orders" if own[0] < own[1] else "payments")
             assert each.watermark <= min(own)
+            assert each.lag == max(each.left_lag, each.right_lag)  # the query's line lies on that of who holds it back
     finally:
         query.stop()
     wait_for(lambda: not watch.active)
@@ -129,7 +130,14 @@ def test_a_query_of_another_process_by_its_checkpoint(session, folder, tmp_path)
     wait_for(lambda: len(watch.state))
     assert watch.state.rows.sum() == ran.progress[-1]["stateOperators"][0]["numRowsTotal"]
     assert watch.status == "seen by its checkpoint"
-    assert "next to leave" in WatchView(watch).words.value
+    view = WatchView(watch)
+    assert "next to leave" in view.words.value
+    assert f"last micro-batch {watch.batches['at'].iloc[-1]:%Y-%m-%d %H:%M}" in view.words.value
+    assert "sjw-live" not in view.badge.value  # whether it still runs is not known
+    assert view.chart.shown.columns["rates"]["value"] == []
+    spec = view.chart.shown.layout.to_json()
+    assert "duration of micro-batches" in spec
+    assert "rows a second" not in spec  # nothing is known of it, which is not the same as 0
     again = wb.watch(joined, ran.checkpoint)
     assert not watch.active  # the cell was run again
     assert [each for each in process.pages if isinstance(each, wb.Watch)] == [again]
@@ -146,10 +154,22 @@ def test_a_query_that_fails(session, folder, tmp_path):
     assert "at org." not in watch.status
 
 
-def test_the_view(session, folder, tmp_path):
+def test_what_is_in_state_is_read_once_more_when_a_query_has_failed(session, folder, tmp_path):
+    """However soon after the reading before: what is shown stays."""
+    bad = "payment_no IS NOT NULL AND payment_no < 25 OR raise_error(order_id) IS NULL"
+    query = start(outer(session, folder).where(bad), tmp_path / "checkpoint", "broken_later", "0 seconds")
+    watch = wb.watch(query, every="0.2 seconds")
+    wait_for(lambda: not watch.active)
+    assert watch.status.startswith("has failed: ")
+    if len(watch.batches):
+        assert watch.state.batch.iloc[0] == watch.batches.batch.max()
+
+
+def test_the_view(shell, session, folder, tmp_path):
     query = start(outer(session, folder), tmp_path / "checkpoint", "viewed", "0 seconds")
     try:
         watch = wb.watch(query, every="0.2 seconds")
+        shell.user_ns["mine"] = watch
         view = WatchView(watch)
         query.processAllAvailable()
         wait_for(lambda: len(watch.state) and "in state after" in view.words.value)
@@ -159,7 +179,11 @@ def test_the_view(session, folder, tmp_path):
         wait_for(lambda: view.page is not None, 120)
         page = Page(view.page)
         page.wait()
-        assert page.badge == "job, as it ran"
+        assert page.badge == "mine.job, as it ran"
+        page.open("Script")
+        page.open("Notebook cell")
+        shown = {"mine": watch}
+        exec(page.code.text, shown)
         assert page.trouble == ""
         view.stop.click()
         wait_for(lambda: not watch.active and view.stop.disabled)

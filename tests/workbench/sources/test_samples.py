@@ -102,7 +102,7 @@ def test_spark_gives_a_sample_the_fates_of_the_model(tmp_path):
         assert (one.newest == other.newest).all()
         assert (one.newest_keyed == other.newest_keyed).all()
     assert fates(wb.preview(INTERVAL, *again)) == fates(wb.preview(INTERVAL, *some))
-    with pytest.raises(wb.ArgumentError, match="one is a sample, under watermarks of all rows"):
+    with pytest.raises(wb.ArgumentError, match="run: the rows of one are a part of those that its watermarks are of"):
         wb.export(run, tmp_path / "job")
 
 
