@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from threading import Thread
 from typing import Any
@@ -16,6 +17,8 @@ from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import Job
 
 __all__ = ["WorkbenchMagics", "register", "unregister"]
+
+_REMEDY = "name two streams, or a job of wb.open_job"
 
 
 @magics_class
@@ -61,12 +64,29 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
     def _names(self, left: str | None, right: str | None) -> list[str]:
         """The job, or the two streams, that a page begins with; none."""
         if left and not right:
-            value = self.shell.user_ns.get(left)
-            if not isinstance(value, Job):
-                raise wrong("right", None, f"name two streams, %workbench {left} <other stream>, or a job")
-            value.join  # noqa: B018 - says in one sentence what was not understood
+            self._job(left).join  # noqa: B018 - says in one sentence what was not understood
             return [left]
         return [self._known(name) for name in (left, right) if name]
+
+    def _job(self, name: str) -> Job:
+        """The job of the notebook that has this name."""
+        if name not in self.shell.user_ns:
+            raise wrong("%workbench", name, f"the notebook has no variable {name}{self._closest(name)}; {_REMEDY}")
+        value = self.shell.user_ns[name]
+        if isinstance(value, Job):
+            return value
+        if hasattr(type(value), "recentProgress"):
+            watched = f"wb.watch({name}) shows it while it runs"
+            opened = f"job = wb.open_job({name}) and then %workbench job what became of its rows"
+            raise wrong("%workbench", name, f"it is a streaming query: {watched}, {opened}")
+        raise wrong("right", None, f"name two streams, %workbench {name} <other stream>, or a job")
+
+    def _closest(self, name: str) -> str:
+        """Which name of a job, a stream or a DataFrame may be meant, in words; nothing where none is like it."""
+        space = self.shell.user_ns
+        of_jobs = [each for each, value in list(space.items()) if each[:1] != "_" and isinstance(value, Job)]
+        found = get_close_matches(name, [*of_jobs, *frames.joinable(space)], n=1)
+        return f", the closest is {found[0]}" if found else ""
 
     def _known(self, name: str) -> str:
         known = frames.joinable(self.shell.user_ns)

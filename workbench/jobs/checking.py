@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from workbench import process, session, times
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, WorkbenchError, wrong
+from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.health import Crossed, Health, Limits, crossed, figures
 from workbench.jobs.opening import open_job
+from workbench.sources.choice import checked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,6 +35,9 @@ _OPTIONS = {"checkpoint": "--checkpoint", "sample": "--sample", "join": "--join"
 
 _SETTINGS = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE")
 """Where one of these is set, somebody has chosen which Spark it is, and how it is set up."""
+
+_HADOOP = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
+"""Where one of these is set, Spark may take a folder without a scheme for one of another file system."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,8 +120,17 @@ def _number(given: str) -> Any:
 
 def _health(job: str, checkpoint: str, sample: Any, join: Any) -> Health:
     build = _function(job)
+    if not _is_there():
+        checked(None, sample)
+        _check_folder(checkpoint)
     with _session() as spark:
         return figures(open_job(_joined(build, job, spark), checkpoint, sample=sample, join=join))
+
+
+def _check_folder(checkpoint: str) -> None:
+    """Say what is wrong with the checkpoint as far as that is known before Spark has started, which takes long."""
+    if not os.environ.get("SPARK_REMOTE"):
+        checkpoints.check_local(checkpoint, plain=not _is_set(*_SETTINGS, *_HADOOP))
 
 
 def _function(job: str) -> Callable[[SparkSession], Any]:
@@ -154,19 +168,27 @@ def _said(error: BaseException) -> str:
 @contextmanager
 def _session() -> Iterator[SparkSession]:
     """The session there is; else one as spark-submit or the environment sets it up, else one of the workbench's own."""
-    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    was_there = SparkContext._active_spark_context is not None
-    if not was_there and any(os.environ.get(name) for name in _SETTINGS):
-        spark = SparkSession.builder.getOrCreate()
-    else:
-        spark = session.spark()
+    was_there = _is_there()
+    is_theirs = not was_there and _is_set(*_SETTINGS)
+    spark = SparkSession.builder.getOrCreate() if is_theirs else session.spark()
     try:
         yield spark
     finally:
         if not was_there:
             spark.stop()
+
+
+def _is_there() -> bool:
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is not None
+
+
+def _is_set(*names: str) -> bool:
+    """Whether one of these variables of the environment is set."""
+    return any(os.environ.get(name) for name in names)
 
 
 def _joined(build: Callable[[SparkSession], Any], job: str, spark: SparkSession) -> DataFrame:
@@ -175,10 +197,17 @@ def _joined(build: Callable[[SparkSession], Any], job: str, spark: SparkSession)
             joined = build(spark)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a stranger's function does
         raise wrong("job", job, f"the function failed: {_said(error)}") from None
-    if not hasattr(joined, "isStreaming"):
-        what = "nothing" if joined is None else f"something of type {type(joined).__name__}"
-        raise wrong("job", job, f"it returned {what}; let it return the streaming DataFrame that the job runs")
+    if not getattr(joined, "isStreaming", False):
+        remedy = "let it return the streaming DataFrame that the job runs"
+        raise wrong("job", job, f"it returned {_returned(joined)}; {remedy}")
     return joined
+
+
+def _returned(joined: Any) -> str:
+    if joined is None:
+        return "nothing"
+    is_table = hasattr(joined, "isStreaming")
+    return "a DataFrame that is not streaming" if is_table else f"something of type {type(joined).__name__}"
 
 
 def as_json(health: Health, found: tuple[Crossed, ...]) -> str:
@@ -195,11 +224,13 @@ def as_json(health: Health, found: tuple[Crossed, ...]) -> str:
 
 def text(health: Health, found: tuple[Crossed, ...]) -> str:
     """The figures in words, a line each."""
-    return "\n".join(f"{label}: {words}" for label, words in _lines(health, found))
+    return "\n".join(f"{label}: {' '.join(words.splitlines())}" for label, words in _lines(health, found))
 
 
 def _lines(health: Health, found: tuple[Crossed, ...]) -> Iterator[tuple[str, str]]:
     yield "join", health.join or "not understood"
+    if health.where:
+        yield "where", health.where
     yield "micro-batches", f"{health.first_micro_batch} to {health.last_micro_batch}"
     sides = (health.left, health.right)
     for each in sides:

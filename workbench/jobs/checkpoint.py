@@ -7,8 +7,10 @@ The folders ``offsets`` and ``commits`` have a file for each micro-batch, of whi
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.cause import cause
@@ -26,6 +28,7 @@ __all__ = [
     "Files",
     "MicroBatch",
     "SourceFile",
+    "check_local",
     "ended",
     "newest",
     "read",
@@ -108,6 +111,58 @@ class SourceFile:
     entry: int
 
 
+def check_local(address: str, plain: bool) -> None:
+    """Say what is wrong with a folder of this machine as `read` says it, and before there is a Spark.
+
+    Parameters
+    ----------
+    address
+        The folder, as Spark finds it. Of one that may be elsewhere nothing is said.
+    plain
+        Whether an address without a scheme is of this machine, too.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such folder, or it has no offsets.
+    """
+    address = address.rstrip("/")
+    folder = _local(address, plain)
+    try:
+        if folder is None:
+            return
+        if not folder.exists():
+            raise _not_there(address)
+        offsets = folder / "offsets"
+        if not offsets.exists() or not any(each.name.isdigit() for each in offsets.iterdir()):
+            raise _without_offsets(address)
+    except OSError:  # Spark says why it cannot be read
+        return
+
+
+def _local(address: str, plain: bool) -> Path | None:
+    """The folder of this machine that an address is of, as Hadoop reads it; None: not known."""
+    path = address
+    if os.name == "nt":  # where an address may begin with a drive
+        return None
+    if address.startswith("file:/"):
+        path = address.removeprefix("file:").removeprefix("//")
+        if not path.startswith("/"):  # it names a host
+            return None
+    elif not plain or ":" in address.partition("/")[0]:
+        return None
+    return None if not path or path.startswith("//") else Path(os.path.normpath(path))
+
+
+def _not_there(address: str) -> ArgumentError:
+    return wrong("checkpoint", address, "there is no such folder; give what the query's checkpointLocation is")
+
+
+def _without_offsets(address: str) -> ArgumentError:
+    remedy = "it has no offsets, so no query ran a micro-batch with it; give a query's checkpointLocation"
+    return wrong("checkpoint", address, remedy)
+
+
 def read(spark: SparkSession, address: str) -> Checkpoint:
     """The logs of a checkpoint.
 
@@ -131,11 +186,10 @@ def read(spark: SparkSession, address: str) -> Checkpoint:
 
 def _read(files: Files, address: str) -> Checkpoint:
     if not files.has(address):
-        raise wrong("checkpoint", address, "there is no such folder; give what the query's checkpointLocation is")
+        raise _not_there(address)
     offsets, commits = (files.numbers(f"{address}/{log}") for log in ("offsets", "commits"))
     if not offsets:
-        remedy = "it has no offsets, so no query ran a micro-batch with it; give a query's checkpointLocation"
-        raise wrong("checkpoint", address, remedy)
+        raise _without_offsets(address)
     query = json.loads(files.text(f"{address}/metadata"))["id"] if files.has(f"{address}/metadata") else ""
     kept = _without_gaps(offsets)
     found = [_batch(files.text(f"{address}/offsets/{number}"), number, number in commits) for number in kept]

@@ -77,6 +77,8 @@ class Health:
     ----------
     join
         The join, as `workbench.describe` gives it; None: not understood.
+    where
+        What it asks for beside equal keys and times, as SQL. Empty: nothing.
     spark_version
         The version of Spark that reads the checkpoint, which `faults` are of.
     first_micro_batch, last_micro_batch
@@ -109,6 +111,7 @@ class Health:
     """
 
     join: str | None
+    where: str
     spark_version: str
     first_micro_batch: int
     last_micro_batch: int
@@ -147,6 +150,7 @@ def figures(job: Job) -> Health:
     numbers = [each.number for each in job.checkpoint.batches]
     return Health(
         join=repr(job.join) if job.is_understood else None,
+        where=job.where,
         spark_version=job.simulation.spark_version,
         first_micro_batch=numbers[0],
         last_micro_batch=numbers[-1],

@@ -202,6 +202,9 @@ def given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
     """The session, the plan, and the checkpoint's address, of the arguments of `open_job`."""
     if hasattr(joined, "recentProgress"):
         return _of_query(joined, checkpoint)
+    if not getattr(joined, "isStreaming", False):
+        got = "a DataFrame that is not streaming" if hasattr(joined, "isStreaming") else joined
+        raise wrong("joined", got, "give a query of this session, or the streaming DataFrame of a job")
     understanding.check_streaming(joined)
     if checkpoint is None:
         raise wrong("checkpoint", None, "give the folder that is the query's checkpointLocation")
@@ -270,7 +273,7 @@ def _committed(logs: Checkpoint) -> Checkpoint:
     """The logs of the micro-batches that have ended."""
     ended = tuple(each for each in logs.batches if each.committed)
     if not ended:
-        remedy = "no micro-batch of it has ended; wait for the first"
+        remedy = "no micro-batch of it has ended; wait for the first, or see why the query failed"
         raise wrong("checkpoint", logs.address, remedy)
     return replace(logs, batches=ended)
 

@@ -169,8 +169,8 @@ class Watch:
         Columns: ``batch``; ``at`` (when it was planned, UTC); ``duration_ms``; ``left_rows``, ``right_rows`` (that its
         sources gave); ``input_rate``, ``processed_rate`` (rows a second); ``watermark`` (it ran under);
         ``left_watermark``, ``right_watermark`` (each side's own, after it), ``held_by`` (the stream whose watermark is
-        the query's, where they differ); ``left_lag``, ``right_lag`` (seconds that these watermarks are behind the newest
-        event time that has come), ``lag`` (the same of the query's watermark); ``state_rows``, ``state_bytes``;
+        the query's, where they differ); ``left_lag``, ``right_lag`` (seconds that these watermarks are behind the
+        newest event time that has come), ``lag`` (the same of the query's watermark); ``state_rows``, ``state_bytes``;
         ``dropped`` (late rows, once for each window). None where it is not known: of a query of another process only
         the first three and ``watermark`` are.
         """

@@ -19,6 +19,8 @@ from pyspark.sql import functions as F
 
 import workbench as wb
 from workbench.__main__ import main
+from workbench.jobs.checking import text
+from workbench.jobs.checkpoint import check_local
 from workbench.jobs.health import Health, KnownFault, Limits, SideHealth, crossed, figures
 
 IDLE_FROM = 4  # the micro-batch from which on there are no payments
@@ -199,6 +201,7 @@ def test_a_known_fault(session, folder, tmp_path):
 
 PLAIN = Health(
     join="IntervalJoin()",
+    where="",
     spark_version="4.3.0",
     first_micro_batch=3,
     last_micro_batch=9,
@@ -287,6 +290,10 @@ def fails(spark):
 def ends(spark):
     sys.exit(3)
 
+def enough(spark):
+    spark.conf.set("spark.sql.shuffle.partitions", "1")
+    return written.enough(*jobs.streams(spark, {folder!r}))
+
 def seven(spark):
     return 7
 
@@ -328,7 +335,7 @@ def here(folder, tmp_path, monkeypatch):
         ("{}:ends", "the function failed: SystemExit, 3"),
         ("{}:seven", "it returned something of type int; let it return the streaming DataFrame that the job runs"),
         ("{}:nothing", "it returned nothing"),
-        ("{}:at_rest", "--job: got 'a DataFrame that is not streaming'; give a streaming DataFrame"),
+        ("{}:at_rest", "it returned a DataFrame that is not streaming; let it return the streaming DataFrame that"),
     ],
 )
 def test_a_bad_job_is_one_sentence(spark, here, capsys, job, words):
@@ -371,7 +378,7 @@ def test_arguments_that_are_missing_or_unknown(capsys, arguments):
 
 SIDE_KEYS = {"name", "rows", "late_rows", "late_share", "frequent_key", "frequent_key_share"}
 KEYS = {
-    "fine", "join", "spark_version", "first_micro_batch", "last_micro_batch", "left", "right", "wait_seconds",
+    "fine", "join", "where", "spark_version", "first_micro_batch", "last_micro_batch", "left", "right", "wait_seconds",
     "watermark_lag_seconds", "state_rows", "state_growth", "idle_side", "idle_micro_batches", "faults", "missing",
     "unknown", "crossed",
 }  # fmt: skip
@@ -388,12 +395,29 @@ def test_the_figures_in_words_and_as_json(ran, health, here, capsys):
     assert lines["rows in state"] == str(health.state_rows)
     assert lines["idle side"] == "payments, without rows in the last 2 micro-batches with rows"
     assert "crossed" not in said.out
+    assert "where" not in lines
     assert main([*given, "--json", "--max-late-share", "1", "--max-idle", "2"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == KEYS
     assert set(found["left"]) == set(found["right"]) == SIDE_KEYS
     assert found["fine"] is True
     assert found["wait_seconds"] == health.wait.total_seconds()
+
+
+def test_what_else_the_join_asks_for_is_said(session, folder, here, tmp_path, capsys):
+    ran = jobs.run(written.enough(*jobs.streams(session, folder)), tmp_path / "checkpoint")
+    given = ["check", "--checkpoint", ran.checkpoint, "--job", f"{here}:enough"]
+    assert main(given) == 0
+    join, where, *_ = capsys.readouterr().out.splitlines()
+    assert join.startswith("join: IntervalJoin(")
+    assert where == "where: (paid >= amount)"
+    assert main([*given, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["where"] == "(paid >= amount)"
+
+
+def test_a_condition_of_several_lines_is_one():
+    lines = text(replace(PLAIN, where="(note = 'a\nb')"), ()).splitlines()
+    assert lines[:2] == ["join: IntervalJoin()", "where: (note = 'a b')"]
 
 
 def files(folder):
@@ -435,3 +459,54 @@ def test_the_command_s_exit_code_for_wrong_arguments(here):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("--job: got 'none_such:build'; there is no module none_such")
     assert done.stderr.count("\n") == 1
+
+
+def without_java(checkpoint, name, tmp_path, *more, **environment):
+    """The command where Spark cannot be started: what it says otherwise it knew before."""
+    no_java = {"PATH": str(tmp_path), "JAVA_HOME": "", "TMPDIR": str(tmp_path)}
+    return command("--checkpoint", checkpoint, "--job", f"{name}:build", *more, **(no_java | environment))
+
+
+@pytest.mark.parametrize("address", ["nowhere", "gone/../nowhere/", "file:{}/nowhere", "file://{}/nowhere"])
+def test_a_folder_that_is_not_there_is_told_before_spark_starts(here, tmp_path, address):
+    given = address.format(Path.cwd())
+    done = without_java(given, here, tmp_path)
+    words = "there is no such folder; give what the query's checkpointLocation is"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"--checkpoint: got {given.rstrip('/')!r}; {words}\n"
+
+
+def test_what_else_is_told_before_spark_starts(here, tmp_path):
+    (tmp_path / "empty" / "offsets").mkdir(parents=True)
+    done = without_java(str(tmp_path / "empty"), here, tmp_path)
+    assert done.returncode == 2
+    assert "it has no offsets, so no query ran a micro-batch with it" in done.stderr
+    assert "--sample: got 2; give the share" in without_java("nowhere", here, tmp_path, "--sample", "2").stderr
+
+
+def test_whose_folder_it_is_spark_says_where_hadoop_is_set_up(here, tmp_path):
+    done = without_java("nowhere", here, tmp_path, HADOOP_CONF_DIR=str(tmp_path))
+    assert done.returncode == 2
+    assert "no Java found" in done.stderr
+    done = without_java(f"file:{tmp_path}/nowhere", here, tmp_path, HADOOP_CONF_DIR=str(tmp_path))
+    assert "there is no such folder" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "address", ["hdfs://a/b", "s3a://bucket/job", "//host/job", "file://host/job", "file:job", "my:job", "", "/"]
+)
+def test_only_folders_of_this_machine_are_looked_at_without_spark(address):
+    check_local(address, plain=True)
+
+
+def test_a_folder_without_a_scheme_is_spark_s_where_it_has_another_file_system(tmp_path):
+    for name in ("none", "none at 10:00"):
+        check_local(str(tmp_path / name), plain=False)
+        with pytest.raises(wb.ArgumentError, match="there is no such folder"):
+            check_local(str(tmp_path / name), plain=True)
+
+
+def test_a_folder_with_offsets_is_left_to_spark(tmp_path):
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "0").touch()
+    check_local(str(tmp_path), plain=True)

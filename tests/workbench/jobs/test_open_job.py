@@ -361,7 +361,7 @@ def unwatermarked(orders, payments):
         (lambda joined, folder: (joined, folder / "none"), "there is no such folder"),
         (lambda joined, folder: (joined, folder), "it has no offsets"),
         (lambda joined, folder: (joined.sparkSession.range(3), folder), "a DataFrame that is not streaming"),
-        (lambda joined, folder: (3, folder), "give a streaming DataFrame in which two streams are joined"),
+        (lambda joined, folder: (3, folder), "give a query of this session, or the streaming DataFrame of a job"),
     ],
 )
 def test_bad_input_is_one_sentence(outer, tmp_path, given, words):
