@@ -70,13 +70,12 @@ class App:
         self.number: int = 1 + max((each.number for each in _pages()), default=0)
         self.cell = cell
         space, names = named(streams, {} if namespace is None else namespace)
-        self._of_job = any(isinstance(space.get(name), Job) for name in names)
         self._page = self._panels(space, names, check_folder(folder))
         self._previews = Previews(self._page)
         self._spark_runs = SparkRuns(self._page, self._previews.changed, space)
         self._live_runs = LiveRuns(self._page, self._spark_runs.begin, self._spark_runs.stopping, space)
         self._connect_buttons()
-        self.widget = self._arranged()
+        self.widget = self._arranged(with_examples=not any(isinstance(space.get(name), Job) for name in names))
         self._saved = SavedPage(self.widget, self._page.shown.results, self._summary)
         self._previews.changed()
         process.pages.append(self)
@@ -118,9 +117,9 @@ class App:
         head.record.on_click(lambda _: self.keep_recording())
         live.go.on_click(lambda _: self.go_live())
 
-    def _arranged(self) -> widgets.VBox:
+    def _arranged(self, with_examples: bool) -> widgets.VBox:
         page = self._page
-        examples = [] if self._of_job else [example_buttons(self._show_example)]
+        examples = [example_buttons(self._show_example)] if with_examples else []
         settings = widgets.VBox([*examples, page.settings.widget])
         left = side_column(page.undo.widget, page.shown.results.details.widget, settings)
         right = widgets.VBox([page.head.widget, page.head.trouble, page.head.note, page.shown.widget])

@@ -122,16 +122,16 @@ class ExportPanel:
         if self._form.value("form") == PROJECT and not isinstance(self._run, Run):
             self._form.mark({"form": _NEEDS_A_RUN})
             return
+        data = self._form.value("form") == PROJECT or (is_whole(self._run.left) and is_whole(self._run.right))
         try:
-            file = self._written(self._run)
+            file = self._written(self._run, data)
         except WorkbenchError as error:
             self._mark(error)
             return
         self._form.mark({})
-        without = "" if self._form.value("form") == PROJECT or _is_whole(self._run) else _WITHOUT_ROWS
-        self._said.value = f"Written: {file}{without}"
+        self._said.value = f"Written: {file}" + ("" if data else _WITHOUT_ROWS)
 
-    def _written(self, run: Result) -> Path:
+    def _written(self, run: Result, data: bool) -> Path:
         name = self._form.value("folder").strip()
         if not name:
             raise ArgumentError("path: name a folder")
@@ -139,11 +139,7 @@ class ExportPanel:
         if self._form.value("form") == PROJECT:
             return export(run, folder, **self._places())
         with safe_files.made(folder):
-            return export(run, folder / "join.py", data=_is_whole(run), **self._places())
-
-
-def _is_whole(run: Result) -> bool:
-    return is_whole(run.left) and is_whole(run.right)
+            return export(run, folder / "join.py", data=data, **self._places())
 
 
 def _texts(run: Result, project: bool, source: str, sink: str, dead_letters: str | None) -> dict[str, str]:

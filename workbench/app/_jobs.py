@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from workbench.app._snapshot import RunConfiguration
 from workbench.jobs import Job
-from workbench.runs.result import Result
-from workbench.runs.run import Run
 
 
 def as_it_ran(configuration: RunConfiguration) -> str:
@@ -14,13 +12,13 @@ def as_it_ran(configuration: RunConfiguration) -> str:
 
 
 def verified(job: Job) -> str:
-    """What was compared with what a job left behind, where nothing differs; empty where something does."""
-    if job.mismatch or job.comparison.empty:
+    """What was compared with what a job left behind, of one without a mismatch; empty where nothing was."""
+    if job.comparison.empty:
         return ""
     return f"verified: {int(job.comparison['model'].sum()):,} values of its logs and its state, no difference"
 
 
-def remarks(job: Job, shown: Result | None = None) -> str:
+def remarks(job: Job, configuration: RunConfiguration) -> str:
     """What to know of what a page shows of a job, itself or a run of its rows; empty where there is nothing."""
     found = []
     if job.simulation.first:
@@ -28,7 +26,7 @@ def remarks(job: Job, shown: Result | None = None) -> str:
         found.append(f"charts count micro-batches from 0, which is {number:,} of the job, the first that is kept")
     if not job.choice.takes_all:
         found.append("only some keys were taken; watermarks are those of all rows")
-    if job.where and isinstance(shown, Run):
+    if job.where and not configuration.heeds_where:
         found.append(f"this run does not heed {job.where}, which the job does: it has more pairs for that reason alone")
     elif job.where:
         found.append(f"previews heed {job.where}; a run on Spark from here, and the script, do not")

@@ -78,7 +78,7 @@ class Previews:
         """Say what is shown of a job, and list the job itself among the runs, to compare with."""
         page = self._page
         if snapshot is page.wanted:
-            page.head.note.value = remarks(job)
+            page.head.note.value = remarks(job, configuration)
         if not configuration.is_as_it_ran:
             page.confirm(snapshot)
             return
@@ -88,7 +88,9 @@ class Previews:
         if all(each.run is not job for each in page.runs.records):
             page.runs.add(job, configuration, snapshot, "as it ran")
         if snapshot is page.wanted:
-            page.head.note.value = "; ".join(filter(None, [verified(job), remarks(job)]))
+            page.head.note.value = "; ".join(
+                filter(None, ["" if mismatch else verified(job), remarks(job, configuration)])
+            )
         page.confirm(snapshot, mismatch if snapshot is page.wanted else "")
 
     def _change_live(self, snapshot: Snapshot) -> None:

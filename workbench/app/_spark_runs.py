@@ -152,7 +152,7 @@ class SparkRuns:
         page.show(record.run, record.configuration, last)
         job = record.configuration.job
         if job is not None:
-            page.head.note.value = remarks(job, record.run)
+            page.head.note.value = remarks(job, record.configuration)
 
     def wait(self, timeout: float | None) -> None:
         """Wait until the run under way has ended."""

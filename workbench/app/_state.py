@@ -116,8 +116,8 @@ class PageState:
     def occupy(self, busy: bool) -> None:
         """Something begins to run, or has ended."""
         self.occupied = busy
+        self.settings.enable(not busy)  # before the buttons: who can run can also change what is run
         self.enable()
-        self.settings.enable(not busy)
         self.head.occupy(busy)
 
     def enable(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -14,7 +14,7 @@ from workbench.charts._style import INK, QUIET, WIDTH, layout, looks, side_scale
 from workbench.charts._view import Scene, View
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
-from workbench.runs.causes import kept_apart, nearest_distance, refused
+from workbench.runs.causes import kept_apart, nearest_distance
 
 _BINS = 60
 
@@ -26,7 +26,8 @@ def misses(
     title: str,
     *,
     late: int = 0,
-    failed: Mapping[str, int] | None = None,
+    failed: int = 0,
+    where: str = "",
 ) -> Drawing:
     """Time differences between rows without partner and the nearest row of their key, with the bounds drawn in.
 
@@ -40,15 +41,14 @@ def misses(
         As in `timeline`.
     late
         How many more rows are without partner because the watermark had passed for the one in their reach.
-    failed
-        How many more have others in reach that fail a condition, by its SQL.
+    failed, where
+        How many more have others in reach, with none of which they satisfy a job's own condition, and its SQL.
     """
     subtitle = f"{len(distances):,} rows have no partner in reach, but one of their key elsewhere"
     if late:
         subtitle += f"; {late:,} more have one in reach, for which the watermark had passed"
-    for condition, count in (failed or {}).items():
-        if count:
-            subtitle += f"; {count:,} more have others in reach, none of which satisfies {condition}"
+    if failed:
+        subtitle += f"; {failed:,} more have others in reach, none of which satisfies {where}"
     return Drawing(_layout(tuple(names)), {"rows": _counted(distances), "bounds": bounds}, title, subtitle)
 
 
@@ -94,7 +94,7 @@ def _draw(scene: Scene) -> Drawing:
     unmatched = {side: np.flatnonzero((simulation.fates[side]["fate"] == "unmatched").to_numpy()) for side in SIDES}
     parts, passed = [], kept_apart(simulation, unmatched)
     failed = {
-        side: np.intersect1d(unmatched[side], np.flatnonzero(found)) for side, found in refused(simulation).items()
+        side: np.intersect1d(unmatched[side], np.flatnonzero(found)) for side, found in simulation.refused.items()
     }
     for side, name in zip(SIDES, names, strict=True):
         near = np.union1d(passed[side], failed[side])
@@ -106,7 +106,7 @@ def _draw(scene: Scene) -> Drawing:
     title = f"{kind_of(simulation.join).label}: near misses"
     late, other = (sum(map(len, each.values())) for each in (passed, failed))
     where = "" if simulation.facts.where is None else simulation.facts.where.text
-    return misses(pd.concat(parts, ignore_index=True), drawn, names, title, late=late, failed={where: other})
+    return misses(pd.concat(parts, ignore_index=True), drawn, names, title, late=late, failed=other, where=where)
 
 
 VIEW = View(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -60,16 +60,16 @@ def watched(table: pd.DataFrame, names: Sequence[str], status: str) -> Drawing:
 def _layout(names: tuple[str, str], known: tuple[str, ...]) -> Any:
     batch = alt.Tooltip("batch:Q", title="micro-batch")
     sides = dict(zip(names, SIDE_COLOURS, strict=True))
-    lag = "watermark lag: seconds behind the newest row's event time"
-    panels: dict[str, Callable[..., Any]] = {
-        "rates": lambda **ends: panel("rows a second", lines("rates", _RATES, batch), 72, **ends),
-        "rows": lambda **ends: panel("rows of each micro-batch", lines("rows", sides, batch), 72, **ends),
-        "lag": lambda **ends: panel(lag, lines("lag", sides | {QUERY: INK}, batch), 84, **ends),
-        "held": lambda **ends: panel("rows in state", bars("rows", batch), 48, **ends),
-        "late": lambda **ends: panel("late rows, dropped", bars("late", batch), 40, **ends),
-    }
-    took = panel("duration of micro-batches, in ms", bars("took", batch, last=True), 48, last=True)
-    shown = [panels[name] for name in known]
-    parts = [*(make(first=place == 0) for place, make in enumerate(shown)), took]
+    panels = {
+        "rates": ("rows a second", lines("rates", _RATES, batch), 72),
+        "rows": ("rows of each micro-batch", lines("rows", sides, batch), 72),
+        "lag": (
+            "watermark lag: seconds behind the newest row's event time", lines("lag", sides | {QUERY: INK}, batch), 84
+        ),
+        "held": ("rows in state", bars("rows", batch), 48),
+        "late": ("late rows, dropped", bars("late", batch), 40),
+    }  # fmt: skip
+    parts = [panel(*panels[name], first=place == 0) for place, name in enumerate(known)]
+    parts.append(panel("duration of micro-batches, in ms", bars("took", batch, last=True), 48, last=True))
     chart: Any = alt.vconcat(*parts, spacing=6).resolve_scale(color="independent")
     return looks(chart.add_params(*params(**TIMES, moment=LATEST, picked=[])))

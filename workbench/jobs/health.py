@@ -17,6 +17,7 @@ from workbench.jobs.job import Job
 from workbench.literals import SIDES, Side, other_side
 from workbench.model import NOTHING, Micros, Shared
 from workbench.runs.labels import key_words
+from workbench.sources.choice import newest_times
 from workbench.times import MICROSECOND
 from workbench.tuning import spark_faults
 
@@ -208,10 +209,10 @@ def _newest(job: Job) -> Micros:
     found = np.full(len(job.checkpoint.batches), NOTHING, dtype=np.int64)
     for side in SIDES:
         stream = job.side(side)
-        if stream.newest is not None:
-            np.maximum(found, stream.newest, out=found)
-        else:
-            np.maximum.at(found, stream.arrival, stream.event_times)
+        own = stream.newest
+        if own is None:
+            own = newest_times(len(found), stream.arrival, stream.event_times)
+        np.maximum(found, own, out=found)
     return np.maximum.accumulate(found)
 
 

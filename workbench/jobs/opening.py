@@ -202,14 +202,11 @@ def given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
     """The session, the plan, and the checkpoint's address, of the arguments of `open_job`."""
     if hasattr(joined, "recentProgress"):
         return _of_query(joined, checkpoint)
-    if not getattr(joined, "isStreaming", False):
-        got = "a DataFrame that is not streaming" if hasattr(joined, "isStreaming") else joined
-        raise wrong("joined", got, "give a query of this session, or the streaming DataFrame of a job")
-    understanding.check_streaming(joined)
+    understanding.check_streaming(joined, "give a query of this session, or the streaming DataFrame of a job")
     if checkpoint is None:
         raise wrong("checkpoint", None, "give the folder that is the query's checkpointLocation")
     address = _address(checkpoint)
-    return joined.sparkSession, understanding.streaming_plan(joined), address
+    return joined.sparkSession, catalyst.analysed(joined), address
 
 
 def _address(checkpoint: Any) -> str:

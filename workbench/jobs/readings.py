@@ -183,9 +183,8 @@ def _of_marks(known: Understood, marks: Marks, policy: str, watermark: pd.Timest
     found["held_by"] = None if holder is None else described[SIDES.index(holder)].name
     if newest is not None:
         found |= {f"{side}_lag": (newest - mark) / 1e6 for side, mark in own.items() if mark is not None}
-        both = [found[f"{side}_lag"] for side in SIDES if own[side] is not None]
-        if len(both) == len(SIDES):  # that of the query, under which the next micro-batch runs
-            found["lag"] = max(both) if policy == "min" else min(both)
+        if None not in own.values():  # that of the query, under which the next micro-batch runs
+            found["lag"] = found[f"{holder or SIDES[0]}_lag"]
         elif watermark is not None and watermark.value > 0:
             found["lag"] = newest / 1e6 - watermark.timestamp()
     return found

@@ -308,8 +308,15 @@ def streaming_plan(joined: Any) -> Node:
     return catalyst.analysed(joined)
 
 
-def check_streaming(joined: Any) -> None:
+def check_streaming(joined: Any, remedy: str = "give a streaming DataFrame in which two streams are joined") -> None:
     """Check that it is a streaming DataFrame of a session that is not Spark Connect's.
+
+    Parameters
+    ----------
+    joined
+        What was given.
+    remedy
+        What would work instead of one that is not streaming.
 
     Raises
     ------
@@ -318,7 +325,7 @@ def check_streaming(joined: Any) -> None:
     """
     if not getattr(joined, "isStreaming", False):
         given = "a DataFrame that is not streaming" if hasattr(joined, "isStreaming") else joined
-        raise wrong("joined", given, "give a streaming DataFrame in which two streams are joined")
+        raise wrong("joined", given, remedy)
     if not hasattr(joined, "_jdf"):
         raise wrong(
             "joined", "a DataFrame of Spark Connect", "its plan is not to be had; give one of a classic session"

@@ -11,12 +11,12 @@ import numpy as np
 from workbench import spark_versions
 from workbench.errors import one_of, wrong
 from workbench.joins import Join
-from workbench.kinds import kind_of
+from workbench.kinds import Micros, kind_of
 from workbench.literals import Policy, Side
 from workbench.model import _fates
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome
-from workbench.model._shared import RowFacts
+from workbench.model._shared import RowFacts, Shared
 from workbench.model._simulate import simulate
 from workbench.streams import ROW, SIDES, Stream
 
@@ -102,6 +102,24 @@ class Simulation:
     def fates(self) -> dict[Side, pd.DataFrame]:
         """Each row's fate, as `Run.fates` documents it."""
         return _fates.fates(self.outcome)
+
+    @cached_property
+    def refused(self) -> dict[Side, Micros]:
+        """For each row how many others are in reach with which it fails what else a job's join asks for."""
+        counts = {side: np.zeros(len(self.side(side)), dtype=np.int64) for side in SIDES}
+        where = self.facts.where
+        if where is None:
+            return counts
+        shared = Shared(self.left, self.right)
+        pairs = [
+            shared.assignments(self.join, side)["row"].to_numpy()[places]
+            for side, places in zip(SIDES, shared.matches(self.join), strict=True)
+        ]
+        satisfied = where(*pairs)
+        return {
+            side: np.bincount(each[~satisfied], minlength=len(counts[side]))
+            for side, each in zip(SIDES, pairs, strict=True)
+        }
 
     @property
     def micro_batches(self) -> int:

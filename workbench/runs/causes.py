@@ -13,7 +13,7 @@ from workbench.literals import SIDES, Side, other_side
 from workbench.model import Micros, Shared, Simulation, complete
 from workbench.streams import some_rows
 
-__all__ = ["causes", "had_partner", "kept_apart", "nearest_distance", "refused"]
+__all__ = ["causes", "had_partner", "kept_apart", "nearest_distance"]
 
 _FAR = np.iinfo(np.int64).min
 
@@ -23,11 +23,10 @@ def causes(simulation: Simulation) -> dict[Side, np.ndarray[Any, Any]]:
     fates = {side: simulation.fates[side]["fate"].to_numpy() for side in SIDES}
     passed = kept_apart(simulation, {side: np.flatnonzero(fates[side] == "unmatched") for side in SIDES})
     met = had_partner(simulation, {side: np.flatnonzero(fates[side] == "late") for side in SIDES})
-    failed = refused(simulation)
-    return {side: _of_side(simulation, side, passed[side], met[side], failed[side]) for side in SIDES}
+    return {side: _of_side(simulation, side, passed[side], met[side]) for side in SIDES}
 
 
-def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros, failed: Micros) -> np.ndarray[Any, Any]:
+def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) -> np.ndarray[Any, Any]:
     kind, table = kind_of(simulation.join), simulation.fates[side]
     fate, windows = table["fate"].to_numpy(), table["all"].to_numpy()
     other = simulation.side(other_side(side)).name
@@ -49,30 +48,12 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros, fa
     found[unmatched & ~known] = f"its key never came on {other}"
     where = simulation.facts.where
     if where is not None:
-        found[unmatched & (failed > 0)] = f"no row of {other} in reach satisfies {where.text}"
+        found[unmatched & (simulation.refused[side] > 0)] = f"no row of {other} in reach satisfies {where.text}"
     found[passed] = f"the watermark had passed it, or its row of {other}"
     found[unmatched & (windows == 0)] = "in the gap between two windows"
     if simulation.facts.filtered is not None:
         found[unmatched & simulation.facts.filtered[side]] = "left out by the job's filters"
     return found
-
-
-def refused(simulation: Simulation) -> dict[Side, Micros]:
-    """For each row how many others are in reach with which it fails what else a job's join asks for."""
-    where = simulation.facts.where
-    counts = {side: np.zeros(len(simulation.side(side)), dtype=np.int64) for side in SIDES}
-    if where is None:
-        return counts
-    shared = Shared(simulation.left, simulation.right)
-    pairs = [
-        shared.assignments(simulation.join, side)["row"].to_numpy()[places]
-        for side, places in zip(SIDES, shared.matches(simulation.join), strict=True)
-    ]
-    satisfied = where(*pairs)
-    return {
-        side: np.bincount(each[~satisfied], minlength=len(counts[side]))
-        for side, each in zip(SIDES, pairs, strict=True)
-    }
 
 
 def kept_apart(simulation: Simulation, unmatched: dict[Side, Micros]) -> dict[Side, Micros]:

@@ -14,7 +14,7 @@ from workbench.joins import emission
 from workbench.kinds import NearMiss, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
 from workbench.model import DATA, NOTHING, Condition, Micros, Simulation
-from workbench.runs import causes, tables
+from workbench.runs import tables
 from workbench.runs.labels import Labels
 
 __all__ = ["EXPLANATION", "Reasons", "fix_value", "rows", "some"]
@@ -125,11 +125,6 @@ class Reasons:
     def _where(self) -> Condition | None:
         """What the join asks for beside equal keys and times; None: nothing."""
         return self.simulation.facts.where
-
-    @cached_property
-    def _refused(self) -> dict[Side, Micros]:
-        """For each row how many others are in reach that do not satisfy what else the join asks for."""
-        return causes.refused(self.simulation)
 
     @cached_property
     def _filtered(self) -> dict[Side, Any]:
@@ -283,7 +278,7 @@ class Reasons:
         tail = "" if padded is None else f"; it comes out padded in micro-batch {padded}"
         if self._filtered[side][row]:
             return "the job's filters leave it out, before it reaches the join"
-        refused = int(self._refused[side][row])
+        refused = int(self.simulation.refused[side][row])
         if refused and self._where is not None:
             found = f"{_count(refused, 'row')} of {self.labels.names[1 - SIDES.index(side)]} in reach"
             return f"{found}, and none with which it satisfies {self._where.text}{tail}"

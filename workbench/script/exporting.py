@@ -15,6 +15,7 @@ from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.script import _folder
 from workbench.sources import Memory
+from workbench.sources.choice import newest_times
 from workbench.streams import Stream
 
 __all__ = ["export", "is_whole"]
@@ -102,8 +103,7 @@ def is_whole(stream: Stream) -> bool:
     """Whether the rows of a stream bring its watermarks about by themselves: those of a sample come too late for that."""
     if stream.newest is None:
         return True
-    own = np.full(len(stream.newest), np.iinfo(np.int64).min)
-    np.maximum.at(own, stream.arrival, stream.event_times)
+    own = newest_times(len(stream.newest), stream.arrival, stream.event_times)
     return bool((np.maximum.accumulate(own) >= np.maximum.accumulate(stream.newest)).all())
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "newest_columns",
     "newest_of",
     "newest_rows",
+    "newest_times",
     "quoted",
     "with_width",
 ]
@@ -157,10 +158,14 @@ def check_hashed(choice: Choice, types: Sequence[tuple[str, str]]) -> None:
 
 def newest_of(batches: int, arrival: Any, times: Any, keyed: Any) -> Newest:
     """The newest event times of rows whose micro-batches, event times and whether they have a key are given."""
-    found = [np.full(batches, _NOTHING, dtype=np.int64) for _ in range(2)]
-    np.maximum.at(found[0], arrival, times)
-    np.maximum.at(found[1], arrival[keyed], times[keyed])
-    return Newest(found[0], found[1])
+    return Newest(newest_times(batches, arrival, times), newest_times(batches, arrival[keyed], times[keyed]))
+
+
+def newest_times(batches: int, arrival: Any, times: Any) -> np.ndarray[Any, Any]:
+    """The newest event time of each micro-batch in microseconds, -2**63 of one without rows."""
+    found = np.full(batches, _NOTHING, dtype=np.int64)
+    np.maximum.at(found, arrival, times)
+    return found
 
 
 def newest_columns(rows: DataFrame, key: Sequence[str], time: str) -> list[Column]:

@@ -592,6 +592,7 @@ def test_a_narrow_window_puts_the_settings_above(opened):
 
 def test_the_keyboard_is_enough(ran):
     button(ran, "Run on Spark").wait_for()  # the settings can be changed again
+    assert field(ran, "Upper bound").is_enabled()
     field(ran, "Upper bound").focus()
     ran.keyboard.press("Control+A")
     ran.keyboard.type("12 seconds")
