@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from workbench.errors import wrong
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -63,8 +65,21 @@ class Node:
 
 
 def analysed(frame: DataFrame) -> Node:
-    """The analysed plan of a DataFrame of a classic session."""
+    """The analysed plan of a DataFrame.
+
+    Raises
+    ------
+    ArgumentError
+        If it is one of Spark Connect.
+    """
+    if not hasattr(frame, "_jdf"):
+        raise without_plan()
     return tree(frame.sparkSession, frame._jdf.queryExecution().analyzed())
+
+
+def without_plan() -> Exception:
+    """The error for a DataFrame of Spark Connect whose plan is needed."""
+    return wrong("joined", "a DataFrame of Spark Connect", "its plan is not to be had; give one of a classic session")
 
 
 def tree(spark: Any, plan: Any) -> Node:
@@ -98,9 +113,14 @@ def expressions(node: Node, name: str, *path: int) -> list[Node]:
     *path
         Of a list of lists, which of them.
     """
-    flat, java = node.fields.get(name), getattr(node.java, name)()
+    flat = node.fields.get(name)
     if not flat:
         return []
+    if isinstance(flat, tuple):  # of a plan that was read from text
+        for place in path:
+            flat = flat[place]
+        return list(flat)
+    java = getattr(node.java, name)()
     if isinstance(flat[0], dict):
         return [_tree(flat, java.get() if java.getClass().getSimpleName() == "Some" else java)]
     for place in path:
@@ -127,7 +147,9 @@ def value(node: Node) -> int | None:
 
 
 def span(interval: Any) -> int | None:
-    """A CalendarInterval of Spark's in microseconds; None if it has months."""
+    """A CalendarInterval of Spark's in microseconds; None if it has months. One read from text is so already."""
+    if interval is None or isinstance(interval, int):
+        return interval
     from py4j.java_gateway import get_field
 
     if get_field(interval, "months"):

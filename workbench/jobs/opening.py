@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["execution_of", "given", "open_job", "operators_of", "session_of"]
+__all__ = ["execution_of", "given", "is_query", "open_job", "operators_of", "session_of"]
 
 _TRIES = 3
 _ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
@@ -200,13 +200,18 @@ def _with_arity(choice: Choice, known: Understood) -> Choice:
 
 def given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
     """The session, the plan, and the checkpoint's address, of the arguments of `open_job`."""
-    if hasattr(joined, "recentProgress"):
+    if is_query(joined):
         return _of_query(joined, checkpoint)
     understanding.check_streaming(joined, "give a query of this session, or the streaming DataFrame of a job")
     if checkpoint is None:
         raise wrong("checkpoint", None, "give the folder that is the query's checkpointLocation")
     address = _address(checkpoint)
     return joined.sparkSession, catalyst.analysed(joined), address
+
+
+def is_query(joined: Any) -> bool:
+    """Whether something is a streaming query: a DataFrame of Spark Connect has an attribute for any name."""
+    return hasattr(type(joined), "recentProgress")
 
 
 def _address(checkpoint: Any) -> str:

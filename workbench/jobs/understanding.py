@@ -8,10 +8,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import wrong
-from workbench.jobs import catalyst, conditions, groups, sides
+from workbench.jobs import catalyst, conditions, explained, groups, sides
 from workbench.jobs.catalyst import Node
 from workbench.jobs.conditions import Bound, Conjunct
 from workbench.jobs.description import Description, SideDescription
+from workbench.jobs.explained import Explained
 from workbench.jobs.groups import Groups
 from workbench.joins import How, IntervalJoin, Join, WindowJoin
 from workbench.literals import SIDES, Side
@@ -26,10 +27,10 @@ __all__ = [
     "below",
     "check_streaming",
     "describe",
+    "described",
     "join_in",
     "joins",
     "parts",
-    "streaming_plan",
     "understood",
 ]
 
@@ -97,8 +98,9 @@ def describe(joined: DataFrame) -> Description:
     Parameters
     ----------
     joined
-        A streaming DataFrame in which two streams are joined, of a session that is not Spark Connect's. Of several
-        joins the last is described.
+        A streaming DataFrame in which two streams are joined. Of several joins the last is described. Of a session of
+        Spark Connect it is what the DataFrame's ``explain`` prints that is read, which has strings without quotes;
+        `Description.where` is then near to SQL only, and no note says how long Spark keeps rows.
 
     Returns
     -------
@@ -108,7 +110,7 @@ def describe(joined: DataFrame) -> Description:
     Raises
     ------
     ArgumentError
-        If it is no streaming DataFrame, or has no join of two streams.
+        If it is no streaming DataFrame, or has no join of two streams; of Spark Connect also if Spark cannot plan it.
 
     Examples
     --------
@@ -120,8 +122,30 @@ def describe(joined: DataFrame) -> Description:
     >>> wb.describe(stream.alias("a").join(stream.alias("b"), F.expr(within), "left")).join
     IntervalJoin(lower='0 seconds', upper='1 minute', how='left')
     """
-    plan = streaming_plan(joined)
-    return understood(joined.sparkSession, plan).description
+    check_streaming(joined)
+    if hasattr(joined, "_jdf"):
+        return understood(joined.sparkSession, catalyst.analysed(joined)).description
+    found = explained.explained(joined)
+    if found is None:
+        raise catalyst.without_plan()
+    return described(joined.sparkSession, found)
+
+
+def described(spark: Any, found: Explained) -> Description:
+    """The description of a join that Spark Connect explains.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none.
+    """
+    every = joins(found.plan)
+    if every:
+        optimised = [] if every[1:] or found.run is None else joins(found.run)
+        read = _of_join(spark, found.plan, every[0], every[1:], optimised).description
+    else:
+        read = _of_groups(found.plan).description
+    return replace(read, unknown=(*read.unknown, *found.unknown))
 
 
 def understood(spark: Any, plan: Node, *, run: Node | None = None) -> Understood:
@@ -197,7 +221,8 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: 
     kind, more = _kind(how, inputs, read, times)
     if not read.keys:
         more.append("the condition has no equality of a column of one side with a column of the other")
-    retention = _retention(spark, optimised[0], times) if not read.windows and len(optimised) == 1 else None
+    derived = len(optimised) == 1 and not read.windows and hasattr(spark, "_jvm")
+    retention = _retention(spark, optimised[0], times) if derived else None
     notes += [_KEPT.format(side) for side in SIDES if kind and retention is not None and side not in retention]
     notes += _of_days(spark, read, found)
     described = [
@@ -296,27 +321,15 @@ def _of_days(spark: Any, read: _Condition, found: list[Conjunct]) -> Iterator[st
         )
 
 
-def streaming_plan(joined: Any) -> Node:
-    """The analysed plan of a streaming DataFrame.
-
-    Raises
-    ------
-    ArgumentError
-        If it is none, or of Spark Connect.
-    """
-    check_streaming(joined)
-    return catalyst.analysed(joined)
-
-
 def check_streaming(joined: Any, remedy: str = "give a streaming DataFrame in which two streams are joined") -> None:
-    """Check that it is a streaming DataFrame of a session that is not Spark Connect's.
+    """Check that it is a streaming DataFrame.
 
     Parameters
     ----------
     joined
         What was given.
     remedy
-        What would work instead of one that is not streaming.
+        What would work instead.
 
     Raises
     ------
@@ -326,10 +339,6 @@ def check_streaming(joined: Any, remedy: str = "give a streaming DataFrame in wh
     if not getattr(joined, "isStreaming", False):
         given = "a DataFrame that is not streaming" if hasattr(joined, "isStreaming") else joined
         raise wrong("joined", given, remedy)
-    if not hasattr(joined, "_jdf"):
-        raise wrong(
-            "joined", "a DataFrame of Spark Connect", "its plan is not to be had; give one of a classic session"
-        )
 
 
 def _of_groups(plan: Node) -> Understood:

@@ -72,7 +72,7 @@ def watch(
     parts = understanding.parts(plan)
     run = catalyst.optimised(spark, plan) if len(parts) > 1 else None
     known = understanding.understood(spark, plan, run=run)
-    query = joined if hasattr(joined, "recentProgress") else None
+    query = joined if opening.is_query(joined) else None
     if query is None:
         checkpoints.read(spark, address)  # says what is wrong with it
     for each in [each for each in process.pages if isinstance(each, Watch) and each.address == address]:
