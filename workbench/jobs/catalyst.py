@@ -17,7 +17,7 @@ from workbench.errors import wrong
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Node", "analysed", "expressions", "listed", "optimised", "seq", "span", "tree", "value"]
+__all__ = ["Node", "analysed", "expressions", "listed", "optimised", "seq", "span", "tree", "value", "without_plan"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -203,10 +203,10 @@ def given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
     if is_query(joined):
         return _of_query(joined, checkpoint)
     understanding.check_streaming(joined, "give a query of this session, or the streaming DataFrame of a job")
+    plan = catalyst.analysed(joined)
     if checkpoint is None:
         raise wrong("checkpoint", None, "give the folder that is the query's checkpointLocation")
-    address = _address(checkpoint)
-    return joined.sparkSession, catalyst.analysed(joined), address
+    return joined.sparkSession, plan, _address(checkpoint)
 
 
 def is_query(joined: Any) -> bool:

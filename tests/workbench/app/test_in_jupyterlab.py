@@ -78,16 +78,20 @@ def own(jupyter, browser, request):
 
 def show_app(opened):
     """Run the notebook, and wait until the app shows what it does; once more, and told, if a busy machine lost it."""
-    run_all(opened)
     try:
-        badge(opened, "Preview (simulated)")
+        come(opened)
     except TimedOut:
         warnings.warn(f"the page did not come, and the cells are run again:\n{there(opened)}", stacklevel=2)
-        run_all(opened)
-        badge(opened, "Preview (simulated)")
-    opened.wait_for_selector(".sjw-chart canvas:visible", timeout=180_000)
+        come(opened)
     ask_kernel(opened, "pass")  # comes after all that the opening page has sent
     opened.evaluate("() => document.querySelector('.sjw').scrollIntoView()")
+
+
+def come(opened):
+    """Run the notebook, and wait for the page and its first chart."""
+    run_all(opened)
+    badge(opened, "Preview (simulated)")
+    opened.wait_for_selector(".sjw-chart canvas:visible", timeout=60_000)
 
 
 STACKS = """
@@ -98,10 +102,12 @@ for each in threading.enumerate():
 
 
 def there(opened):
-    """What a notebook shows, and what each thread of its kernel is doing, for a page that did not come."""
-    cells = (
-        "() => [...document.querySelectorAll('.jp-Cell')].map(each => each.innerText.slice(0, 1000)).join('\\n---\\n')"
-    )
+    """What a notebook and its charts show, and what each thread of its kernel does, for a page that did not come."""
+    cells = """() => [
+        ...[...document.querySelectorAll('.jp-Cell')].map(each => each.innerText.slice(0, 1000)),
+        ...[...document.querySelectorAll('.sjw-chart')].map(each => each.outerHTML.slice(0, 1000)),
+        document.visibilityState,
+    ].join('\\n---\\n')"""
     return opened.evaluate(cells) + "\n" + ask_kernel(opened, STACKS)
 
 
