@@ -81,7 +81,9 @@ def show_app(opened):
     try:
         come(opened)
     except TimedOut:
-        warnings.warn(f"the page did not come, and the cells are run again:\n{there(opened)}", stacklevel=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")  # told at the end of the tests, and no error
+            warnings.warn(f"the page did not come, and the cells are run again:\n{there(opened)}", stacklevel=2)
         come(opened)
     ask_kernel(opened, "pass")  # comes after all that the opening page has sent
     opened.evaluate("() => document.querySelector('.sjw').scrollIntoView()")
