@@ -72,10 +72,12 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
         """The job of the notebook that has this name."""
         if name not in self.shell.user_ns:
             raise wrong("%workbench", name, f"the notebook has no variable {name}{self._closest(name)}; {_REMEDY}")
+        from workbench.jobs.opening import is_query
+
         value = self.shell.user_ns[name]
         if isinstance(value, Job):
             return value
-        if hasattr(type(value), "recentProgress"):
+        if is_query(value):
             watched = f"wb.watch({name}) shows it while it runs"
             opened = f"job = wb.open_job({name}) and then %workbench job what became of its rows"
             raise wrong("%workbench", name, f"it is a streaming query: {watched}, {opened}")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -116,7 +116,7 @@ def open_job(
     reports = [] if in_parts else reported.listed(progress)
     spark, plan, address = given(joined, checkpoint)
     if progress is None:
-        reports = reported.listed(getattr(joined, "recentProgress", None) if hasattr(joined, "_jsq") else None)
+        reports = reported.listed(joined.recentProgress if is_query(joined) else None)
     elif in_parts:
         reports = reported.listed(event_log.reports(spark, progress))
     parts = understanding.parts(plan)
@@ -209,7 +209,7 @@ def given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
     return joined.sparkSession, plan, _address(checkpoint)
 
 
-def is_query(joined: Any) -> bool:
+def is_query(joined: Any) -> TypeGuard[StreamingQuery]:
     """Whether something is a streaming query: a DataFrame of Spark Connect has an attribute for any name."""
     return hasattr(type(joined), "recentProgress")
 

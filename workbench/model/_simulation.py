@@ -110,7 +110,7 @@ class Simulation:
         where = self.facts.where
         if where is None:
             return counts
-        shared = Shared(self.left, self.right)
+        shared = Shared(self.left, self.right, self.outcome.keys)
         pairs = [
             shared.assignments(self.join, side)["row"].to_numpy()[places]
             for side, places in zip(SIDES, shared.matches(self.join), strict=True)

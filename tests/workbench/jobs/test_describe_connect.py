@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import parts
 import pytest
 import scripts
+import spellings
 from pyspark.sql import functions as F
 
 import generators
@@ -42,21 +43,7 @@ def streams(spark, folder):
 
 
 BOUNDS = [
-    "paid_at BETWEEN ordered_at - INTERVAL 2 SECONDS AND ordered_at + INTERVAL 5 SECONDS",
-    "paid_at >= ordered_at - INTERVAL '2' SECOND AND paid_at <= ordered_at + INTERVAL '5' SECOND",
-    "ordered_at <= paid_at + INTERVAL 2 SECONDS AND ordered_at >= paid_at - INTERVAL 5 SECONDS",
-    "ordered_at BETWEEN paid_at - INTERVAL 5 SECONDS AND paid_at + INTERVAL 2 SECONDS",
-    "paid_at - ordered_at BETWEEN INTERVAL '-2' SECOND AND INTERVAL '5' SECOND",
-    "ordered_at - paid_at <= INTERVAL '2' SECOND AND INTERVAL '5' SECOND >= paid_at - ordered_at",
-    "paid_at > ordered_at - INTERVAL '2.000001' SECOND AND paid_at < ordered_at + INTERVAL '5.000001' SECOND",
-    "NOT (paid_at < ordered_at - INTERVAL 2 SECONDS) AND NOT paid_at > ordered_at + INTERVAL 5 SECONDS",
-    "paid_at + INTERVAL 2 SECONDS >= ordered_at AND paid_at - INTERVAL 5 SECONDS <= ordered_at",
-    "paid_at >= ordered_at - INTERVAL '00:02' MINUTE TO SECOND AND ordered_at >= paid_at - INTERVAL 5000 MILLISECONDS",
-    "unix_micros(paid_at) - unix_micros(ordered_at) BETWEEN -2000000 AND 5000000",
-    "paid_at >= ordered_at - make_dt_interval(0, 0, 0, 2) AND paid_at <= ordered_at + make_interval(0, 0, 0, 0, 0, 0, 5)",
-    "paid_at <= timestampadd(SECOND, 5, ordered_at) AND ordered_at <= dateadd(MILLISECOND, 2000, paid_at)",
-    "paid_at <= ordered_at + 5 * INTERVAL 1 SECOND AND paid_at >= ordered_at - (INTERVAL 1 SECOND + INTERVAL 1 SECOND)",
-    "paid_at <= ordered_at + INTERVAL 1 HOUR AND paid_at BETWEEN ordered_at - INTERVAL 2 SECONDS AND ordered_at + INTERVAL 5 SECONDS",
+    *spellings.BOUNDS,
     "-(ordered_at - paid_at) >= INTERVAL '-2.000000' SECOND AND unix_micros(paid_at) < unix_micros(ordered_at) + 5000001",
     "paid_at BETWEEN ordered_at - INTERVAL '1 02:03:04.5' DAY TO SECOND AND ordered_at + INTERVAL '3 4' DAY TO HOUR",
     "paid_at BETWEEN ordered_at - INTERVAL 1 DAY 2 HOURS 3 MINUTES AND ordered_at + INTERVAL '90' MINUTE",
@@ -79,46 +66,7 @@ def spelled(spark, folder):
 def built(spark, folder):
     """One join built in many ways."""
     orders, payments, *_ = streams(spark, folder)
-    same = orders.order_id == payments.oid
-    within = F.expr("paid_at BETWEEN ordered_at - INTERVAL 2 SECONDS AND ordered_at + INTERVAL 5 SECONDS")
-    yield "columns", orders.join(payments, same & within)
-    yield "a list of conditions", orders.join(payments, [same, within])
-    yield "the other way round", orders.join(payments, within & (payments.oid == orders.order_id))
-    yield "a filter after it", orders.join(payments, same).where(within)
-    yield (
-        "aliases",
-        orders.alias("o").join(
-            payments.alias("p"),
-            F.expr("o.order_id = p.oid AND p.paid_at >= o.ordered_at - INTERVAL 2 SECONDS")
-            & (F.col("p.paid_at") <= F.col("o.ordered_at") + F.expr("INTERVAL 5 SECONDS")),
-        ),
-    )
-    renamed = payments.withColumnRenamed("oid", "order_id").select("order_id", F.col("paid_at").alias("at"), "paid")
-    yield (
-        "a column of both",
-        orders.join(renamed, "order_id").where(
-            "at BETWEEN ordered_at - INTERVAL 2 SECONDS AND ordered_at + INTERVAL 5 SECONDS"
-        ),
-    )
-    vat = orders.where("amount > 3").withColumn("vat", F.col("amount") * 0.2).withColumn("shop", F.lit("north"))
-    yield "filters and literals between", vat.join(payments, same & within)
-    late = payments.select(F.col("oid").alias("k"), F.col("paid_at").alias("t1")).select("k", F.col("t1").alias("t2"))
-    yield (
-        "renamed twice",
-        orders.join(
-            late,
-            F.expr("k = order_id AND t2 BETWEEN ordered_at - INTERVAL 2 SECONDS AND ordered_at + INTERVAL 5 SECONDS"),
-        ),
-    )
-    orders.createOrReplaceTempView("explained_orders")
-    payments.createOrReplaceTempView("explained_payments")
-    yield (
-        "SQL",
-        spark.sql(
-            "SELECT o.*, p.paid FROM explained_orders o JOIN explained_payments AS p ON o.order_id = p.oid AND "
-            "p.paid_at BETWEEN o.ordered_at - INTERVAL 2 SECONDS AND o.ordered_at + INTERVAL 5 SECONDS"
-        ),
-    )
+    yield from spellings.built(orders, payments)
 
 
 def kinds(spark, folder):
@@ -581,12 +529,15 @@ FIVE = wb.IntervalJoin("0 s", "5 s")
 ERROR = "org.apache.spark.sql.AnalysisException: not so"
 
 
+def explanation(condition, **parts):
+    """What ``explain`` prints of a join with this condition."""
+    given = {"columns": "order_id: string", "how": "Inner", "left": LEFT, "right": RIGHT, "left_time": "ordered_at"}
+    return PLAN.format(**{**given, "optimised": ERROR, **parts, "condition": condition})
+
+
 def read(condition, **parts):
     """What a plan with this condition says."""
-    given = {"columns": "order_id: string", "how": "Inner", "left": LEFT, "right": RIGHT, "left_time": "ordered_at"}
-    text = PLAN.format(**{**given, "optimised": ERROR, **parts, "condition": condition})
-    found = explained.parsed(text)
-    return understanding.described(CLOCK, found)
+    return understanding.described(CLOCK, explained.parsed(explanation(condition, **parts)))
 
 
 def test_sides_of_a_text():
@@ -682,15 +633,7 @@ def test_text_that_was_cut_off():
         "== Analyzed Logical Plan ==\na: int\nProject [a#1]\n+- Range (0, 3)\n",
     ):
         assert explained.parsed(text) is None
-    whole = PLAN.format(
-        condition=f"({SAME} AND {TIMES})",
-        columns="",
-        how="Inner",
-        left=LEFT,
-        right=RIGHT,
-        left_time="ordered_at",
-        optimised="",
-    )
+    whole = explanation(f"({SAME} AND {TIMES})", columns="", optimised="")
     for end in range(0, len(whole), 7):  # wherever it ends
         found = explained.parsed(whole[:end])
         with contextlib.suppress(wb.ArgumentError):
@@ -720,14 +663,6 @@ def test_the_type_of_a_key_that_is_widened():
         (name, "int" if name == "amount" else "bigint" if name in ("count", "number") else "string")
         for name in ("order_id", "ordered_at", "amount", "count", "oid", "paid_at", "paid", "number")
     ]
-    text = PLAN.format(
-        condition=f"((cast(amount#3 as bigint) = number#8L) AND {TIMES})",
-        columns="",
-        how="Inner",
-        left=LEFT,
-        right=RIGHT,
-        left_time="ordered_at",
-        optimised="",
-    )
+    text = explanation(f"((cast(amount#3 as bigint) = number#8L) AND {TIMES})", columns="", optimised="")
     assert understanding.described(CLOCK, explained.parsed(text, types)).left.key == "amount"
     assert understanding.described(CLOCK, explained.parsed(text)).left.key == ()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from itertools import pairwise
 
 from workbench.jobs.explained._types import TAG
 
-__all__ = ["Depths", "UnbalancedError", "listed", "parted", "split"]
+__all__ = ["Depths", "UnbalancedError", "between", "listed", "outside", "parted", "split"]
 
 _BRACKETS = re.compile(r"[()\[\]]|\bCASE WHEN |(?<= )END(?=$|[ ,)\]])")
 
@@ -25,11 +24,10 @@ def listed(text: str) -> list[str]:
 def split(text: str) -> list[str]:
     """What is separated by commas, outside of brackets."""
     try:
-        depths = Depths(text)
+        parts = parted(text, ", ")
     except UnbalancedError:  # each column ends with its number
         return re.sub(rf"({TAG}), ", r"\1\n", text).split("\n")
-    cuts = [0, *(found.end() for found in re.finditer(", ", text) if not depths.at(found.start())), len(text) + 2]
-    return [text[start : end - 2] for start, end in pairwise(cuts) if start < len(text)]
+    return parts if parts[-1] else parts[:-1]
 
 
 class Depths:
@@ -71,8 +69,17 @@ class Depths:
 
 def parted(text: str, words: str) -> list[str]:
     """The parts of a text between words outside of brackets."""
+    return between(text, outside(re.compile(words), text))
+
+
+def outside(words: re.Pattern[str], text: str) -> list[re.Match[str]]:
+    """Where words are in a text, outside of brackets."""
     depths = Depths(text)
-    found = [each for each in re.finditer(words, text) if not depths.at(each.start())]
+    return [each for each in words.finditer(text) if not depths.at(each.start())]
+
+
+def between(text: str, found: list[re.Match[str]]) -> list[str]:
+    """The parts of a text between what was found in it."""
     starts = [0, *(each.end() for each in found)]
     ends = [*(each.start() for each in found), len(text)]
     return [text[start:end] for start, end in zip(starts, ends, strict=True)]

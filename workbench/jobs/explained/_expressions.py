@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from workbench.jobs.catalyst import Node
-from workbench.jobs.explained._brackets import Depths, UnbalancedError, parted, split
+from workbench.jobs.explained._brackets import Depths, UnbalancedError, between, outside, parted, split
 from workbench.jobs.explained._lines import Names
 from workbench.jobs.explained._types import COLUMN, COPY, TAG, TYPES, json_type
 from workbench.jobs.explained._values import UNITS, Span, constant, converted, reckoned, whole_span
@@ -180,28 +180,21 @@ class Expressions:
     def _unary(self, text: str) -> Node | None:
         if text.startswith("NOT "):
             return self._made("Not", text, [self.expression(text[4:])])
-        if not re.match(r"-[(\w]", text) or not self._is_one(text[1:]):
+        if not re.match(r"-[(\w]", text) or outside(_OPERATORS, text[1:]):
             return None
         child = self.expression(text[1:])
         found = child.java.constant
         return self._made("UnaryMinus", text, [child], None if found is None else type(found)(-found))
 
-    def _is_one(self, text: str) -> bool:
-        """Whether a text has no operator outside of brackets."""
-        depths = Depths(text)
-        return all(depths.at(found.start()) for found in _OPERATORS.finditer(text))
-
     def _infix(self, text: str) -> Node | None:
         """What has operators: within brackets all, else sums with intervals only."""
-        depths = Depths(text)
-        if not text.startswith("(") or depths.closes() != len(text) - 1:
-            return self._sum(text, text, depths, within=False) if COLUMN.search(text) else None
+        if not text.startswith("(") or Depths(text).closes() != len(text) - 1:
+            return self._sum(text, text, outside(_OPERATORS, text), within=False) if COLUMN.search(text) else None
         inner = text[1:-1]
-        depths = Depths(inner)
-        found = [each for each in _OPERATORS.finditer(inner) if not depths.at(each.start())]
+        found = outside(_OPERATORS, inner)
         logical = next((each for each in found if each[1] in _LOGICAL), None)
         if logical is None:
-            return self._sum(text, inner, depths, within=True) if found else self.expression(inner)
+            return self._sum(text, inner, found, within=True) if found else self.expression(inner)
         children = [self.expression(each) for each in (inner[: logical.start()], inner[logical.end() :])]
         if logical[1] not in ("AND", "OR"):
             self._same_type(children)
@@ -213,14 +206,11 @@ class Expressions:
             if (kind := self.type_of(one)) in _TIMES:
                 self._expect(other, kind)
 
-    def _sum(self, text: str, inner: str, depths: Depths, *, within: bool) -> Node | None:
+    def _sum(self, text: str, inner: str, found: list[re.Match[str]], *, within: bool) -> Node | None:
         """What is added: a time and an interval are so without brackets, and belong closer together."""
-        found = [each for each in _OPERATORS.finditer(inner) if not depths.at(each.start())]
         if not found or any(each[1] in _LOGICAL for each in found):
             return None
-        starts = [0, *(each.end() for each in found)]
-        ends = [*(each.start() for each in found), len(inner)]
-        first, *others = (self.expression(inner[start:end]) for start, end in zip(starts, ends, strict=True))
+        first, *others = (self.expression(each) for each in between(inner, found))
         terms = [first]
         loose = []
         for each, term in zip(found, others, strict=True):

@@ -58,16 +58,17 @@ def _of_clock(found: re.Match[str]) -> Span | None:
 
 
 def whole_span(micros: Decimal | int) -> Span | None:
+    """An interval of so many microseconds; None where there is a part of one."""
     return Span(micros) if micros == int(micros) else None
 
 
-def converted(constant: Any, kind: str) -> Any:
+def converted(value: Any, kind: str) -> Any:
     """A constant as another type; None where that would cut something off, or is not known."""
-    if isinstance(constant, Span):
-        return constant if kind in ("interval", "interval day to second") else None
-    if kind.startswith("decimal(") and isinstance(constant, (int, Decimal)):
-        return Decimal(constant)
-    return constant if kind in TYPES and isinstance(constant, int) else None
+    if isinstance(value, Span):
+        return value if kind in ("interval", "interval day to second") else None
+    if kind.startswith("decimal(") and isinstance(value, (int, Decimal)):
+        return Decimal(value)
+    return value if kind in TYPES and isinstance(value, int) else None
 
 
 def reckoned(sign: str, one: Any, other: Any) -> Any:
