@@ -11,6 +11,7 @@ import pandas as pd
 from workbench.joins import Join, emission
 from workbench.kinds import Micros, kind_of
 from workbench.literals import SIDES, Side
+from workbench.model._order import along_keys, equal, numbered
 from workbench.model._outcome import Outcome
 from workbench.model._outputs import Placed, of_groups, of_pairs
 from workbench.model._sessions import close_sessions
@@ -23,61 +24,76 @@ from workbench.spark_versions import SparkFacts
 def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts) -> Outcome:
     """What comes out of the groups; arguments as in `workbench.model._operators.OperatorModel`."""
     count, kind = len(marks), kind_of(join)
-    both = pd.concat([sides[side].assign(side=number) for number, side in enumerate(SIDES)], ignore_index=True)
-    alive = np.flatnonzero(~(both["late"] | both["filtered"]))
-    taken = both.iloc[alive]
-    if kind.merging:
-        # a null key equals nothing: rows with one share a session only where side, key columns and time are the same
-        own = taken.groupby(["side", "key", "start"], sort=False).ngroup().to_numpy()
-        key = np.where(taken["key"] >= 0, taken["key"], taken["key"].max() + 1 + own) if len(taken) else own
-        start, end, batch = (taken[name].to_numpy() for name in ("start", "end", "batch"))
-        group, found, still_open = close_sessions(key, start, end, batch, marks)
-    else:
-        group = taken.groupby(["key", "start"], sort=False).ngroup().to_numpy()
-        found = taken[["start", "end"]].iloc[np.unique(group, return_index=True)[1]].reset_index(drop=True)
-        found["batch"] = np.searchsorted(marks.eviction, found["end"])
-        opened = pd.Series(taken["batch"].to_numpy()).groupby(group).min().to_numpy()
-        still_open = np.cumsum(
-            np.bincount(opened, minlength=count) - np.bincount(found["batch"], minlength=count + 1)[:count]
-        )
-    for number, side in enumerate(SIDES):
-        found[side] = np.bincount(group[(taken["side"] == number).to_numpy()], minlength=len(found))
-    found["key"] = -1
-    found.loc[group, "key"] = taken["key"].to_numpy()
-    both["group"], both["evicted_in"], both["held"], both["matched"] = -1, both["batch"], False, False
-    columns = {name: both[name].to_numpy().copy() for name in ("group", "evicted_in", "held", "matched")}
-    columns["group"][alive] = group
-    columns["evicted_in"][alive] = found["batch"].to_numpy()[group]
-    columns["held"][alive] = columns["evicted_in"][alive] > taken["batch"].to_numpy()
-    met = ((found["left"] > 0) & (found["right"] > 0) & (found["key"] >= 0)).to_numpy()
-    columns["matched"][alive] = (met & (found["batch"] < count).to_numpy())[group]
-    both = both.assign(**columns)
-    cut = len(sides["left"])
-    sides = {
-        "left": both.iloc[:cut].drop(columns="side").reset_index(drop=True),
-        "right": both.iloc[cut:].drop(columns="side").reset_index(drop=True),
-    }
-    found = found[["key", "start", "end", "batch", "left", "right"]]
-    out = (found["batch"] < count).to_numpy()
+    groups, still_open = _grouped(join, marks, sides)
+    met = ((groups["left"] > 0) & (groups["right"] > 0) & (groups["key"] >= 0)).to_numpy()
+    out = (groups["batch"] < count).to_numpy()
+    for mine in sides.values():
+        group, batch = mine["group"].to_numpy(), mine["batch"].to_numpy()
+        taken = group >= 0
+        mine["evicted_in"] = np.where(taken, groups["batch"].to_numpy()[group], batch) if len(groups) else batch
+        mine["held"] = mine["evicted_in"] > batch
+        mine["matched"] = taken & (met & out)[group] if len(groups) else False
     if kind.grouped:
-        return Outcome(marks, shared.keys, sides, of_groups(found, met, out, sides), found, still_open)
-    check_pairs(found["key"].to_numpy(), np.where(met, found["left"] * found["right"], 0), shared.named)
+        return Outcome(marks, shared.keys, sides, of_groups(groups, met, out, sides), groups, still_open)
+    check_pairs(groups["key"].to_numpy(), np.where(met, groups["left"] * groups["right"], 0), shared.named)
     inside = {}
     for side in SIDES:
         group = sides[side]["group"].to_numpy()
-        place = np.flatnonzero(group >= 0)
-        place = place[(met & out)[group[place]]]
+        place = np.flatnonzero(sides[side]["matched"].to_numpy())
         inside[side] = pd.DataFrame({side: place, "group": group[place]})
     pairs = inside["left"].merge(inside["right"], on="group")
-    placed = _in_groups({side: pairs[side].to_numpy() for side in SIDES}, pairs["group"].to_numpy(), found)
+    placed = _in_groups({side: pairs[side].to_numpy() for side in SIDES}, pairs["group"].to_numpy(), groups)
     padded = {}
     for side in emission(join).padded:
         group = sides[side]["group"].to_numpy()
         unmatched = np.flatnonzero((group >= 0) & ~sides[side]["matched"].to_numpy())
         unmatched = unmatched[out[group[unmatched]]]
-        padded[side] = _in_groups({side: unmatched}, group[unmatched], found)
+        padded[side] = _in_groups({side: unmatched}, group[unmatched], groups)
     rows = {side: sides[side]["row"].to_numpy() for side in SIDES}
-    return Outcome(marks, shared.keys, sides, of_pairs(emission(join), rows, placed, padded), found, still_open)
+    return Outcome(marks, shared.keys, sides, of_pairs(emission(join), rows, placed, padded), groups, still_open)
+
+
+def _grouped(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame]) -> tuple[pd.DataFrame, Micros]:
+    """`Outcome.groups` and `Outcome.open_groups`; the rows of both sides are told their ``group``."""
+    count, cut = len(marks), len(sides["left"])
+    dead = _of_both(sides, "late") | _of_both(sides, "filtered")
+    alive = np.flatnonzero(~dead)
+    key, start, end, batch = (_of_both(sides, name)[alive] for name in ("key", "start", "end", "batch"))
+    is_right = alive >= cut
+    if kind_of(join).merging:
+        group, groups, still_open = close_sessions(_apart(key, start, is_right), start, end, batch, marks)
+    else:
+        group, heads = numbered(equal(*along_keys((key, start))))
+        closes = np.searchsorted(marks.eviction, end[heads])
+        groups = pd.DataFrame({"start": start[heads], "end": end[heads], "batch": closes}, copy=False)
+        opens = np.full(len(heads), count)
+        np.minimum.at(opens, group, batch)
+        still_open = np.cumsum(np.bincount(opens, minlength=count) - np.bincount(closes, minlength=count + 1)[:count])
+    keys = np.full(len(groups), -1)
+    keys[group] = key
+    groups.insert(0, "key", keys)
+    every = np.full(len(dead), -1)
+    every[alive] = group
+    parts = (group[~is_right], every[:cut]), (group[is_right], every[cut:])
+    for side, (mine, own) in zip(SIDES, parts, strict=True):
+        groups[side] = np.bincount(mine, minlength=len(groups))
+        sides[side]["group"] = own
+    return groups, still_open
+
+
+def _of_both(sides: dict[Side, pd.DataFrame], name: str) -> Micros:
+    return np.concatenate([sides[side][name].to_numpy() for side in SIDES])
+
+
+def _apart(key: Micros, start: Micros, is_right: Micros) -> Micros:
+    """Keys of which those with a null equal nothing: they share a session only where side, columns and time agree."""
+    null = np.flatnonzero(key < 0)
+    if not len(null):
+        return key
+    found = key.copy()
+    own = pd.DataFrame({"side": is_right[null], "key": key[null], "start": start[null]})
+    found[null] = max(int(key.max()), -1) + 1 + own.groupby(["side", "key", "start"], sort=False).ngroup().to_numpy()
+    return found
 
 
 def _in_groups(assignments: dict[Side, Micros], group: Micros, groups: pd.DataFrame) -> Placed:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from workbench.kinds import Micros
 from workbench.literals import Fate, Side
 from workbench.model._outcome import Outcome
 from workbench.streams import SIDES
 
 NEVER = 10**9
 """The micro-batch of what does not happen in a run."""
+_FATES: tuple[Fate, ...] = ("unmatched", "pending", "late", "matched", "null_key")
+_CODES = {name: code for code, name in enumerate(_FATES)}
+_NAMES = np.array(_FATES, dtype=object)
 
 
 def fates(outcome: Outcome) -> dict[Side, pd.DataFrame]:
@@ -30,38 +34,36 @@ def fates(outcome: Outcome) -> dict[Side, pd.DataFrame]:
 def _side(outcome: Outcome, side: Side) -> pd.DataFrame:
     keys = outcome.keys[SIDES.index(side)]
     count, end = len(keys), len(outcome.marks)
-    assignments = outcome.assignments[side]
-    row = assignments["row"].to_numpy()
-    tally = {
-        name: np.bincount(row, assignments.get(name), minlength=count).astype(int)
-        for name in ("all", "late", "matched")
-    }
-    open_still = (assignments["evicted_in"] >= end) & ~assignments["late"] & ~assignments["filtered"]
-    waiting = np.bincount(row, open_still, minlength=count).astype(int)
-    lost = (tally["late"] > 0) & (tally["late"] == tally["all"])
-    named: list[Fate] = ["null_key", "matched", "late", "pending"]
-    fate = np.select(
-        [(keys < 0) & (tally["matched"] == 0), tally["matched"] > 0, lost, waiting > 0], named, "unmatched"
-    ).astype(object)
+    mine = {name: column.to_numpy() for name, column in outcome.assignments[side].items()}
+    row = mine["row"]
+    tally = {"all": np.bincount(row, minlength=count)}
+    tally |= {name: np.bincount(row[mine[name]], minlength=count) for name in ("late", "matched")}
+    waits = (mine["evicted_in"] >= end) & ~mine["late"] & ~mine["filtered"]
+    code = np.full(count, _CODES["unmatched"], dtype=np.int8)
+    code[row[waits]] = _CODES["pending"]
+    code[(tally["late"] > 0) & (tally["late"] == tally["all"])] = _CODES["late"]
+    code[tally["matched"] > 0] = _CODES["matched"]
+    code[(keys < 0) & (tally["matched"] == 0)] = _CODES["null_key"]
     arrived = np.zeros(count, dtype=np.int64)
-    arrived[row] = assignments["batch"]
-    evicted_in = _last(row, np.where(assignments["held"], assignments["evicted_in"], assignments["batch"]), arrived)
-    evicted_in = np.where(evicted_in >= end, NEVER, evicted_in)
+    arrived[row] = mine["batch"]
+    evicted_in = _last(row, np.where(mine["held"], mine["evicted_in"], mine["batch"]), arrived)
+    evicted_in[evicted_in >= end] = NEVER
     members = outcome.outputs.of(side)
     output, rows = members["output"].to_numpy(), members["row"].to_numpy()
     matched, out = (outcome.outputs.table[name].to_numpy()[output] for name in ("matched", "batch"))
+    decided_in = _last(rows[~matched], out[~matched], evicted_in)  # comes out padded, or else leaves the state
     first_match = np.full(count, NEVER)
     np.minimum.at(first_match, rows[matched], out[matched])
-    first_match = np.where(first_match == NEVER, arrived, first_match)  # of a job: with rows that are no longer known
-    decided_in = np.select(
-        [fate == "matched", fate == "late", fate == "pending"],
-        [first_match, arrived, NEVER],
-        _last(rows[~matched], out[~matched], evicted_in),  # comes out padded, or else leaves the state
-    )
-    return pd.DataFrame({"fate": fate, "decided_in": decided_in, "evicted_in": evicted_in, **tally})
+    known = first_match < NEVER  # a row of a job may have met others that are no longer known
+    met = code == _CODES["matched"]
+    decided_in[met] = np.where(known, first_match, arrived)[met]
+    decided_in[code == _CODES["late"]] = arrived[code == _CODES["late"]]
+    decided_in[code == _CODES["pending"]] = NEVER
+    fate = _NAMES[code]
+    return pd.DataFrame({"fate": fate, "decided_in": decided_in, "evicted_in": evicted_in, **tally}, copy=False)
 
 
-def _last(row: np.ndarray, values: np.ndarray, least: np.ndarray) -> np.ndarray:
+def _last(row: Micros, values: Micros, least: Micros) -> Micros:
     last = least.copy()
     np.maximum.at(last, row, values)
     return last

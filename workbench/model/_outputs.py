@@ -17,6 +17,7 @@ import pandas as pd
 from workbench.joins import Emission
 from workbench.kinds import Micros
 from workbench.literals import SIDES, Side
+from workbench.model._order import order
 
 __all__ = ["Outputs", "Placed", "members", "of_groups", "of_pairs"]
 
@@ -189,9 +190,9 @@ def of_groups(groups: pd.DataFrame, matched: Micros, out: Micros, assignments: M
         assignment = np.flatnonzero(group >= 0)
         assignment = assignment[out[group[assignment]]]
         output = number[group[assignment]]
-        order = np.argsort(output, kind="stable")
-        row = assignments[side]["row"].to_numpy()[assignment[order]]
-        sides.append((output[order], row, assignment[order]))
+        places = order(output)
+        row = assignments[side]["row"].to_numpy()[assignment[places]]
+        sides.append((output[places], row, assignment[places]))
     return Outputs(table, members(*sides))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.kinds import Micros
+from workbench.model._order import along_keys, numbered, order
 from workbench.model._watermarks import Watermarks
 
 
@@ -31,24 +32,31 @@ def close_sessions(
         How many sessions are open after each micro-batch.
     """
     count = len(marks)
-    order = np.argsort(batch, kind="stable")
-    edges = np.searchsorted(batch[order], np.arange(count + 1))
+    arrived = order(batch)
+    edges = np.searchsorted(batch[arrived], np.arange(count + 1))
+    first, last = along_keys((key, start), (key, end))
+    end = end.copy()
     # every row begins as a session of its own; `into` says which other one it has merged into
     into = np.arange(len(key))
     closed = np.full(len(key), count)
-    start, end = start.copy(), end.copy()
-    live = np.array([], dtype=np.int64)
+    live, named = np.array([], dtype=np.int64), np.zeros(int(key.max(initial=0)) + 1, dtype=bool)
     still_open = np.zeros(count, dtype=np.int64)
     for number in range(count):
-        new = order[edges[number] : edges[number + 1]]
+        new = arrived[edges[number] : edges[number + 1]]
         if len(new):
-            touched = np.isin(key[live], key[new])
+            named[key[new]] = True
+            touched = named[key[live]]
+            named[key[new]] = False
             merging = np.concatenate([live[touched], new])
-            merging = merging[np.lexsort((start[merging], key[merging]))]
-            heads, which = _merge(key[merging], start[merging], end[merging])
-            into[merging] = merging[heads][which]
-            np.maximum.at(end, into[merging], end[merging])
-            live = np.concatenate([live[~touched], merging[heads]])
+            merging = merging[order(first[merging])]
+            reach = np.maximum.accumulate(last[merging])
+            fresh = np.append(True, first[merging[1:]] > reach[:-1])
+            heads, follows = merging[fresh], np.flatnonzero(~fresh)
+            head, follower = heads[np.cumsum(fresh)[follows] - 1], merging[follows]
+            into[follower] = head
+            np.maximum.at(last, head, last[follower])
+            np.maximum.at(end, head, end[follower])
+            live = np.concatenate([live[~touched], heads])
         done = end[live] <= marks.eviction[number]
         closed[live[done]] = number
         live = live[~done]
@@ -56,15 +64,6 @@ def close_sessions(
     root = into.copy()
     while not np.array_equal(root, into[root]):
         root = into[root]
-    heads, group = np.unique(root, return_inverse=True)
-    return group, pd.DataFrame({"start": start[heads], "end": end[heads], "batch": closed[heads]}), still_open
-
-
-def _merge(key: Micros, start: Micros, end: Micros) -> tuple[Micros, Micros]:
-    """Which of the sessions, sorted by key and start, begin a merged one, and the merged one that each belongs to."""
-    instants, rank = np.unique(end, return_inverse=True)
-    codes = np.unique(key, return_inverse=True)[1] * len(instants)
-    reach = instants[np.maximum.accumulate(codes + rank) - codes]
-    fresh = np.ones(len(key), dtype=bool)
-    fresh[1:] = (key[1:] != key[:-1]) | (start[1:] > reach[:-1])
-    return np.flatnonzero(fresh), np.cumsum(fresh) - 1
+    group, heads = numbered(root)
+    sessions = {"start": start[heads], "end": end[heads], "batch": closed[heads]}
+    return group, pd.DataFrame(sessions, copy=False), still_open

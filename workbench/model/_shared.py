@@ -137,12 +137,14 @@ class Shared:
         what = kind.assignment(join), nulls_meet
         if (what, side) not in self._assignments:
             stream = self._streams[side]
-            mine = kind.assign(join, stream.event_times)
-            row = mine["row"].to_numpy()
             key = self.keys[SIDES.index(side)]
             if nulls_meet:
                 key = np.where(key < 0, -1 - key, key)
-            self._assignments[what, side] = mine.assign(batch=stream.arrival[row], key=key[row])
+            mine = kind.assign(join, stream.event_times)
+            row = mine["row"].to_numpy()
+            columns = {name: mine[name].to_numpy() for name in mine}
+            columns |= {"batch": stream.arrival[row], "key": key[row]}
+            self._assignments[what, side] = pd.DataFrame(columns, copy=False)
         return self._assignments[what, side]
 
     def named(self, code: int) -> str:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from workbench.errors import TooLargeError
 from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
+from workbench.model._order import along_keys, order
 from workbench.streams import Stream
 
 __all__ = ["MOST", "at_most", "check_pairs", "check_size", "key_codes", "matches"]
@@ -24,6 +25,7 @@ MOST = 10_000_000
 """Pairs, or rows in windows, that the model makes at most: about 1.5 GB."""
 
 
+_NOWHERE = np.iinfo(np.int64).max
 _LIMIT = ContextVar("limit", default=MOST)
 
 
@@ -53,10 +55,13 @@ def check_size(count: int, what: str, remedy: str) -> None:
 
 def key_codes(left: Stream, right: Stream) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """The keys of both sides as whole numbers, equal where the keys are; below 0 where a column is null."""
-    rows = len(left) + len(right)
-    codes, missing = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=bool)
-    for mine, theirs in zip(left.key, right.key, strict=True):
-        part, count = _column_codes(left.table.column(mine), right.table.column(theirs))
+    columns = [
+        _column_codes(left.table.column(mine), right.table.column(theirs))
+        for mine, theirs in zip(left.key, right.key, strict=True)
+    ]
+    codes, count = columns[0]
+    missing = codes == count
+    for part, count in columns[1:]:
         missing |= part == count
         codes = pd.factorize(codes * (count + 1) + part)[0]
     codes[missing] = -1 - codes[missing]
@@ -152,20 +157,19 @@ def _within(
     named: Callable[[int], str],
 ) -> tuple[Micros, Micros]:
     """Places of all pairs of one key with ``left + low <= right <= left + high``."""
-    instants, rank = np.unique(right, return_inverse=True)
-    # one sorted axis: the right side's instants, once for each key
-    width = len(instants) + 1
-    right_order = np.lexsort((rank, right_key))
-    axis = right_key[right_order] * width + rank[right_order]
-    first = left_key * width + np.searchsorted(instants, left + low, side="left")
-    last = left_key * width + np.searchsorted(instants, left + high, side="right")
+    if not (len(left) and len(right)):
+        return np.array([], dtype=np.int64), np.array([], dtype=np.int64)
+    ends = [left + low] if low == high else [left + low, left + high]
+    right, first, *others = along_keys((right_key, right), *((left_key, each) for each in ends))
+    last = others[0] if others else first
+    right_order, left_order = order(right), order(first)
+    axis = right[right_order]
     # looked up in the axis' own order: several times as fast, because memory is read from end to end
-    order = np.argsort(first)
-    begin, end = np.empty((2, len(left)), dtype=np.int64)
-    begin[order] = np.searchsorted(axis, first[order])
-    end[order] = np.searchsorted(axis, last[order])
-    count = np.where(left_key >= 0, np.maximum(end - begin, 0), 0)
-    check_pairs(left_key, count, named)
-    one = np.repeat(np.arange(len(count)), count)
+    begin = np.searchsorted(axis, first[left_order])
+    met = (np.append(axis, _NOWHERE)[begin] <= last[left_order]) & (left_key[left_order] >= 0)
+    back = order(left_order[met])
+    row, begin = left_order[met][back], begin[met][back]
+    count = np.searchsorted(axis, last[row], side="right") - begin
+    check_pairs(left_key[row], count, named)
     offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    return one, right_order[np.repeat(begin, count) + offset]
+    return np.repeat(row, count), right_order[np.repeat(begin, count) + offset]

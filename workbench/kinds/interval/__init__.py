@@ -53,7 +53,7 @@ class Interval(Kind[IntervalJoin]):
         return f"    return {rows}.where(F.col({column(side.time)}) <= watermark)"
 
     def assign(self, join: IntervalJoin, moments: Micros) -> pd.DataFrame:
-        return pd.DataFrame({"row": np.arange(len(moments)), "start": moments, "end": moments})
+        return pd.DataFrame({"row": np.arange(len(moments)), "start": moments, "end": moments}, copy=False)
 
     def assignment(self, join: IntervalJoin) -> None:
         return None

@@ -42,11 +42,12 @@ def assign(window: Tumbling | Sliding, moments: Micros) -> pd.DataFrame:
     )
     last = moments - np.mod(moments - offset, slide)
     most = -(-size // slide)
-    starts = last[:, None] - slide * np.arange(most)[::-1][None, :]
-    rows = np.broadcast_to(np.arange(len(moments))[:, None], starts.shape)
-    inside = starts + size > moments[:, None]
-    start = starts[inside]
-    return pd.DataFrame({"row": rows[inside], "start": start, "end": start + size})
+    start = (last[:, None] - slide * np.arange(most)[::-1]).ravel()
+    row = np.repeat(np.arange(len(moments)), most)
+    if size % slide:  # the first of the windows may have ended, which are else as many for each row
+        inside = start + size > moments[row]
+        start, row = start[inside], row[inside]
+    return pd.DataFrame({"row": row, "start": start, "end": start + size}, copy=False)
 
 
 def window_calls(window: Tumbling | Sliding, time: str, name: str, delay: timedelta) -> tuple[str, str]:

@@ -1,0 +1,96 @@
+"""Orders of many whole numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from workbench.kinds import Micros
+
+__all__ = ["along_keys", "equal", "numbered", "order"]
+
+_LARGEST = 2**62
+_DIGIT = 16
+_FEW = 10_000
+
+
+def order(values: Micros) -> Micros:
+    """The places of numbers in ascending order, equal ones as they come: a stable ``argsort`` in a third of its time.
+
+    NumPy sorts numbers of 16 bits by counting, and longer ones by comparing: these are sorted digit by digit.
+    """
+    width = _span(values)
+    if len(values) < _FEW or width >= _LARGEST:
+        return np.argsort(values, kind="stable")
+    values = values - values.min()
+    found = np.argsort(_digit(values, 0), kind="stable")
+    for shift in range(_DIGIT, width.bit_length(), _DIGIT):
+        found = found[np.argsort(_digit(values, shift)[found], kind="stable")]
+    return found
+
+
+def _digit(values: Micros, shift: int) -> Micros:
+    return (values >> shift).astype(np.uint16)
+
+
+def along_keys(*parts: tuple[Micros, Micros]) -> list[Micros]:
+    """Numbers that lay the times of all keys along one axis: those of the first key, then those of the next.
+
+    Parameters
+    ----------
+    *parts
+        The keys, as whole numbers, and the times of some rows.
+
+    Returns
+    -------
+    list of numpy.ndarray
+        One array a part; equal numbers are equal keys and times.
+    """
+    keys, times = zip(*parts, strict=True)
+    if not any(map(len, times)):
+        return list(times)
+    origin = min(int(each.min()) for each in times if len(each))
+    if (_span(*times) + 1) * (_span(*keys) + 1) < _LARGEST:
+        since = [each - origin for each in times]
+        step = int(np.gcd.reduce([np.gcd.reduce(each) for each in since])) or 1  # the fewer, the shorter to sort
+        places = [each // step for each in since] if step > 1 else since
+        width = _span(*times) // step + 1
+    else:
+        instants = np.sort(pd.unique(np.concatenate(times)))
+        places, width = [np.searchsorted(instants, each) for each in times], len(instants)
+    return [key * width + place for key, place in zip(keys, places, strict=True)]
+
+
+def numbered(first: Micros) -> tuple[Micros, Micros]:
+    """Groups of rows, numbered in the order of their first rows.
+
+    Parameters
+    ----------
+    first
+        For each row one of its group, the same for all of them.
+
+    Returns
+    -------
+    group
+        For each row its group.
+    heads
+        For each group that row.
+    """
+    is_head = first == np.arange(len(first))
+    return (np.cumsum(is_head) - 1)[first], np.flatnonzero(is_head)
+
+
+def equal(values: Micros) -> Micros:
+    """For each of some numbers the first place that has the same."""
+    places = order(values)
+    ordered = values[places]
+    begins = np.append(True, ordered[1:] != ordered[:-1])[: len(values)]
+    first = np.empty(len(values), dtype=np.int64)
+    first[places] = places[begins][np.cumsum(begins) - 1]
+    return first
+
+
+def _span(*arrays: Micros) -> int:
+    """The difference between the least and the greatest number of some arrays; 0 without any."""
+    some = [each for each in arrays if len(each)]
+    return max(int(each.max()) for each in some) - min(int(each.min()) for each in some) if some else 0
