@@ -56,6 +56,8 @@ class Execution:
         The output, where it was read already; None: what is in the folder.
     versions
         The versions of the workbench, of the session's Spark and of Python that ran it.
+    pruned
+        Whether the run went without the columns that its join does not need, as large runs do.
     compared_state
         Of a run that was saved and loaded, the line of `Run.comparison` on what was in state, as it was when the run
         was saved.
@@ -66,6 +68,7 @@ class Execution:
     progress: tuple[Mapping[str, Any], ...]
     written: pa.Table | None = field(default=None, repr=False)
     versions: Mapping[str, str] = field(default_factory=versions, repr=False)
+    pruned: bool = False
     compared_state: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
@@ -92,7 +95,10 @@ class Execution:
 
     @cached_property
     def raw_output(self) -> pa.Table:
-        """The output as Spark wrote it, with column ``batch`` and row numbers, in order of micro-batch."""
+        """The output as Spark wrote it, with column ``batch`` and row numbers, in order of micro-batch.
+
+        Of a run that is `pruned` it has these columns only, and windows in microseconds.
+        """
         if self.written is not None:
             return self.written
         place = self.at_hand()[1]

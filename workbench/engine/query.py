@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench import plan, process
-from workbench.engine import sink_reader
+from workbench.engine import pruning, sink_reader
 from workbench.engine.cause import cause
 from workbench.engine.stopping import stop_query
 from workbench.engine.storage import Place
@@ -30,14 +30,28 @@ __all__ = ["call", "compiled", "ending", "follow", "one_sentence", "plain", "rea
 _POLL = 0.05  # seconds
 
 
-def record(simulation: Simulation, folder: Path) -> None:
-    """Write both sides as one Parquet file a micro-batch, with row numbers, and the end of input where asked for."""
+def record(simulation: Simulation, folder: Path, pruned: bool = False) -> None:
+    """Write both sides as one Parquet file a micro-batch, with row numbers, and the end of input where asked for.
+
+    Parameters
+    ----------
+    simulation
+        What is to be run.
+    folder
+        Gets a folder for each side.
+    pruned
+        Whether to leave out the columns that the join does not need.
+    """
     from workbench.streams import write_batch
 
     ends = ending(simulation.left, simulation.right)
     dropped = kind_of(simulation.join).drops_null_keys(simulation.join)
     for side, stream, end, keyed in zip(SIDES, (simulation.left, simulation.right), ends, dropped, strict=True):
-        rows, table = _with_newest(stream, moving(stream, keyed), simulation.numbered(side), end)
+        whole = simulation.numbered(side)
+        if pruned:
+            kept = pruning.columns(simulation, side)
+            whole, end = whole.select(kept), end.select(kept)
+        rows, table = _with_newest(stream, moving(stream, keyed), whole, end)
         rows.write(folder / side, simulation.micro_batches, table)
         if simulation.finish:
             write_batch(end, folder / side, simulation.micro_batches)
@@ -88,7 +102,13 @@ def ending(left: Stream, right: Stream) -> tuple[pa.Table, pa.Table]:
 
 
 def start(
-    simulation: Simulation, place: Place, spark: SparkSession, files: int | None = 1, **trigger: Any
+    simulation: Simulation,
+    place: Place,
+    spark: SparkSession,
+    files: int | None = 1,
+    *,
+    pruned: bool = False,
+    **trigger: Any,
 ) -> StreamingQuery:
     """Start a query over the files in a folder.
 
@@ -102,21 +122,30 @@ def start(
         The session to run it in.
     files
         How many files a side a micro-batch takes in; None: all there are.
+    pruned
+        Whether the files are without the columns that the join does not need, and so is the output.
     **trigger
         Spark's trigger; none: what is there now, and the end.
     """
     folder = place.address
     from pyspark.sql import functions as F
 
-    sides = [read(spark, f"{folder}/{side}", simulation.numbered(side).schema, files) for side in SIDES]
+    sides = []
+    for side in SIDES:
+        rows = simulation.numbered(side)
+        schema = rows.select(pruning.columns(simulation, side)).schema if pruned else rows.schema
+        sides.append(read(spark, f"{folder}/{side}", schema, files))
     code = plan.render(simulation.join, simulation.left, simulation.right, simulation.finish, True)
     joined = compiled(code)(*sides)
+    if pruned:
+        joined = pruning.narrowed(joined)
     if not place.has_logs:
         joined = joined.withColumn(sink_reader.BEGAN, F.current_timestamp())
     query = (
         joined.writeStream.format("parquet")
         .option("path", f"{folder}/output")
         .option("checkpointLocation", f"{folder}/checkpoint")
+        .option("parquet.enable.dictionary", "false")  # it is read once
         .outputMode("append")
         .trigger(**(trigger or {"availableNow": True}))
         .start()

@@ -37,6 +37,7 @@ def take(simulation: Simulation, execution: Execution, path: str | os.PathLike[s
         "batch": batch,
         "logged": place.logged,
         "made_for": _made_for(simulation, batch),
+        "pruned": execution.pruned,
         "progress": execution.progress[: batch + 1],
     }
     with safe_files.folder(target, replace=False) as staged:
@@ -86,12 +87,15 @@ class Savepoint:
         Its folder.
     logged
         The folder in which its run was, as Spark's logs write it.
+    pruned
+        Whether its run went without the columns that the join does not need, and so must the one that goes on.
     progress
         Spark's progress of the micro-batches up to it.
     """
 
     path: Path
     logged: str
+    pruned: bool
     progress: list[dict[str, Any]]
 
 
@@ -107,7 +111,8 @@ def read(simulation: Simulation, path: str | os.PathLike[str]) -> Savepoint:
     try:
         note = json.loads((source / _NOTE).read_text())
         now = _made_for(simulation, int(note["batch"]))
-        made_for, found = dict(note["made_for"]), Savepoint(source, _logged(note), list(note["progress"]))
+        made_for, pruned = dict(note["made_for"]), bool(note.get("pruned", False))
+        found = Savepoint(source, _logged(note), pruned, list(note["progress"]))
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         raise wrong("savepoint", str(path), "no savepoint found in it; give a folder that Run.savepoint made") from None
     for what, was in made_for.items():

@@ -18,7 +18,7 @@ from workbench.model import Outputs, members
 from workbench.sources import arrow
 from workbench.streams import ROW, SIDES, Stream
 
-__all__ = ["BEGAN", "Reader", "counts", "dated", "frame", "ordered", "outputs"]
+__all__ = ["BEGAN", "Reader", "as_spark_writes", "counts", "dated", "frame", "ordered", "outputs"]
 
 BEGAN = "__micro_batch_began"
 """The column that says when the micro-batch of a row began, where the sink's log cannot be read."""
@@ -99,6 +99,12 @@ def ordered(table: pa.Table) -> pa.Table:
         if name in table.column_names:
             by[name] = table.column(name)
     return table.take(pc.sort_indices(pa.table(by), [(name, "ascending") for name in by]))
+
+
+def as_spark_writes(table: pa.Table) -> pa.Table:
+    """A table in the types of Spark's Parquet files, which give times in nanoseconds, in UTC without saying so."""
+    kinds = [pa.timestamp("ns") if pa.types.is_timestamp(each.type) else each.type for each in table.schema]
+    return table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
 
 
 def outputs(raw: pa.Table) -> Outputs:

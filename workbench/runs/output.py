@@ -18,7 +18,7 @@ __all__ = ["simulated"]
 def simulated(simulation: Simulation) -> pa.Table:
     """All rows that come out, as `Execution.raw_output` has them."""
     table = _groups(simulation) if kind_of(simulation.join).grouped else _rows(simulation)
-    return sink_reader.ordered(table.cast(pa.schema([_as_spark_writes(each) for each in table.schema])))
+    return sink_reader.ordered(sink_reader.as_spark_writes(table))
 
 
 def _rows(simulation: Simulation) -> pa.Table:
@@ -51,11 +51,6 @@ def _keys(simulation: Simulation) -> dict[str, pa.Array]:
         numbers = pa.array(first, pa.int64(), mask=first < 0)
         found[side] = simulation.side(side).table.select(simulation.left.key).take(numbers)
     return {name: pc.coalesce(*(found[side].column(name) for side in SIDES)) for name in simulation.left.key}
-
-
-def _as_spark_writes(field: pa.Field) -> pa.Field:
-    """Spark's Parquet files give times in nanoseconds, in UTC without saying so."""
-    return field.with_type(pa.timestamp("ns")) if pa.types.is_timestamp(field.type) else field
 
 
 def _taken(simulation: Simulation, side: Side, rows: Micros, missing: Micros | None = None) -> pa.Table:

@@ -13,7 +13,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from workbench import session, spark_versions
-from workbench.engine import query, storage
+from workbench.engine import pruning, query, storage
 from workbench.engine import savepoint as savepoints
 from workbench.engine.cause import is_interrupt
 from workbench.engine.execution import Execution, versions
@@ -137,7 +137,8 @@ def _execute(
     except Exception as error:  # noqa: BLE001 - of a session of the user's that has ended, for instance
         raise query.one_sentence(error) from None
     on_failure.callback(place.remove)
-    query.record(simulation, place.path)
+    pruned = pruning.pays(simulation) if resumed is None else resumed.pruned
+    query.record(simulation, place.path, pruned)
     done = [] if resumed is None else savepoints.restore(resumed, place)
     place.send()
     expected = simulation.micro_batches + 2 if simulation.finish else simulation.micro_batches
@@ -145,7 +146,7 @@ def _execute(
     too_much: list[TooLargeError] = []
     model = Thread(target=_simulate, args=(simulation, place.path, too_much), name="workbench model", daemon=True)
     try:
-        running = query.start(simulation, place, own)
+        running = query.start(simulation, place, own, pruned=pruned)
         model.start()
         stopped = lambda: bool(too_much) or (stop is not None and stop.is_set())  # noqa: E731
         done += query.follow(running, own, expected, progress, stopped)
@@ -165,7 +166,8 @@ def _execute(
         stop_queries(own)  # also one whose start was interrupted
         raise
     model.join()
-    return Run(simulation, Execution(own, place, tuple(done), versions=versions(simulation.spark_version)))
+    made = versions(simulation.spark_version)
+    return Run(simulation, Execution(own, place, tuple(done), versions=made, pruned=pruned))
 
 
 def _with_remedy(error: WorkbenchError, spark: SparkSession, place: Place) -> WorkbenchError:

@@ -337,7 +337,9 @@ class Result:
         ``duration_ms``; ``dropped`` (Spark's own counter ``numRowsDroppedByWatermark``, which counts rows once for
         each window, and partial aggregates in sessions and coGroup); ``kind`` (``data``, ``finish`` for
         the end of input, ``no data`` for the micro-batches Spark adds when the watermark has moved). A preview has no
-        ``state_bytes``, ``duration_ms`` and ``dropped``.
+        ``state_bytes``, ``duration_ms`` and ``dropped``. A run of more than 200,000 rows, but of sessions and coGroup,
+        goes without the columns that its join does not need: its ``state_bytes`` are Spark's, and what the rows in
+        state would take more with all of their columns, by the mean of 1,000 rows.
         """
         from workbench.runs import tables
 

@@ -56,10 +56,13 @@ class Run(Result):
         of_state = [each for each in compared.to_dict("records") if each["what"] == verification.STATE]
         return Saved(self.simulation, self.name, replace(self.execution, compared_state=of_state[0]))
 
-    @property
+    @cached_property
     def raw_output(self) -> pa.Table:
-        """The output as Spark wrote it."""
-        return self.execution.raw_output
+        """The output as Spark wrote it; of a large run Spark wrote row numbers, and the columns are added here."""
+        from workbench.engine import pruning
+
+        raw = self.execution.raw_output
+        return pruning.widened(raw, self.simulation) if self.execution.pruned else raw
 
     @property
     def batches(self) -> pd.DataFrame:

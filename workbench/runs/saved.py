@@ -30,7 +30,7 @@ from workbench.sources import FORMATS, MALFORMED, Files, Memory, Source
 __all__ = ["Saved", "checked_name", "read", "write"]
 
 _KIND = "stream-join-workbench run"
-_VERSION = 1
+_VERSION, _WHOLE = 2, 1  # the output of the first has all columns
 _ABOUT, _RECORDING, _OUTPUT = "run.json", "recording", "output.parquet"
 _LONGEST_NAME = 200
 
@@ -59,7 +59,7 @@ def write(saved: Saved, path: Path) -> Path:
     simulation, execution = saved.simulation, saved.execution
     about = {
         "kind": _KIND,
-        "version": _VERSION,
+        "version": _VERSION if execution is not None and execution.pruned else _WHOLE,
         "versions": dict(versions(simulation.spark_version) if execution is None else execution.versions),
         "name": saved.name,
         "join": _described(simulation.join),
@@ -70,7 +70,11 @@ def write(saved: Saved, path: Path) -> Path:
         "execution": None,
     }
     if execution is not None:
-        about["execution"] = {"progress": list(execution.progress), "compared_state": execution.compared_state}
+        about["execution"] = {
+            "progress": list(execution.progress),
+            "compared_state": execution.compared_state,
+            "pruned": execution.pruned,
+        }
     output = None if execution is None else execution.raw_output
     with safe_files.folder(path) as staged:
         (staged / _RECORDING).mkdir()
@@ -210,5 +214,5 @@ def _execution(path: Path, about: Mapping[str, Any], versions: Mapping[str, str]
     progress = about["progress"]
     if not isinstance(progress, list) or not progress or not all(isinstance(each, dict) for each in progress):
         raise TypeError("its progress is no list of micro-batches")
-    written = pq.read_table(path / _OUTPUT)
-    return Execution(None, None, tuple(progress), written, dict(versions), about["compared_state"])
+    written, pruned = pq.read_table(path / _OUTPUT), bool(about.get("pruned", False))
+    return Execution(None, None, tuple(progress), written, dict(versions), pruned, about["compared_state"])

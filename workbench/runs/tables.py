@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.engine import pruning
 from workbench.engine.execution import Execution
 from workbench.errors import TooLargeError
 from workbench.literals import Side
@@ -54,6 +55,8 @@ def handed_out(frame: pd.DataFrame) -> pd.DataFrame:
 def batches(simulation: Simulation, execution: Execution | None) -> pd.DataFrame:
     """The table of `Run.batches`; without an execution, what the model says of each micro-batch."""
     table = _simulated(simulation) if execution is None else _reported(execution, simulation.zone)
+    if execution is not None and execution.pruned:
+        table["state_bytes"] += _bytes_left_out(simulation, len(table))
     zone = simulation.zone
     table["late_watermark"] = table["watermark"].shift(1).fillna(arrow.in_zone(_epoch(), zone).iloc[0])
     if simulation.first:
@@ -71,6 +74,19 @@ def batches(simulation: Simulation, execution: Execution | None) -> pd.DataFrame
     last = (table["batch"] == simulation.micro_batches) & simulation.finish
     table["kind"] = np.select([data, last], ["data", "finish"], "no data")
     return table[list(_BATCH_COLUMNS)]
+
+
+def _bytes_left_out(simulation: Simulation, count: int) -> np.ndarray[Any, Any]:
+    """How many bytes more the rows in state after each micro-batch would take with all of their columns."""
+    more = np.zeros(count)
+    try:
+        held = simulation.outcome.state_rows()
+    except TooLargeError:
+        return more.astype(np.int64)
+    for side in SIDES:
+        rows = held[side][:count]
+        more[: len(rows)] += rows * pruning.bytes_left_out(simulation, side)
+    return more.astype(np.int64)
 
 
 def _late_counts(simulation: Simulation, count: int) -> np.ndarray:

@@ -39,7 +39,7 @@ def write(run: Run, folder: Path, endpoints: Endpoints) -> None:
     for side, stream in ((names.left, run.left), (names.right, run.right)):
         stream.write(fixture / side.var, run.micro_batches)
     # what comes out without an end of input: Spark's last micro-batch is then one without data
-    raw = run.execution.raw_output
+    raw = run.raw_output
     rows = raw.filter(pc.less_equal(raw["batch"], run.micro_batches)).drop_columns(["batch"])
     for place, column in enumerate(rows.column_names):
         if column in ("left", "right") and pa.types.is_list(rows.schema.field(column).type):
