@@ -177,14 +177,14 @@ class Listing:
         own = rows.drop(columns=["side", "batch", "fate", "reason", "fix_setting", "fix_value"])
         shown = {
             "stream": [run.side(side).name for side in rows["side"]],
-            **{f"row_{name}" if name in _OWN else name: own[name].to_numpy() for name in own},
             "micro-batch": rows["batch"].to_numpy(),
             "fate": [fate.replace("_", " ") for fate in rows["fate"]],
+            "reason": rows["reason"].to_numpy(),
             "would match with": [
                 labels.setting(setting, value) if setting is not None else ""
                 for setting, value in zip(rows["fix_setting"], rows["fix_value"], strict=True)
             ],
-            "reason": rows["reason"].to_numpy(),
+            **{f"row_{name}" if name in _OWN else name: _blank(own[name]) for name in own},
         }
         return pd.DataFrame(shown, index=rows.index), ids
 
@@ -256,6 +256,12 @@ def _contains(frame: pd.DataFrame, text: str) -> np.ndarray[Any, Any]:
         hits = pc.match_substring(pa.array(values, pa.string()), text, ignore_case=True).to_numpy(zero_copy_only=False)
         found |= hits[codes] if len(values) else False
     return found
+
+
+def _blank(column: pd.Series[Any]) -> np.ndarray[Any, Any]:
+    """Values as they are shown: nothing where there is none, as in the columns that only the other stream has."""
+    missing = column.isna().to_numpy()
+    return column.astype(object).where(~missing, "").to_numpy() if missing.any() else column.to_numpy()
 
 
 def _input_rows(run: Result, places: np.ndarray[Any, Any]) -> list[list[RowId]]:
