@@ -11,13 +11,13 @@ import pandas as pd
 from workbench.joins import Join, emission
 from workbench.kinds import Micros, kind_of
 from workbench.literals import SIDES, Side
-from workbench.model._order import along_keys, equal, numbered
 from workbench.model._outcome import Outcome
 from workbench.model._outputs import Placed, of_groups, of_pairs
 from workbench.model._sessions import close_sessions
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
 from workbench.model.definition import check_pairs
+from workbench.model.ordering import along_keys, equal, numbered
 from workbench.spark_versions import SparkFacts
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from workbench.joins import Emission
 from workbench.kinds import Micros
 from workbench.literals import SIDES, Side
-from workbench.model._order import order
+from workbench.model.ordering import order
 
 __all__ = ["Outputs", "Placed", "members", "of_groups", "of_pairs"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from workbench.kinds import Micros
-from workbench.model._order import along_keys, numbered, order
 from workbench.model._watermarks import Watermarks
+from workbench.model.ordering import along_keys, numbered, order
 
 
 def close_sessions(

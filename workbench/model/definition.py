@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from workbench.errors import TooLargeError
 from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
-from workbench.model._order import along_keys, order
+from workbench.model.ordering import along_keys, order
 from workbench.streams import Stream
 
 __all__ = ["MOST", "at_most", "check_pairs", "check_size", "key_codes", "matches"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import workbench as wb
 from workbench.model import matches
-from workbench.model._order import along_keys, equal, numbered, order
+from workbench.model.ordering import along_keys, equal, numbered, order
 
 FAR = st.integers(-(2**62), 2**62 - 1)
 NEAR = st.integers(-20, 20)
