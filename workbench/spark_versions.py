@@ -51,6 +51,8 @@ class SparkFacts:
     loses_expiring
         Whether no row is stored that leaves the state in the micro-batch it arrives in (SPARK-49829, in versions that
         the workbench does not run on): rows of the other side that come after it do not meet it, and none is padded.
+    has_compact_state
+        Whether large runs can use the state store `CompactState.java`, which extends classes of Spark's.
     """
 
     minor: str
@@ -58,6 +60,7 @@ class SparkFacts:
     semi_join_frees_matched: bool = True
     semi_join_loses_expiring: bool = True
     loses_expiring: bool = False
+    has_compact_state: bool = True
 
     def __str__(self) -> str:
         return f"Spark {self.minor}"
@@ -69,8 +72,9 @@ _ALL = (
         checkpoint_manager=f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
         semi_join_frees_matched=False,
         semi_join_loses_expiring=False,
+        has_compact_state=False,
     ),
-    SparkFacts("4.1", semi_join_frees_matched=False, semi_join_loses_expiring=False),
+    SparkFacts("4.1", semi_join_frees_matched=False, semi_join_loses_expiring=False, has_compact_state=False),
     SparkFacts("4.2"),
     SparkFacts("4.3"),
 )

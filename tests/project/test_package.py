@@ -99,6 +99,7 @@ def test_the_wheel_holds_both_packages(wheel):
         "workbench/app/app.css",
         "workbench/app/chart.js",
         "workbench/app/code.js",
+        "workbench/session/CompactState.java",
         "workbench/session/LocalFiles.java",
     } <= set(names)
     templates = {str(each.relative_to(ROOT)) for each in (ROOT / "workbench").rglob("*.jinja")}

@@ -16,6 +16,7 @@ from workbench.engine.execution import Execution
 from workbench.engine.storage import Place
 from workbench.errors import WorkbenchError, wrong
 from workbench.model import Simulation, checked_batch
+from workbench.session import state_store
 
 __all__ = ["Savepoint", "read", "restore", "take"]
 
@@ -42,6 +43,8 @@ def take(simulation: Simulation, execution: Execution, path: str | os.PathLike[s
     }
     with safe_files.folder(target, replace=False) as staged:
         shutil.copytree(place.path, staged, dirs_exist_ok=True, ignore=_later_than(place.path, batch))
+        for log in (staged / "checkpoint" / "offsets").iterdir():  # any session can go on: the files are Spark's own
+            log.write_text(log.read_text().replace(state_store.COMPACT, state_store.SPARKS_OWN))
         (staged / _NOTE).write_text(json.dumps(note))
     return target
 

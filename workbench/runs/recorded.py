@@ -128,16 +128,16 @@ def _execute(
     resumed = None if savepoint is None else savepoints.read(simulation, savepoint)
     base = session.spark() if spark is None else spark
     rows = max(len(simulation.left), len(simulation.right)) // max(simulation.micro_batches, 1)
+    pruned = pruning.pays(simulation) if resumed is None else resumed.pruned
     try:
         simulation = replace(simulation, spark_version=session.version_of(base))
-        own = session.for_query(base, simulation.policy, rows)
+        own = session.for_query(base, simulation.policy, rows, compact=pruned)
         place = storage.make(folder, own)
     except WorkbenchError:
         raise
     except Exception as error:  # noqa: BLE001 - of a session of the user's that has ended, for instance
         raise query.one_sentence(error) from None
     on_failure.callback(place.remove)
-    pruned = pruning.pays(simulation) if resumed is None else resumed.pruned
     query.record(simulation, place.path, pruned)
     done = [] if resumed is None else savepoints.restore(resumed, place)
     place.send()

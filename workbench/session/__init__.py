@@ -29,7 +29,7 @@ from workbench.cache import cached_file
 from workbench.engine.cause import is_gone
 from workbench.errors import ArgumentError, JavaError, WorkbenchError
 from workbench.literals import Policy
-from workbench.session import hadoop, memory
+from workbench.session import hadoop, memory, state_store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,12 +55,12 @@ SETTINGS = {
     # a small heap that grows, to a third of a small machine (Binder's has 2 GB); a recording of a million rows fits
     "spark.driver.memory": memory.heap(),
     # large: 0.8 of the time with Java's own choice, G1, whose barriers cost at every change of state; Serial: 1.5 times
-    # the time; huge pages: no difference. Java's second compiler stays: without it a first run takes 0.85 of the time,
+    # the time; huge pages: 0.95. Java's second compiler stays: without it a first run takes 0.85 of the time,
     # but a large one 1.6 times as long; it begins later than it would, which a fresh kernel's first chart is half a
     # second sooner for, and a large run does not notice
     "spark.driver.extraJavaOptions": (
         "-XX:+UseParallelGC -XX:Tier4InvocationThreshold=30000 -XX:Tier4MinInvocationThreshold=10000 "
-        "-XX:Tier4CompileThreshold=60000"
+        "-XX:Tier4CompileThreshold=60000" + " -XX:+UseTransparentHugePages" * (sys.platform == "linux")
     ),
 }
 
@@ -69,11 +69,10 @@ QUERY_SETTINGS = {
     # of 200 makes a small run 80 times as long. `for_query` takes one a core from 5,000 rows a micro-batch and side on:
     # two made the large run 0.6 of its time, below 5,000 rows they made no difference
     "spark.sql.shuffle.partitions": "1",
-    # in memory; what is said of state was measured on it. RocksDB, with any of its join state formats (2, 3, 4): four
+    # in memory; what is said of state was measured on it. Large runs of a local session have the same with fewer
+    # objects (`state_store`), which made them 0.65 of their time. RocksDB, with any of its join state formats (2, 3, 4): four
     # to five times the time, large. Format 1, of old, no longer runs; 2 is the other that this store knows
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
-    ),
+    state_store.SETTING: state_store.SPARKS_OWN,
     # every micro-batch's state can be looked at afterwards
     "spark.sql.streaming.minBatchesToRetain": "1000000",
     "spark.sql.streaming.numRecentProgressUpdates": "100000",
@@ -268,7 +267,7 @@ def version_of(spark: SparkSession) -> str:
     return found
 
 
-def for_query(base: SparkSession, policy: Policy, rows: int = 0) -> SparkSession:
+def for_query(base: SparkSession, policy: Policy, rows: int = 0, compact: bool = False) -> SparkSession:
     """A new session of the same Spark application, set up for one query; `base` stays as it is.
 
     Parameters
@@ -279,6 +278,8 @@ def for_query(base: SparkSession, policy: Policy, rows: int = 0) -> SparkSession
         Spark's policy for several watermarks.
     rows
         How many rows a side a micro-batch brings: with many, the work is shared out.
+    compact
+        Whether the join's state goes into `CompactState.java`, where the session can use it.
     """
     own = base.newSession()
     own_settings = {
@@ -288,6 +289,8 @@ def for_query(base: SparkSession, policy: Policy, rows: int = 0) -> SparkSession
     }
     if rows >= MANY_ROWS:
         own_settings[_PARTITIONS] = str(min(_cores(base), _MOST_PARTITIONS))
+    if compact and state_store.define(base):
+        own_settings[state_store.SETTING] = state_store.COMPACT
     own_settings |= _of_file_systems(base)
     for name in own.conf.getAll:
         if name.startswith(_REVERTED) and own.conf.isModifiable(name):

@@ -219,9 +219,9 @@ DAMAGES = {
         "its kind is 'training run'",
     ),
     "newer": (
-        lambda place: spoiled(place, lambda about: about.update(version=2, versions={"workbench": "9.0"})),
+        lambda place: spoiled(place, lambda about: about.update(version=3, versions={"workbench": "9.0"})),
         wb.DataError,
-        r"a newer workbench \(9.0\), in format 2, and this one reads format 1; update the workbench",
+        r"a newer workbench \(9.0\), in format 3, and this one reads format 2; update the workbench",
     ),
     "odd version": (
         lambda place: spoiled(place, lambda about: about.update(version=True)),

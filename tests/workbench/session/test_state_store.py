@@ -1,0 +1,165 @@
+"""The store of large runs holds what Spark's own does, for any operations in any order, and says how much that takes."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+import generators
+import workbench as wb
+from workbench import spark_versions
+from workbench.engine import pruning
+from workbench.session import state_store
+
+INTERVAL = wb.IntervalJoin("-2 seconds", "10 seconds", how="full")
+KEYS, VALUES = st.integers(0, 40), st.integers(0, 3)
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Every run is one of many rows."""
+    monkeypatch.setattr(pruning, "MOST_WHOLE", 0)
+
+
+@pytest.fixture(scope="module")
+def sides():
+    return generators.generate("orders_payments", events=2_000, late=0.1, seed=3)
+
+
+def offsets(run):
+    folder = run.execution.at_hand()[1].path / "checkpoint" / "offsets"
+    return [json.loads(each.read_text().splitlines()[1])["conf"][state_store.SETTING] for each in folder.glob("[0-9]*")]
+
+
+def by_sparks_own(monkeypatch, *arguments):
+    with monkeypatch.context() as patched:
+        patched.setattr(state_store, "define", lambda spark: False)
+        run = wb.run(*arguments)
+    assert set(offsets(run)) == {state_store.SPARKS_OWN}
+    return run
+
+
+@pytest.mark.parametrize("join", [INTERVAL, wb.WindowJoin(wb.Tumbling("10 seconds"), how="left")], ids=repr)
+def test_a_large_run_is_as_with_sparks_own_store(join, sides, large, monkeypatch):
+    run, other = wb.run(join, *sides), by_sparks_own(monkeypatch, join, *sides)
+    assert set(offsets(run)) == {state_store.COMPACT}
+    assert run.mismatches.empty
+    assert run.output.equals(other.output)
+    assert run.batches["state_rows"].equals(other.batches["state_rows"])
+    for batch in (1, 5, len(run.batches) - 1):
+        assert run.state(batch).equals(other.state(batch))
+
+
+def test_its_bytes_are_about_those_of_sparks_own_store(sides, large, monkeypatch):
+    ours, theirs = wb.run(INTERVAL, *sides).batches, by_sparks_own(monkeypatch, INTERVAL, *sides).batches
+    most = theirs["state_rows"].idxmax()
+    assert theirs["state_rows"][most] > 300
+    assert ours["state_bytes"][most] == pytest.approx(theirs["state_bytes"][most], rel=0.15)
+
+
+def test_a_small_run_has_sparks_own_store(sides):
+    assert set(offsets(wb.run(INTERVAL, *sides))) == {state_store.SPARKS_OWN}
+
+
+def test_a_savepoint_names_sparks_own_store(sides, large, tmp_path):
+    saved = wb.run(INTERVAL, *sides).savepoint(tmp_path / "savepoint", 4)
+    assert not [each for each in (saved / "checkpoint" / "offsets").iterdir() if "CompactState" in each.read_text()]
+
+
+def test_an_older_spark_has_its_own_store(spark, monkeypatch):
+    assert state_store.define(spark)
+    old = spark_versions.facts("4.1")
+    monkeypatch.setattr(spark_versions, "facts", lambda number: old)
+    assert not state_store.define(spark)
+
+
+class Store(RuleBasedStateMachine):
+    """The rows of a store beside a dict, through several versions."""
+
+    spark = None
+
+    def __init__(self):
+        super().__init__()
+        state_store.define(self.spark)
+        self.jvm = self.spark.sparkContext._jvm
+        self.package = self.jvm.org.apache.spark.sql.execution.streaming.state
+        self.rows = self.package.CompactState.Rows()
+        self.expected = {}
+        self.committed = []
+
+    def row(self, *words):
+        row = self.jvm.org.apache.spark.sql.catalyst.expressions.UnsafeRow(len(words))
+        data = bytearray(8)
+        for word in words:
+            data += word.to_bytes(8, "little")
+        row.pointTo(bytes(data), len(data))
+        return row
+
+    def words(self, row):
+        data = bytes(row.getBytes())
+        return tuple(int.from_bytes(data[place : place + 8], "little") for place in range(8, len(data), 8))
+
+    def held(self, rows):
+        found, entries = {}, rows.entryIterator()
+        while entries.hasNext():
+            entry = entries.next()
+            key = self.words(entry.getKey())
+            assert key not in found
+            found[key] = self.words(entry.getValue().unsafeRow())
+        return found
+
+    @rule(key=KEYS, values=st.lists(VALUES, min_size=1, max_size=3))
+    def put(self, key, values):
+        before = self.rows.put(self.row(key), self.package.StateStoreRow(self.row(*values)))
+        assert (None if before is None else self.words(before.unsafeRow())) == self.expected.get((key,))
+        self.expected[(key,)] = tuple(values)
+
+    @rule(first=st.integers(0, 2_000), count=st.integers(1, 900))
+    def put_many(self, first, count):
+        other = self.package.NoPrefixHDFSBackedStateStoreMap(self.jvm.scala.Option.empty())
+        for key in range(first, first + count, 7):
+            other.put(self.row(key), self.package.StateStoreRow(self.row(key, key)))
+            self.expected[(key,)] = (key, key)
+        self.rows.putAll(other)
+
+    @rule(key=KEYS)
+    def remove(self, key):
+        before = self.rows.remove(self.row(key))
+        assert (None if before is None else self.words(before.unsafeRow())) == self.expected.pop((key,), None)
+
+    @rule(every=st.integers(2, 5))
+    def remove_while_iterating(self, every):
+        entries = self.rows.iterator()
+        number = 0
+        while entries.hasNext():
+            key = self.words(entries.next().key())
+            number += 1
+            if number % every:
+                self.rows.remove(self.row(*key))
+                del self.expected[key]
+
+    @rule(key=KEYS)
+    def get(self, key):
+        found = self.rows.get(self.row(key))
+        assert (None if found is None else self.words(found)) == self.expected.get((key,))
+
+    @rule()
+    def commit(self):
+        self.committed = [(self.rows, dict(self.expected))]
+        self.rows = self.rows.next()
+
+    @invariant()
+    def as_expected(self):
+        assert self.rows.size() == len(self.expected)
+        assert self.held(self.rows) == self.expected
+        assert self.rows.estimatedSize() >= 0
+        for rows, expected in self.committed:
+            assert self.held(rows) == expected
+
+
+def test_any_operations_give_what_a_dict_gives(spark):
+    Store.spark = spark
+    quiet = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    run_state_machine_as_test(Store, settings=settings(max_examples=8, stateful_step_count=15, suppress_health_check=quiet))
