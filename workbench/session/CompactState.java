@@ -211,13 +211,20 @@ public class CompactState extends HDFSBackedStateStoreProvider {
       return hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes());
     }
 
+    /** Keys that differ in a small last word only, as the rows of one key do in their number, are neighbours. */
     private static int hash(Object base, long offset, int bytes) {
+      long last = offset + bytes - 8;
       long mixed = 0;
-      for (long at = offset; at < offset + bytes; at += 8) {
-        mixed = (mixed ^ Platform.getLong(base, at)) * 0x9E3779B97F4A7C15L;
-        mixed ^= mixed >>> 32;
+      for (long at = offset; at < last; at += 8) {
+        mixed = mixed(mixed ^ Platform.getLong(base, at));
       }
-      return (int) mixed;
+      long word = Platform.getLong(base, last);
+      return (int) (mixed + (word >>> 6 == 0 ? word : mixed(word)));
+    }
+
+    private static long mixed(long word) {
+      long product = word * 0x9E3779B97F4A7C15L;
+      return product ^ (product >>> 32);
     }
 
     /** The place of a key in the table; below 0 where there is none. */

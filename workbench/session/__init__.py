@@ -70,8 +70,8 @@ QUERY_SETTINGS = {
     # two made the large run 0.6 of its time, below 5,000 rows they made no difference
     "spark.sql.shuffle.partitions": "1",
     # in memory; what is said of state was measured on it. Large runs of a local session have the same with fewer
-    # objects (`state_store`), which made them 0.65 of their time. RocksDB, with any of its join state formats (2, 3, 4): four
-    # to five times the time, large. Format 1, of old, no longer runs; 2 is the other that this store knows
+    # objects (`state_store`): 0.6 of the time. RocksDB, with any of its join state formats (2, 3, 4): four to five
+    # times the time, large. Format 1, of old, no longer runs; 2 is the other that this store knows
     state_store.SETTING: state_store.SPARKS_OWN,
     # every micro-batch's state can be looked at afterwards
     "spark.sql.streaming.minBatchesToRetain": "1000000",

@@ -38,7 +38,7 @@ def define(spark: SparkSession) -> bool:
     except PySparkException:  # over Spark Connect
         return False
     jvm: Any = context._jvm
-    if not context.master.startswith("local[") and context.master != "local":
+    if not context._jsc.isLocal():
         return False
     neighbour = jvm.java.lang.Class.forName(SPARKS_OWN)
     try:

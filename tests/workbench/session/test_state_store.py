@@ -56,7 +56,8 @@ def test_its_bytes_are_about_those_of_sparks_own_store(sides, large, monkeypatch
     ours, theirs = wb.run(INTERVAL, *sides).batches, by_sparks_own(monkeypatch, INTERVAL, *sides).batches
     most = theirs["state_rows"].idxmax()
     assert theirs["state_rows"][most] > 300
-    assert ours["state_bytes"][most] == pytest.approx(theirs["state_bytes"][most], rel=0.15)
+    # Spark's figure is an estimate: of a large table it looks at some entries
+    assert ours["state_bytes"][most] == pytest.approx(theirs["state_bytes"][most], rel=0.25)
 
 
 def test_a_small_run_has_sparks_own_store(sides):
@@ -162,4 +163,6 @@ class Store(RuleBasedStateMachine):
 def test_any_operations_give_what_a_dict_gives(spark):
     Store.spark = spark
     quiet = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    run_state_machine_as_test(Store, settings=settings(max_examples=8, stateful_step_count=15, suppress_health_check=quiet))
+    run_state_machine_as_test(
+        Store, settings=settings(max_examples=8, stateful_step_count=15, suppress_health_check=quiet)
+    )
