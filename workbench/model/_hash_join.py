@@ -28,16 +28,16 @@ def replay(
 ) -> Outcome:
     """What comes out of a stream-stream join; arguments as in `workbench.model._operators.OperatorModel`."""
     count, kind, emits = len(marks), kind_of(join), emission(join)
+    one, other = shared.matches(join)  # first, as it takes most memory
     for side, threshold in zip(SIDES, _evicted_up_to(join, marks, shared), strict=True):
         mine = sides[side]
         mine["evicted_in"] = np.maximum(mine["batch"], np.searchsorted(np.maximum.accumulate(threshold), mine["end"]))
-        mine["group"] = -1
+        mine["group"] = np.full(len(mine), -1, dtype=np.int8)
     at = {
         side: {name: sides[side][name].to_numpy() for name in ("row", "batch", "evicted_in", "start", "end")}
         for side in SIDES
     }
     alive = {side: ~(sides[side]["late"] | sides[side]["filtered"]).to_numpy() for side in SIDES}
-    one, other = shared.matches(join)
     arrived = at["left"]["batch"][one], at["right"]["batch"][other]
     met = alive["left"][one] & alive["right"][other]
     met &= (arrived[0] >= arrived[1]) | (at["left"]["evicted_in"][one] >= arrived[1])

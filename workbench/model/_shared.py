@@ -143,7 +143,8 @@ class Shared:
             mine = kind.assign(join, stream.event_times)
             row = mine["row"].to_numpy()
             columns = {name: mine[name].to_numpy() for name in mine}
-            columns |= {"batch": stream.arrival[row], "key": key[row]}
+            once = len(row) == len(key) and bool((row == np.arange(len(row))).all())  # then nothing is copied
+            columns |= {name: each if once else each[row] for name, each in (("batch", stream.arrival), ("key", key))}
             self._assignments[what, side] = pd.DataFrame(columns, copy=False)
         return self._assignments[what, side]
 
