@@ -62,23 +62,24 @@ def _states(execution: Execution, batches: Sequence[int], **options: str) -> Any
 
 
 def _sides(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
-    return [_side(simulation, execution, batches, side) for side in SIDES]
-
-
-def _side(simulation: Simulation, execution: Execution, batches: Sequence[int], side: Side) -> pd.DataFrame:
     from pyspark.sql import functions as F
 
-    state = _states(execution, batches, joinSide=side)
-    kept = state.select("value.*").columns
-    window = next((name for name in ("window", "other_window") if name in kept), None)
-    columns = [F.unix_micros(f"value.{window}.{edge}").alias(edge) for edge in ("start", "end")] if window else []
-    if f"{side}_{ROW}" in kept:
-        found = state.select("batch", F.col(f"value.{side}_{ROW}").alias("row"), *columns).toPandas()
-    else:
-        found = _guess(simulation, side, state, kept, columns)
-    if not window:
-        found["start"] = found["end"] = 0
-    return found.assign(side=side)[["batch", "side", "row", "start", "end"]]
+    numbered, guessed = [], []
+    for side in SIDES:
+        state = _states(execution, batches, joinSide=side)
+        kept = state.select("value.*").columns
+        window = next((name for name in ("window", "other_window") if name in kept), None)
+        spans = [F.unix_micros(f"value.{window}.{edge}").alias(edge) for edge in ("start", "end")] if window else []
+        if f"{side}_{ROW}" in kept:
+            columns = spans or [F.lit(0).cast("long").alias(edge) for edge in ("start", "end")]
+            numbers = F.col(f"value.{side}_{ROW}").alias("row")
+            numbered.append(state.select("batch", F.lit(side).alias("side"), numbers, *columns))
+        else:
+            rows = _guess(simulation, side, state, kept, spans)
+            guessed.append((rows if window else rows.assign(start=0, end=0)).assign(side=side))
+    # one query for both sides: each takes its time to plan
+    read = [reduce(lambda one, other: one.union(other), numbered).toPandas()] if numbered else []
+    return [each[["batch", "side", "row", "start", "end"]] for each in (*read, *guessed)]
 
 
 def _guess(simulation: Simulation, side: Side, state: Any, kept: list[str], columns: list[Any]) -> pd.DataFrame:

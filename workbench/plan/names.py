@@ -8,7 +8,7 @@ import keyword
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from textwrap import dedent
 from textwrap import fill as filled
@@ -376,5 +376,11 @@ def template(source: str) -> jinja2.Template:
 def fill(source: jinja2.Template, names: Names, finish: bool, **more: Any) -> str:
     """The text of a template for these names."""
     keys = list(zip(names.left.prefixed_keys, names.right.prefixed_keys, strict=True))
-    text = source.render(left=names.left, right=names.right, keys=keys, finish=finish, row_number=ROW, **more)
+    return _formatted(
+        source.render(left=names.left, right=names.right, keys=keys, finish=finish, row_number=ROW, **more)
+    )
+
+
+@lru_cache(maxsize=100)
+def _formatted(text: str) -> str:
     return black.format_str(text, mode=black.Mode(line_length=120))

@@ -292,7 +292,7 @@ def for_query(base: SparkSession, policy: Policy, rows: int = 0, compact: bool =
     if compact and state_store.define(base):
         own_settings[state_store.SETTING] = state_store.COMPACT
     own_settings |= _of_file_systems(base)
-    for name in own.conf.getAll:
+    for name in _names(own):
         if name.startswith(_REVERTED) and own.conf.isModifiable(name):
             own.conf.unset(name)
     for name, value in (QUERY_SETTINGS | own_settings).items():
@@ -302,7 +302,13 @@ def for_query(base: SparkSession, policy: Policy, rows: int = 0, compact: bool =
 
 def _of_file_systems(base: SparkSession) -> dict[str, str]:
     """What was set in a session while it ran and is not Spark's own: how its file systems are reached."""
-    return {name: value for name, value in base.conf.getAll.items() if not name.startswith("spark.")}
+    return {name: str(base.conf.get(name)) for name in _names(base) if not name.startswith("spark.")}
+
+
+def _names(spark: SparkSession) -> list[str]:
+    """What is set in a session; of one that is not over Spark Connect in one call, and not in three for each entry."""
+    settings = getattr(spark.conf, "_jconf", None)
+    return list(spark.conf.getAll) if settings is None else settings.getAll().keySet().mkString("\n").split("\n")
 
 
 def _cores(spark: SparkSession) -> int:
