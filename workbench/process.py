@@ -7,7 +7,8 @@ kernel, and ``%reload_ext``, ``%unload_ext`` and tests must find all of it:
   that is run again replaces its page.
 * `queries`: what runs on Spark; `stopped`: which of it was stopped by `wb.stop`.
 * `live_queries`: live queries that run. A query goes on when nobody holds it, so nobody else could stop it.
-* `spark_start`: one thread at a time starts Spark. The session itself is kept by PySpark, whoever made it.
+* `spark_start`: one thread at a time starts Spark, or defines a class in its JVM. The session itself is kept by
+  PySpark, whoever made it.
 * `forget_spark`: what PySpark keeps of a JVM that has died.
 * `draw_charts_with`: Altair's renderer. It stays when the workbench is unloaded: charts made before are shown with it.
 * `without_module`: a module that is not found while another one is imported.
@@ -21,9 +22,10 @@ Each has a ``register`` and an ``unregister``: kinds of joins (``kinds/_registry
 (``charts/_registry.py``), sources of the page's streams (``app/sources/__init__.py``), sources, sinks and dead
 letters of scripts (``script/_registry.py``), and the names that the texts of these reserve (``plan/names.py``). A
 public name of the package is kept in ``__init__.py`` when it is first used. In the JVM that it starts, the session
-replaces Hadoop's local file system and takes defaults out of its configuration, once (``session/hadoop.py``). The
-reader of Kafka samples has a logger that says nothing (``sources/kafka.py``). Functions with a cache of what they
-return for the same arguments have no state.
+replaces Hadoop's local file system and takes defaults out of its configuration, once (``session/hadoop.py``); a local
+session of the user's, too, gets the class of a state store (``session/state_store.py``). The reader of Kafka samples
+has a logger that says nothing (``sources/kafka.py``). Functions with a cache of what they return for the same
+arguments have no state.
 """
 
 from __future__ import annotations

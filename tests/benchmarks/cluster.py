@@ -132,6 +132,7 @@ def progress(script: Path, address: str, workers: int, store: str = "memory") ->
         "spark.driver.host": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
         "spark.eventLog.dir": folder / "events",
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.scheduler.maxRegisteredResourcesWaitingTime": "60s",
@@ -150,6 +151,7 @@ def progress(script: Path, address: str, workers: int, store: str = "memory") ->
             if "QueryProgressEvent" in line:
                 event = json.loads(line)["progress"]
                 event = json.loads(event) if isinstance(event, str) else event
+                event["rows"] = sum(source["numInputRows"] for source in event["sources"])
                 found.setdefault(int(event["batchId"]), event)
     shutil.rmtree(folder)
     return [found[number] for number in sorted(found)]
@@ -157,8 +159,8 @@ def progress(script: Path, address: str, workers: int, store: str = "memory") ->
 
 def rate(batches: list[dict[str, object]]) -> float:
     """Rows a second in micro-batches with rows, but for the first."""
-    counted = [each for each in batches if each["numInputRows"] > 1_000][WARM:]
-    return statistics.median(each["numInputRows"] / each["durationMs"]["triggerExecution"] * 1_000 for each in counted)
+    counted = [each for each in batches if each["rows"] > 1_000][WARM:]
+    return statistics.median(each["rows"] / each["durationMs"]["triggerExecution"] * 1_000 for each in counted)
 
 
 def main() -> None:
@@ -184,7 +186,7 @@ def main() -> None:
                     seconds = each["durationMs"]["triggerExecution"] / 1_000
                     state = each["stateOperators"][0]
                     size = f"{state['numRowsTotal']:,} rows, {state['memoryUsedBytes'] / 2**20:.0f} MB"
-                    _say("state", size, store, each["numInputRows"] / seconds)
+                    _say("state", size, store, each["rows"] / seconds)
     finally:
         shutil.rmtree(folder)
 

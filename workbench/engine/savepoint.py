@@ -128,8 +128,15 @@ def read(simulation: Simulation, path: str | os.PathLike[str]) -> Savepoint:
     return found
 
 
-def restore(savepoint: Savepoint, place: Place) -> list[dict[str, Any]]:
+def restore(savepoint: Savepoint, place: Place, store: str) -> list[dict[str, Any]]:
     """Copy a savepoint's checkpoint and output into a folder in which the recording is written.
+
+    Parameters
+    ----------
+    savepoint, place
+        What, and where to.
+    store
+        The class of the state store that goes on, which Spark takes from the log of offsets; its files are Spark's own.
 
     Returns
     -------
@@ -139,6 +146,8 @@ def restore(savepoint: Savepoint, place: Place) -> list[dict[str, Any]]:
     target = place.path
     for part in _PARTS:
         shutil.copytree(savepoint.path / part, target / part, dirs_exist_ok=True)
+    for log in (target / "checkpoint" / "offsets").iterdir():
+        log.write_text(log.read_text().replace(state_store.SPARKS_OWN, store))
     logs = [
         *(target / "checkpoint" / "sources").rglob("*"),
         *(target / "output" / "_spark_metadata").iterdir(),

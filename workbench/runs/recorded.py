@@ -26,6 +26,7 @@ from workbench.model import Simulation
 from workbench.runs.arguments import check, check_session
 from workbench.runs.preview import Preview
 from workbench.runs.run import Run
+from workbench.session import state_store
 from workbench.streams import Stream
 
 if TYPE_CHECKING:
@@ -139,7 +140,8 @@ def _execute(
         raise query.one_sentence(error) from None
     on_failure.callback(place.remove)
     query.record(simulation, place.path, pruned)
-    done = [] if resumed is None else savepoints.restore(resumed, place)
+    store = str(own.conf.get(state_store.SETTING))
+    done = [] if resumed is None else savepoints.restore(resumed, place, store)
     place.send()
     expected = simulation.micro_batches + 2 if simulation.finish else simulation.micro_batches
     # what it is verified against is computed while Spark works

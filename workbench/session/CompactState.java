@@ -16,17 +16,31 @@ import scala.collection.Iterator;
 /**
  * Spark's in-memory state store, with its rows side by side in one array in place of seven objects a row.
  *
- * <p>All else is Spark's: what is committed, when, and the files, which Spark's own store reads.
+ * <p>All else is Spark's: what is committed, when, and the files, which Spark's own store reads. Its settings must be the
+ * default ones: no checksums of rows, one version in memory.
  */
 public class CompactState extends HDFSBackedStateStoreProvider {
+  // Spark's compiler takes an inner class of Scala's for one without an outer instance
+  private static final Constructor STORE;
+  private static final Method LOAD;
+
+  static {
+    try {
+      Class[] types = {HDFSBackedStateStoreProvider.class, long.class, HDFSBackedStateStoreMap.class, boolean.class};
+      STORE = HDFSBackedStateStoreProvider.HDFSBackedStateStore.class.getConstructor(types);
+      LOAD = HDFSBackedStateStoreProvider.class.getDeclaredMethod("getLoadedMapForStore", new Class[] {long.class});
+      LOAD.setAccessible(true);
+    } catch (ReflectiveOperationException error) {
+      throw new IllegalStateException(error);
+    }
+  }
+
   public StateStore getStore(long version, Option checkpoint, boolean forceSnapshot, boolean loadEmpty) {
     if (checkpoint.isDefined() || loadEmpty) {
       return super.getStore(version, checkpoint, forceSnapshot, loadEmpty);
     }
-    // Spark's compiler takes an inner class of Scala's for one without an outer instance
-    Constructor made = HDFSBackedStateStoreProvider.HDFSBackedStateStore.class.getConstructors()[0];
     try {
-      return (StateStore) made.newInstance(new Object[] {this, version, opened(version), forceSnapshot});
+      return (StateStore) STORE.newInstance(new Object[] {this, version, opened(version), forceSnapshot});
     } catch (ReflectiveOperationException error) {
       throw new IllegalStateException(error);
     }
@@ -45,9 +59,7 @@ public class CompactState extends HDFSBackedStateStoreProvider {
   /** A version that is not in memory, from its files, with Spark's checks. */
   private HDFSBackedStateStoreMap loaded(long version) {
     try {
-      Method load = HDFSBackedStateStoreProvider.class.getDeclaredMethod("getLoadedMapForStore", new Class[] {long.class});
-      load.setAccessible(true);
-      return (HDFSBackedStateStoreMap) load.invoke(this, new Object[] {version});
+      return (HDFSBackedStateStoreMap) LOAD.invoke(this, new Object[] {version});
     } catch (InvocationTargetException error) {
       Platform.throwException(error.getCause());
       return null;
@@ -63,7 +75,6 @@ public class CompactState extends HDFSBackedStateStoreProvider {
    * has an entry's hash in its upper half and where it begins in the lower. Once committed, a version does not change.
    */
   public static class Rows implements HDFSBackedStateStoreMap, KnownSizeEstimation {
-    private static final int LEAST = 1 << 10;
     private static final long REMOVED = -1L;
     private static final long GONE = 1L << 63;
     private static final long CHANGED = 1L << 62;
@@ -75,8 +86,9 @@ public class CompactState extends HDFSBackedStateStoreProvider {
     private static final int VALUE = 40 + 16 + 16;
     private static final int NODE = 32 + 6;
 
-    private long[] table = new long[LEAST];
-    long[] words = new long[LEAST];
+    private final int least;
+    private long[] table;
+    long[] words;
     private int end = 1;
     private int used = 0;
     private int size = 0;
@@ -84,20 +96,28 @@ public class CompactState extends HDFSBackedStateStoreProvider {
     private int valueFields = 0;
     private long liveWords = 0;
 
-    // what the last version holds that is not in this one is counted there
-    private Rows last = null;
+    // of the version before: where its entries end here, and bytes that it has alone
     private int begun = 1;
-    private boolean newest = true;
-    private long alone = 0;
+    private long before = 0;
+
+    public Rows() {
+      this(1 << 10);
+    }
+
+    /** With so many places at first, a power of two. */
+    public Rows(int least) {
+      this.least = least;
+      table = new long[least];
+      words = new long[least];
+    }
 
     /** What the next version begins with. */
     public Rows next() {
-      Rows next = new Rows();
+      Rows next = new Rows(least);
       next.keyFields = keyFields;
       next.valueFields = valueFields;
-      if (end > LEAST && liveWords < end / 2) {
-        next.words = new long[(int) liveWords + LEAST];
-        next.table = new long[LEAST];
+      if (end > least && liveWords < end / 2) {
+        next.words = new long[(int) liveWords + least];
         int place = 1;
         while (place < end) {
           int length = length(words[place]);
@@ -111,7 +131,7 @@ public class CompactState extends HDFSBackedStateStoreProvider {
           place += length;
         }
       } else {
-        next.words = Arrays.copyOf(words, (int) Math.min(Integer.MAX_VALUE - 8, end + end / 4L + LEAST));
+        next.words = Arrays.copyOf(words, (int) Math.min(Integer.MAX_VALUE - 8, end + end / 4L + least));
         for (int place = 1; place < end; place += length(words[place])) {
           next.words[place] &= ~CHANGED;
         }
@@ -122,10 +142,7 @@ public class CompactState extends HDFSBackedStateStoreProvider {
         next.liveWords = liveWords;
       }
       next.begun = next.end;
-      next.last = this;
-      last = null;
-      newest = false;
-      alone = 0;
+      next.before = size * (long) NODE;
       return next;
     }
 
@@ -189,10 +206,12 @@ public class CompactState extends HDFSBackedStateStoreProvider {
       return new Entries(this, end, true);
     }
 
-    /** Bytes that these rows take in Spark's own map, whose versions share the rows that they have in common. */
+    /**
+     * Bytes that these rows take in Spark's own map, with those that only the version before has: Spark keeps two versions,
+     * which share the rows that they have in common.
+     */
     public long estimatedSize() {
-      long rows = newest ? liveWords * 8 + size * (KEY + VALUE - 8L) : alone;
-      return rows + size * (long) NODE;
+      return (liveWords - size) * 8 + size * (long) (KEY + VALUE + NODE) + before;  // a word of each entry is its header
     }
 
     private static int keyLength(long header) {
@@ -211,7 +230,7 @@ public class CompactState extends HDFSBackedStateStoreProvider {
       return hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes());
     }
 
-    /** Keys that differ in a small last word only, as the rows of one key do in their number, are neighbours. */
+    /** Keys that differ in a small last word only, as the rows of a key of fixed width do in their number, are neighbours. */
     private static int hash(Object base, long offset, int bytes) {
       long last = offset + bytes - 8;
       long mixed = 0;
@@ -222,9 +241,11 @@ public class CompactState extends HDFSBackedStateStoreProvider {
       return (int) (mixed + (word >>> 6 == 0 ? word : mixed(word)));
     }
 
+    /** The finaliser of MurmurHash3: every bit of a word moves every bit of the result. */
     private static long mixed(long word) {
-      long product = word * 0x9E3779B97F4A7C15L;
-      return product ^ (product >>> 32);
+      word = (word ^ (word >>> 33)) * 0xFF51AFD7ED558CCDL;
+      word = (word ^ (word >>> 33)) * 0xC4CEB9FE1A85EC53L;
+      return word ^ (word >>> 33);
     }
 
     /** The place of a key in the table; below 0 where there is none. */
@@ -274,7 +295,7 @@ public class CompactState extends HDFSBackedStateStoreProvider {
       if ((long) end + length > words.length) {
         long more = Math.min(Integer.MAX_VALUE - 8, Math.max((long) end + length, words.length * 3L / 2));
         if (more < (long) end + length) {
-          throw new OutOfMemoryError("more than 16 GB of state in one partition");
+          throw new IllegalStateException("more than 16 GB of state in one partition: use narrower bounds or fewer rows");
         }
         words = Arrays.copyOf(words, (int) more);
       }
@@ -301,7 +322,7 @@ public class CompactState extends HDFSBackedStateStoreProvider {
     /** Room for twice the entries, without those that were removed. */
     private void widen() {
       long[] old = table;
-      table = new long[Math.max(LEAST, Integer.highestOneBit(size * 2) * 2)];
+      table = new long[Math.max(least, Integer.highestOneBit(size * 2) * 2)];
       int mask = table.length - 1;
       for (int n = 0; n < old.length; n++) {
         long found = old[n];
@@ -319,8 +340,8 @@ public class CompactState extends HDFSBackedStateStoreProvider {
     private void drop(int slot) {
       int place = (int) table[slot];
       change(place);
-      if (last != null && place < begun) {
-        last.alone += keyLength(words[place]) * 8L + KEY;
+      if (place < begun) {
+        before += keyLength(words[place]) * 8L + KEY;
       }
       liveWords -= length(words[place]);
       words[place] |= GONE;
@@ -328,10 +349,10 @@ public class CompactState extends HDFSBackedStateStoreProvider {
       size--;
     }
 
-    /** Counts a value of the last version that this one does not have. */
+    /** Counts a value that only the version before has. */
     private void change(int place) {
-      if (last != null && place < begun && (words[place] & CHANGED) == 0) {
-        last.alone += valueLength(words[place]) * 8L + VALUE;
+      if (place < begun && (words[place] & CHANGED) == 0) {
+        before += valueLength(words[place]) * 8L + VALUE;
         words[place] |= CHANGED;
       }
     }
@@ -359,7 +380,10 @@ public class CompactState extends HDFSBackedStateStoreProvider {
     }
   }
 
-  /** The entries of a version, in the order in which they came; rows may be changed and removed meanwhile. */
+  /**
+   * The entries of a version, in the order in which they came. Meanwhile entries may be removed, and get values of the same
+   * length; what is added is not among them.
+   */
   public static class Entries extends AbstractIterator {
     private final Rows rows;
     private final int end;

@@ -71,7 +71,7 @@ QUERY_SETTINGS = {
     "spark.sql.shuffle.partitions": "1",
     # in memory; what is said of state was measured on it. Large runs of a local session have the same with fewer
     # objects (`state_store`): 0.6 of the time. RocksDB, with any of its join state formats (2, 3, 4): four to five
-    # times the time, large. Format 1, of old, no longer runs; 2 is the other that this store knows
+    # times the time, large. In memory there are formats 1, which no longer runs, and 2
     state_store.SETTING: state_store.SPARKS_OWN,
     # every micro-batch's state can be looked at afterwards
     "spark.sql.streaming.minBatchesToRetain": "1000000",
@@ -289,8 +289,8 @@ def for_query(base: SparkSession, policy: Policy, rows: int = 0, compact: bool =
     }
     if rows >= MANY_ROWS:
         own_settings[_PARTITIONS] = str(min(_cores(base), _MOST_PARTITIONS))
-    if compact and state_store.define(base):
-        own_settings[state_store.SETTING] = state_store.COMPACT
+    if compact and state_store.usable(base):  # its versions share no rows: one is enough
+        own_settings |= {state_store.SETTING: state_store.COMPACT, state_store.VERSIONS_IN_MEMORY: "1"}
     own_settings |= _of_file_systems(base)
     for name in _names(own):
         if name.startswith(_REVERTED) and own.conf.isModifiable(name):

@@ -5,50 +5,71 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from workbench import spark_versions
+from workbench import process, spark_versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["COMPACT", "SETTING", "SPARKS_OWN", "define"]
+__all__ = ["COMPACT", "SETTING", "SPARKS_OWN", "VERSIONS_IN_MEMORY", "usable"]
 
 SETTING = "spark.sql.streaming.stateStore.providerClass"
+VERSIONS_IN_MEMORY = "spark.sql.streaming.maxBatchesToRetainInMemory"
 _PACKAGE = "org.apache.spark.sql.execution.streaming.state"
 SPARKS_OWN = f"{_PACKAGE}.HDFSBackedStateStoreProvider"
 """Spark's store in memory, the default of every session."""
 COMPACT = f"{_PACKAGE}.CompactState"
 
 
-def define(spark: SparkSession) -> bool:
-    """Make the class known to a local session's JVM, compiled by the compiler that Spark brings.
+def usable(spark: SparkSession) -> bool:
+    """Whether queries of a session can use the store, whose class is defined in the session's JVM if it is not yet.
 
-    Returns
-    -------
-    bool
-        Whether queries of the session can use it: its executor is in this JVM, and its Spark is one that the class is
-        written for.
+    They can where the executor is in this JVM, and Spark is one that the class is written for.
     """
-    from py4j.protocol import Py4JJavaError
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    if not spark_versions.facts(str(spark.version)).has_compact_state:
+    version = str(spark.version)
+    known = spark_versions.numbers(version)[:2] <= spark_versions.numbers(spark_versions.NEWEST.minor)
+    if not known or not spark_versions.facts(version).has_compact_state:
         return False
     try:
         context = spark.sparkContext
     except PySparkException:  # over Spark Connect
         return False
-    jvm: Any = context._jvm
     if not context._jsc.isLocal():
         return False
+    with process.spark_start:
+        try:
+            _define(context._jvm)
+            return True
+        except Py4JError:  # Spark as a vendor changed it, or another process defines the class in this JVM right now
+            return _is_defined(context._jvm, COMPACT)
+
+
+def _define(jvm: Any) -> None:
+    """Compile the class with the compiler that Spark brings, and define it beside the one that it extends.
+
+    The classes that it needs come first, so that it is there only if all are.
+    """
+    if _is_defined(jvm, COMPACT):
+        return
     neighbour = jvm.java.lang.Class.forName(SPARKS_OWN)
-    try:
-        jvm.java.lang.Class.forName(COMPACT)
-    except Py4JJavaError:
-        compiler = jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.setParentClassLoader(neighbour.getClassLoader())
-        compiler.cook(files("workbench.session").joinpath("CompactState.java").read_text())
-        handles = jvm.java.lang.invoke.MethodHandles
-        inside = handles.privateLookupIn(neighbour, handles.lookup())
-        for code in compiler.getBytecodes().values():
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(neighbour.getClassLoader())
+    compiler.cook(files("workbench.session").joinpath("CompactState.java").read_text())
+    handles = jvm.java.lang.invoke.MethodHandles
+    inside = handles.privateLookupIn(neighbour, handles.lookup())
+    for name, code in sorted(compiler.getBytecodes().items(), key=lambda each: -len(each[0])):
+        if not _is_defined(jvm, name):
             inside.defineClass(code)
-    return True
+    jvm.java.lang.Class.forName(COMPACT)
+
+
+def _is_defined(jvm: Any, name: str) -> bool:
+    from py4j.protocol import Py4JError
+
+    try:
+        jvm.java.lang.Class.forName(name)
+        return True
+    except Py4JError:
+        return False
