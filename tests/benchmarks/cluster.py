@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +34,7 @@ SHARE, MOST_WORKERS, PARTITIONS = 0.4, 4, 4
 STATE = "org.apache.spark.sql.execution.streaming.state"
 STORES = {"memory": f"{STATE}.HDFSBackedStateStoreProvider", "RocksDB": f"{STATE}.RocksDBStateStoreProvider"}
 WARM = 4
-"""Micro-batches that are not counted: Java compiles while they run."""
+"""First micro-batches that are not counted: Java compiles while they run."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Load:
 
 
 def exported(join: wb.IntervalJoin, load: Load, folder: Path) -> Path:
-    """The script of a join of two folders of files, as a user exports it; with as many partitions as workers at most."""
+    """The script of a join of two folders of files, as a user exports it, with a partition for each of most workers."""
     sides = []
     for seed, name in enumerate(("left", "right")):
         load.side(name, seed).write(folder / name)
@@ -97,19 +97,34 @@ def cluster(workers: int, folder: Path) -> Iterator[str]:
         for number, group in enumerate(groups):
             words = ["--cores", 1, "--memory", "4g", "--work-dir", folder / f"worker-{number}", address]
             worker = launched("org.apache.spark.deploy.worker.Worker", *words)
-            group.mkdir()
-            (group / "cpu.cfs_period_us").write_text("100000")
-            (group / "cpu.cfs_quota_us").write_text(str(int(SHARE * 100_000)))
-            (group / "cgroup.procs").write_text(str(worker.pid))
+            _limit(worker, group)
         yield address
     finally:
         for each in reversed(running):
             os.killpg(each.pid, 9)
             each.wait()
-        time.sleep(1)
         for group in groups:
-            if group.exists():
-                group.rmdir()
+            _remove(group)
+
+
+def _limit(worker: subprocess.Popen[bytes], group: Path) -> None:
+    """Give a worker, and the executors that it starts, a share of a core."""
+    try:
+        group.mkdir(exist_ok=True)
+        (group / "cpu.cfs_period_us").write_text("100000")
+        (group / "cpu.cfs_quota_us").write_text(str(int(SHARE * 100_000)))
+        (group / "cgroup.procs").write_text(str(worker.pid))
+    except OSError as error:
+        print(f"the workers share the cores freely ({error})", file=sys.stderr)
+
+
+def _remove(group: Path) -> None:
+    for _ in range(50):
+        if not group.exists():
+            return
+        with suppress(OSError):  # executors end a moment after their worker
+            group.rmdir()
+        time.sleep(0.2)
 
 
 def _wait_for(port: int) -> None:
@@ -158,7 +173,7 @@ def progress(script: Path, address: str, workers: int, store: str = "memory") ->
 
 
 def rate(batches: list[dict[str, object]]) -> float:
-    """Rows a second in micro-batches with rows, but for the first."""
+    """Rows a second in micro-batches with rows, but for the first few."""
     counted = [each for each in batches if each["rows"] > 1_000][WARM:]
     return statistics.median(each["rows"] / each["durationMs"]["triggerExecution"] * 1_000 for each in counted)
 
