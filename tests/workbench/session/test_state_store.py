@@ -87,11 +87,7 @@ def test_an_older_spark_and_one_that_is_not_known_have_their_own_store(spark, ve
 
 
 def test_a_spark_that_the_class_does_not_fit_has_its_own_store(spark, sides, large, monkeypatch):
-    def misfit(jvm):
-        jvm.java.lang.Class.forName("org.apache.spark.NotThere")
-
     monkeypatch.setattr(state_store, "COMPACT", "org.apache.spark.sql.execution.streaming.state.OfALaterSpark")
-    monkeypatch.setattr(state_store, "_define", misfit)
     assert not state_store.usable(spark)
     assert set(offsets(wb.run(INTERVAL, *sides))) == {state_store.SPARKS_OWN}
 
