@@ -31,8 +31,13 @@ import workbench as wb
 HOME = Path(pyspark.__file__).parent
 GROUPS = Path("/sys/fs/cgroup/cpu")
 SHARE, MOST_WORKERS, PARTITIONS = 0.4, 4, 4
-STATE = "org.apache.spark.sql.execution.streaming.state"
-STORES = {"memory": f"{STATE}.HDFSBackedStateStoreProvider", "RocksDB": f"{STATE}.RocksDBStateStoreProvider"}
+PROVIDER, FORMAT = "spark.sql.streaming.stateStore.providerClass", "spark.sql.streaming.join.stateFormatVersion"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+STORES = {
+    "memory": {},  # the default
+    "RocksDB": {PROVIDER: ROCKSDB},
+    "RocksDB, format 4": {PROVIDER: ROCKSDB, FORMAT: 4},
+}
 WARM = 4
 """First micro-batches that are not counted: Java compiles while they run."""
 
@@ -151,7 +156,7 @@ def progress(script: Path, address: str, workers: int, store: str = "memory") ->
         "spark.eventLog.dir": folder / "events",
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.scheduler.maxRegisteredResourcesWaitingTime": "60s",
-        "spark.sql.streaming.stateStore.providerClass": STORES[store],
+        **STORES[store],
     }
     words = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
     places = ["--output", str(folder / "output"), "--checkpoint", str(folder / "checkpoint"), "--drain"]
@@ -198,10 +203,11 @@ def main() -> None:
             script = _made(wb.IntervalJoin("-1 day", "1 day"), Load(batches=40, keys=10_000_000), folder / "state")
             for store in STORES:
                 for each in progress(script, address, MOST_WORKERS, store)[WARM:40:5]:
-                    seconds = each["durationMs"]["triggerExecution"] / 1_000
-                    state = each["stateOperators"][0]
-                    size = f"{state['numRowsTotal']:,} rows, {state['memoryUsedBytes'] / 2**20:.0f} MB"
-                    _say("state", size, store, each["rows"] / seconds)
+                    (state,) = each["stateOperators"]
+                    rows, size = state["numRowsTotal"], state["memoryUsedBytes"] / 2**20
+                    evicting = state["allRemovalsTimeMs"] * 1_000 / rows
+                    words = f"{rows:,} rows | {size:,.0f} MB | {evicting:.2f} µs a row to look for what is evicted"
+                    _say("state", words, store, each["rows"] / each["durationMs"]["triggerExecution"] * 1_000)
     finally:
         shutil.rmtree(folder)
 

@@ -6,15 +6,14 @@ import numpy as np
 import pandas as pd
 
 from workbench.kinds import Micros
-from workbench.literals import Fate, Side
+from workbench.literals import FATES, Side
 from workbench.model._outcome import Outcome
 from workbench.streams import SIDES
 
 NEVER = 10**9
 """The micro-batch of what does not happen in a run."""
-_FATES: tuple[Fate, ...] = ("unmatched", "pending", "late", "matched", "null_key")
-_CODES = {name: code for code, name in enumerate(_FATES)}
-_NAMES = np.array(_FATES, dtype=object)
+_CODES = {name: code for code, name in enumerate(FATES)}
+_NAMES = np.array(FATES, dtype=object)
 
 
 def fates(outcome: Outcome) -> dict[Side, pd.DataFrame]:
