@@ -93,12 +93,11 @@ def _draw(scene: Scene) -> Drawing:
     names = simulation.names
     unmatched = {side: np.flatnonzero((simulation.fates[side]["fate"] == "unmatched").to_numpy()) for side in SIDES}
     parts, passed = [], kept_apart(simulation, unmatched)
-    failed = {
-        side: np.intersect1d(unmatched[side], np.flatnonzero(found)) for side, found in simulation.refused.items()
-    }
+    failed = {side: unmatched[side][found[unmatched[side]] != 0] for side, found in simulation.refused.items()}
     for side, name in zip(SIDES, names, strict=True):
-        near = np.union1d(passed[side], failed[side])
-        away = nearest_distance(simulation, side, np.setdiff1d(unmatched[side], near))
+        near = np.zeros(len(simulation.side(side)), dtype=bool)
+        near[passed[side]] = near[failed[side]] = True
+        away = nearest_distance(simulation, side, unmatched[side][~near[unmatched[side]]])
         away = away[away != np.iinfo(np.int64).min]
         parts.append(pd.DataFrame({"stream": name, "seconds": away * (1 if side == "left" else -1) / 1e6}))
     limits = kind_of(simulation.join).limits(simulation.join)
