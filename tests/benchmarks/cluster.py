@@ -2,7 +2,7 @@
 
 ``python tests/benchmarks/cluster.py`` starts a master and workers of one core each on this machine, every worker with the
 same share of the machine's cores (a control group, where the system lets one be made), so that rates are comparable among
-themselves. Prints the tables of ``docs/growth.md``.
+themselves. Prints a table.
 """
 
 from __future__ import annotations
