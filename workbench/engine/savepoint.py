@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,10 @@ def take(simulation: Simulation, execution: Execution, path: str | os.PathLike[s
     }
     with safe_files.folder(target, replace=False) as staged:
         shutil.copytree(place.path, staged, dirs_exist_ok=True, ignore=_later_than(place.path, batch))
-        for log in (staged / "checkpoint" / "offsets").iterdir():  # any session can go on: the files are Spark's own
-            log.write_text(log.read_text().replace(state_store.COMPACT, state_store.SPARKS_OWN))
+        offsets = (staged / "checkpoint" / "offsets").iterdir()
+        _reword(
+            offsets, state_store.COMPACT, state_store.SPARKS_OWN
+        )  # any session can go on: the files are Spark's own
         (staged / _NOTE).write_text(json.dumps(note))
     return target
 
@@ -146,16 +149,20 @@ def restore(savepoint: Savepoint, place: Place, store: str) -> list[dict[str, An
     target = place.path
     for part in _PARTS:
         shutil.copytree(savepoint.path / part, target / part, dirs_exist_ok=True)
-    for log in (target / "checkpoint" / "offsets").iterdir():
-        log.write_text(log.read_text().replace(state_store.SPARKS_OWN, store))
+    _reword((target / "checkpoint" / "offsets").iterdir(), state_store.SPARKS_OWN, store)
     logs = [
         *(target / "checkpoint" / "sources").rglob("*"),
         *(target / "output" / "_spark_metadata").iterdir(),
     ]
+    _reword(logs, savepoint.logged, place.logged)
+    return savepoint.progress
+
+
+def _reword(logs: Iterable[Path], was: str, now: str) -> None:
+    """Replace words in some of Spark's logs."""
     for log in logs:
         if log.is_file():
-            log.write_text(log.read_text().replace(savepoint.logged, place.logged))
-    return savepoint.progress
+            log.write_text(log.read_text().replace(was, now))
 
 
 def _logged(note: dict[str, Any]) -> str:

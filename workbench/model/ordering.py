@@ -1,4 +1,4 @@
-"""Orders of many whole numbers."""
+"""Orders and sets of many whole numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 from workbench.kinds import Micros
 
-__all__ = ["along_keys", "equal", "numbered", "order"]
+__all__ = ["along_keys", "among", "equal", "numbered", "order"]
 
 _LARGEST = 2**62
 _DIGIT = 16
@@ -78,6 +78,16 @@ def numbered(first: Micros) -> tuple[Micros, Micros]:
     """
     is_head = first == np.arange(len(first))
     return (np.cumsum(is_head) - 1)[first], np.flatnonzero(is_head)
+
+
+def among(values: Micros, others: Micros) -> Micros:
+    """Which of some small numbers, such as codes of keys, are among others; of those below 0 none is.
+
+    A flag for each number there may be is many times as fast as NumPy's sets.
+    """
+    found = np.zeros(max(int(values.max(initial=-1)), int(others.max(initial=-1))) + 2, dtype=bool)
+    found[others[others >= 0]] = True
+    return found[np.maximum(values, -1)]  # the last flag is of no number
 
 
 def equal(values: Micros) -> Micros:

@@ -13,6 +13,7 @@ from workbench import fixes
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, FATES, SIDES, RowId, Side, other_side
 from workbench.model import Simulation
+from workbench.model.ordering import among
 from workbench.runs import why
 from workbench.runs.labels import key_words
 from workbench.runs.result import Result
@@ -90,7 +91,7 @@ def _grouped(simulation: Simulation) -> pd.DataFrame:
     for side in SIDES:
         rows, other = lost[side], keys[other_side(side)]
         fates = simulation.fates[side]["fate"].to_numpy()[rows]
-        came = np.isin(keys[side][rows], other[other >= 0])
+        came = among(keys[side][rows], other)
         labels = [
             _label(simulation, side, fate, bool(key), best.get(RowId(side, row)))
             for row, fate, key in zip(rows.tolist(), fates, came, strict=True)

@@ -11,6 +11,7 @@ from workbench.errors import TooLargeError
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, other_side
 from workbench.model import Micros, Shared, Simulation, complete
+from workbench.model.ordering import among
 from workbench.streams import some_rows
 
 __all__ = ["causes", "had_partner", "kept_apart", "nearest_distance"]
@@ -32,7 +33,7 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
     other = simulation.side(other_side(side)).name
     keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
     mine, theirs = keys[side], keys[other_side(side)]
-    known = np.isin(mine, theirs[theirs >= 0])
+    known = among(mine, theirs)
     found = np.where(fate == "matched", f"met rows of {other}", "").astype(object)
     found[fate == "null_key"] = "its key is null"
     found[fate == "pending"] = "still waiting when the recording ended"
@@ -73,12 +74,8 @@ def _partnered(simulation: Simulation, chosen: dict[Side, Micros], asked_of: dic
     codes = dict(zip(SIDES, simulation.outcome.keys, strict=True))
     if not any(len(asked_of[side]) for side in SIDES):
         return dict.fromkeys(SIDES, np.array([], dtype=np.int64))
-    # codes and rows are small numbers: a flag for each is many times as fast as NumPy's sets
-    asked = np.zeros(max(int(codes[side].max(initial=0)) for side in SIDES) + 1, dtype=bool)
-    for side in SIDES:
-        wanted = codes[side][asked_of[side]]
-        asked[wanted[wanted >= 0]] = True
-    rows = {side: np.flatnonzero((codes[side] >= 0) & asked[np.maximum(codes[side], 0)]) for side in SIDES}
+    asked = np.concatenate([codes[side][asked_of[side]] for side in SIDES])
+    rows = {side: np.flatnonzero(among(codes[side], asked)) for side in SIDES}
     left, right = (some_rows(simulation.side(side), rows[side]) for side in SIDES)
     try:
         everything = complete(simulation.join, left, right, Shared(left, right, rows=simulation.facts.of(rows)))

@@ -14,6 +14,7 @@ from workbench.joins import emission
 from workbench.kinds import NearMiss, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
 from workbench.model import DATA, NOTHING, Condition, Micros, Simulation
+from workbench.model.ordering import among
 from workbench.runs import tables
 from workbench.runs.labels import Labels
 
@@ -137,7 +138,7 @@ class Reasons:
     def _partners(self, side: Side) -> np.ndarray[Any, Any]:
         """Whether a row's key is on the other side."""
         mine, other = self.outcome.keys if side == "left" else self.outcome.keys[::-1]
-        return np.isin(mine, other[other >= 0])
+        return among(mine, other)
 
     def _met(self, side: Side, chosen: Micros) -> pd.DataFrame:
         """Of each output in which rows have met others: ``row``, ``size`` (how many rows it met), ``batch``."""

@@ -159,21 +159,20 @@ public class CompactState extends HDFSBackedStateStoreProvider {
       UnsafeRow row = wrapper.unsafeRow();
       int hash = hash(key);
       int slot = find(key, hash);
-      int length = row.getSizeInBytes() >> 3;
-      if (slot >= 0) {
-        int place = (int) table[slot];
-        UnsafeRow before = value(place);
-        if (length == valueLength(words[place])) {
-          change(place);
-          write(row, place + 1 + keyLength(words[place]));
-          return new StateStoreRow(before);
-        }
+      if (slot < 0) {
+        add(key, row, hash);
+        return null;
+      }
+      int place = (int) table[slot];
+      UnsafeRow before = value(place);
+      if (row.getSizeInBytes() >> 3 == valueLength(words[place])) {
+        change(place);
+        write(row, place + 1 + keyLength(words[place]));
+      } else {
         drop(slot);
         add(key, row, hash);
-        return new StateStoreRow(before);
       }
-      add(key, row, hash);
-      return null;
+      return new StateStoreRow(before);
     }
 
     public UnsafeRowWrapper remove(UnsafeRow key) {
@@ -309,29 +308,29 @@ public class CompactState extends HDFSBackedStateStoreProvider {
       if ((used + 1) * 3L > table.length * 2L) {
         widen();
       }
+      table[free(hash)] = (((long) hash) << 32) | place;
+      used++;
+      size++;
+    }
+
+    /** The first place of the table that is free for an entry with this hash. */
+    private int free(int hash) {
       int mask = table.length - 1;
       int slot = hash & mask;
       while (table[slot] != 0) {
         slot = (slot + 1) & mask;
       }
-      table[slot] = (((long) hash) << 32) | place;
-      used++;
-      size++;
+      return slot;
     }
 
     /** Room for twice the entries, without those that were removed. */
     private void widen() {
       long[] old = table;
       table = new long[Math.max(least, Integer.highestOneBit(size * 2) * 2)];
-      int mask = table.length - 1;
       for (int n = 0; n < old.length; n++) {
         long found = old[n];
         if (found != 0 && found != REMOVED) {
-          int slot = (int) (found >>> 32) & mask;
-          while (table[slot] != 0) {
-            slot = (slot + 1) & mask;
-          }
-          table[slot] = found;
+          table[free((int) (found >>> 32))] = found;
         }
       }
       used = size;

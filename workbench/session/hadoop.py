@@ -8,8 +8,9 @@ the run; and some 90 processes forked in a run to `chmod` a new file: another fi
 from __future__ import annotations
 
 import re
-from importlib.resources import files
 from typing import Any
+
+from workbench.session.java import compiled
 
 __all__ = ["trim", "use_local_files"]
 
@@ -22,9 +23,7 @@ def use_local_files(jvm: Any) -> None:
 
     Hadoop keeps one file system a scheme and user: the first one asked for.
     """
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook(files("workbench.session").joinpath("LocalFiles.java").read_text())
+    compiler = compiled(jvm, "LocalFiles.java", jvm.java.lang.Thread.currentThread().getContextClassLoader())
     configuration = jvm.org.apache.hadoop.conf.Configuration()
     configuration.setClassLoader(compiler.getClassLoader())
     configuration.set("fs.file.impl", "workbench.LocalFiles")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from workbench import process, spark_versions
+from workbench.session.java import compiled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,9 +54,7 @@ def _define(jvm: Any) -> None:
     if _is_defined(jvm, COMPACT):
         return
     neighbour = jvm.java.lang.Class.forName(SPARKS_OWN)
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(neighbour.getClassLoader())
-    compiler.cook(files("workbench.session").joinpath("CompactState.java").read_text())
+    compiler = compiled(jvm, "CompactState.java", neighbour.getClassLoader())
     handles = jvm.java.lang.invoke.MethodHandles
     inside = handles.privateLookupIn(neighbour, handles.lookup())
     for name, code in sorted(compiler.getBytecodes().items(), key=lambda each: -len(each[0])):

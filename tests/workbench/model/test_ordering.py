@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import workbench as wb
 from workbench.model import matches
-from workbench.model.ordering import along_keys, equal, numbered, order
+from workbench.model.ordering import along_keys, among, equal, numbered, order
 
 FAR = st.integers(-(2**62), 2**62 - 1)
 NEAR = st.integers(-20, 20)
@@ -51,6 +51,12 @@ def test_equal_numbers_are_a_group_in_the_order_of_their_first(values):
     assert [values[head] for head in heads] == firsts
     assert group.tolist() == [firsts.index(each) for each in values]
     assert heads.tolist() == [values.index(each) for each in firsts]
+
+
+@given(st.lists(NEAR), st.lists(NEAR))
+def test_what_is_among_others_is_what_a_set_says_but_for_what_is_below_0(values, others):
+    found = among(np.array(values, dtype=np.int64), np.array(others, dtype=np.int64))
+    assert found.tolist() == [each >= 0 and each in set(others) for each in values]
 
 
 @given(ROWS, ROWS, NEAR, NEAR)
