@@ -51,6 +51,9 @@ def expected(join, left, right):
     if isinstance(join, wb.IntervalJoin):
         bounds = micros(join.lower), micros(join.upper), join.lower_exclusive, join.upper_exclusive
         return reference.interval_join(*bounds, join.how, *sides)
+    if isinstance(join, wb.AsOfJoin):
+        tolerance = None if join.tolerance is None else micros(join.tolerance)
+        return reference.as_of_join(join.direction, tolerance, join.allow_exact, join.how, *sides)
     if isinstance(join, wb.CoGroup):
         return reference.cogroup(window_tuple(join.window), *sides)
     return reference.window_join(window_tuple(join.window), join.how, *sides)

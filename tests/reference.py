@@ -107,6 +107,27 @@ def interval_join(lower, upper, lower_exclusive, upper_exclusive, how, left, rig
     return sort(out)
 
 
+def as_of_join(direction, tolerance, allow_exact, how, left, right):
+    """Sorted list of (left index, right index or None); later right rows replace earlier ones at the same time."""
+    out = []
+    for l, lrow in enumerate(left):
+        best = None
+        for r, rrow in enumerate(right):
+            apart = rrow["t"] - lrow["t"]
+            faces = {"backward": apart <= 0, "forward": apart >= 0, "nearest": True}[direction]
+            if lrow["key"] is None or lrow["key"] != rrow["key"] or not faces:
+                continue
+            if (apart == 0 and not allow_exact) or (tolerance is not None and abs(apart) > tolerance):
+                continue
+            rank = (-abs(apart), apart <= 0, r)
+            best = max(best, (rank, r)) if best else (rank, r)
+        if best:
+            out.append((l, best[1]))
+        elif how == "left":
+            out.append((l, None))
+    return sort(out)
+
+
 def cogroup(window, left, right):
     """Sorted list of (key, start, end, left indexes, right indexes)."""
     groups = {}

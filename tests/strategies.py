@@ -94,6 +94,15 @@ def intervals(draw):
     return wb.IntervalJoin(*bounds, draw(hows), draw(st.booleans()), draw(st.booleans()))
 
 
+tolerance = st.sampled_from([None, "1 s", "2 s", "5 s", "10 s", "1 us", "1 ms", "1500500 us"])
+as_of_joins = st.builds(
+    wb.AsOfJoin,
+    st.sampled_from(["backward", "backward", "forward", "nearest"]),
+    tolerance,
+    st.sampled_from(["inner", "left"]),
+    st.booleans(),
+)
+
 joins = st.one_of(intervals(), st.builds(wb.WindowJoin, windows, hows), st.builds(wb.CoGroup, windows))
 
 

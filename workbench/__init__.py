@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import ArgumentError, DataError, JavaError, QueryError, TooLargeError, WorkbenchError
-from workbench.joins import CoGroup, IntervalJoin, WindowJoin
+from workbench.joins import AsOfJoin, CoGroup, IntervalJoin, WindowJoin
 from workbench.streams import Stream
 from workbench.windows import Session, Sliding, Tumbling
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Advice",
     "ArgumentError",
+    "AsOfJoin",
     "CoGroup",
     "DataError",
     "Description",

@@ -15,8 +15,11 @@ from workbench.times import Span
 from workbench.windows import Described, Window
 
 __all__ = [
+    "DIRECTIONS",
     "HOWS",
+    "AsOfJoin",
     "CoGroup",
+    "Direction",
     "Emission",
     "How",
     "IntervalJoin",
@@ -29,6 +32,8 @@ __all__ = [
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 HOWS: tuple[How, ...] = get_args(How)
+Direction = Literal["backward", "forward", "nearest"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 
 @dataclass(frozen=True)
@@ -174,5 +179,57 @@ class IntervalJoin(Join):
         self._set("upper", upper)
         check_how(self.how)
         for name in ("lower_exclusive", "upper_exclusive"):
-            if not isinstance(getattr(self, name), bool):
-                raise wrong(name, getattr(self, name), "use True or False")
+            _check_flag(name, getattr(self, name))
+
+
+@dataclass(frozen=True, repr=False)
+class AsOfJoin(Join):
+    """Each left row with one right row of its key, the nearest in event time: the latest version as of its time.
+
+    Of several right rows at the same event time, the one that arrived last is meant, as it replaces those before it.
+    Without late rows it is what ``pandas.merge_asof`` gives, whatever the order of arrival: a left row comes out when
+    the watermark has passed all that could still change its partner.
+
+    Parameters
+    ----------
+    direction
+        ``backward``: the last right row at or before the left row's event time; ``forward``: the first at or after it;
+        ``nearest``: the nearer of the two, the one before it where both are as near.
+    tolerance
+        How far apart the two may be at most, itself included; None: however far.
+    how
+        ``inner``; ``left``: left rows without partner come out too, padded with nulls.
+    allow_exact
+        Whether a right row at the very time of the left row is a partner.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is not one of these, or no row could have a partner.
+
+    Examples
+    --------
+    >>> AsOfJoin(tolerance="20 seconds", how="left")
+    AsOfJoin(tolerance='20 seconds', how='left')
+    """
+
+    direction: Direction = "backward"
+    tolerance: Span | None = None
+    how: How = "inner"
+    allow_exact: bool = True
+
+    def __post_init__(self) -> None:
+        one_of("direction", self.direction, DIRECTIONS)
+        one_of("how", self.how, ("inner", "left"))
+        _check_flag("allow_exact", self.allow_exact)
+        if self.tolerance is None:
+            return
+        tolerance = times.not_negative(self.tolerance, "tolerance")
+        if not tolerance and not self.allow_exact:
+            raise wrong("tolerance", self.tolerance, "no row has a partner with allow_exact=False; use a longer one")
+        self._set("tolerance", tolerance)
+
+
+def _check_flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise wrong(name, value, "use True or False")

@@ -42,6 +42,7 @@ Setting = Literal[
     "slide",
     "offset",
     "gap",
+    "tolerance",
 ]
 """What a fix or advice changes: of a stream, of the run, or a time span of the join or its window.
 

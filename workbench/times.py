@@ -119,6 +119,14 @@ def positive(span: Span, argument: str) -> timedelta:
     return read
 
 
+def not_negative(span: Span, argument: str) -> timedelta:
+    """Read a time span of zero or more."""
+    read = parse(span, argument)
+    if read < ZERO:
+        raise wrong(argument, span, 'use a span of zero or more, such as "20 seconds"')
+    return read
+
+
 def delay(span: Span, argument: str) -> timedelta:
     """Read a watermark delay: zero or more, in whole milliseconds, as Spark keeps watermarks."""
     read = parse(span, argument)

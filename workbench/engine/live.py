@@ -20,6 +20,7 @@ from workbench.engine.scratch import Scratch
 from workbench.engine.stopping import stop_query
 from workbench.errors import QueryError, WorkbenchError, wrong
 from workbench.joins import Join
+from workbench.kinds import kind_of
 from workbench.literals import Policy
 from workbench.model import Simulation
 from workbench.runs.arguments import check, check_session
@@ -106,7 +107,7 @@ class Live:
         self._output = sink_reader.Reader(self._folder / "output")
         for side in SIDES:
             (self._folder / side).mkdir()
-        self._spark = own = session.for_query(spark, policy)
+        self._spark = own = session.for_query(spark, policy, rocksdb=kind_of(join).operator.needs_rocksdb)
         # looked at four times a second: what is kept for it need not grow with the query
         own.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(_KEPT))
         interval = f"{round(trigger * 1000)} milliseconds"

@@ -177,6 +177,9 @@ def compiled(code: str) -> Callable[[DataFrame, DataFrame], DataFrame]:
         "DataFrame": DataFrame,
         "END_OF_INPUT": END_OF_INPUT.tz_localize("UTC").isoformat(),
     }
+    for line in plan.IMPORTS:
+        if any(each in code for each in line.rpartition("import ")[2].split(", ")):
+            exec(line, names)  # noqa: S102 - one of a few lines of our own
     exec(code, names)  # noqa: S102 - the code shown is the code run
     function: Callable[[DataFrame, DataFrame], DataFrame] = names["join_streams"]
     return function

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.engine.execution import Execution
-from workbench.kinds import AGGREGATION, HASH_JOIN, Operator, kind_of
+from workbench.kinds import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, PROCESSOR, Operator, kind_of
 from workbench.literals import Side
 from workbench.model import Simulation
 from workbench.runs import tables
@@ -77,8 +77,7 @@ def _sides(simulation: Simulation, execution: Execution, batches: Sequence[int])
         else:
             rows = _guess(simulation, side, state, kept, spans)
             guessed.append((rows if window else rows.assign(start=0, end=0)).assign(side=side))
-    # one query for both sides: each takes its time to plan
-    read = [reduce(lambda one, other: one.union(other), numbered).toPandas()] if numbered else []
+    read = [_together(numbered)] if numbered else []
     return [each[["batch", "side", "row", "start", "end"]] for each in (*read, *guessed)]
 
 
@@ -152,6 +151,35 @@ def _numbered(state: Any) -> Any:
     return state.select("batch", *columns).select("batch", "key.*", "value.*")
 
 
+def _pairs(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
+    """Rows in the state of a hash join, and left rows that are only in the aggregation after it any more."""
+    states = {side: _states(execution, batches, operatorId="1", joinSide=side) for side in SIDES}
+    found = [_of(side, f"value.{side}.{side}_{ROW}", state) for side, state in states.items()]
+    found.append(_of("left", f"value.first.left_{ROW}", _states(execution, batches, operatorId="0")))
+    return [_together(found).drop_duplicates()]
+
+
+def _variables(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
+    """Rows in the state variables of a processor: left rows wait, right rows are versions."""
+    names: dict[Side, str] = {"left": "waiting", "right": "versions"}
+    states = {side: _states(execution, batches, stateVarName=name) for side, name in names.items()}
+    return [_together([_of(side, f"user_map_value.{side}_{ROW}", state) for side, state in states.items()])]
+
+
+def _of(side: Side, number: str, state: Any) -> Any:
+    """The rows of a side in a state, whose row numbers are in a field of it."""
+    from pyspark.sql import functions as F
+
+    none = [F.lit(0).cast("long").alias(edge) for edge in ("start", "end")]
+    return state.select("batch", F.lit(side).alias("side"), F.col(number).alias("row"), *none)
+
+
+def _together(parts: Sequence[Any]) -> pd.DataFrame:
+    """Frames of Spark's as one of pandas, in one query: each takes its time to plan."""
+    found: pd.DataFrame = reduce(lambda one, other: one.union(other), parts).toPandas()
+    return found
+
+
 def _row_numbers(buffer: bytes, place: int) -> list[int]:
     """Row numbers in a collected list: an UnsafeRow of one UnsafeArrayData of UnsafeRows, little-endian.
 
@@ -179,4 +207,6 @@ def _row_numbers(buffer: bytes, place: int) -> list[int]:
 _READERS: Mapping[Operator, Callable[[Simulation, Execution, Sequence[int]], list[pd.DataFrame]]] = {
     HASH_JOIN: _sides,
     AGGREGATION: _groups,
+    CLOSEST_PAIR: _pairs,
+    PROCESSOR: _variables,
 }

@@ -12,10 +12,19 @@ from workbench.model import Micros, matches
 from workbench.streams import SIDES
 
 
-def delays(search: Search) -> pd.DataFrame:
-    """Longer delays, for rows whose partner by definition was late, or that were late themselves."""
+def delays(search: Search, pairs: tuple[Micros, Micros] | None = None) -> pd.DataFrame:
+    """Longer delays, for rows whose partner by definition was late, or that were late themselves.
+
+    Parameters
+    ----------
+    search
+        The rows of a run.
+    pairs
+        The pairs by definition, as places in its assignments; None: all that are in reach of each other.
+    """
     try:
-        one, other = matches(search.join, search.assignments["left"], search.assignments["right"])
+        assignments = search.assignments
+        one, other = pairs or matches(search.join, assignments["left"], assignments["right"])
     except TooLargeError:  # a coGroup makes no pairs, and so may have keys that would make too many
         return pd.DataFrame(columns=COLUMNS)
     left, right = (search.assignments[side].iloc[place] for side, place in zip(SIDES, (one, other), strict=True))
@@ -29,7 +38,7 @@ def delays(search: Search) -> pd.DataFrame:
         if search.semi:
             value = np.maximum(value, _kept_by_semi(search, delayed, left, right))
         if search.waits:
-            value = np.where(search.last_mark(delayed, value) >= left["end"], value, NEVER)
+            value = np.where(search.last_mark(delayed, value) >= left["end"] + search.reach, value, NEVER)
         change = value - search.delay[delayed]
         for side, partner in (SIDES, SIDES[::-1]):
             lost = ~search.matched[side][rows[side]]

@@ -7,16 +7,20 @@ for the `Kind` of a join, and never tests which one it is.
 
 from __future__ import annotations
 
-from workbench.kinds._kind import Field, Flag, Kind, Micros, NearMiss
-from workbench.kinds._operator import AGGREGATION, HASH_JOIN, Operator
+from workbench.kinds._kind import Choice, Field, Flag, Kind, Menu, Micros, NearMiss
+from workbench.kinds._operator import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, PROCESSOR, Operator
 from workbench.kinds._registry import kind_of, kinds, register, unregister
 
 __all__ = [
     "AGGREGATION",
+    "CLOSEST_PAIR",
     "HASH_JOIN",
+    "PROCESSOR",
+    "Choice",
     "Field",
     "Flag",
     "Kind",
+    "Menu",
     "Micros",
     "NearMiss",
     "Operator",

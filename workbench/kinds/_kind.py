@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -56,10 +56,21 @@ class Field:
 
 @dataclass(frozen=True)
 class Flag:
-    """A box of the form that is ticked or not: the argument it gives, its label, and what it means."""
+    """A box of the form that is ticked or not: the argument it gives, its label, what it means, and how it begins."""
 
     argument: str
     label: str
+    help: str
+    first: bool = False
+
+
+@dataclass(frozen=True)
+class Menu:
+    """A choice of the form: the argument it gives, its label, the values there are, and what it means."""
+
+    argument: str
+    label: str
+    values: tuple[str, ...]
     help: str
 
 
@@ -87,6 +98,27 @@ class NearMiss:
     changed: str
 
 
+class Choice(Protocol):
+    """How a left row's one partner is chosen; frames have ``key`` (code, 0 or more), ``start``, in order of arrival."""
+
+    def picked(self, join: Any, left: pd.DataFrame, right: pd.DataFrame) -> Micros:
+        """For each left row the place of its partner among the right rows, however far; -1 where it has none."""
+
+    def chosen(self, join: Any, one: Micros, left: Micros, other: Micros, right: Micros) -> Micros:
+        """Which of some pairs are a left row and its partner, of their rows and event times, left and right."""
+
+    def in_reach(self, join: Any, left: Micros, right: Micros) -> Any:
+        """Which of some pairs within the kind's bounds, given as their event times, may be partners."""
+
+    def known_at(self, join: Any, left: pd.DataFrame, right: pd.DataFrame) -> Micros:
+        """The watermark from which on nothing can change a left row's partner; 2**62: never."""
+
+    def retained(self, join: Any, right: pd.DataFrame) -> tuple[Micros, Micros]:
+        """For each right row the watermark that makes it useless (2**62: none), and the place of the one that
+        replaces it when it arrives (-1: none).
+        """
+
+
 class Kind(Generic[J]):
     """One kind of join: all that the rest of the workbench asks about it.
 
@@ -99,7 +131,7 @@ class Kind(Generic[J]):
         The word that stands for it in the page's settings.
     label
         What it is called.
-    fields, flags, hows
+    fields, menus, flags, hows
         The inputs of its form, and the values of ``how`` that it has; none: it has no ``how``.
     no_how
         Why it has none.
@@ -109,8 +141,10 @@ class Kind(Generic[J]):
         Whether what comes out is a group, with the rows of either side as a list, and not a pair.
     merging
         Whether its windows are merged from those of single rows, as sessions are, and so depend on the rows.
+    choice
+        How a left row's partner is chosen, where it has one at most; None: all that are in reach are its partners.
     operator
-        How Spark executes it: `HASH_JOIN`, `AGGREGATION`.
+        How Spark executes it: `HASH_JOIN`, `AGGREGATION`, `CLOSEST_PAIR`, `PROCESSOR`.
     state_bytes
         Bytes that Spark 4.3's in-memory state store takes for a row or group beside its values: measured at the peak
         of runs of five kinds over three scenarios, 300 and 2,000 rows a side; none was off by more than a third.
@@ -123,12 +157,14 @@ class Kind(Generic[J]):
     name: str
     label: str
     fields: tuple[Field, ...] = ()
+    menus: tuple[Menu, ...] = ()
     flags: tuple[Flag, ...] = ()
     hows: tuple[How, ...] = HOWS
     no_how: str = "this kind of join gives pairs only: it has no how"
     windowed: bool = True
     grouped: bool = False
     merging: bool = False
+    choice: Choice | None = None
     operator: Operator = HASH_JOIN
     state_bytes: int = 720
     reserved: frozenset[str] = frozenset()
@@ -141,13 +177,14 @@ class Kind(Generic[J]):
         raise NotImplementedError
 
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> J:
-        """The join that the inputs of its form describe."""
+        """The join that the inputs of its form describe: the texts of its fields and menus, the flags, and ``how``."""
         raise NotImplementedError
 
     def example(self) -> J:
         """A join of this kind, as its form begins."""
         first = {each.argument: each.first for each in self.fields}
-        return self.make(first, {each.argument: False for each in self.flags}, "inner")
+        first |= {each.argument: each.values[0] for each in self.menus}
+        return self.make(first, {each.argument: each.first for each in self.flags}, "inner")
 
     def arguments(self, join: J) -> dict[str, Any]:
         """All that describes the join, by name; what describes its window in place of the window."""
@@ -265,6 +302,18 @@ class Kind(Generic[J]):
     def near_miss(self, join: J, miss: NearMiss) -> str:
         """Why two rows did not meet that a changed setting of the join would have brought together."""
         return f"{nearest(miss)}, in another window; {miss.changed} would hold both"
+
+    def alone(self, join: J, side: Side, other: str, until: str) -> str:
+        """Why a row found no partner, where no change of a setting would have given it one.
+
+        Parameters
+        ----------
+        join, side, other
+            As in `waits_until`.
+        until
+            The time of the row that took its place, in words, where it is a right row and one did.
+        """
+        return "no partner on time in reach"
 
     def missed(self, join: J, apart: Micros) -> Micros:
         """Why rows did not meet the nearest row of their key on the other side, in a few words that many share.

@@ -19,11 +19,14 @@ class Operator:
         What ``numRowsDroppedByWatermark`` counts.
     work_per_row
         How long the simulation of a row takes, in those of a hash join.
+    needs_rocksdb
+        Whether Spark has it with the RocksDB state store only.
     """
 
     holds: str
     drops: str
     work_per_row: int
+    needs_rocksdb: bool = False
 
 
 HASH_JOIN = Operator("rows", "late rows, once for each window, in each micro-batch (numRowsDroppedByWatermark)", 1)
@@ -32,3 +35,11 @@ AGGREGATION = Operator(
     "groups", "groups of late rows in each micro-batch (numRowsDroppedByWatermark counts partial aggregates)", 4
 )
 """One aggregation of both sides together."""
+CLOSEST_PAIR = Operator(
+    "rows, and groups of a left row's pairs,",
+    "late rows in each micro-batch (numRowsDroppedByWatermark)",
+    1,
+)
+"""A hash join, and an aggregation of each left row's pairs that keeps one of them."""
+PROCESSOR = Operator("rows", "late rows in each micro-batch (numRowsDroppedByWatermark)", 1, needs_rocksdb=True)
+"""A processor in Python, with state and timers of its own: ``transformWithState``."""

@@ -28,25 +28,12 @@ def replay(
 ) -> Outcome:
     """What comes out of a stream-stream join; arguments as in `workbench.model._operators.OperatorModel`."""
     count, kind, emits = len(marks), kind_of(join), emission(join)
-    one, other = shared.matches(join)  # first, as it takes most memory
-    for side, threshold in zip(SIDES, _evicted_up_to(join, marks, shared), strict=True):
-        mine = sides[side]
-        mine["evicted_in"] = np.maximum(mine["batch"], np.searchsorted(np.maximum.accumulate(threshold), mine["end"]))
-        mine["group"] = np.full(len(mine), -1, dtype=np.int8)
+    one, other, batch = met(join, marks, sides, shared, spark)
     at = {
         side: {name: sides[side][name].to_numpy() for name in ("row", "batch", "evicted_in", "start", "end")}
         for side in SIDES
     }
     alive = {side: ~(sides[side]["late"] | sides[side]["filtered"]).to_numpy() for side in SIDES}
-    arrived = at["left"]["batch"][one], at["right"]["batch"][other]
-    met = alive["left"][one] & alive["right"][other]
-    met &= (arrived[0] >= arrived[1]) | (at["left"]["evicted_in"][one] >= arrived[1])
-    met &= (arrived[1] >= arrived[0]) | (at["right"]["evicted_in"][other] >= arrived[0])
-    if spark.loses_expiring:
-        met &= (arrived[0] != arrived[1]) | (at["left"]["evicted_in"][one] > arrived[0])
-    if emits.first_only and spark.semi_join_loses_expiring:
-        met &= (arrived[0] != arrived[1]) | (at["right"]["evicted_in"][other] > arrived[1])
-    one, other, batch = one[met], other[met], np.maximum(*arrived)[met]
     spans = {side: _spans(at[side], kind.windowed) for side in SIDES}
     pairs = Placed({"left": one, "right": other}, spans["left"][0][one], spans["left"][1][one], batch)
     for side, place in zip(SIDES, (one, other), strict=True):
@@ -73,10 +60,36 @@ def replay(
         unmatched = np.flatnonzero(alive[side] & ~mine["matched"] & stored & (batch < count))
         padded[side] = Placed({side: unmatched}, spans[side][0][unmatched], spans[side][1][unmatched], batch[unmatched])
     outputs = of_pairs(emits, {side: at[side]["row"] for side in SIDES}, pairs, padded)
-    return Outcome(marks, shared.keys, sides, outputs, _no_groups(), np.zeros(count, int))
+    return Outcome(marks, shared.keys, sides, outputs, no_groups(), np.zeros(count, int))
 
 
-def _evicted_up_to(join: Join, marks: Watermarks, shared: Shared) -> tuple[Micros, Micros]:
+def met(
+    join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, spark: SparkFacts
+) -> tuple[Micros, Micros, Micros]:
+    """The pairs that meet, as places in the assignments, and in which micro-batch.
+
+    The assignments of both sides are told in which micro-batch they are ``evicted_in``, and that they are in no
+    ``group``.
+    """
+    one, other = shared.matches(join)  # first, as it takes most memory
+    for side, threshold in zip(SIDES, evicted_up_to(join, marks, shared), strict=True):
+        mine = sides[side]
+        mine["evicted_in"] = np.maximum(mine["batch"], np.searchsorted(np.maximum.accumulate(threshold), mine["end"]))
+        mine["group"] = np.full(len(mine), -1, dtype=np.int8)
+    at = {side: {name: sides[side][name].to_numpy() for name in ("batch", "evicted_in")} for side in SIDES}
+    alive = {side: ~(sides[side]["late"] | sides[side]["filtered"]).to_numpy() for side in SIDES}
+    arrived = at["left"]["batch"][one], at["right"]["batch"][other]
+    met = alive["left"][one] & alive["right"][other]
+    met &= (arrived[0] >= arrived[1]) | (at["left"]["evicted_in"][one] >= arrived[1])
+    met &= (arrived[1] >= arrived[0]) | (at["right"]["evicted_in"][other] >= arrived[0])
+    if spark.loses_expiring:
+        met &= (arrived[0] != arrived[1]) | (at["left"]["evicted_in"][one] > arrived[0])
+    if emission(join).first_only and spark.semi_join_loses_expiring:
+        met &= (arrived[0] != arrived[1]) | (at["right"]["evicted_in"][other] > arrived[1])
+    return one[met], other[met], np.maximum(*arrived)[met]
+
+
+def evicted_up_to(join: Join, marks: Watermarks, shared: Shared) -> tuple[Micros, Micros]:
     """Up to which times rows of the left and of the right side have left the state after each micro-batch."""
     retention = shared.rows.under(join).retention
     if retention is None:
@@ -106,7 +119,7 @@ def _at_once(join: Join, side: Side, mine: pd.DataFrame, shared: Shared) -> Any:
     return (mine["key"] < 0) & (side == "left" and len(emission(join).padded) == len(SIDES))
 
 
-def _no_groups() -> pd.DataFrame:
+def no_groups() -> pd.DataFrame:
     return pd.DataFrame(
         {name: np.array([], dtype=np.int64) for name in ("key", "start", "end", "batch", "left", "right")}
     )

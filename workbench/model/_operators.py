@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workbench.joins import Join
-from workbench.kinds import AGGREGATION, HASH_JOIN, Operator
+from workbench.kinds import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, PROCESSOR, Operator
 from workbench.literals import Side
-from workbench.model import _aggregation, _hash_join
+from workbench.model import _aggregation, _closest, _hash_join
 from workbench.model._outcome import Outcome
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
@@ -38,4 +38,6 @@ class OperatorModel:
 MODELS: Mapping[Operator, OperatorModel] = {
     HASH_JOIN: OperatorModel(_hash_join.replay, _hash_join.dropped),
     AGGREGATION: OperatorModel(_aggregation.replay, _aggregation.dropped),
+    CLOSEST_PAIR: OperatorModel(_closest.by_pairs, _hash_join.dropped),
+    PROCESSOR: OperatorModel(_closest.by_processor, _hash_join.dropped),
 }

@@ -39,6 +39,8 @@ class Outcome:
         many rows of each side). Else empty.
     open_groups
         How many groups are open after each micro-batch.
+    counted
+        What Spark counts in state after each micro-batch, where that is neither its rows nor its groups.
     """
 
     marks: Watermarks
@@ -47,6 +49,7 @@ class Outcome:
     outputs: Outputs
     groups: pd.DataFrame
     open_groups: Micros
+    counted: Micros | None = None
 
     def held_after(self, batch: int, side: Side) -> pd.DataFrame:
         """The assignments of a side that are in state after a micro-batch."""
@@ -69,6 +72,8 @@ class Outcome:
 
     def state_counts(self) -> Micros:
         """How many rows are in state after each micro-batch, as Spark counts them: groups in sessions and coGroup."""
+        if self.counted is not None:
+            return self.counted
         rows = self.state_rows()
         return self.open_groups if len(self.groups) else rows["left"] + rows["right"]
 

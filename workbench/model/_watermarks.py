@@ -10,7 +10,7 @@ import numpy as np
 from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
 from workbench.literals import Policy, Side
-from workbench.sources.arrow import END_OF_INPUT
+from workbench.sources.arrow import AFTER_ALL, END_OF_INPUT
 from workbench.streams import NOTHING, SIDES, Stream, moving
 from workbench.times import micros
 
@@ -18,6 +18,8 @@ LONG_AGO = -(2**61)
 """A watermark, in microseconds, that no row is behind."""
 DATA, FINISH, NO_DATA = "data", "finish", "no data"
 _END = END_OF_INPUT.value // 1000
+ENDED = AFTER_ALL.value // 1000
+"""A watermark, in microseconds, that is reached at the end of input only."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,16 @@ from workbench.kinds import kind_of
 from workbench.plan.names import Names, column
 from workbench.streams import Stream
 
-__all__ = ["Names", "column", "render"]
+__all__ = ["IMPORTS", "Names", "column", "render"]
+
+IMPORTS = (
+    "from bisect import bisect_left, bisect_right",
+    "from itertools import count",
+    "from pyspark.sql import Row",
+    "from pyspark.sql.streaming import StatefulProcessor",
+    "from pyspark.sql.types import StructType",
+)
+"""What the text of a plan may import beside DataFrames and functions."""
 
 
 def render(join: Join, left: Stream, right: Stream, finish: bool = False, recorded: bool = False) -> str:

@@ -20,6 +20,7 @@ from workbench.runs.labels import Labels
 
 __all__ = ["EXPLANATION", "Reasons", "fix_value", "rows", "some"]
 
+_NEVER = 2**62  # a watermark that is never reached
 EXPLANATION = ("fate", "reason", "fix_setting", "fix_value")
 
 
@@ -161,6 +162,8 @@ class Reasons:
         found = found.groupby("row").agg(size=("size", "sum"), batch=("batch", "min")).reindex(chosen)
         late, every = tally["late"][chosen], tally["all"][chosen]
         once = "in a group with" if self.kind.grouped else "joined with"
+        if self.kind.choice is not None:
+            return self._chosen(side, chosen, self._met(side, chosen))
         reasons = []
         for size, batch, gone, windows in zip(found["size"], found["batch"], late, every, strict=True):
             if np.isnan(size):  # of a job, whose state only says that it met some
@@ -171,6 +174,44 @@ class Reasons:
             words = f"{once} {_count(int(size), 'row')} of {other}, first in micro-batch {self.first + int(batch)}"
             reasons.append(words + (f"; it was late for {gone} of its {windows} windows" if gone else ""))
         return reasons
+
+    def _chosen(self, side: Side, chosen: Micros, found: pd.DataFrame) -> list[str]:
+        """Reasons of matched rows of a join that gives a left row one partner."""
+        first = found.drop_duplicates("row").set_index("row").loc[chosen]
+        batches = (self.first + first["batch"]).tolist()
+        if side == "right":
+            counts = found.groupby("row").size().loc[chosen].tolist()
+            other = self.labels.names[0]
+            return [
+                f"the partner of {_count(count, 'row')} of {other}, first in micro-batch {batch}"
+                for count, batch in zip(counts, batches, strict=True)
+            ]
+        reasons = []
+        for row, partner, batch in zip(chosen.tolist(), first["partner"].tolist(), batches, strict=True):
+            words = f"joined with {self._beside(row, partner)}, in micro-batch {batch}"
+            nearer = int(self._by_definition[row])
+            if nearer not in (partner, -1):
+                words += f"; {self._beside(row, nearer)}, would have been its partner, but came late"
+            reasons.append(words)
+        return reasons
+
+    def _beside(self, row: int, partner: int) -> str:
+        """A right row, and how far it is from a left one."""
+        apart = int(self._times["right"][partner]) - int(self._times["left"][row])
+        words = f"{self.labels.span(abs(apart))} {'later' if apart > 0 else 'earlier'}" if apart else "at the same time"
+        return f"{self.labels.label('right', partner)}, {words}"
+
+    @cached_property
+    def _by_definition(self) -> Micros:
+        """For each left row the partner that it has if nothing is late, however far; -1 without."""
+        choice, found = self.kind.choice, np.full(len(self.streams["left"]), -1)
+        sides = [self.outcome.assignments[side] for side in SIDES]
+        left, right = (mine[mine["key"] >= 0] for mine in sides)
+        if choice is not None:
+            picked = choice.picked(self.join, left, right)
+            met = picked >= 0
+            found[left["row"].to_numpy()[met]] = right["row"].to_numpy()[picked[met]]
+        return found
 
     def _keyless(self, side: Side, row: int) -> str:
         padded = self._padded.get(RowId(side, row))
@@ -291,7 +332,21 @@ class Reasons:
         partly = (
             f"; it was late for {tally['late'][row]} of its {tally['all'][row]} windows" if tally["late"][row] else ""
         )
-        return f"{self._nearest(side, row, '') or 'no partner on time in reach'}{partly}{tail}"
+        other, until = self.labels.names[1 - SIDES.index(side)], self._replaced.get(row, "") if side == "right" else ""
+        near = self._nearest(side, row, "") or self.kind.alone(self.join, side, other, until)
+        return f"{near}{partly}{tail}"
+
+    @cached_property
+    def _replaced(self) -> dict[int, str]:
+        """Of the right rows whose place another one took the time of that one, in words."""
+        if self.kind.choice is None:
+            return {}
+        mine = self.outcome.assignments["right"]
+        mine = mine[~(mine["late"] | mine["filtered"]) & (mine["key"] >= 0)]
+        until, _ = self.kind.choice.retained(self.join, mine)
+        known = np.flatnonzero((until < _NEVER) & np.isin(mine["row"], self.asked["right"]))
+        rows = mine["row"].to_numpy()
+        return {int(rows[place]): self.labels.moment(int(until[place])) for place in known}
 
     def _nearest(self, side: Side, row: int, lead: str) -> str:
         fix = self.fixes.get(RowId(side, row))

@@ -21,6 +21,7 @@ from workbench.engine.stopping import stop_queries
 from workbench.engine.storage import Place
 from workbench.errors import QueryError, TooLargeError, WorkbenchError, wrong
 from workbench.joins import Join
+from workbench.kinds import kind_of
 from workbench.literals import Policy
 from workbench.model import Simulation
 from workbench.runs.arguments import check, check_session
@@ -132,7 +133,8 @@ def _execute(
     pruned = pruning.pays(simulation) if resumed is None else resumed.pruned
     try:
         simulation = replace(simulation, spark_version=session.version_of(base))
-        own = session.for_query(base, simulation.policy, rows, compact=pruned)
+        rocksdb = kind_of(simulation.join).operator.needs_rocksdb
+        own = session.for_query(base, simulation.policy, rows, compact=pruned, rocksdb=rocksdb)
         place = storage.make(folder, own)
     except WorkbenchError:
         raise

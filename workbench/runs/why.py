@@ -129,6 +129,8 @@ def _windows(simulation: Simulation, reasons: Reasons, of: RowId) -> list[tuple[
         moment = int(simulation.side(of.side).event_times[of.row])
         other = simulation.side(other_side(of.side)).name
         return [("in reach", f"{other} from {labels.moment(moment + begin)} to {labels.moment(moment + end)}")]
+    if not simulation.windowed:
+        return []
     facts = []
     groups = reasons.outcome.groups
     for window in reasons.assignments(*of).itertuples():

@@ -6,10 +6,11 @@ import ast
 import sys
 from collections.abc import Iterable
 
+from workbench import plan
 from workbench.sources.columns import CORRUPT, LATE_WINDOW
 
-COMMON = tuple(
-    """
+COMMON = (
+    *"""
 import argparse
 import hashlib
 import json
@@ -29,7 +30,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.window import Window
-""".strip().splitlines()
+""".strip().splitlines(),
+    *plan.IMPORTS,
 )
 """Imports that any script may need."""
 CONSTANTS = {

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from workbench.errors import wrong
 from workbench.joins import Join
+from workbench.kinds import kind_of
 from workbench.literals import Policy
 from workbench.safe_files import noted
 from workbench.script import _imports, _modules, _templates
 from workbench.script._endpoints import Endpoints, check
 from workbench.script._variables import variables
+from workbench.session import state_store
 from workbench.streams import Stream
 
 
@@ -49,7 +51,7 @@ def render(
     if not endpoints.source.plain:
         raise wrong("source", source, 'it has no plain script; export a project, to a folder such as "job/"')
     given = variables(join, left, right, policy, endpoints, file, endpoints.source.plain)
-    given["settings"] = _settings(policy, left, right, endpoints)
+    given["settings"] = _settings(join, policy, left, right, endpoints)
     body = _templates.fill("plain.py.jinja", given)
     docstring = _templates.fill("plain_docstring.jinja", given)
     helpers = _templates.helpers(given)
@@ -57,11 +59,13 @@ def render(
     return noted(_modules.assemble({file: docstring}, {file: body}, helpers, imports)[file])
 
 
-def _settings(policy: Policy, left: Stream, right: Stream, endpoints: Endpoints) -> dict[str, str]:
+def _settings(join: Join, policy: Policy, left: Stream, right: Stream, endpoints: Endpoints) -> dict[str, str]:
     """The session's settings that the join needs."""
     settings = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2"}
     if policy != "min":
         settings["spark.sql.streaming.multipleWatermarkPolicy"] = policy
+    if kind_of(join).operator.needs_rocksdb:
+        settings[state_store.SETTING] = state_store.ROCKSDB
     return (
         settings
         | endpoints.source.settings(left, right)

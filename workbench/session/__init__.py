@@ -267,7 +267,9 @@ def version_of(spark: SparkSession) -> str:
     return found
 
 
-def for_query(base: SparkSession, policy: Policy, rows: int = 0, compact: bool = False) -> SparkSession:
+def for_query(
+    base: SparkSession, policy: Policy, rows: int = 0, compact: bool = False, rocksdb: bool = False
+) -> SparkSession:
     """A new session of the same Spark application, set up for one query; `base` stays as it is.
 
     Parameters
@@ -280,6 +282,8 @@ def for_query(base: SparkSession, policy: Policy, rows: int = 0, compact: bool =
         How many rows a side a micro-batch brings: with many, the work is shared out.
     compact
         Whether the join's state goes into `CompactState.java`, where the session can use it.
+    rocksdb
+        Whether it goes into RocksDB, as a processor with state of its own needs.
     """
     own = base.newSession()
     own_settings = {
@@ -291,6 +295,8 @@ def for_query(base: SparkSession, policy: Policy, rows: int = 0, compact: bool =
         own_settings[_PARTITIONS] = str(min(_cores(base), _MOST_PARTITIONS))
     if compact and state_store.usable(base):  # its versions share no rows: one is enough
         own_settings |= {state_store.SETTING: state_store.COMPACT, state_store.VERSIONS_IN_MEMORY: "1"}
+    if rocksdb:
+        own_settings[state_store.SETTING] = state_store.ROCKSDB
     own_settings |= _of_file_systems(base)
     for name in _names(own):
         if name.startswith(_REVERTED) and own.conf.isModifiable(name):

@@ -10,13 +10,15 @@ from workbench.session.java import compiled
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["COMPACT", "SETTING", "SPARKS_OWN", "VERSIONS_IN_MEMORY", "usable"]
+__all__ = ["COMPACT", "ROCKSDB", "SETTING", "SPARKS_OWN", "VERSIONS_IN_MEMORY", "usable"]
 
 SETTING = "spark.sql.streaming.stateStore.providerClass"
 VERSIONS_IN_MEMORY = "spark.sql.streaming.maxBatchesToRetainInMemory"
 _PACKAGE = "org.apache.spark.sql.execution.streaming.state"
 SPARKS_OWN = f"{_PACKAGE}.HDFSBackedStateStoreProvider"
 """Spark's store in memory, the default of every session."""
+ROCKSDB = f"{_PACKAGE}.RocksDBStateStoreProvider"
+"""Spark's store on disk, which processors with state of their own need."""
 COMPACT = f"{_PACKAGE}.CompactState"
 
 

@@ -15,6 +15,7 @@ from workbench.errors import ArgumentError, DataError, check_whole, wrong
 from workbench.sources.recorded import MOST_BATCHES, Recorded
 
 __all__ = [
+    "AFTER_ALL",
     "END_OF_INPUT",
     "check_key",
     "check_newest",
@@ -32,6 +33,8 @@ __all__ = [
 
 END_OF_INPUT = pd.Timestamp("2261-01-01")
 """The event time of the rows that close everything at the end of a finished run."""
+AFTER_ALL = END_OF_INPUT - pd.Timedelta(days=36_500)
+"""What a watermark passes at the end of a finished run only: a watermark delay is at most a hundred years."""
 
 _YEARS = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
 

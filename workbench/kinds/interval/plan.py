@@ -9,7 +9,7 @@ from workbench.joins import IntervalJoin
 from workbench.plan.how import spark_how
 from workbench.plan.names import Names, fill, interval, template
 
-__all__ = ["render"]
+__all__ = ["render", "shift"]
 
 _TEMPLATE = template('''
 {{ signature() }}
@@ -40,8 +40,8 @@ def render(join: IntervalJoin, names: Names, finish: bool) -> str:
         names,
         finish,
         join=join,
-        lower=_shift(lower),
-        upper=_shift(upper),
+        lower=shift(lower),
+        upper=shift(upper),
         lower_text=_described(lower),
         upper_text=_described(upper),
         how=join.how,
@@ -49,7 +49,8 @@ def render(join: IntervalJoin, names: Names, finish: bool) -> str:
     )
 
 
-def _shift(bound: timedelta) -> str:
+def shift(bound: timedelta) -> str:
+    """What is added to a time to shift it, as Python source; empty for no shift."""
     if not bound:
         return ""
     return f" {'-' if bound < times.ZERO else '+'} {interval(abs(bound))}"

@@ -1,0 +1,177 @@
+"""As-of joins: each left row with the right row of its key that is nearest in event time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.joins import DIRECTIONS, AsOfJoin, How, IntervalJoin
+from workbench.kinds._kind import Advised, Field, Flag, Kind, Menu, Micros, NearMiss
+from workbench.kinds._operator import CLOSEST_PAIR, PROCESSOR
+from workbench.kinds.as_of import fixes as as_of_fixes
+from workbench.kinds.as_of import plan, semantics
+from workbench.kinds.interval import Interval
+from workbench.literals import Side
+from workbench.plan.names import Names, SideNames
+
+__all__ = ["KINDS", "AnyAge", "WithinTolerance"]
+
+_INTERVAL = Interval()
+_DIRECTION = Menu(
+    "direction",
+    "Direction",
+    DIRECTIONS,
+    "Backward: the last right row at or before the left row's time; forward: the first at or after it; nearest: the "
+    "nearer of the two.",
+)
+_EXACT = Flag(
+    "allow_exact", "the very same time counts", "Whether a right row at the left row's time is a partner.", True
+)
+
+
+class _AsOf(Kind[AsOfJoin]):
+    """What both have in common."""
+
+    menus = (_DIRECTION,)
+    flags = (_EXACT,)
+    hows: tuple[How, ...] = ("inner", "left")
+    windowed = False
+    choice = semantics
+
+    def late_rows(self, join: AsOfJoin, side: SideNames, rows: str) -> str:
+        return _INTERVAL.late_rows(_ANY_INTERVAL, side, rows)
+
+    def assign(self, join: AsOfJoin, moments: Micros) -> pd.DataFrame:
+        return _INTERVAL.assign(_ANY_INTERVAL, moments)
+
+    def assignment(self, join: AsOfJoin) -> None:
+        return None
+
+    def window_word(self, join: AsOfJoin) -> str:
+        return ""
+
+    def waits_until(self, join: AsOfJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
+        if side == "right":
+            return f"rows of {other} could still come that have it as their partner"
+        return f"it comes out when {self.decided(join, other, end, moment)}"
+
+    def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
+        """When a left row's partner is known, in words."""
+        raise NotImplementedError
+
+    def near_miss(self, join: AsOfJoin, miss: NearMiss) -> str:
+        return f"no partner within the tolerance: the nearest, {miss.partner}, is {miss.distance} away, {miss.beyond} too far"
+
+    def alone(self, join: AsOfJoin, side: Side, other: str, until: str) -> str:
+        if side == "right":
+            replaced = f", and {until} another one took its place" if until and join.direction != "forward" else ""
+            return f"it is the partner of no row of {other}{replaced.replace('and ', 'and at ', 1)}"
+        where = {"backward": "before it", "forward": "after it", "nearest": "before or after it"}[join.direction]
+        return f"no row of its key on {other} {'at or ' * join.allow_exact}{where} was on time"
+
+    def missed(self, join: AsOfJoin, apart: Micros) -> Micros:
+        backward, forward = join.direction != "forward", join.direction != "backward"
+        faces = (apart < 0) & backward | (apart > 0) & forward | (apart == 0) & join.allow_exact
+        tolerance = _NO_LIMIT if join.tolerance is None else _tolerance(join)
+        words = np.where(
+            np.abs(apart) > tolerance,
+            "the nearest row of its key is beyond the tolerance",
+            "another row of its key was nearer",
+        )
+        return np.where(faces, words, f"no row of its key lies {join.direction}").astype(object)
+
+    def fixes(self, search: Any) -> list[pd.DataFrame]:
+        return [as_of_fixes.delays(search, search.join), as_of_fixes.tolerance(search, search.join)]
+
+
+class WithinTolerance(_AsOf):
+    """With a tolerance: an interval join, and an aggregation that keeps the best of each left row's pairs."""
+
+    name = "as_of"
+    label = "As-of join, within a tolerance"
+    fields = (
+        Field(
+            "tolerance",
+            "Tolerance",
+            "20 seconds",
+            "How far apart the two rows may be at most.",
+            "a tolerance",
+            times.not_negative,
+        ),
+    )
+    operator = CLOSEST_PAIR
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, AsOfJoin) and join.tolerance is not None
+
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> AsOfJoin:
+        return AsOfJoin(texts["direction"], texts["tolerance"], how, **flags)  # type: ignore[arg-type]
+
+    def plan(self, join: AsOfJoin, names: Names, finish: bool) -> str:
+        return plan.within(join, as_interval(join), names, finish)
+
+    def bounds(self, join: AsOfJoin) -> tuple[int, int]:
+        return _INTERVAL.bounds(as_interval(join))
+
+    def evicted_up_to(self, join: AsOfJoin, watermark: Micros) -> tuple[Micros, Micros]:
+        return _INTERVAL.evicted_up_to(as_interval(join), watermark)
+
+    def waits(self, join: AsOfJoin, side: Side) -> int:
+        return self.reach(join)
+
+    def reach(self, join: AsOfJoin) -> int:
+        return _tolerance(join)
+
+    def interval(self, join: AsOfJoin) -> tuple[int, int]:
+        return _INTERVAL.interval(as_interval(join))
+
+    def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
+        return f"the watermark has passed {moment(end + self.reach(join))}"
+
+    def limits(self, join: AsOfJoin) -> list[tuple[str, int]]:
+        return [("tolerance", each) for each in self.interval(join) if each]
+
+
+class AnyAge(_AsOf):
+    """Without a tolerance: a processor in Python, with the latest rows of each key in state."""
+
+    name = "as_of_any_age"
+    label = "As-of join, however far"
+    operator = PROCESSOR
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, AsOfJoin) and join.tolerance is None
+
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> AsOfJoin:
+        return AsOfJoin(texts["direction"], None, how, **flags)  # type: ignore[arg-type]
+
+    def plan(self, join: AsOfJoin, names: Names, finish: bool) -> str:
+        return plan.processor(join, names, finish)
+
+    def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
+        passed = f"the watermark has passed {moment(end)}"
+        return passed if join.direction == "backward" else f"{passed}, and no nearer row of {other} can come"
+
+
+def as_interval(join: AsOfJoin) -> IntervalJoin:
+    """The interval join that makes all pairs within the tolerance."""
+    tolerance = times.exact(join.tolerance)  # type: ignore[arg-type]
+    lower = times.ZERO if join.direction == "forward" else -tolerance
+    upper = times.ZERO if join.direction == "backward" else tolerance
+    apart = not join.allow_exact
+    return IntervalJoin(lower, upper, "inner", apart and lower == times.ZERO, apart and upper == times.ZERO)
+
+
+def _tolerance(join: AsOfJoin) -> int:
+    return times.micros(join.tolerance)  # type: ignore[arg-type]
+
+
+_NO_LIMIT = 2**62
+_ANY_INTERVAL = IntervalJoin("0 s", "0 s")
+
+KINDS: tuple[Kind[Any], ...] = (WithinTolerance(), AnyAge())

@@ -1,0 +1,64 @@
+"""What would have given rows of an as-of join a partner: longer watermark delays, a wider tolerance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.fixes import delays as longer_delays
+from workbench.fixes.search import COLUMNS, Search
+from workbench.joins import AsOfJoin
+from workbench.kinds.as_of import semantics
+from workbench.literals import SIDES, Side
+from workbench.model import Micros
+
+__all__ = ["delays", "tolerance"]
+
+
+def delays(search: Search, join: AsOfJoin) -> pd.DataFrame:
+    """Longer delays, for left rows whose partner were another if nothing came late, and for these partners."""
+    one, other = _partners(search, join, {side: np.ones(len(search.assignments[side]), dtype=bool) for side in SIDES})
+    if join.tolerance is not None:
+        near = np.abs(_apart(search, one, other)) <= times.micros(join.tolerance)
+        one, other = one[near], other[near]
+    return longer_delays(search, (one, other))
+
+
+def tolerance(search: Search, join: AsOfJoin) -> pd.DataFrame:
+    """A wider tolerance, for rows on time whose nearest partner on time is farther away."""
+    if join.tolerance is None:
+        return pd.DataFrame(columns=COLUMNS)
+    alive = {
+        side: ~(search.assignments[side]["late"] | search.assignments[side]["filtered"]).to_numpy() for side in SIDES
+    }
+    one, other = _partners(search, join, alive)
+    far = np.abs(_apart(search, one, other))
+    allowed = times.micros(join.tolerance)
+    parts, places = [], {"left": one, "right": other}
+    for side, partner in (SIDES, SIDES[::-1]):
+        rows, theirs = (_rows(search, each, places[each]) for each in (side, partner))
+        lost = (far > allowed) & ~search.matched[side][rows]
+        found = {"value": far[lost], "change": far[lost] - allowed, "partner": theirs[lost]}
+        parts.append(search.candidates(side, rows[lost], "tolerance", **found))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _partners(search: Search, join: AsOfJoin, among: dict[Side, Micros]) -> tuple[Micros, Micros]:
+    """Left rows and their partners, however far, among some assignments, as places of these."""
+    places = {side: np.flatnonzero(among[side] & (search.assignments[side]["key"] >= 0).to_numpy()) for side in SIDES}
+    left, right = (search.assignments[side][["key", "start"]].iloc[places[side]] for side in SIDES)
+    picked = semantics.picked(join, left, right)
+    some = picked >= 0
+    return places["left"][some], places["right"][picked[some]]
+
+
+def _apart(search: Search, one: Micros, other: Micros) -> Micros:
+    start = {side: search.assignments[side]["start"].to_numpy() for side in SIDES}
+    apart: Micros = start["right"][other] - start["left"][one]
+    return apart
+
+
+def _rows(search: Search, side: Side, places: Micros) -> Micros:
+    rows: Micros = search.assignments[side]["row"].to_numpy()[places]
+    return rows

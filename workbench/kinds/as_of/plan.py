@@ -1,0 +1,218 @@
+"""The as-of join on Spark: with a tolerance an interval join and an aggregation, without one a stateful processor."""
+
+from __future__ import annotations
+
+from workbench import times
+from workbench.joins import AsOfJoin, IntervalJoin
+from workbench.kinds.as_of import semantics
+from workbench.kinds.interval.plan import shift
+from workbench.plan.names import Names, fill, template
+from workbench.sources.arrow import AFTER_ALL
+
+__all__ = ["processor", "within"]
+
+_WITHIN = template('''
+{% macro needed(side) -%}
+{% for name in side.prefixed_keys %}{% if name != side.prefixed_time %}{{ name }}, {% endif %}{% endfor %}{{ side.prefixed_time }}
+{%- endmacro %}
+{{ signature() }}
+    """Give each row the {{ words }}."""
+{% call prepare(left) %}
+{% if join.how == "inner" %}
+        .where({% for key in left.prefixed_keys %}F.col({{ key }}).isNotNull(){{ " & " if not loop.last }}{% endfor %})
+{% endif %}
+        .select({{ needed(left) }}, F.struct("*").alias("left"), F.expr("uuid()").alias("row_id"))  # equal rows stay two
+{% endcall %}
+{% call prepare(right) %}
+        .where({% for key in right.prefixed_keys %}F.col({{ key }}).isNotNull(){{ " & " if not loop.last }}{% endfor %})
+        .select(
+            {{ needed(right) }},
+            F.struct("*").alias("right"),
+            # of several at the same time the one that Spark has read last is meant
+            F.current_timestamp().alias("micro_batch"),
+            F.expr("java_method('java.lang.System', 'nanoTime')").cast("long").alias("read_at"),
+        )
+{% endcall %}
+    in_reach = (
+        {{ same_keys() }}
+        & (F.col({{ right.prefixed_time }}) {{ ">" if bounds.lower_exclusive else ">=" }} F.col({{ left.prefixed_time }}){{ lower }})
+        & (F.col({{ right.prefixed_time }}) {{ "<" if bounds.upper_exclusive else "<=" }} F.col({{ left.prefixed_time }}){{ upper }})
+{% if join.direction == "nearest" and not join.allow_exact %}
+        & (F.col({{ right.prefixed_time }}) != F.col({{ left.prefixed_time }}))
+{% endif %}
+    )
+    apart = F.unix_micros({{ right.prefixed_time }}) - F.unix_micros({{ left.prefixed_time }})
+    nearest = F.struct(-F.abs(apart), apart <= 0, "micro_batch", "read_at")
+    # every pair in reach goes into the aggregation, which keeps the best until the watermark has passed the left row
+    best = (
+        {{ left.var }}.join({{ right.var }}, in_reach, {{ join.how | literal }})
+        .groupBy({{ left.prefixed_time }}, "row_id")
+        .agg(F.first("left").alias("left"), F.max_by("right", nearest).alias("right"))
+    )
+    return best.select("left.*", "right.*")
+''')
+
+_PROCESSOR = template('''
+{{ signature() }}
+    """Give each row the {{ words }}."""
+    sides = []
+{% for side in (left, right) %}
+{% call prepare(side) %}
+{% if side == right or join.how == "inner" %}
+        .where({% for key in side.prefixed_keys %}F.col({{ key }}).isNotNull(){{ " & " if not loop.last }}{% endfor %})
+{% endif %}
+{% endcall %}
+    sides.append(
+        {{ side.var }}.withColumnRenamed({{ (side.prefix + side.time) | literal }}, "event_time")
+        .select(
+{% for key in side.prefixed_keys %}
+            F.col({{ '"event_time"' if key == side.prefixed_time else key }}).alias("key_{{ loop.index }}"),
+{% endfor %}
+            F.unix_micros("event_time").alias("at"),
+            F.lit({{ side == left }}).alias("is_left"),
+            "*",
+        )
+    )
+{% endfor %}
+    left_schema, right_schema = {{ left.var }}.schema, {{ right.var }}.schema
+    left_columns = ["event_time" if each == {{ (left.prefix + left.time) | literal }} else each for each in left_schema.names]
+    right_columns = ["event_time" if each == {{ (right.prefix + right.time) | literal }} else each for each in right_schema.names]
+    nothing = [None] * len(right_columns)
+
+    class LatestVersion(StatefulProcessor):
+        """Holds the right rows of a key that may still be a partner, and the left rows whose partner is not yet known.
+
+        Times are in microseconds since 1970-01-01 UTC.
+        """
+
+        def init(self, handle):
+            self.handle = handle
+            self.versions = handle.getMapState("versions", "at BIGINT", right_schema)
+            self.waiting = handle.getMapState("waiting", "at BIGINT, number INT", left_schema)
+
+        def handleInputRows(self, key, rows, timerValues):
+            yield from self.advance(rows, timerValues.getCurrentWatermarkInMs() * 1000)
+
+        def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+            yield from self.advance([], timerValues.getCurrentWatermarkInMs() * 1000)
+
+        def advance(self, rows, watermark):
+            versions = {key[0]: row for key, row in self.versions.iterator()}
+            waiting = {tuple(key): row for key, row in self.waiting.iterator()}
+            stored = set(versions), set(waiting)
+            fresh = set()
+            for row in rows:
+                if row["is_left"]:
+                    number = next(n for n in count() if (row["at"], n) not in waiting)
+                    waiting[row["at"], number] = tuple(row[name] for name in left_columns)
+                else:  # of several at the same time the last one stays
+                    versions[row["at"]] = tuple(row[name] for name in right_columns)
+                    fresh.add(row["at"])
+            times = sorted(versions)
+            ended = watermark >= {{ ended }}  # the end of the input has come
+            wakes = []
+            for (at, number), row in sorted(waiting.items(), key=lambda each: each[0]):
+                partner, known_at = self.partner(at, times)
+                if known_at is None or known_at > watermark:
+                    if not ended:
+                        wakes += [] if known_at is None else [known_at]
+                        continue
+                del waiting[at, number]
+{% if join.how == "inner" %}
+                if partner is not None:
+                    yield joined_row(*row, *versions[partner])
+{% else %}
+                yield joined_row(*row, *(nothing if partner is None else versions[partner]))
+{% endif %}
+{% if join.direction == "forward" %}
+            kept = [] if ended else times[bisect_right(times, watermark) :]
+{% else %}
+            passed = bisect_right(times, watermark)
+            kept = [] if ended else times[max(passed - {{ kept }}, 0) :]
+{% endif %}
+            for at in stored[0] - set(kept):
+                self.versions.removeKey((at,))
+            for at in fresh & set(kept):
+                self.versions.updateValue((at,), versions[at])
+            for each in stored[1] - set(waiting):
+                self.waiting.removeKey(each)
+            for each in set(waiting) - stored[1]:
+                self.waiting.updateValue(each, waiting[each])
+            wakes += [at for at in kept if at > watermark]
+            if kept or waiting:
+                self.handle.registerTimer(-(-min(wakes, default={{ ended }}) // 1000))
+
+        def partner(self, at, times):
+            """The time of a left row's partner, and the watermark from which on no other can come; None: never."""
+{% if join.direction != "forward" %}
+            before = bisect_{{ "right" if join.allow_exact else "left" }}(times, at) - 1
+            earlier = times[before] if before >= 0 else None
+{% endif %}
+{% if join.direction == "backward" %}
+            return earlier, at
+{% else %}
+            after = bisect_{{ "left" if join.allow_exact else "right" }}(times, at)
+            later = times[after] if after < len(times) else None
+{% if join.direction == "forward" %}
+            return later, later
+{% else %}
+            known_at = [each for each in (later, None if earlier is None else 2 * at - earlier) if each is not None]
+            if earlier is None or (later is not None and later - at < at - earlier):
+                earlier = later
+            return earlier, max(at, min(known_at)) if known_at else None
+{% endif %}
+{% endif %}
+
+        def close(self):
+            pass
+
+    joined_row = Row(*left_schema.names, *right_schema.names)
+    output = StructType([*left_schema, *right_schema])
+    by_key = sides[0].unionByName(sides[1], allowMissingColumns=True).groupBy({% for key in keys %}"key_{{ loop.index }}"{{ ", " if not loop.last }}{% endfor %})
+    return by_key.transformWithState(LatestVersion(), output, "append", "eventTime")
+''')
+
+
+def within(join: AsOfJoin, bounds: IntervalJoin, names: Names, finish: bool) -> str:
+    """The text of a join with a tolerance.
+
+    Parameters
+    ----------
+    join
+        The join.
+    bounds
+        The interval that its tolerance makes.
+    names, finish
+        As in `workbench.plan.render`.
+    """
+    lower, upper = times.exact(bounds.lower), times.exact(bounds.upper)
+    more = {"bounds": bounds, "lower": shift(lower), "upper": shift(upper), "how": join.how}
+    return fill(_WITHIN, names, finish, join=join, words=_words(join), **more)
+
+
+def processor(join: AsOfJoin, names: Names, finish: bool) -> str:
+    """The text of a join without a tolerance; arguments as in `within`."""
+    return fill(
+        _PROCESSOR,
+        names,
+        finish,
+        join=join,
+        words=_words(join),
+        how=join.how,
+        kept=semantics.kept(join),
+        ended=f"{AFTER_ALL.value // 1000:_}",
+    )
+
+
+def _words(join: AsOfJoin) -> str:
+    which = {
+        "backward": "last right row of its key at or before its time",
+        "forward": "first right row of its key at or after its time",
+        "nearest": "right row of its key that is nearest to its time",
+    }[join.direction]
+    which = (
+        which
+        if join.allow_exact
+        else which.replace("at or ", "").replace("nearest to its", "nearest to, and not at, its")
+    )
+    return which if join.tolerance is None else f"{which}, at most {times.text(times.exact(join.tolerance))} apart"

@@ -1,0 +1,134 @@
+"""Joins that give each left row one right row, chosen among those in reach, when nothing can change the choice any more.
+
+`by_pairs`: Spark's hash join makes all pairs in reach, and its aggregation keeps one of each left row. `by_processor`: a
+processor in Python has both sides in state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from workbench.joins import Join, emission
+from workbench.kinds import Choice, Micros, kind_of
+from workbench.literals import SIDES, Side
+from workbench.model import _hash_join
+from workbench.model._outcome import Outcome
+from workbench.model._outputs import Placed, of_pairs
+from workbench.model._shared import Shared
+from workbench.model._watermarks import ENDED, Watermarks
+from workbench.spark_versions import SparkFacts
+
+_LEFT, _RIGHT = SIDES
+
+
+def by_pairs(
+    join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, spark: SparkFacts
+) -> Outcome:
+    """What comes out of a hash join and an aggregation; arguments as in `workbench.model._operators.OperatorModel`.
+
+    A group is open from a left row's first pair, or from when it comes out of the join without one, until the
+    watermark that the join passes on has passed the row: the lower of those by which its two sides are evicted.
+    """
+    left, right = sides[_LEFT], sides[_RIGHT]
+    one, other, met_in = _hash_join.met(join, marks, sides, shared, spark)
+    choice, alive = _choice(join), _alive(left)
+    times = left["start"].to_numpy()[one], right["start"].to_numpy()[other]
+    near = choice.in_reach(join, *times)
+    one, other, met_in, *times = (each[near] for each in (one, other, met_in, *times))
+    begin, leaves = left["batch"].to_numpy(), left["evicted_in"].to_numpy()
+    passed_on = np.maximum.accumulate(np.minimum(*_hash_join.evicted_up_to(join, marks, shared)))
+    closes = np.maximum(begin, np.searchsorted(passed_on, left["end"]))
+    picked = choice.chosen(join, one, times[0], other, times[1])
+    partner = np.full(len(left), -1)
+    partner[one[picked]] = other[picked]
+    opens = np.full(len(left), len(marks))
+    np.minimum.at(opens, one, met_in)
+    if emission(join).padded:
+        opens[partner < 0] = leaves[partner < 0]
+    grouped = alive & (opens < len(marks))
+    in_groups = _open(opens[grouped], closes[grouped], len(marks))
+    in_join = [
+        _open(*(each[name][_alive(each)] for name in ("batch", "evicted_in")), len(marks)) for each in (left, right)
+    ]
+    left["evicted_in"] = np.where(grouped, np.maximum(leaves, closes), leaves)
+    return _outcome(join, marks, sides, shared, (partner, closes), in_join[0] + in_join[1] + in_groups)
+
+
+def by_processor(
+    join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts
+) -> Outcome:
+    """What comes out of a processor with both sides in state; arguments as in `by_pairs`.
+
+    A left row is in state until its partner is known; a right row until a later one has taken its place for all left
+    rows that can still come.
+    """
+    left, right = sides[_LEFT], sides[_RIGHT]
+    here = {side: np.flatnonzero(_alive(sides[side]) & (sides[side]["key"] >= 0).to_numpy()) for side in SIDES}
+    known = {side: sides[side][["key", "start"]].iloc[here[side]] for side in SIDES}
+    choice = _choice(join)
+    partner, due = np.full(len(left), -1), np.full(len(left), ENDED)
+    picked = choice.picked(join, known[_LEFT], known[_RIGHT])
+    partner[here[_LEFT][picked >= 0]] = here[_RIGHT][picked[picked >= 0]]
+    due[here[_LEFT]] = choice.known_at(join, known[_LEFT], known[_RIGHT])
+    keyless = np.flatnonzero((left["key"] < 0).to_numpy())  # they have a group of their own, without right rows
+    due[keyless] = choice.known_at(join, left[["key", "start"]].iloc[keyless], known[_RIGHT].iloc[:0])
+    closes = np.maximum(left["batch"], np.searchsorted(marks.eviction, np.minimum(due, ENDED))).to_numpy()
+    arrived = right["batch"].to_numpy()
+    until, replaced_by = choice.retained(join, known[_RIGHT])
+    gone = np.searchsorted(marks.eviction, np.minimum(until, ENDED))
+    overwritten = replaced_by >= 0
+    gone[overwritten] = np.minimum(gone, arrived[here[_RIGHT]][replaced_by])[overwritten]
+    leaves = arrived.copy()
+    leaves[here[_RIGHT]] = np.maximum(leaves[here[_RIGHT]], gone)
+    left["evicted_in"], right["evicted_in"] = closes, leaves
+    for mine in sides.values():
+        mine["group"] = np.full(len(mine), -1, dtype=np.int8)
+    return _outcome(join, marks, sides, shared, (partner, closes), None)
+
+
+def _outcome(
+    join: Join,
+    marks: Watermarks,
+    sides: dict[Side, pd.DataFrame],
+    shared: Shared,
+    chosen: tuple[Micros, Micros],
+    counted: Micros | None,
+) -> Outcome:
+    """What comes out of left rows with these partners, -1 for none, in these micro-batches."""
+    partner, closes = chosen
+    left, right = sides[_LEFT], sides[_RIGHT]
+    out = _alive(left) & (closes < len(marks))
+    met, alone = np.flatnonzero(out & (partner >= 0)), np.flatnonzero(out & (partner < 0))
+    places = {_LEFT: met, _RIGHT: partner[met]}
+    for side, place in places.items():
+        matched = np.zeros(len(sides[side]), dtype=bool)
+        matched[place] = True
+        sides[side]["matched"] = matched
+        sides[side]["held"] = _alive(sides[side]) & (sides[side]["evicted_in"] > sides[side]["batch"])
+    emits = emission(join)
+    padded = {_LEFT: _placed({_LEFT: alone}, closes[alone])} if emits.padded else {}
+    rows = {side: sides[side]["row"].to_numpy() for side in SIDES}
+    outputs = of_pairs(emits, rows, _placed(places, closes[met]), padded)
+    return Outcome(marks, shared.keys, sides, outputs, _hash_join.no_groups(), np.zeros(len(marks), int), counted)
+
+
+def _placed(assignments: dict[Side, Micros], batch: Micros) -> Placed:
+    none = np.zeros(len(batch), dtype=np.int64)
+    return Placed(assignments, none, none, batch)
+
+
+def _alive(mine: pd.DataFrame) -> Micros:
+    return ~(mine["late"] | mine["filtered"]).to_numpy()
+
+
+def _choice(join: Join) -> Choice:
+    choice = kind_of(join).choice
+    assert choice is not None
+    return choice
+
+
+def _open(begin: Micros, end: Micros, count: int) -> Micros:
+    """How many of what begins and ends in these micro-batches is there after each of them."""
+    added, removed = (np.bincount(np.minimum(each, count), minlength=count + 1)[:count] for each in (begin, end))
+    return np.cumsum(added - removed)
