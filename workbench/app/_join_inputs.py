@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.errors import ArgumentError
 from workbench.joins import How
-from workbench.kinds import Field, Flag, kinds
+from workbench.kinds import Field, Flag, Menu, kinds
 from workbench.literals import DELAYS
 
 _OF_THE_RUN = {*DELAYS.values(), "policy", "finish"}
@@ -27,13 +27,13 @@ class JoinInputs:
         input, so that it keeps what is typed when another kind is chosen.
     """
 
-    inputs: Mapping[str, Field | Flag]
+    inputs: Mapping[str, Field | Menu | Flag]
     names: Mapping[str, Mapping[str, str]]
 
     def join(self, values: Mapping[str, Any], how: How) -> Any:
         """The join that a form's values describe."""
         kind, names = kinds()[values["kind"]], self.names[values["kind"]]
-        texts = {each.argument: values[names[each.argument]] for each in kind.fields}
+        texts = {each.argument: values[names[each.argument]] for each in kind.inputs if not isinstance(each, Flag)}
         flags = {each.argument: values[names[each.argument]] for each in kind.flags}
         return kind.make(texts, flags, how)
 
@@ -56,12 +56,13 @@ class JoinInputs:
 
 
 def join_inputs() -> JoinInputs:
-    """The inputs of all kinds; those of the kinds with most fields first, to stay together, and flags last."""
+    """The inputs of all kinds; those of the kinds with most fields first, to stay together, then menus, flags last."""
     known = sorted(kinds().values(), key=lambda kind: -len(kind.fields))
-    inputs: dict[str, Field | Flag] = {}
-    owners: dict[Field | Flag, str] = {}
-    of_all: list[tuple[str, Field | Flag]] = []
+    inputs: dict[str, Field | Menu | Flag] = {}
+    owners: dict[Field | Menu | Flag, str] = {}
+    of_all: list[tuple[str, Field | Menu | Flag]] = []
     of_all += [(kind.name, each) for kind in known for each in kind.fields]
+    of_all += [(kind.name, each) for kind in known for each in kind.menus]
     of_all += [(kind.name, each) for kind in known for each in kind.flags]
     names: dict[str, dict[str, str]] = {kind.name: {} for kind in known}
     for kind_name, each in of_all:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any
+from typing import Any, assert_never
 
 import ipywidgets as widgets
 
@@ -20,7 +20,7 @@ from workbench.app.sources import sources
 from workbench.app.sources.job import VARIABLE as JOB
 from workbench.jobs import Job
 from workbench.joins import HOWS, Join, how_of
-from workbench.kinds import Field, kind_of, kinds
+from workbench.kinds import Field, Flag, Menu, kind_of, kinds
 from workbench.literals import DELAYS, POLICIES
 from workbench.runs import summary
 from workbench.runs.labels import setting_value
@@ -99,8 +99,7 @@ class SettingsPanel:
         known = widgets.Dropdown(options=[(kind.label, name) for name, kind in kinds().items()])
         add("kind", known, "Kind", "What makes two rows partners: a time difference, or a window they share.")
         for name, each in self._inputs.inputs.items():
-            box = widgets.Text(each.first) if isinstance(each, Field) else widgets.Checkbox(False)
-            add(name, box, each.label, each.help)
+            add(name, _input_of(each), each.label, each.help)
         add("how", widgets.Dropdown(options=HOWS), "How", _HOW)
         self.form.follow("kind", self._show_fields)
         self._fields = group(*self.form.row("kind", *self._inputs.inputs))
@@ -238,11 +237,24 @@ def suggested(scenario: str) -> Join:
     return join
 
 
+def _input_of(part: Field | Menu | Flag) -> widgets.Widget:
+    """The input of a part of a join's form."""
+    match part:
+        case Field():
+            return widgets.Text(part.first)
+        case Menu():
+            return widgets.Dropdown(options=part.values)
+        case Flag():
+            return widgets.Checkbox(part.first)
+        case _:
+            assert_never(part)
+
+
 def _settings(of: RunConfiguration | Result) -> dict[str, Any]:
     """The inputs of a configuration, by the names that `SettingsPanel.apply` takes."""
     kind = kind_of(of.join)
     given = kind.arguments(of.join)
-    names = [*(each.argument for each in kind.fields), *(each.argument for each in kind.flags)]
+    names = [each.argument for each in kind.inputs]
     inputs = {name: times.text(given[name]) if isinstance(given[name], timedelta) else given[name] for name in names}
     delays = {DELAYS[side]: times.text(getattr(of, side).watermark) for side in SIDES}
     return inputs | delays | {"policy": of.policy, "finish": of.finish}

@@ -114,8 +114,9 @@ class Choice(Protocol):
         """The watermark from which on nothing can change a left row's partner; 2**62: never."""
 
     def retained(self, join: Any, right: pd.DataFrame) -> tuple[Micros, Micros]:
-        """For each right row the watermark that makes it useless (2**62: none), and the place of the one that
-        replaces it when it arrives (-1: none).
+        """For each right row the watermark from which on it is of no use, and the place of the one that replaces it.
+
+        The watermark is 2**62 where there is none, the place -1.
         """
 
 
@@ -171,6 +172,11 @@ class Kind(Generic[J]):
     window_noun: str = "window"
 
     # the description
+
+    @property
+    def inputs(self) -> tuple[Field | Menu | Flag, ...]:
+        """The inputs of its form, but for ``how``."""
+        return (*self.fields, *self.menus, *self.flags)
 
     def describes(self, join: object) -> bool:
         """Whether something is a join of this kind."""

@@ -1,10 +1,12 @@
-"""Joins that give each left row one right row, chosen among those in reach, when nothing can change the choice any more.
+"""Joins that give each left row one right row, chosen when nothing can change the choice any more.
 
-`by_pairs`: Spark's hash join makes all pairs in reach, and its aggregation keeps one of each left row. `by_processor`: a
-processor in Python has both sides in state.
+`by_pairs`: Spark's hash join makes all pairs in reach, and its aggregation keeps one of each left row.
+`by_processor`: a processor in Python has both sides in state.
 """
 
 from __future__ import annotations
+
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -35,7 +37,8 @@ def by_pairs(
     choice, alive = _choice(join), _alive(left)
     times = left["start"].to_numpy()[one], right["start"].to_numpy()[other]
     near = choice.in_reach(join, *times)
-    one, other, met_in, *times = (each[near] for each in (one, other, met_in, *times))
+    one, other, met_in = one[near], other[near], met_in[near]
+    times = times[0][near], times[1][near]
     begin, leaves = left["batch"].to_numpy(), left["evicted_in"].to_numpy()
     passed_on = np.maximum.accumulate(np.minimum(*_hash_join.evicted_up_to(join, marks, shared)))
     closes = np.maximum(begin, np.searchsorted(passed_on, left["end"]))
@@ -48,9 +51,7 @@ def by_pairs(
         opens[partner < 0] = leaves[partner < 0]
     grouped = alive & (opens < len(marks))
     in_groups = _open(opens[grouped], closes[grouped], len(marks))
-    in_join = [
-        _open(*(each[name][_alive(each)] for name in ("batch", "evicted_in")), len(marks)) for each in (left, right)
-    ]
+    in_join = [_rows_open(each, len(marks)) for each in (left, right)]
     left["evicted_in"] = np.where(grouped, np.maximum(leaves, closes), leaves)
     return _outcome(join, marks, sides, shared, (partner, closes), in_join[0] + in_join[1] + in_groups)
 
@@ -97,7 +98,7 @@ def _outcome(
 ) -> Outcome:
     """What comes out of left rows with these partners, -1 for none, in these micro-batches."""
     partner, closes = chosen
-    left, right = sides[_LEFT], sides[_RIGHT]
+    left = sides[_LEFT]
     out = _alive(left) & (closes < len(marks))
     met, alone = np.flatnonzero(out & (partner >= 0)), np.flatnonzero(out & (partner < 0))
     places = {_LEFT: met, _RIGHT: partner[met]}
@@ -123,9 +124,13 @@ def _alive(mine: pd.DataFrame) -> Micros:
 
 
 def _choice(join: Join) -> Choice:
-    choice = kind_of(join).choice
-    assert choice is not None
-    return choice
+    return cast(Choice, kind_of(join).choice)
+
+
+def _rows_open(mine: pd.DataFrame, count: int) -> Micros:
+    """How many rows of a side are in state after each micro-batch."""
+    alive = mine[_alive(mine)]
+    return _open(alive["batch"].to_numpy(), alive["evicted_in"].to_numpy(), count)
 
 
 def _open(begin: Micros, end: Micros, count: int) -> Micros:

@@ -118,7 +118,7 @@ def setting_name(join: Join, names: Sequence[str], setting: str) -> str:
         if setting == DELAYS[side]:
             return f"delay of {name}"
     kind = kind_of(join)
-    labels = {each.argument: each.label for each in kind.fields} | {each.argument: each.label for each in kind.flags}
+    labels = {each.argument: each.label for each in kind.inputs}
     label = (labels | _OF_THE_RUN).get(setting, setting)
     return label[:1].lower() + label[1:]
 

@@ -15,6 +15,8 @@ __all__ = ["closed_in", "closing", "opening", "session_spans", "spans"]
 
 def spans(simulation: Simulation) -> pd.DataFrame:
     """The windows behind the rows: ``start``, ``end``, ``opened``, ``closed``, ``key`` (of a session)."""
+    if kind_of(simulation.join).choice is not None:
+        return _versions(simulation)
     if not simulation.windowed:
         none = np.array([], dtype="datetime64[us]")
         return pd.DataFrame({"key": [], "start": none, "end": none, "opened": [], "closed": []})
@@ -30,6 +32,28 @@ def spans(simulation: Simulation) -> pd.DataFrame:
         closed = closing(simulation, found["end"].to_numpy())
     moments = {name: found[name].to_numpy(dtype=np.int64).astype("datetime64[us]") for name in ("start", "end")}
     return pd.DataFrame({"key": words, **moments, "opened": opened, "closed": closed})
+
+
+def _versions(simulation: Simulation) -> pd.DataFrame:
+    """The right rows of a join that gives a left row one of them, each from its time until another replaces it."""
+    mine, count = simulation.outcome.assignments["right"], len(simulation.outcome.marks)
+    mine = mine[~(mine["late"] | mine["filtered"]).to_numpy() & (mine["key"] >= 0).to_numpy()]
+    start = mine["start"].to_numpy()
+    mine = mine.iloc[np.lexsort((start, mine["key"]))]
+    start, key = mine["start"].to_numpy(), mine["key"].to_numpy()
+    newest = max((int(each.event_times.max()) for each in (simulation.left, simulation.right) if len(each)), default=0)
+    last = np.maximum(start, newest)
+    end = np.where(np.append(key[1:] == key[:-1], False)[: len(key)], np.append(start[1:], 0)[: len(key)], last)
+    until = mine["evicted_in"].to_numpy()
+    return pd.DataFrame(
+        {
+            "key": key_words(simulation.side("right"), mine["row"].to_numpy()),
+            "start": start.astype("datetime64[us]"),
+            "end": end.astype("datetime64[us]"),
+            "opened": mine["batch"].to_numpy(),
+            "closed": np.where(until < count, until, NEVER),
+        }
+    )
 
 
 def closing(simulation: Simulation, end: Micros) -> Micros:

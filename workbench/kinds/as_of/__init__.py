@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from datetime import timedelta
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pandas as pd
 
 from workbench import times
 from workbench.joins import DIRECTIONS, AsOfJoin, How, IntervalJoin
-from workbench.kinds._kind import Advised, Field, Flag, Kind, Menu, Micros, NearMiss
+from workbench.kinds._kind import Field, Flag, Kind, Menu, Micros, NearMiss
 from workbench.kinds._operator import CLOSEST_PAIR, PROCESSOR
 from workbench.kinds.as_of import fixes as as_of_fixes
 from workbench.kinds.as_of import plan, semantics
@@ -29,9 +28,9 @@ _DIRECTION = Menu(
     "Backward: the last right row at or before the left row's time; forward: the first at or after it; nearest: the "
     "nearer of the two.",
 )
-_EXACT = Flag(
-    "allow_exact", "the very same time counts", "Whether a right row at the left row's time is a partner.", True
-)
+_SAME = "Whether a right row at the very time of the left row is a partner."
+_EXACT = Flag("allow_exact", "at the same time, too", _SAME, True)
+_APART = "How far apart the two rows may be at most."
 
 
 class _AsOf(Kind[AsOfJoin]):
@@ -65,7 +64,8 @@ class _AsOf(Kind[AsOfJoin]):
         raise NotImplementedError
 
     def near_miss(self, join: AsOfJoin, miss: NearMiss) -> str:
-        return f"no partner within the tolerance: the nearest, {miss.partner}, is {miss.distance} away, {miss.beyond} too far"
+        nearest = f"the nearest, {miss.partner}, is {miss.distance} away, {miss.beyond} too far"
+        return f"no partner within the tolerance: {nearest}"
 
     def alone(self, join: AsOfJoin, side: Side, other: str, until: str) -> str:
         if side == "right":
@@ -78,11 +78,8 @@ class _AsOf(Kind[AsOfJoin]):
         backward, forward = join.direction != "forward", join.direction != "backward"
         faces = (apart < 0) & backward | (apart > 0) & forward | (apart == 0) & join.allow_exact
         tolerance = _NO_LIMIT if join.tolerance is None else _tolerance(join)
-        words = np.where(
-            np.abs(apart) > tolerance,
-            "the nearest row of its key is beyond the tolerance",
-            "another row of its key was nearer",
-        )
+        near, far = "another row of its key was nearer", "the nearest row of its key is beyond the tolerance"
+        words = np.where(np.abs(apart) > tolerance, far, near)
         return np.where(faces, words, f"no row of its key lies {join.direction}").astype(object)
 
     def fixes(self, search: Any) -> list[pd.DataFrame]:
@@ -94,16 +91,7 @@ class WithinTolerance(_AsOf):
 
     name = "as_of"
     label = "As-of join, within a tolerance"
-    fields = (
-        Field(
-            "tolerance",
-            "Tolerance",
-            "20 seconds",
-            "How far apart the two rows may be at most.",
-            "a tolerance",
-            times.not_negative,
-        ),
-    )
+    fields = (Field("tolerance", "Tolerance", "20 seconds", _APART, "a tolerance", times.not_negative),)
     operator = CLOSEST_PAIR
 
     def describes(self, join: object) -> bool:
