@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from generators._draw import SECOND, Draw, Numbers, Side, names
 
@@ -207,7 +208,56 @@ def page_views_searches(draw: Draw) -> tuple[Side, Side]:
     return page_views, searches
 
 
+def orders_prices(draw: Draw) -> tuple[Side, Side]:
+    """A shop whose prices change: orders, and each product's prices, some of them in bursts; one order in 20 has none.
+
+    Suits an as-of join, ``AsOfJoin("backward", "2 minutes", how="left")``: an order is charged the price that was in
+    force at its time, however many changes there were before, and a change that comes late must not be missed.
+    """
+    count = draw.settings.events
+    usual = max(1, count // 40)
+    goods, ordered = draw.keys(count, usual=usual), draw.moments(count)
+    priced = draw.partnered(count, unmatched=0.05)
+    new = pa.array(draw.rng.integers(0, max(1, usual // 10), count))
+    orders = Side(
+        "orders",
+        ("product_id",),
+        "ordered_at",
+        ordered,
+        {
+            "product_id": pc.if_else(pa.array(priced), names("g", goods), names("new", new)),
+            "order_id": names("o", draw.numbers(count)),
+            "customer": draw.pool(lambda fake: fake.name(), count),
+            "quantity": pa.array(draw.rng.integers(1, 6, count)),
+        },
+    )
+    first = np.unique(goods[priced])
+    changed = np.sort(draw.rng.choice(np.flatnonzero(priced), int(priced.sum()) // 3))
+    again = changed[draw.rng.random(len(changed)) < 0.3]  # corrected within a second or two
+    moments = np.concatenate(
+        [
+            ordered[:1].repeat(len(first)) - draw.rng.integers(1, 20, len(first)) * SECOND,
+            ordered[changed] - draw.rng.integers(0, 5_000, len(changed)) * 1000,
+            ordered[again] + draw.rng.integers(300, 2_000, len(again)) * 1000,
+        ]
+    )
+    order = np.argsort(moments, kind="stable")
+    prices = Side(
+        "prices",
+        ("product_id",),
+        "changed_at",
+        moments[order],
+        {
+            "product_id": names("g", np.concatenate([first, goods[changed], goods[again]])[order]),
+            "price_id": names("p", draw.numbers(len(order))),
+            "price": draw.amounts(len(order), 20.0),
+            "reason": draw.pick(["list price", "discount", "correction"], len(order), [5, 3, 1]),
+        },
+    )
+    return orders, prices
+
+
 SCENARIOS = {
     each.__name__: each
-    for each in (impressions_clicks, orders_payments, goods_info_price, transfers, page_views_searches)
+    for each in (impressions_clicks, orders_payments, goods_info_price, transfers, page_views_searches, orders_prices)
 }

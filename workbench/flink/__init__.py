@@ -84,7 +84,7 @@ def java(join: Join, left: Stream, right: Stream) -> str:
         As in `sql`.
     """
     given = _given(join, left, right)
-    parts = {"assigner": None, "bounds": [], "by_table": False} | kind_of(join).flink_java(join)
+    parts = {"assigner": None, "bounds": [], "by_table": False, "more": {}} | kind_of(join).flink_java(join)
     by_table = parts["by_table"]
     named = [{each.name: each for each in columns} for columns in given["fields"]]
     body = _TEMPLATES.get_template(parts["template"]).render(
@@ -97,6 +97,7 @@ def java(join: Join, left: Stream, right: Stream) -> str:
         delays=[syntax.duration(stream.watermark, "watermark") for stream in (left, right)],
         assigner=parts["assigner"],
         bounds=parts["bounds"],
+        **parts["more"],
     )
     return f"{syntax.java_imports(body)}\n\n{body}\n"
 
@@ -136,6 +137,7 @@ def _given(join: Join, left: Stream, right: Stream) -> dict[str, Any]:
         "fields": [syntax.fields(stream) for stream in (left, right)],
         "both": syntax.BOTH,
         "grouped": kind.grouped,
+        "chosen": kind.choice is not None,
         "windowed": kind.windowed,
         "session": kind.merging,
         "sides": tuple(range(len(emitted.sides))),
@@ -154,6 +156,7 @@ def _tables(given: dict[str, Any], watermarks: bool) -> list[str]:
             options=syntax.options(stream, name),
             time=stream.time,
             delay=syntax.interval(stream.watermark, "watermark") if watermarks else "",
+            key=stream.key if given["chosen"] and stream is given["right"] else (),
         )
         for name, columns, stream in sides
     ]

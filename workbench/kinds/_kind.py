@@ -377,7 +377,7 @@ class Kind(Generic[J]):
         raise ArgumentError(f"join: got {join!r}; Flink has no such join, use an interval or a window join there")
 
     def flink_java(self, join: J) -> dict[str, Any]:
-        """The Java ``template``, and its ``assigner`` or ``bounds``; ``by_table`` if SQL is to do it."""
+        """The Java ``template``, its ``assigner``, ``bounds``, or ``more`` by name; ``by_table`` if SQL is to do it."""
         raise ArgumentError(f"join: got {join!r}; Flink has no such join, use an interval or a window join there")
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.errors import ArgumentError
+from workbench.flink import syntax as flink
 from workbench.joins import DIRECTIONS, AsOfJoin, How, IntervalJoin
 from workbench.kinds._kind import Field, Flag, Kind, Menu, Micros, NearMiss
 from workbench.kinds._operator import CLOSEST_PAIR, PROCESSOR
@@ -81,6 +83,20 @@ class _AsOf(Kind[AsOfJoin]):
         near, far = "another row of its key was nearer", "the nearest row of its key is beyond the tolerance"
         words = np.where(np.abs(apart) > tolerance, far, near)
         return np.where(faces, words, f"no row of its key lies {join.direction}").astype(object)
+
+    def flink_query(self, join: AsOfJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+        if join.direction != "backward" or not join.allow_exact:
+            raise ArgumentError(
+                f"join: got {join!r}; Flink SQL's temporal join is backward and takes a row at the same time, "
+                "use wb.flink.java for others"
+            )
+        tolerance = flink.bound(-times.exact(join.tolerance), "tolerance") if join.tolerance is not None else ""
+        return render("as_of/flink.sql.jinja", tolerance=tolerance)
+
+    def flink_java(self, join: AsOfJoin) -> dict[str, Any]:
+        tolerance = flink.duration(join.tolerance, "tolerance") if join.tolerance is not None else ""
+        more = {"tolerance": tolerance, "kept": semantics.kept(join)}
+        return {"template": "as_of/flink.java.jinja", "more": more}
 
     def fixes(self, search: Any) -> list[pd.DataFrame]:
         return [as_of_fixes.delays(search, search.join), as_of_fixes.tolerance(search, search.join)]
