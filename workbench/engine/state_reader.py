@@ -163,7 +163,8 @@ def _variables(simulation: Simulation, execution: Execution, batches: Sequence[i
     """Rows in the state variables of a processor: left rows wait, right rows are versions."""
     names: dict[Side, str] = {"left": "waiting", "right": "versions"}
     states = {side: _states(execution, batches, stateVarName=name) for side, name in names.items()}
-    return [_together([_of(side, f"user_map_value.{side}_{ROW}", state) for side, state in states.items()])]
+    numbers = {side: f"user_map_value.{side}_{len(simulation.side(side).columns)}" for side in SIDES}
+    return [_together([_of(side, numbers[side], state) for side, state in states.items()])]
 
 
 def _of(side: Side, number: str, state: Any) -> Any:

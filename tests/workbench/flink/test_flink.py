@@ -39,6 +39,21 @@ WINDOWS += [
 GROUPS = [
     wb.CoGroup(each) for each in (wb.Tumbling("10 seconds"), wb.Sliding("10 seconds", "5 seconds"), wb.Session("4 s"))
 ]
+AS_OF = [
+    wb.AsOfJoin(),
+    wb.AsOfJoin(how="left"),
+    wb.AsOfJoin(tolerance="2 seconds"),
+    wb.AsOfJoin(tolerance="5250 ms", how="left"),
+]
+AS_OF_JAVA = [
+    wb.AsOfJoin("backward", "5 seconds", "left", False),
+    wb.AsOfJoin("forward", None, "left"),
+    wb.AsOfJoin("forward", "2 seconds", "inner", False),
+    wb.AsOfJoin("nearest", None, "left", False),
+    wb.AsOfJoin("nearest", "2 seconds", "left"),
+    wb.AsOfJoin("nearest"),
+]
+"""Those that Flink SQL does not have."""
 UNEVEN = wb.CoGroup(wb.Sliding("10 seconds", "3 seconds"))
 SOME = [
     wb.IntervalJoin("-2 seconds", "5 seconds"),
@@ -48,11 +63,12 @@ SOME = [
     WINDOWS[9],
     GROUPS[0],
     GROUPS[2],
+    AS_OF[3],
 ]
 """One of each way that Flink does a join."""
-CASES = [("plain", join) for join in [*INTERVALS, *WINDOWS, *GROUPS]]
+CASES = [("plain", join) for join in [*INTERVALS, *WINDOWS, *GROUPS, *AS_OF]]
 CASES += [(form, join) for form in ("zoned", "two keys") for join in SOME]
-JAVA_CASES = [*CASES, ("plain", UNEVEN)]
+JAVA_CASES = [*CASES, ("plain", UNEVEN), *(("plain", join) for join in AS_OF_JAVA)]
 
 
 def name_of(case):
@@ -133,7 +149,7 @@ def test_sql_gives_the_rows_of_the_definition(case, by_sql, streams):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("join", [INTERVALS[3], WINDOWS[1], WINDOWS[7], WINDOWS[9], GROUPS[2]], ids=repr)
+@pytest.mark.parametrize("join", [INTERVALS[3], WINDOWS[1], WINDOWS[7], WINDOWS[9], GROUPS[2], *AS_OF[1:3]], ids=repr)
 def test_the_run_on_spark_gives_the_same(join, streams, spark):
     run = wb.run(join, *streams["plain"])
     assert not len(run.late)
@@ -146,6 +162,8 @@ def test_flink_plans_its_own_joins(by_sql, streams):
         plan = by_sql[name_of(case)]["plan"]
         if isinstance(join, wb.CoGroup):
             assert "WindowAggregate" in plan
+        elif isinstance(join, wb.AsOfJoin):
+            assert "TemporalJoin" in plan
         elif isinstance(join, wb.WindowJoin):
             assert "WindowJoin" in plan
         elif join.how == "semi":
@@ -153,6 +171,12 @@ def test_flink_plans_its_own_joins(by_sql, streams):
             assert "table.exec.state.ttl" in flink.sql(join, *streams[form])
         else:
             assert "IntervalJoin" in plan
+
+
+@pytest.mark.parametrize("join", AS_OF_JAVA, ids=repr)
+def test_flink_sql_says_which_as_of_joins_it_has(join, streams):
+    with pytest.raises(wb.ArgumentError, match=r"use wb\.flink\.java for others"):
+        flink.sql(join, *streams["plain"])
 
 
 def compile_all(javac, pyflink, target, *words):

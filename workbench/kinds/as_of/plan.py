@@ -62,22 +62,26 @@ _PROCESSOR = template('''
         .where({% for key in side.prefixed_keys %}F.col({{ key }}).isNotNull(){{ " & " if not loop.last }}{% endfor %})
 {% endif %}
 {% endcall %}
+    {{ side.prefix }}schema = {{ side.var }}.schema  # by place: Spark's state takes no other characters in a name
+    {{ side.prefix }}columns = [
+        "event_time" if name == {{ (side.prefix + side.time) | literal }} else f"{{ side.prefix }}{place}"
+        for place, name in enumerate({{ side.prefix }}schema.names)
+    ]
     sides.append(
-        {{ side.var }}.withColumnRenamed({{ (side.prefix + side.time) | literal }}, "event_time")
-        .select(
+        {{ side.var }}.select(
 {% for key in side.prefixed_keys %}
-            F.col({{ '"event_time"' if key == side.prefixed_time else key }}).alias("key_{{ loop.index }}"),
+            F.col({{ key }}),
 {% endfor %}
-            F.unix_micros("event_time").alias("at"),
-            F.lit({{ side == left }}).alias("is_left"),
             "*",
         )
+        .toDF({% for key in side.prefixed_keys %}"key_{{ loop.index }}", {% endfor %}*{{ side.prefix }}columns)
+        .withColumns({"at": F.unix_micros("event_time"), "is_left": F.lit({{ side == left }})})
     )
 {% endfor %}
-    left_schema, right_schema = {{ left.var }}.schema, {{ right.var }}.schema
-    left_columns = ["event_time" if each == {{ (left.prefix + left.time) | literal }} else each for each in left_schema.names]
-    right_columns = ["event_time" if each == {{ (right.prefix + right.time) | literal }} else each for each in right_schema.names]
     nothing = [None] * len(right_columns)
+
+    def named(columns, schema):
+        return StructType([StructField(name, each.dataType) for name, each in zip(columns, schema)])
 
     class LatestVersion(StatefulProcessor):
         """Holds the right rows of a key that may still be a partner, and the left rows whose partner is not yet known.
@@ -87,8 +91,8 @@ _PROCESSOR = template('''
 
         def init(self, handle):
             self.handle = handle
-            self.versions = handle.getMapState("versions", "at BIGINT", right_schema)
-            self.waiting = handle.getMapState("waiting", "at BIGINT, number INT", left_schema)
+            self.versions = handle.getMapState("versions", "at BIGINT", named(right_columns, right_schema))
+            self.waiting = handle.getMapState("waiting", "at BIGINT, number INT", named(left_columns, left_schema))
 
         def handleInputRows(self, key, rows, timerValues):
             yield from self.advance(rows, timerValues.getCurrentWatermarkInMs() * 1000)
