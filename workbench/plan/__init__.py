@@ -17,7 +17,7 @@ IMPORTS = (
     "from itertools import count",
     "from pyspark.sql import Row",
     "from pyspark.sql.streaming import StatefulProcessor",
-    "from pyspark.sql.types import StructField, StructType",
+    "from pyspark.sql.types import LongType, StructField, StructType, TimestampType",
 )
 """What the text of a plan may import beside DataFrames and functions."""
 

@@ -55,33 +55,37 @@ _WITHIN = template('''
 _PROCESSOR = template('''
 {{ signature() }}
     """Give each row the {{ words }}."""
-    sides = []
+
+    def is_time(field):
+        return isinstance(field.dataType, TimestampType)
+
+    def placed(rows, keys, time, is_left):
+        """The rows with their columns by place, as state takes no other names, how to name them again, their types.
+
+        Times become numbers, as Python reads them in a time zone of its own.
+        """
+        fields = [(f"{'left' if is_left else 'right'}_{place}", each) for place, each in enumerate(rows.schema)]
+        named = [(F.timestamp_micros(name) if is_time(each) else F.col(name)).alias(each.name) for name, each in fields]
+        types = [StructField(name, LongType() if is_time(each) else each.dataType) for name, each in fields]
+        key_names = [f"key_{n}" for n in range(len(keys))]
+        all_names = [*key_names, "event_time", *(name for name, _ in fields)]
+        rows = rows.select(*keys, time, "*").toDF(*all_names)
+        numbers = {each.name: F.unix_micros(each.name) for each in rows.schema if is_time(each)}
+        numbers |= {name: F.col(name) + 0.0 for name in key_names if rows.schema[name].dataType.typeName() in ("float", "double")}
+        at = numbers.pop("event_time")
+        return rows.withColumns(numbers | {"at": at, "is_left": F.lit(is_left)}), named, StructType(types)
+
 {% for side in (left, right) %}
 {% call prepare(side) %}
 {% if side == right or join.how == "inner" %}
         .where({% for key in side.prefixed_keys %}F.col({{ key }}).isNotNull(){{ " & " if not loop.last }}{% endfor %})
 {% endif %}
 {% endcall %}
-    {{ side.prefix }}schema = {{ side.var }}.schema  # by place: Spark's state takes no other characters in a name
-    {{ side.prefix }}columns = [
-        "event_time" if name == {{ (side.prefix + side.time) | literal }} else f"{{ side.prefix }}{place}"
-        for place, name in enumerate({{ side.prefix }}schema.names)
-    ]
-    sides.append(
-        {{ side.var }}.select(
-{% for key in side.prefixed_keys %}
-            F.col({{ key }}),
-{% endfor %}
-            "*",
-        )
-        .toDF({% for key in side.prefixed_keys %}"key_{{ loop.index }}", {% endfor %}*{{ side.prefix }}columns)
-        .withColumns({"at": F.unix_micros("event_time"), "is_left": F.lit({{ side == left }})})
+    {{ side.prefix }}rows, {{ side.prefix }}named, {{ side.prefix }}schema = placed(
+        {{ side.var }}, [{% for key in side.prefixed_keys %}{{ key }}{{ ", " if not loop.last }}{% endfor %}], {{ side.prefixed_time }}, {{ side == left }}
     )
 {% endfor %}
-    nothing = [None] * len(right_columns)
-
-    def named(columns, schema):
-        return StructType([StructField(name, each.dataType) for name, each in zip(columns, schema)])
+    nothing = [None] * len(right_schema)
 
     class LatestVersion(StatefulProcessor):
         """Holds the right rows of a key that may still be a partner, and the left rows whose partner is not yet known.
@@ -91,8 +95,8 @@ _PROCESSOR = template('''
 
         def init(self, handle):
             self.handle = handle
-            self.versions = handle.getMapState("versions", "at BIGINT", named(right_columns, right_schema))
-            self.waiting = handle.getMapState("waiting", "at BIGINT, number INT", named(left_columns, left_schema))
+            self.versions = handle.getMapState("versions", "at BIGINT", right_schema)
+            self.waiting = handle.getMapState("waiting", "at BIGINT, number INT", left_schema)
 
         def handleInputRows(self, key, rows, timerValues):
             yield from self.advance(rows, timerValues.getCurrentWatermarkInMs() * 1000)
@@ -103,14 +107,13 @@ _PROCESSOR = template('''
         def advance(self, rows, watermark):
             versions = {key[0]: row for key, row in self.versions.iterator()}
             waiting = {tuple(key): row for key, row in self.waiting.iterator()}
-            stored = set(versions), set(waiting)
-            fresh = set()
+            stored, fresh = (set(versions), set(waiting)), set()
             for row in rows:
                 if row["is_left"]:
                     number = next(n for n in count() if (row["at"], n) not in waiting)
-                    waiting[row["at"], number] = tuple(row[name] for name in left_columns)
+                    waiting[row["at"], number] = tuple(row[name] for name in left_schema.names)
                 else:  # of several at the same time the last one stays
-                    versions[row["at"]] = tuple(row[name] for name in right_columns)
+                    versions[row["at"]] = tuple(row[name] for name in right_schema.names)
                     fresh.add(row["at"])
             times = sorted(versions)
             ended = watermark >= {{ ended }}  # the end of the input has come
@@ -172,8 +175,9 @@ _PROCESSOR = template('''
 
     joined_row = Row(*left_schema.names, *right_schema.names)
     output = StructType([*left_schema, *right_schema])
-    by_key = sides[0].unionByName(sides[1], allowMissingColumns=True).groupBy({% for key in keys %}"key_{{ loop.index }}"{{ ", " if not loop.last }}{% endfor %})
-    return by_key.transformWithState(LatestVersion(), output, "append", "eventTime")
+    by_key = left_rows.unionByName(right_rows, allowMissingColumns=True).groupBy({% for key in keys %}"key_{{ loop.index0 }}"{{ ", " if not loop.last }}{% endfor %})
+    joined = by_key.transformWithState(LatestVersion(), output, "append", "eventTime")
+    return joined.select(*left_named, *right_named)
 ''')
 
 
