@@ -18,6 +18,8 @@ import pandas as pd
 
 import workbench as wb
 from workbench import script, session
+from workbench.kinds import kind_of
+from workbench.session import state_store
 
 JSON_TIMES = "%Y-%m-%dT%H:%M:%S.%fZ"
 
@@ -166,7 +168,8 @@ def run_here(spark, run, folder, **given):
     made = module(job(run, folder, dead_letters="parquet"))
     places = {name: str(folder / name) for name in ("output", "checkpoint", "dead_letters")}
     extra = {"drain": True} if run.finish else {"trigger": "available-now"}
-    own = own_session(spark, **{"spark.sql.files.ignoreCorruptFiles": "true"})
+    store = {state_store.SETTING: state_store.ROCKSDB} if kind_of(run.join).operator.is_processor else {}
+    own = own_session(spark, **{"spark.sql.files.ignoreCorruptFiles": "true"}, **store)
     made.run(own, arguments(made, **places | extra | given))
     return own
 

@@ -51,6 +51,9 @@ class SparkFacts:
     loses_expiring
         Whether no row is stored that leaves the state in the micro-batch it arrives in (SPARK-49829, in versions that
         the workbench does not run on): rows of the other side that come after it do not meet it, and none is padded.
+    has_processor
+        Whether a processor with state of its own in Python takes rows as they are, and not as frames of pandas, in
+        which whole numbers beside nulls lose digits.
     has_compact_state
         Whether large runs can use the state store `CompactState.java`, which extends classes of Spark's.
     """
@@ -60,6 +63,7 @@ class SparkFacts:
     semi_join_frees_matched: bool = True
     semi_join_loses_expiring: bool = True
     loses_expiring: bool = False
+    has_processor: bool = True
     has_compact_state: bool = True
 
     def __str__(self) -> str:
@@ -72,6 +76,7 @@ _ALL = (
         checkpoint_manager=f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
         semi_join_frees_matched=False,
         semi_join_loses_expiring=False,
+        has_processor=False,
         has_compact_state=False,
     ),
     SparkFacts("4.1", semi_join_frees_matched=False, semi_join_loses_expiring=False, has_compact_state=False),

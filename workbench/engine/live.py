@@ -23,7 +23,7 @@ from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import Policy
 from workbench.model import Simulation
-from workbench.runs.arguments import check, check_session
+from workbench.runs.arguments import check, check_operator, check_session
 from workbench.runs.run import Run
 from workbench.sources import arrow
 from workbench.streams import ROW, SIDES, Stream, check_stream
@@ -87,6 +87,7 @@ class Live:
         self.feed = feed
         self.error: QueryError | None = None
         version = session.version_of(spark)
+        check_operator(join, version)
         self._empty = Simulation(join, left, right, finish=False, policy=policy, ended=False, spark_version=version)
         self._sides = left, right
         self._trigger, self._speed, self._on_progress = trigger, speed, on_progress
@@ -107,7 +108,7 @@ class Live:
         self._output = sink_reader.Reader(self._folder / "output")
         for side in SIDES:
             (self._folder / side).mkdir()
-        self._spark = own = session.for_query(spark, policy, rocksdb=kind_of(join).operator.needs_rocksdb)
+        self._spark = own = session.for_query(spark, policy, rocksdb=kind_of(join).operator.is_processor)
         # looked at four times a second: what is kept for it need not grow with the query
         own.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(_KEPT))
         interval = f"{round(trigger * 1000)} milliseconds"

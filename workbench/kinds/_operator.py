@@ -19,14 +19,14 @@ class Operator:
         What ``numRowsDroppedByWatermark`` counts.
     work_per_row
         How long the simulation of a row takes, in those of a hash join.
-    needs_rocksdb
-        Whether Spark has it with the RocksDB state store only.
+    is_processor
+        Whether it is a processor in Python, which Spark has with the RocksDB state store only.
     """
 
     holds: str
     drops: str
     work_per_row: int
-    needs_rocksdb: bool = False
+    is_processor: bool = False
 
 
 HASH_JOIN = Operator("rows", "late rows, once for each window, in each micro-batch (numRowsDroppedByWatermark)", 1)
@@ -41,5 +41,5 @@ CLOSEST_PAIR = Operator(
     1,
 )
 """A hash join, and an aggregation of each left row's pairs that keeps one of them."""
-PROCESSOR = Operator("rows", "late rows in each micro-batch (numRowsDroppedByWatermark)", 1, needs_rocksdb=True)
+PROCESSOR = Operator("rows", "late rows in each micro-batch (numRowsDroppedByWatermark)", 1, is_processor=True)
 """A processor in Python, with state and timers of its own: ``transformWithState``."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench import spark_versions
 from workbench.errors import ArgumentError, one_of, wrong
+from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import POLICIES
 from workbench.streams import Stream, check_stream, on_one_clock
 
-__all__ = ["check", "check_session"]
+__all__ = ["check", "check_operator", "check_session"]
 
 
 def check(join: Any, left: Any, right: Any, finish: object = True, policy: object = "min") -> tuple[Stream, Stream]:
@@ -45,3 +47,17 @@ def check_session(spark: object) -> None:
     """Check that an argument ``spark`` is a session, or None."""
     if spark is not None and (isinstance(spark, type) or not hasattr(spark, "newSession")):
         raise wrong("spark", spark, "give a SparkSession, or None for the workbench's own")
+
+
+def check_operator(join: Join, version: str) -> None:
+    """Refuse a join that a version of Spark has no operator for.
+
+    Raises
+    ------
+    ArgumentError
+        Saying which versions have one.
+    """
+    if kind_of(join).operator.is_processor and not spark_versions.facts(version).has_processor:
+        raise wrong(
+            "join", join, f"without a tolerance it needs Spark 4.1 or later, and this is {version}: give it one"
+        )

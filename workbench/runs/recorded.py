@@ -24,7 +24,7 @@ from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import Policy
 from workbench.model import Simulation
-from workbench.runs.arguments import check, check_session
+from workbench.runs.arguments import check, check_operator, check_session
 from workbench.runs.preview import Preview
 from workbench.runs.run import Run
 from workbench.session import state_store
@@ -133,7 +133,8 @@ def _execute(
     pruned = pruning.pays(simulation) if resumed is None else resumed.pruned
     try:
         simulation = replace(simulation, spark_version=session.version_of(base))
-        rocksdb = kind_of(simulation.join).operator.needs_rocksdb
+        check_operator(simulation.join, simulation.spark_version)
+        rocksdb = kind_of(simulation.join).operator.is_processor
         own = session.for_query(base, simulation.policy, rows, compact=pruned, rocksdb=rocksdb)
         place = storage.make(folder, own)
     except WorkbenchError:

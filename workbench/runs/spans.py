@@ -40,6 +40,7 @@ def _versions(simulation: Simulation) -> pd.DataFrame:
     mine = mine[~(mine["late"] | mine["filtered"]).to_numpy() & (mine["key"] >= 0).to_numpy()]
     start = mine["start"].to_numpy()
     mine = mine.iloc[np.lexsort((start, mine["key"]))]
+    mine = mine[~mine.duplicated(["key", "start"], keep="last")]  # those before it are replaced when it arrives
     start, key = mine["start"].to_numpy(), mine["key"].to_numpy()
     newest = max((int(each.event_times.max()) for each in (simulation.left, simulation.right) if len(each)), default=0)
     last = np.maximum(start, newest)

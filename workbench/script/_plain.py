@@ -64,7 +64,7 @@ def _settings(join: Join, policy: Policy, left: Stream, right: Stream, endpoints
     settings = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2"}
     if policy != "min":
         settings["spark.sql.streaming.multipleWatermarkPolicy"] = policy
-    if kind_of(join).operator.needs_rocksdb:
+    if kind_of(join).operator.is_processor:
         settings[state_store.SETTING] = state_store.ROCKSDB
     return (
         settings

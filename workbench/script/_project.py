@@ -36,6 +36,7 @@ def project(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: 
         "main": MAIN,
         "description": description(join, policy, names),
         "grouped": kind_of(join).grouped,
+        "processor": kind_of(join).operator.is_processor,
         "pipeline": _is_pipeline(join, left, right, endpoints),
         "packages": f"--packages {endpoints.coordinates} " if endpoints.connectors else "",
         **endpoints.variables(names, MAIN),
@@ -61,7 +62,7 @@ def project(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: 
 
 def _is_pipeline(join: Join, left: Stream, right: Stream, endpoints: Endpoints) -> bool:
     """Whether the join can be written as a declarative pipeline: of plain files, or topics of JSON."""
-    if not emission(join).matched or not endpoints.source.pipeline:
+    if not emission(join).matched or not endpoints.source.pipeline or kind_of(join).operator.is_processor:
         return False  # its plan asks for columns, or its source has no such text
     plain = not endpoints.formats and not (
         endpoints.source.stored and any(stream.source.as_files().nanos for stream in (left, right))

@@ -56,6 +56,7 @@ def variables(
         end=arrow.END_OF_INPUT.tz_localize("UTC").isoformat(),
         windowed=kind.windowed,
         grouped=kind.grouped,
+        processor=kind.operator.is_processor,
         malformed=max((stream.source.as_files().malformed for stream in (left, right)), key=MALFORMED.index),
         output_keys=_output_keys(join, names),
         meta=_sides.meta(left, right),

@@ -1,0 +1,289 @@
+"""The as-of join: against plain loops, pandas' `merge_asof` and Spark; its state, reasons, fixes, script."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import random
+from dataclasses import replace
+
+import helpers
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import strategies
+from hypothesis import strategies as st
+from scripts import run_here
+
+import generators
+import workbench as wb
+from workbench import fixes, model, spark_versions
+from workbench.kinds import kind_of
+
+WITHIN, ANY_AGE = wb.AsOfJoin("backward", "20 s", "left"), wb.AsOfJoin("backward", None, "left")
+ENOUGH = 10**8  # a delay in milliseconds with which nothing is late
+START = 1_767_225_600  # seconds: 2026-01-01
+
+
+def on_time(case, join, **more):
+    return replace(case, join=join, delays=(ENOUGH, ENOUGH), finish=True, start=strategies.START, **more)
+
+
+@strategies.in_parts(4, 60, case=strategies.cases(), join=strategies.as_of_joins)
+def test_it_is_what_its_definition_says(case, join):
+    preview = wb.preview(join, *on_time(case, join).streams())
+    assert helpers.actual(preview) == helpers.expected(join, preview.left, preview.right)
+
+
+@strategies.in_parts(2, 40, case=strategies.cases(), join=strategies.as_of_joins, seed=st.integers(0, 10**6))
+def test_the_order_of_arrival_does_not_matter(case, join, seed):
+    """But for right rows of one key at the same time, of which the last one counts."""
+    right = {(key, t): (key, t, batch) for key, t, batch in case.right}
+    case = on_time(case, join, right=tuple(right.values()))
+
+    def outcome(case):
+        out = wb.preview(join, *case.streams()).output
+        return sorted(map(repr, out[["left_key", "left_t", "right_key", "right_t"]].itertuples(index=False)))
+
+    chance = random.Random(seed)
+    shuffled = [
+        tuple((key, t, chance.randrange(case.batches)) for key, t, _ in side) for side in (case.left, case.right)
+    ]
+    assert outcome(case) == outcome(replace(case, left=shuffled[0], right=shuffled[1]))
+
+
+@strategies.in_parts(2, 60, case=strategies.cases(), join=strategies.as_of_joins)
+def test_without_late_rows_it_is_what_pandas_gives(case, join):
+    left, right = on_time(case, join).streams()
+    preview = wb.preview(join, left, right)
+    frames = [each.table.to_pandas().dropna(subset="key")[["key", "t", "n"]] for each in (left, right)]
+    frames[1] = frames[1].drop_duplicates(["key", "t"], keep="last")  # pandas takes the first one looking forward
+    frames = [each.astype({"t": "datetime64[us, UTC]"}).sort_values("t", kind="stable") for each in frames]
+    tolerance = None if join.tolerance is None else pd.Timedelta(join.tolerance)
+    if join.direction == "nearest" and not join.allow_exact:
+        return  # pandas leaves out the nearer of two at one time
+    wanted = pd.merge_asof(
+        frames[0], frames[1], on="t", by="key", suffixes=("", "_right"), direction=join.direction,
+        tolerance=tolerance, allow_exact_matches=join.allow_exact,
+    )  # fmt: skip
+    out = preview.output.dropna(subset="left_key")
+    found = dict(zip(out["left_n"], out["right_n"], strict=True))
+    for n, partner in zip(wanted["n"], wanted["n_right"], strict=True):
+        if pd.isna(partner):
+            assert pd.isna(found.get(n, pd.NA))
+        else:
+            assert found[n] == partner
+
+
+@strategies.in_parts(6, 5, case=strategies.cases(), join=strategies.as_of_joins)
+@pytest.mark.usefixtures("spark")
+def test_spark_does_as_the_model_says(case, join):
+    comparison = replace(case, join=join).run().compare(every_state=True)
+    assert not comparison["differences"].any(), comparison.to_string()
+
+
+ORDERS = [("a", 100, 0), ("a", 100, 0), ("b", 100, 0), ("a", 130, 1), ("a", 150, 2), ("z", 150, 2), ("a", 200, 3),
+          (None, 205, 3), ("a", 100, 4), ("a", 210, 5)]  # fmt: skip
+PRICES = [("a", 95, 0), ("a", 95, 0), ("b", 10, 0), ("a", 120, 1), ("a", 150, 2), ("a", 200, 3), (None, 200, 3),
+          ("a", 125, 4), ("a", 210, 5)]  # fmt: skip
+
+
+def streams(**more):
+    sides = (("orders", ORDERS), ("prices", PRICES))
+    return [helpers.stream([(key, START + t, batch) for key, t, batch in rows], name, **more) for name, rows in sides]
+
+
+@pytest.fixture(scope="module", params=[WITHIN, ANY_AGE], ids=["within", "any age"])
+def run(request, spark):
+    return wb.run(request.param, *streams())
+
+
+def test_each_row_has_its_latest_version(run):
+    out = run.output.set_index("left_n")["right_n"]
+    met = {n: None if pd.isna(partner) else int(partner) for n, partner in out.items()}
+    assert met == {0: 1, 1: 1, 2: 2 if run.join == ANY_AGE else None, 3: 3, 4: 4, 5: None, 6: 5, 7: None, 9: 8}
+    assert run.mismatch == ""
+    assert len(run.late) == 2
+
+
+def test_a_tolerance_waits_as_long_as_it_is(run):
+    """Spark's aggregation holds a row back for as long as the join may still pass on older ones."""
+    came = run.output.set_index("left_n")["batch"]
+    assert came[3] == (3 if run.join == ANY_AGE else 4)
+
+
+def test_versions_that_no_row_can_need_are_gone(run):
+    if run.join != ANY_AGE:
+        return
+    held = [run.state(batch) for batch in run.batches["batch"]]
+    versions = [each.loc[each["side"] == "right", "n"].tolist() for each in held]
+    assert versions[0] == [1, 2]  # the first at 95 s was replaced at once
+    assert versions[2] == [2, 3, 4]  # the watermark is at 120 s: that of 95 s is no row's any more
+    assert versions[4] == [2, 5]
+    assert versions[-1] == []
+
+
+def test_state_by_key_and_row_is_what_spark_holds(run):
+    assert run.compare(every_state=True)["differences"].sum() == 0
+
+
+def test_the_script_gives_the_rows_of_the_run(run, spark, tmp_path):
+    own = run_here(spark, run, tmp_path)
+    found = own.read.parquet(str(tmp_path / "output")).toPandas()
+    columns = [name for name in run.output if name != "batch"]
+    found = found[columns].astype(run.output.dtypes[columns].to_dict())
+    rows = [sorted(map(repr, each.itertuples(index=False))) for each in (found, run.output[columns])]
+    assert rows[0] == rows[1]
+
+
+def test_without_a_tolerance_the_script_asks_for_rocksdb():
+    texts = [wb.preview(join, *streams()).script for join in (WITHIN, ANY_AGE)]
+    assert ["RocksDBStateStoreProvider" in text for text in texts] == [False, True]
+    assert ["StatefulProcessor" in text for text in texts] == [False, True]
+
+
+def test_both_ways_give_the_same_rows(spark):
+    orders, prices = generators.generate("orders_prices", events=300, seed=4, batches=5)
+    far, none = (wb.run(wb.AsOfJoin("backward", tolerance, "left"), orders, prices) for tolerance in ("1 day", None))
+    assert far.mismatch == none.mismatch == ""
+    columns = [name for name in far.output if name != "batch"]
+    rows = [sorted(map(repr, each.output[columns].itertuples(index=False))) for each in (far, none)]
+    assert rows[0] == rows[1]
+
+
+def test_values_of_every_type_pass_a_processor_in_python(spark):
+    times = pd.to_datetime(
+        ["2026-03-29 00:59:59.123456", "2026-03-29 01:30:00", "2026-10-25 00:30:00"], format="ISO8601"
+    )
+    table = pa.table(
+        {
+            "key": pa.array(["a", "b", None]),
+            "t": pa.array(times.tz_localize("UTC"), pa.timestamp("us", "UTC")),
+            "long": pa.array([2**62 + 1, None, -(2**63) + 1], pa.int64()),
+            "byte": pa.array([1, None, 3], pa.int8()),
+            "double": pa.array([float("nan"), None, 1e308]),
+            "float": pa.array([1.1, None, -0.0], pa.float32()),
+            "decimal": pa.array([decimal.Decimal("1.10"), None, decimal.Decimal("-0.01")], pa.decimal128(20, 2)),
+            "bytes": pa.array([b"\x00\xff", None, b""]),
+            "flag": pa.array([True, False, None]),
+            "day": pa.array([dt.date(1, 1, 2), None, dt.date(2026, 1, 1)]),
+            "other time": pa.array(times.tz_localize("UTC"), pa.timestamp("us", "UTC")),
+            "list": pa.array([[1, None], [], None], pa.list_(pa.int64())),
+            "struct": pa.array([{"a": 1, "b": "q"}, None, {"a": None, "b": None}]),
+            "the `text`": pa.array(["ü\x00", None, ""]),
+        }
+    )
+    left, right = (wb.Stream.from_arrow(table, name, key="key", time="t") for name in ("orders", "prices"))
+    run = wb.run(ANY_AGE, left, right)
+    helpers.same_output(wb.preview(ANY_AGE, left, right), run)
+
+
+def test_python_sees_no_time_of_a_row(spark):
+    """It would read it in the time zone of its machine, in which an hour may come twice."""
+    text = wb.preview(ANY_AGE, *streams()).script
+    run = wb.run(ANY_AGE, *streams(), finish=False)
+    place = run.savepoint if isinstance(run.savepoint, str) else None
+    assert "F.unix_micros(each.name)" in text
+    assert place is None
+    held = run.state(1)
+    assert held["t"].dt.year.eq(2026).all()
+
+
+@pytest.mark.parametrize("zeros", [[0.0, -0.0], [float("nan"), float("nan")]], ids=["zero", "nan"])
+def test_keys_that_spark_finds_equal_are_equal(spark, zeros):
+    table = pa.table(
+        {"key": zeros, "t": pa.array([START * 10**6, START * 10**6 + 1], pa.timestamp("us", "UTC")), "n": [0, 1]}
+    )
+    sides = [wb.Stream.from_arrow(table, name, key="key", time="t") for name in ("orders", "prices")]
+    run = wb.run(wb.AsOfJoin(allow_exact=False), *sides)
+    assert run.output[["left_n", "right_n"]].values.tolist() == [[1, 0]]
+    assert run.mismatch == ""
+
+
+@pytest.mark.parametrize("join", [WITHIN, ANY_AGE], ids=["within", "any age"])
+def test_reasons_name_version_age_and_remedy(join):
+    rows = wb.preview(join, *streams()).rows.set_index(["side", "n"])
+    reason = rows["reason"]
+    assert "n 1, 5 s earlier" in reason["left", 0]
+    assert "n 7, 5 s earlier, would have been its partner, but came late" in reason["left", 3]
+    if join == WITHIN:
+        assert "the nearest, n 2, is 90 s away, 70 s too far" in reason["left", 2]
+        assert rows.loc[("left", 2), "fix_value"] == "90 seconds"
+    assert "never came" in reason["left", 5]
+    assert "the partner of 2 rows of orders" in reason["right", 1]
+    assert "another one took its place" in reason["right", 0]
+    assert rows.loc[("right", 7), "fix_setting"] in ("left.watermark", "right.watermark")
+    assert (rows.loc[[("left", 8), ("right", 7)], "fate"] == "late").all()
+
+
+@strategies.in_parts(4, 30, case=strategies.cases(), join=strategies.as_of_joins)
+def test_a_fix_does_what_it_says(case, join):
+    preview = wb.preview(join, *replace(case, join=join).streams(), finish=True, policy=case.policy)
+    rows = preview.rows
+    for row in rows[rows["fix_setting"].notna()].head(3).itertuples():
+        changed = fixes.apply(row.fix_setting, row.fix_value, join, preview.left, preview.right, finish=True)
+        after = wb.preview(*changed[:3], finish=changed[3], policy=case.policy).rows
+        assert after["fate"][row.Index] == "matched", (row, changed)
+
+
+def test_a_row_waits_while_its_version_can_still_come():
+    rows = wb.preview(ANY_AGE, *streams(watermark="5 s"), finish=False).rows.set_index(["side", "n"])
+    assert rows.loc[("left", 9), "fate"] == "pending"
+    assert "it comes out when the watermark has passed 00:03:30" in rows.loc[("left", 9), "reason"]
+    forward = wb.preview(wb.AsOfJoin("forward", how="left"), *streams(), finish=False).rows.set_index(["side", "n"])
+    assert forward.loc[("left", 5), "fate"] == "pending"  # a product that never had a price
+
+
+def test_versions_are_bars_on_the_timeline():
+    preview = wb.preview(ANY_AGE, *streams())
+    spans = preview.charts.drawing("timeline").tables["spans"]
+    a = spans[spans["key"] == "a"].drop_duplicates("start").sort_values("start")
+    assert (a["end"].to_numpy()[:-1] == a["start"].to_numpy()[1:]).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"direction": "back"}, "direction: got 'back'; use one of 'backward', 'forward', 'nearest'"),
+        ({"direction": None}, "direction: got None"),
+        ({"tolerance": "-1 s"}, "tolerance: got '-1 s'; use a span of zero or more"),
+        ({"tolerance": 5}, "tolerance: got 5"),
+        ({"tolerance": "0 s", "allow_exact": False}, "no row has a partner with allow_exact=False"),
+        ({"how": "full"}, "how: got 'full'; use one of 'inner', 'left'"),
+        ({"allow_exact": 1}, "allow_exact: got 1; use True or False"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, words):
+    with pytest.raises(wb.ArgumentError) as raised:
+        wb.AsOfJoin(**arguments)
+    assert words in str(raised.value)
+
+
+def test_it_is_written_as_it_is_made():
+    assert repr(wb.AsOfJoin()) == "AsOfJoin()"
+    join = wb.AsOfJoin("nearest", "1 minute 30 seconds", "left", allow_exact=False)
+    assert repr(join) == "AsOfJoin(direction='nearest', tolerance='90 seconds', how='left', allow_exact=False)"
+    assert eval(repr(join), {"AsOfJoin": wb.AsOfJoin}) == join
+
+
+def test_spark_4_0_has_it_with_a_tolerance_only(spark, monkeypatch):
+    monkeypatch.setattr("workbench.session.version_of", lambda _: "4.0.1")
+    with pytest.raises(
+        wb.ArgumentError, match=r"without a tolerance it needs Spark 4\.1 or later, and this is 4\.0\.1"
+    ):
+        wb.run(ANY_AGE, *streams())
+    assert not spark_versions.facts("4.0.1").has_processor
+
+
+def test_many_versions_are_looked_up_and_not_paired():
+    """A product with 20,000 prices and 20,000 orders makes 400 million pairs, of which none is made."""
+    count = 20_000
+    moments = pd.to_datetime(np.arange(count) + START, unit="s", utc=True)
+    frame = pd.DataFrame({"key": "a", "t": moments, "n": np.arange(count)})
+    sides = [wb.Stream.from_pandas(frame, name, key="key", time="t") for name in ("orders", "prices")]
+    preview = wb.preview(ANY_AGE, *sides)
+    assert len(preview.output) == count
+    assert kind_of(ANY_AGE).choice is not None
+    assert (preview.output["left_n"] == preview.output["right_n"]).all()
+    assert count * count > model.MOST
