@@ -105,15 +105,16 @@ as_of_joins = st.builds(
     st.booleans(),
 )
 
-joins = st.one_of(as_of_joins, intervals(), st.builds(wb.WindowJoin, windows, hows), st.builds(wb.CoGroup, windows))
+joins_of_all_in_reach = st.one_of(intervals(), st.builds(wb.WindowJoin, windows, hows), st.builds(wb.CoGroup, windows))
+joins = st.one_of(as_of_joins, joins_of_all_in_reach)
 
 
 @st.composite
-def cases(draw, start=START):
+def cases(draw, start=START, of=joins):
     batches = draw(st.integers(1, 5))
     delay = st.sampled_from([0, 0, 1, 1000, 5000, 10_000])
     return Case(
-        draw(joins),
+        draw(of),
         draw(rows(batches)),
         draw(rows(batches)),
         (draw(delay), draw(delay)),

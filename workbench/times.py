@@ -15,6 +15,7 @@ __all__ = [
     "delay",
     "exact",
     "micros",
+    "not_negative",
     "parse",
     "positive",
     "short",

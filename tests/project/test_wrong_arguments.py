@@ -135,6 +135,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "IntervalJoin": {
         "lower": "-1 s", "upper": "1 s", "how": "inner", "lower_exclusive": False, "upper_exclusive": False,
     },
+    "AsOfJoin": {"direction": "backward", "tolerance": "1 s", "how": "inner", "allow_exact": True},
     "advise": SIDES | {"policy": "min", "spark_version": "3.5.3"},
     "preview": SIDES | {"finish": True, "policy": "min", "spark_version": "4.1"},
     "run": SIDES | {

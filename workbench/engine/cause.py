@@ -11,6 +11,9 @@ _CLASS = re.compile(r"^(?:[a-z_]\w*\.)+([A-Z][\w$]*(?:Exception|Error|Throwable)
 _FILE = re.compile(r"while reading file (\S+?)\.?\s")
 _NO_SPACE = "No space left on device"
 _STOPPED = "stopped SparkContext"
+_NO_PROTOBUF = re.compile(r"(ImportError|ModuleNotFoundError)[^\n]*google(\.protobuf)?\b")
+_IN_PYTHON = "[PYTHON_EXCEPTION]"
+_RAISED = re.compile(r"^[\w.]*(?:Error|Exception)\b.*$", re.M)
 _LONGEST = 400
 _GONE = ("ConnectionRefusedError", "Py4JNetworkError", "ConnectionResetError", "ConnectionAbortedError")
 _NO_ANSWER = re.compile(r"An error occurred while calling [\w.]+")  # and no Java exception: the connection broke off
@@ -45,6 +48,15 @@ def cause(error: BaseException) -> str:
         return "no space is left on the disk; make room, or give a run a larger folder=, else set TMPDIR to one"
     if _STOPPED in text:
         return "the Spark session has been stopped; make a new one"
+    if _NO_PROTOBUF.search(text):
+        return (
+            "the Python of Spark's workers has no package protobuf, which an as-of join without a tolerance needs; "
+            "install it there, or set PYSPARK_PYTHON to a Python that has it"
+        )
+    if _IN_PYTHON in text:
+        raised = _RAISED.findall(text.partition(_IN_PYTHON)[2].partition("SQLSTATE")[0])
+        if raised:
+            return f"a Python worker of Spark's failed: {raised[-1].strip()}"[:_LONGEST]
     lines = [line.strip().removeprefix(": ") for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith("at ") and not _WRAPPING.match(line)]
     causes = [_bare(line.removeprefix("Caused by: ")) for line in lines if line.startswith("Caused by: ")]

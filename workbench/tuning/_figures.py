@@ -21,6 +21,7 @@ class Complete:
     def __init__(self, join: Join, sample: Sample) -> None:
         outcome = model.complete(join, sample.left, sample.right, sample.shared)
         self.pairs = outcome.outputs.pairs()
+        self._chosen = outcome.outputs.first("right") if kind_of(join).choice is not None else None
         self._members = {side: outcome.outputs.counts(side) for side in SIDES}
         self._output = {side: np.full(len(mine), -1) for side, mine in outcome.assignments.items()}
         for side in SIDES:
@@ -30,7 +31,22 @@ class Complete:
 
     def kept(self, outcome: Outcome) -> int:
         """How many rows come out of a join that come out of the complete join, too, with as many rows in each."""
+        return int(self._same(outcome).sum())
+
+    def lost(self, outcome: Outcome) -> int:
+        """How many pairs of the complete join do not come out of a join."""
+        if self._chosen is None:
+            return self.pairs - outcome.outputs.pairs()
+        return self.pairs - int((self._same(outcome) & outcome.outputs.table["matched"].to_numpy()).sum())
+
+    def _same(self, outcome: Outcome) -> Any:
+        """Which outputs come out of the complete join, too."""
         outputs = outcome.outputs
+        if self._chosen is not None:  # a left row comes out once, but perhaps with another partner
+            left = outputs.of("left")
+            complete = np.full(len(outputs), -1)
+            complete[left["output"]] = self._output["left"][left["assignment"]]
+            return (complete >= 0) & (self._chosen[complete] == outputs.first("right"))
         whole = np.zeros(len(outputs), dtype=np.int64)
         for side in SIDES:
             members = outputs.of(side)
@@ -38,7 +54,7 @@ class Complete:
         same = outputs.table["emitted"].to_numpy() & (whole >= 0)
         for side in SIDES:
             same &= outputs.counts(side) == self._members[side][whole]
-        return int(same.sum())
+        return same
 
 
 def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) -> dict[str, Any]:
@@ -59,7 +75,7 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
         "kept_error": error,
         "late_left": all_of(late["left"]),
         "late_right": all_of(late["right"]),
-        "pairs_lost": all_of(complete.pairs - outcome.outputs.pairs()),
+        "pairs_lost": all_of(complete.lost(outcome)),
         **_quantiles("wait", *waits),
         **_quantiles("end_wait", *ends),
         "at_the_end": all_of(at_the_end),

@@ -37,3 +37,18 @@ def test_what_a_stopped_session_says():
 def test_a_path_or_a_class_alone_is_told_with_what_happened_to_it():
     trace = "An error occurred\nCaused by: java.nio.file.NoSuchFileException: /tmp/a/shuffle_1_7_0.index\n\tat x.y(Z.java:1)"
     assert cause(Py4JError(trace)) == "NoSuchFileException: /tmp/a/shuffle_1_7_0.index"
+
+
+def test_an_error_of_a_python_worker_is_its_last_line():
+    text = """[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent call last):
+  File "worker.py", line 1, in main
+    process()
+ValueError: no such version
+ SQLSTATE: 38000
+\tat org.apache.spark.Worker.run(Worker.java:1)"""
+    assert cause(Exception(text)) == "a Python worker of Spark's failed: ValueError: no such version"
+
+
+def test_a_worker_without_protobuf_says_what_to_install():
+    text = "driver worker exited unexpectedly\nImportError: cannot import name 'descriptor' from 'google.protobuf' (unknown)"
+    assert cause(Exception(text)).endswith("install it there, or set PYSPARK_PYTHON to a Python that has it")

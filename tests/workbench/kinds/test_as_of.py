@@ -287,3 +287,13 @@ def test_many_versions_are_looked_up_and_not_paired():
     assert kind_of(ANY_AGE).choice is not None
     assert (preview.output["left_n"] == preview.output["right_n"]).all()
     assert count * count > model.MOST
+
+
+def test_tuning_counts_an_older_version_as_lost():
+    """The order at 130 s comes out either way, but without the late price of 125 s with the wrong one."""
+    table = wb.tune(WITHIN, *streams(), over={"right.watermark": ["0 s", "3 minutes"]}).table
+    table = table.set_index("right.watermark")
+    assert table["kept"].is_monotonic_increasing
+    least, most = table.iloc[0], table.iloc[-1]
+    assert most["pairs_lost"] < least["pairs_lost"]
+    assert least["pairs_lost"] == 2  # with it, and of the late order

@@ -138,7 +138,7 @@ def test_nothing_late_is_the_definition_whatever_the_order_of_arrival(case):
         assert sorted(groups) == sorted(group[1:] for group in expected(case.join, *sides))
         return
     inner = type(case.join)(**{**vars(case.join), "how": "inner"})
-    spans = [] if isinstance(case.join, wb.IntervalJoin) else ["start", "end"]
+    spans = [] if isinstance(case.join, wb.IntervalJoin | wb.AsOfJoin) else ["start", "end"]
     pairs = met(outcome if case.join.how != "semi" else model.simulate(inner, *sides))
     found = sorted(map(tuple, pairs[["left", "right", *spans]].to_numpy().tolist()))
     assert found == sorted(expected(inner, *sides))

@@ -152,7 +152,7 @@ def open_sessions(join, outcome, left, right):
     return counts
 
 
-@strategies.in_parts(15, 10, case=strategies.cases())
+@strategies.in_parts(15, 10, case=strategies.cases(of=strategies.joins_of_all_in_reach))
 def test_every_figure_is_that_of_plain_loops(case):
     left, right = case.streams()
     over = {"left.watermark": ["0 s", "4 s"], "policy": ["min", "max"]}
@@ -182,7 +182,7 @@ def test_every_figure_is_that_of_plain_loops(case):
         assert row["pairs_lost"] == meeting(case.join, left, right) - kept
 
 
-@strategies.in_parts(10, 10, case=strategies.cases())
+@strategies.in_parts(10, 10, case=strategies.cases(of=strategies.joins_of_all_in_reach))
 def test_with_nothing_late_all_comes_out(case):
     left, right = case.streams()
     outcome = model.complete(case.join, left, right)

@@ -20,7 +20,7 @@ from workbench.kinds.interval import Interval
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames
 
-__all__ = ["KINDS", "AnyAge", "WithinTolerance"]
+__all__ = ["KINDS", "AnyAge", "WithinTolerance", "as_interval"]
 
 _INTERVAL = Interval()
 _DIRECTION = Menu(
