@@ -377,7 +377,7 @@ def _band_layers(x: alt.X) -> list[alt.Chart]:
 def _rectangles(table: str, colour: str, key: bool) -> alt.Chart:
     return (
         _spans(table)
-        .mark_rect(opacity=0.7, cornerRadius=3, clip=True)
+        .mark_rect(opacity=0.7, cornerRadius=3, stroke="white", strokeWidth=1.5, clip=True)
         .encode(
             x=alt.X("start:T", scale=time_scale()),
             x2="end:T",

@@ -113,6 +113,12 @@ class Choice(Protocol):
     def known_at(self, join: Any, left: pd.DataFrame, right: pd.DataFrame) -> Micros:
         """The watermark from which on nothing can change a left row's partner; 2**62: never."""
 
+    def covered(self, join: Any, right: pd.DataFrame) -> tuple[Micros, Micros]:
+        """From when until when left rows have each right row as their partner; 2**62 and -2**62 without an end.
+
+        The right rows are those of one key after the other, each key's in order of time, no two at the same time.
+        """
+
     def retained(self, join: Any, right: pd.DataFrame) -> tuple[Micros, Micros]:
         """For each right row the watermark from which on it is of no use, and the place of the one that replaces it.
 

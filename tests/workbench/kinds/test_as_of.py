@@ -20,6 +20,7 @@ import generators
 import workbench as wb
 from workbench import fixes, model, spark_versions
 from workbench.kinds import kind_of
+from workbench.runs.spans import spans
 
 WITHIN, ANY_AGE = wb.AsOfJoin("backward", "20 s", "left"), wb.AsOfJoin("backward", None, "left")
 ENOUGH = 10**8  # a delay in milliseconds with which nothing is late
@@ -235,11 +236,20 @@ def test_a_row_waits_while_its_version_can_still_come():
     assert forward.loc[("left", 5), "fate"] == "pending"  # a product that never had a price
 
 
-def test_versions_are_bars_on_the_timeline():
-    preview = wb.preview(ANY_AGE, *streams())
-    spans = preview.charts.drawing("timeline").tables["spans"]
-    a = spans[spans["key"] == "a"].drop_duplicates("start").sort_values("start")
-    assert (a["end"].to_numpy()[:-1] == a["start"].to_numpy()[1:]).all()
+@strategies.in_parts(2, 60, case=strategies.cases(), join=strategies.as_of_joins)
+def test_a_row_lies_on_the_bar_of_its_version(case, join):
+    """Each bar of the timeline is where left rows have that version, and nowhere else."""
+    preview = wb.preview(join, *on_time(case, join).streams())
+    bars = spans(preview.simulation)
+    met = preview.output.dropna(subset="right_n")
+    for row in met.itertuples():
+        mine = bars[(bars["key"] == row.left_key) & (bars["start"] <= row.left_t) & (row.left_t <= bars["end"])]
+        assert 1 <= len(mine) <= 2  # two where one ends and the next begins
+    times = preview.left.to_pandas().set_index("n")
+    for n in set(times.index) - set(met["left_n"]):
+        key, at = times.loc[n, "key"], times.loc[n, "t"]
+        if isinstance(key, str) and join.allow_exact:
+            assert not len(bars[(bars["key"] == key) & (bars["start"] < at) & (at < bars["end"])])
 
 
 @pytest.mark.parametrize(

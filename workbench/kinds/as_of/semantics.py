@@ -8,11 +8,13 @@ import pandas as pd
 from workbench.joins import AsOfJoin
 from workbench.kinds._kind import Micros
 from workbench.model.ordering import along_keys, order
+from workbench.times import micros
 
-__all__ = ["NEVER", "chosen", "in_reach", "kept", "known_at", "picked", "retained"]
+__all__ = ["NEVER", "chosen", "covered", "in_reach", "kept", "known_at", "picked", "retained"]
 
 NEVER = np.int64(2**62)
 """A time that no watermark reaches."""
+_FACES = (("backward", -1), ("forward", 1))
 
 
 def picked(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> Micros:
@@ -81,6 +83,33 @@ def retained(join: AsOfJoin, right: pd.DataFrame) -> tuple[Micros, Micros]:
     again = np.flatnonzero(instant[1:] == instant[:-1])
     replaced_by[places[again]] = places[again + 1]
     return until, replaced_by
+
+
+def covered(join: AsOfJoin, right: pd.DataFrame) -> tuple[Micros, Micros]:
+    """From when until when left rows have each right row as their partner.
+
+    Parameters
+    ----------
+    join
+        The join.
+    right
+        Columns ``key``, ``start``, in order of key and time, no two of one key at the same time.
+
+    Returns
+    -------
+    begin, end
+        Event times in microseconds; 2**62 below and above 0 where there is no end.
+    """
+    key, time = right["key"].to_numpy(), right["start"].to_numpy()
+    far = NEVER if join.tolerance is None else np.int64(micros(join.tolerance))
+    begin, end = (time if join.direction == side else time + sign * far for side, sign in _FACES)
+    if len(time) > 1:
+        apart = np.diff(time)
+        reach = {"backward": apart, "forward": apart, "nearest": apart // 2}[join.direction]
+        same = key[1:] == key[:-1]
+        begin[1:] = np.where(same, np.maximum(begin[1:], time[1:] - reach), begin[1:])
+        end[:-1] = np.where(same, np.minimum(end[:-1], time[:-1] + reach), end[:-1])
+    return begin, end
 
 
 def kept(join: AsOfJoin) -> int:
