@@ -69,7 +69,7 @@ def charts() -> None:
     for name, join in streams.JOINS.items():
         run = wb.preview(join, *sides)
         _ = run.outcome
-        for view in ("timeline", "arrival", "watermarks", "windows", "late", "misses", "state"):
+        for view in ("timeline", "arrival", "watermarks", "windows", "late", "misses", "state", "keys"):
             if name == "interval" and view == "windows":
                 continue
             begun = time.perf_counter()

@@ -16,6 +16,7 @@ from workbench.charts._delays import by_delay
 from workbench.charts._differences import differences
 from workbench.charts._drawing import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
 from workbench.charts._heat import heat
+from workbench.charts._keys import keys_in_state
 from workbench.charts._late import late
 from workbench.charts._live import live
 from workbench.charts._misses import misses
@@ -58,6 +59,7 @@ __all__ = [
     "by_delay",
     "differences",
     "heat",
+    "keys_in_state",
     "late",
     "live",
     "misses",

@@ -14,27 +14,11 @@ from workbench.engine.execution import Execution
 from workbench.kinds import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, PROCESSOR, Operator, kind_of
 from workbench.literals import Side
 from workbench.model import Simulation
-from workbench.runs import tables
 from workbench.streams import ROW, SIDES
 
-__all__ = ["held", "held_after", "read"]
+__all__ = ["held", "held_after"]
 
 _TOGETHER = 16  # micro-batches in one query: Spark takes its time to plan a long one
-
-
-def read(simulation: Simulation, execution: Execution, batch: int) -> pd.DataFrame:
-    """The table of `Run.state`."""
-    found = held(simulation, execution, batch)
-    zone = simulation.zone
-    parts = []
-    for side in SIDES:
-        mine = found[found["side"] == side]
-        rows = tables.plain_rows(simulation, side).drop(columns="batch").iloc[mine["row"]].reset_index(drop=True)
-        if simulation.windowed:
-            for name in ("start", "end"):
-                rows[f"window_{name}"] = tables.moments(mine[name], zone)
-        parts.append(rows)
-    return tables.stack(parts)
 
 
 def held(simulation: Simulation, execution: Execution, batch: int) -> pd.DataFrame:

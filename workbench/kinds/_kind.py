@@ -23,6 +23,9 @@ J = TypeVar("J", bound=Join)
 Micros = np.ndarray[Any, Any]
 """Event times in microseconds since 1970-01-01 UTC, as 64-bit integers."""
 
+MS = 1000
+"""Microseconds of a millisecond, as fine as Spark's watermarks are."""
+
 Advised = tuple[str, str, Setting, str]
 """What to know before a run: problem, remedy, setting, and its value as text."""
 
@@ -265,6 +268,15 @@ class Kind(Generic[J]):
     def evicted_up_to(self, join: J, watermark: Micros) -> tuple[Micros, Micros]:
         """For either side the ``end`` at or before which rows leave the state at these watermarks."""
         return watermark, watermark
+
+    def leaves_at(self, join: J, side: Side, end: Micros) -> Micros:
+        """The watermark, in microseconds, with which assignments of these ``end`` leave the state; 2**62: none."""
+        return -(-end // MS) * MS
+
+    def held_by(self, join: J, side: Side) -> str:
+        """What holds rows in state beside the watermark delay: a setting of the join and its value, in words."""
+        setting, span = next(iter(self.settings(join).items()))
+        return f"{setting} = {times.text(span)}"
 
     def right_retention(self, join: J) -> int:
         """Microseconds that a right row stays in state after its ``end``."""

@@ -83,6 +83,8 @@ def by_processor(
     leaves = arrived.copy()
     leaves[here[_RIGHT]] = np.maximum(leaves[here[_RIGHT]], gone)
     left["evicted_in"], right["evicted_in"] = closes, leaves
+    left["leaves_at"], right["leaves_at"] = due, np.full(len(right), 0)
+    right.loc[right.index[here[_RIGHT]], "leaves_at"] = until
     for mine in sides.values():
         mine["group"] = np.full(len(mine), -1, dtype=np.int8)
     return _outcome(join, marks, sides, shared, (partner, closes), None)

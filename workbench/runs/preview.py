@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from workbench.errors import check_whole
+from workbench.model import checked_batch
 from workbench.runs.result import Result
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 __all__ = ["Preview"]
@@ -18,7 +21,7 @@ __all__ = ["Preview"]
 class Preview(Result):
     """The expected result of a run, simulated. Made by `workbench.preview`.
 
-    As a `Run`, without what only Spark knows: its state, sizes, durations and counters.
+    As a `Run`, without what only Spark knows: sizes, durations and counters.
     """
 
     def __repr__(self) -> str:
@@ -32,6 +35,24 @@ class Preview(Result):
             if name in {*dir(Run), *Run.__dataclass_fields__} - {*dir(type(self))}:
                 raise AttributeError(f"a preview has no {name}; only Spark knows it: run the join with workbench.run")
             return super().__getattribute__(name)  # raises what was raised at first
+
+    def state(self, batch: int) -> pd.DataFrame:
+        """What is expected in state after a micro-batch, as `Run.state`; how many bytes it takes, only Spark knows."""
+        from workbench.runs import holding
+
+        return holding.of_rows(self.simulation, self._held(batch), None)
+
+    def state_by_key(self, batch: int, most: int = 10) -> pd.DataFrame:
+        """The keys that take most of the state after a micro-batch, as `Run.state_by_key`."""
+        from workbench.runs import holding
+
+        check_whole("most", most)
+        return holding.by_key(self.simulation, self._held(batch), None, most)
+
+    def _held(self, batch: int) -> pd.DataFrame:
+        from workbench.runs import holding
+
+        return holding.simulated(self.simulation, checked_batch(batch, len(self.simulation.outcome.marks)))
 
     @cached_property
     def raw_output(self) -> pa.Table:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.engine.cause import cause
 from workbench.engine.execution import Execution
-from workbench.errors import QueryError, WorkbenchError, wrong
+from workbench.errors import QueryError, WorkbenchError, check_whole, wrong
 from workbench.model import checked_batch
 from workbench.runs.result import Result
 
@@ -162,18 +162,56 @@ class Run(Result):
         Returns
         -------
         pandas.DataFrame
-            Columns: ``side``, the row's columns; ``window_start``, ``window_end`` where there are windows.
+            Columns: ``side``, the row's columns; ``window_start``, ``window_end`` where there are windows; ``since``
+            (the micro-batch it came in), ``evicted_in`` (the one at whose end it leaves; missing if it stays),
+            ``leaves_at`` (the watermark with which it leaves; missing if there is none), ``state_bytes`` (its share of
+            what Spark reports, by the size of its values).
 
         Raises
         ------
         WorkbenchError
             If the run was loaded: a saved run has no checkpoint.
         """
+        from workbench.runs import holding
+
+        return holding.of_rows(self.simulation, *self._held(batch))
+
+    def state_by_key(self, batch: int, most: int = 10) -> pd.DataFrame:
+        """The keys that take most of the state after a micro-batch, and what holds them there.
+
+        Parameters
+        ----------
+        batch
+            A micro-batch of `batches`.
+        most
+            How many keys are listed.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: ``key`` (as text), ``rows``, ``left``, ``right`` (how many of them are of either side), ``since``
+            (the micro-batch that the oldest came in), ``leaves_at`` (the watermark with which the last one leaves;
+            missing if there is none), ``state_bytes``, ``share`` (of the state), ``held_by`` (what holds the last one,
+            beside the watermark delay).
+
+        Raises
+        ------
+        WorkbenchError
+            If the run was loaded: a saved run has no checkpoint.
+        """
+        from workbench.runs import holding
+
+        check_whole("most", most)
+        return holding.by_key(self.simulation, *self._held(batch), most)
+
+    def _held(self, batch: int) -> tuple[pd.DataFrame, float]:
+        """The rows in state after a micro-batch, and how many bytes they take."""
         from workbench.engine import state_reader
 
         batch = checked_batch(batch, len(self.execution.progress))
+        size = float(self._batches.set_index("batch")["state_bytes"][batch])
         try:
-            return state_reader.read(self.simulation, self.execution, batch)
+            return state_reader.held(self.simulation, self.execution, batch), size
         except WorkbenchError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence

@@ -136,7 +136,7 @@ def test_charts_that_look_alike_share_a_layout():
             assert one.drawing(view).layout is other.drawing(view).layout
 
 
-VIEWS = ("timeline", "arrival", "late", "watermarks", "windows", "misses", "state")
+VIEWS = ("timeline", "arrival", "late", "watermarks", "windows", "misses", "state", "keys")
 
 
 @pytest.mark.sampled(3)

@@ -71,7 +71,16 @@ def test_tables_have_the_columns_of_the_contract(ran, join):
     assert {"side", "batch", *left.columns, *right.columns, *windowed, "watermark", "behind"} == set(run.late)
     assert len(run.late) > 0
     assert (run.late["behind"] >= pd.Timedelta(0)).all()
-    assert set(run.state(1)) == {"side", *left.columns, *right.columns, *windowed}
+    assert set(run.state(1)) == {
+        "side",
+        *left.columns,
+        *right.columns,
+        *windowed,
+        "since",
+        "evicted_in",
+        "leaves_at",
+        "state_bytes",
+    }
 
 
 def test_runs_repeat(ran):

@@ -125,6 +125,10 @@ class WithinTolerance(_AsOf):
     def evicted_up_to(self, join: AsOfJoin, watermark: Micros) -> tuple[Micros, Micros]:
         return _INTERVAL.evicted_up_to(as_interval(join), watermark)
 
+    def leaves_at(self, join: AsOfJoin, side: Side, end: Micros) -> Micros:
+        sides: tuple[Side, ...] = ("left", "right") if side == "left" else ("right",)
+        return np.max([_INTERVAL.leaves_at(as_interval(join), each, end) for each in sides], axis=0)
+
     def waits(self, join: AsOfJoin, side: Side) -> int:
         return self.reach(join)
 
@@ -156,6 +160,13 @@ class AnyAge(_AsOf):
 
     def plan(self, join: AsOfJoin, names: Names, finish: bool) -> str:
         return plan.processor(join, names, finish)
+
+    def held_by(self, join: AsOfJoin, side: Side) -> str:
+        if side == "right" and join.direction != "forward":
+            return "the key: its latest row stays until another takes its place"
+        return (
+            "the watermark" if join.direction == "backward" or side == "right" else "a nearer row that may still come"
+        )
 
     def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
         passed = f"the watermark has passed {moment(end)}"

@@ -12,7 +12,7 @@ from workbench import times
 from workbench.fixes import delays
 from workbench.flink import syntax as flink
 from workbench.joins import How, IntervalJoin
-from workbench.kinds._kind import Advised, Field, Flag, Kind, Micros, NearMiss
+from workbench.kinds._kind import MS, Advised, Field, Flag, Kind, Micros, NearMiss
 from workbench.kinds.interval import advice, plan
 from workbench.kinds.interval.fixes import bounds
 from workbench.literals import Side
@@ -70,6 +70,14 @@ class Interval(Kind[IntervalJoin]):
         left = np.trunc((watermark - times.micros(join.upper)) / 1000).astype(np.int64) - (not join.upper_exclusive)
         right = np.trunc((watermark + times.micros(join.lower)) / 1000).astype(np.int64) - (not join.lower_exclusive)
         return left * 1000, right * 1000
+
+    def leaves_at(self, join: IntervalJoin, side: Side, end: Micros) -> Micros:
+        bound, apart = (join.upper, join.upper_exclusive) if side == "left" else (join.lower, join.lower_exclusive)
+        beyond = times.micros(bound) if side == "left" else -times.micros(bound)
+        return -(-((-(-end // MS) + (not apart)) * MS + beyond) // MS) * MS
+
+    def held_by(self, join: IntervalJoin, side: Side) -> str:
+        return f"upper = {times.text(join.upper)}" if side == "left" else f"lower = {times.text(join.lower)}"
 
     def right_retention(self, join: IntervalJoin) -> int:
         return (-(times.micros(join.lower) // 1000) + (not join.lower_exclusive)) * 1000

@@ -1,0 +1,146 @@
+"""What is in state after a micro-batch, row by row and key by key: since when, until which watermark, how large."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.kinds import Micros, kind_of
+from workbench.literals import SIDES
+from workbench.model import Simulation
+from workbench.runs import tables
+from workbench.runs.labels import key_words
+
+__all__ = ["by_key", "of_rows", "simulated"]
+
+_FOREVER = 2**62
+_WORD = 8
+"""Bytes of a field of Spark's ``UnsafeRow``, and what its texts are rounded up to."""
+
+
+def simulated(simulation: Simulation, batch: int) -> pd.DataFrame:
+    """What the model says is in state after a micro-batch: ``side``, ``row``, ``start``, ``end``."""
+    parts = []
+    for side in SIDES:
+        mine = simulation.outcome.held_after(batch, side)[["row", "start", "end"]]
+        parts.append(mine if simulation.windowed else mine.assign(start=0, end=0))
+    found = pd.concat([each.assign(side=side) for side, each in zip(SIDES, parts, strict=True)])
+    return found.sort_values(["side", "row", "start"], ignore_index=True)
+
+
+def of_rows(simulation: Simulation, held: pd.DataFrame, size: float | None) -> pd.DataFrame:
+    """The table of `Run.state`.
+
+    Parameters
+    ----------
+    simulation
+        The run.
+    held
+        Columns ``side``, ``row``, ``start``, ``end`` (microseconds; 0 without windows).
+    size
+        How many bytes it all takes; None: nobody knows.
+    """
+    zone, known = simulation.zone, _known(simulation, held, size)
+    parts = []
+    for side in SIDES:
+        mine = held[held["side"] == side]
+        facts = known[(held["side"] == side).to_numpy()]
+        rows = tables.plain_rows(simulation, side, mine["row"].to_numpy()).drop(columns="batch")
+        if simulation.windowed:
+            for name in ("start", "end"):
+                rows[f"window_{name}"] = tables.moments(mine[name], zone).to_numpy()
+        rows["since"] = simulation.first + facts["since"].to_numpy()
+        rows["evicted_in"] = facts["evicted_in"].array + simulation.first
+        rows["leaves_at"] = _moments(facts["leaves_at"], zone)
+        rows["state_bytes"] = facts["bytes"].to_numpy()
+        parts.append(rows)
+    return tables.stack(parts)
+
+
+def by_key(simulation: Simulation, held: pd.DataFrame, size: float | None, most: int) -> pd.DataFrame:
+    """The table of `Run.state_by_key`; arguments as in `of_rows`."""
+    known = _known(simulation, held, size)
+    known["key"] = _keys(simulation, held)
+    known["side"] = held["side"].to_numpy()
+    known["is_left"] = known["side"] == "left"
+    groups = known.groupby("key", sort=False)
+    found = groups.agg(
+        rows=("is_left", "size"), left=("is_left", "sum"), since=("since", "min"), leaves_at=("leaves_at", "max"),
+        state_bytes=("bytes", "sum"), weight=("weight", "sum"),
+    )  # fmt: skip
+    found.insert(2, "right", found["rows"] - found["left"])
+    found["share"] = found.pop("weight") / max(known["weight"].sum(), 1)
+    longest = known.loc[groups["leaves_at"].idxmax(), ["key", "side"]].set_index("key")["side"]
+    kept = {side: kind_of(simulation.join).held_by(simulation.join, side) for side in SIDES}
+    found["held_by"] = [kept[longest[key]] for key in found.index]
+    found = found.sort_values(["share", "rows"], ascending=False, kind="stable").head(most).reset_index()
+    found["since"] += simulation.first
+    found["leaves_at"] = _moments(found["leaves_at"], simulation.zone)
+    return found
+
+
+def _known(simulation: Simulation, held: pd.DataFrame, size: float | None) -> pd.DataFrame:
+    """Of each row that is held ``since``, ``evicted_in`` (None: never), ``leaves_at``, ``weight`` and ``bytes``."""
+    count, end = len(held), len(simulation.outcome.marks)
+    since, gone, leaves, weight = (np.zeros(count, dtype=kind) for kind in (np.int64, np.int64, np.int64, np.float64))
+    kind, groups = kind_of(simulation.join), simulation.outcome.groups
+    for side in SIDES:
+        here = np.flatnonzero((held["side"] == side).to_numpy())
+        mine = simulation.outcome.assignments[side]
+        mine = mine.iloc[_places(mine, held.iloc[here], simulation.windowed)]
+        leaves[here] = kind.leaves_at(simulation.join, side, mine["end"].to_numpy())
+        if "leaves_at" in mine:
+            leaves[here] = mine["leaves_at"]
+        group = mine["group"].to_numpy()
+        if len(groups):
+            leaves[here] = np.where(group >= 0, groups["end"].to_numpy()[group], leaves[here])
+        since[here], gone[here] = mine["batch"], mine["evicted_in"]
+        weight[here] = kind.state_bytes + _width(simulation.side(side).table.take(mine["row"].to_numpy()))
+    share = weight / max(weight.sum(), 1)
+    return pd.DataFrame(
+        {
+            "since": since,
+            "evicted_in": pd.Series(gone, dtype="Int64").where(gone < end),
+            "leaves_at": leaves,
+            "weight": weight,
+            "bytes": None if size is None else np.round(share * size),
+        }
+    )
+
+
+def _places(mine: pd.DataFrame, held: pd.DataFrame, windowed: bool) -> Micros:
+    """Where the rows that are held are among a side's assignments."""
+    on = ["row", "start"] if windowed and len(mine) != mine["row"].nunique() else ["row"]
+    places: Micros = pd.MultiIndex.from_frame(mine[on]).get_indexer(pd.MultiIndex.from_frame(held[on]))
+    return places
+
+
+def _keys(simulation: Simulation, held: pd.DataFrame) -> Any:
+    words = np.full(len(held), None, dtype=object)
+    for side in SIDES:
+        here = (held["side"] == side).to_numpy()
+        words[here] = key_words(simulation.side(side), held.loc[here, "row"].to_numpy())
+    return words
+
+
+def _moments(micros: pd.Series[Any], zone: str | None) -> Any:
+    """Times in microseconds as timestamps; those that never come as none."""
+    found = tables.moments(micros.where(micros < _FOREVER, 0), zone)
+    return found.where((micros < _FOREVER).to_numpy()).array
+
+
+def _width(table: pa.Table) -> Micros:
+    """How many bytes the values of each row take in Spark's ``UnsafeRow``, about."""
+    total: Micros = np.zeros(table.num_rows)
+    for column in table.columns:
+        total += _WORD
+        kind = column.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
+            total += -(-pc.fill_null(pc.binary_length(column), 0).to_numpy() // _WORD) * _WORD
+        elif pa.types.is_nested(kind):
+            total += column.nbytes / max(len(column), 1)
+    return total
