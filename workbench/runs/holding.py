@@ -73,6 +73,8 @@ def by_key(simulation: Simulation, held: pd.DataFrame, size: float | None, most:
         state_bytes=("bytes", "sum"), weight=("weight", "sum"),
     )  # fmt: skip
     found.insert(2, "right", found["rows"] - found["left"])
+    if size is None:
+        found["state_bytes"] = None
     found["share"] = found.pop("weight") / max(known["weight"].sum(), 1)
     longest = known.loc[groups["leaves_at"].idxmax(), ["key", "side"]].set_index("key")["side"]
     kept = {side: kind_of(simulation.join).held_by(simulation.join, side) for side in SIDES}

@@ -77,6 +77,7 @@ def test_the_key_with_most_rows_comes_first_and_names_what_holds_it():
     assert found["right"].tolist() == [1, 0]
     assert found["held_by"].tolist() == ["upper = 30 seconds"] * 2
     assert found["share"].sum() == pytest.approx(1)
+    assert found["state_bytes"].isna().all()  # which only Spark knows
     assert found["leaves_at"][1] == pd.Timestamp("2026-01-01 00:00:33.001")
     held = preview.state(0)
     assert held.loc[held["side"] == "right", "leaves_at"].tolist() == [pd.Timestamp("2026-01-01 00:00:05.001")]
