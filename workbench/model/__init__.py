@@ -23,7 +23,7 @@ from workbench.model._watermarks import (
     query_watermark,
     watermarks,
 )
-from workbench.model.definition import MOST, at_most, check_size, key_codes, matches
+from workbench.model.definition import MOST, at_most, check_size, common_type, key_codes, matches
 from workbench.streams import NOTHING
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "check_size",
     "checked_batch",
     "common_delay",
+    "common_type",
     "complete",
     "drop_counts",
     "end_of_input_is_enough",

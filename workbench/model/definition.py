@@ -18,7 +18,7 @@ from workbench.kinds import Micros, kind_of
 from workbench.model.ordering import along_keys, order
 from workbench.streams import Stream
 
-__all__ = ["MOST", "at_most", "check_pairs", "check_size", "key_codes", "matches"]
+__all__ = ["MOST", "at_most", "check_pairs", "check_size", "common_type", "key_codes", "matches"]
 
 
 MOST = 10_000_000
@@ -74,7 +74,7 @@ def _column_codes(mine: pa.ChunkedArray, theirs: pa.ChunkedArray) -> tuple[Micro
     Text is compared byte by byte. Among floating-point numbers NaN equals NaN, and -0.0 equals 0.0, as in Spark's
     ``NormalizeFloatingNumbers``.
     """
-    kind = _common(mine.type, theirs.type)
+    kind = common_type(mine.type, theirs.type)
     both = pa.chunked_array([*mine.cast(kind).chunks, *theirs.cast(kind).chunks], kind)
     if pa.types.is_floating(kind):
         both = pc.if_else(pc.is_nan(both), float("nan"), pc.add(both, 0.0))
@@ -84,7 +84,7 @@ def _column_codes(mine: pa.ChunkedArray, theirs: pa.ChunkedArray) -> tuple[Micro
     return encoded.indices.fill_null(count).to_numpy().astype(np.int64), count
 
 
-def _common(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+def common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     """A type that holds the values of two key columns of one class."""
     if one == other:
         return one

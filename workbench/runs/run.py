@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,10 +18,14 @@ from workbench.runs.result import Result
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+    from pyspark.sql import SparkSession
 
     from workbench.runs.saved import Saved
 
-__all__ = ["Run"]
+__all__ = ["MOST_PARTITIONS", "Run"]
+
+MOST_PARTITIONS = 100_000
+"""Partitions that keys are placed on at most."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,6 +208,57 @@ class Run(Result):
 
         check_whole("most", most)
         return holding.by_key(self.simulation, *self._held(batch), most)
+
+    def partitions(self, count: int | None = None) -> pd.DataFrame:
+        """How keys, and the rows that are not late, fall on Spark's partitions, each of which has a state store.
+
+        Parameters
+        ----------
+        count
+            How many partitions; None: as many as the run had.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a partition: ``partition``, ``keys``, ``rows``, ``share`` (of the rows).
+        """
+        from workbench.engine import partitions
+
+        if count is None:
+            count = int(self.execution.progress[0]["stateOperators"][0]["numShufflePartitions"])
+        check_whole("count", count, most=MOST_PARTITIONS)
+        return self._asked(lambda spark: partitions.spread(self.simulation, spark, count))
+
+    def partition_counts(self, counts: Sequence[int] | None = None) -> pd.DataFrame:
+        """What other numbers of partitions would do: how even the rows would fall.
+
+        Parameters
+        ----------
+        counts
+            The numbers; None: 1 to 200.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a number: ``partitions``; ``empty`` (how many of them get no row); ``largest`` (the share of the
+            rows that the one with most gets); ``skew`` (how many times as many that is as if all got the same);
+            ``key`` (the share of the key with most rows, which no number of partitions divides).
+        """
+        from workbench.engine import partitions
+
+        chosen = list(partitions.COUNTS if counts is None else counts)
+        for count in chosen:
+            check_whole("counts", count, most=MOST_PARTITIONS)
+        return self._asked(lambda spark: partitions.compared(self.simulation, spark, chosen))
+
+    def _asked(self, ask: Callable[[SparkSession], pd.DataFrame]) -> pd.DataFrame:
+        """What the session that ran the query answers."""
+        try:
+            return ask(self.execution.at_hand()[0])
+        except WorkbenchError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+            raise QueryError(f"Spark could not be asked: {cause(error)}", str(error)) from None
 
     def _held(self, batch: int) -> tuple[pd.DataFrame, float]:
         """The rows in state after a micro-batch, and how many bytes they take."""

@@ -1,0 +1,105 @@
+"""How the keys of a run fall on partitions: Spark's own hash of them, for any number of partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from workbench.kinds import kind_of
+from workbench.literals import SIDES
+from workbench.model import Simulation, common_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["COUNTS", "compared", "spread"]
+
+COUNTS = (1, 2, 4, 8, 16, 32, 64, 200)
+"""Numbers of partitions that are worth a look; 200 is Spark's default."""
+
+
+def spread(simulation: Simulation, spark: SparkSession, count: int) -> pd.DataFrame:
+    """How keys, and the rows that are not late, fall on so many partitions.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a partition: ``partition``, ``keys``, ``rows``, ``share`` (of the rows).
+    """
+    found = _placed(simulation, spark, [count])
+    groups = found.groupby(f"of_{count}")
+    table = pd.DataFrame({"keys": groups["key"].nunique(), "rows": groups["rows"].sum()})
+    table = table.reindex(np.arange(count), fill_value=0).rename_axis("partition").reset_index()
+    return table.assign(share=table["rows"] / max(int(table["rows"].sum()), 1))
+
+
+def compared(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) -> pd.DataFrame:
+    """What several numbers of partitions would do.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a number: ``partitions``; ``empty`` (how many get no row); ``largest`` (the share of rows of the one with
+        most); ``skew`` (how many times as many that is as if all had the same); ``key`` (the share of rows of the key
+        with most, below which no number of partitions brings ``largest``).
+    """
+    found = _placed(simulation, spark, counts)
+    every = max(int(found["rows"].sum()), 1)
+    key = int(found.groupby("place")["rows"].sum().max()) / every if len(found) else 0.0
+    rows = []
+    for count in counts:
+        loads = found.groupby(f"of_{count}")["rows"].sum()
+        largest = int(loads.max()) / every if len(loads) else 0.0
+        rows.append((count, count - len(loads), largest, largest * count, key))
+    return pd.DataFrame(rows, columns=["partitions", "empty", "largest", "skew", "key"])
+
+
+def _placed(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) -> pd.DataFrame:
+    """What is kept together (``place``): its ``key`` (code), ``rows``, and its partition among each number of them."""
+    from pyspark.sql import functions as F
+
+    kind = kind_of(simulation.join)
+    by = ["key", "start", "end"] if kind.windowed and not kind.merging else ["key"]
+    parts = []
+    for number, side in enumerate(SIDES):
+        mine = simulation.outcome.assignments[side]
+        mine = mine[~(mine["late"] | mine["filtered"])]
+        parts.append(mine.assign(side=number)[["side", "row", *by]])
+    every = pd.concat(parts, ignore_index=True)
+    groups = every.groupby(by, sort=False)
+    first = every.loc[groups.head(1).index]
+    found = pd.DataFrame(
+        {"place": np.arange(len(first)), "key": first["key"].to_numpy(), "rows": groups.size().to_numpy()}
+    )
+    table = _values(simulation, first)
+    names = [name for name in table.column_names if name.startswith("key_")]
+    frame = spark.createDataFrame(table)
+    columns: list[Any] = [F.col(name) for name in names]
+    if len(by) > 1:
+        columns.append(F.struct(F.timestamp_micros("start").alias("start"), F.timestamp_micros("end").alias("end")))
+    hashed = F.hash(*columns)
+    for count in counts:
+        frame = frame.withColumn(f"of_{count}", F.pmod(hashed, F.lit(count)))
+    placed = frame.select("place", *(f"of_{count}" for count in counts)).toPandas()
+    return found.merge(placed, on="place")
+
+
+def _values(simulation: Simulation, first: pd.DataFrame) -> pa.Table:
+    """What Spark's hash is of: the keys, in the type in which both sides are compared, and windows."""
+    left = (first["side"] == 0).to_numpy()
+    rows = first["row"].to_numpy()
+    order = np.argsort(np.concatenate([np.flatnonzero(left), np.flatnonzero(~left)]))
+    columns: dict[str, Any] = {"place": pa.array(np.arange(len(first)))}
+    for n, (mine, theirs) in enumerate(zip(simulation.left.key, simulation.right.key, strict=True)):
+        sides = simulation.left.table.column(mine), simulation.right.table.column(theirs)
+        kind = common_type(sides[0].type, sides[1].type)
+        some = [each.cast(kind).take(pa.array(rows[here])) for each, here in zip(sides, (left, ~left), strict=True)]
+        columns[f"key_{n}"] = pa.chunked_array([*some[0].chunks, *some[1].chunks], kind).take(pa.array(order))
+    for name in ("start", "end"):
+        if name in first:
+            columns[name] = pa.array(first[name].to_numpy())
+    return pa.table(columns)
