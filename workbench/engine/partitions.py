@@ -43,9 +43,9 @@ def compared(simulation: Simulation, spark: SparkSession, counts: Sequence[int])
     Returns
     -------
     pandas.DataFrame
-        One row a number: ``partitions``; ``empty`` (how many get no row); ``largest`` (the share of rows of the one with
-        most); ``skew`` (how many times as many that is as if all had the same); ``key`` (the share of rows of the key
-        with most, below which no number of partitions brings ``largest``).
+        One row a number: ``partitions``; ``empty`` (how many get no row); ``largest`` (the share of the rows that the
+        one with most gets); ``skew`` (how many times as many that is as if all had the same); ``key`` (the share of the
+        rows that is kept together with most, below which no number of partitions brings ``largest``).
     """
     found = _placed(simulation, spark, counts)
     every = max(int(found["rows"].sum()), 1)

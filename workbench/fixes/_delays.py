@@ -12,7 +12,9 @@ from workbench.model import Micros, matches
 from workbench.streams import SIDES
 
 
-def delays(search: Search, pairs: tuple[Micros, Micros] | None = None) -> pd.DataFrame:
+def delays(
+    search: Search, pairs: tuple[Micros, Micros] | None = None, certain_at: Micros | None = None
+) -> pd.DataFrame:
     """Longer delays, for rows whose partner by definition was late, or that were late themselves.
 
     Parameters
@@ -21,6 +23,8 @@ def delays(search: Search, pairs: tuple[Micros, Micros] | None = None) -> pd.Dat
         The rows of a run.
     pairs
         The pairs by definition, as places in its assignments; None: all that are in reach of each other.
+    certain_at
+        The watermark with which each of them comes out; None: that which ends its left row.
     """
     try:
         assignments = search.assignments
@@ -29,8 +33,9 @@ def delays(search: Search, pairs: tuple[Micros, Micros] | None = None) -> pd.Dat
         return pd.DataFrame(columns=COLUMNS)
     left, right = (search.assignments[side].iloc[place] for side, place in zip(SIDES, (one, other), strict=True))
     rows: dict[Side, Micros] = {"left": left["row"].to_numpy(), "right": right["row"].to_numpy()}
+    ends = search.assignments["left"]["end"].to_numpy()[one] if certain_at is None else certain_at
     wanted = ~(search.matched["left"][rows["left"]] & search.matched["right"][rows["right"]])
-    left, right = left[wanted], right[wanted]
+    left, right, ends = left[wanted], right[wanted], ends[wanted]
     rows = {side: each[wanted] for side, each in rows.items()}
     parts = []
     for delayed in SIDES:
@@ -38,7 +43,7 @@ def delays(search: Search, pairs: tuple[Micros, Micros] | None = None) -> pd.Dat
         if search.semi:
             value = np.maximum(value, _kept_by_semi(search, delayed, left, right))
         if search.waits:
-            value = np.where(search.last_mark(delayed, value) >= left["end"] + search.reach, value, NEVER)
+            value = np.where(search.last_mark(delayed, value) >= ends, value, NEVER)
         change = value - search.delay[delayed]
         for side, partner in (SIDES, SIDES[::-1]):
             lost = ~search.matched[side][rows[side]]

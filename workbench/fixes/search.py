@@ -72,8 +72,6 @@ class Search:
         self.right_retention = kind.right_retention(join)
         self.semi = emission(join).first_only and facts(simulation.spark_version).semi_join_loses_expiring
         """Whether the join loses left rows whose partner expires in the micro-batch it comes in."""
-        self.reach = kind.reach(join) if kind.choice is not None else 0
-        """How far behind its event time the watermark must be before a left row comes out, in microseconds."""
         self.waits = (kind.grouped or kind.choice is not None) and not self.finish
         """Whether what is open at the end never comes out."""
 

@@ -83,6 +83,8 @@ class NearMiss:
 
     Attributes
     ----------
+    side
+        The row's.
     setting, change
         The setting, and by how many microseconds it would have to change.
     partner, distance
@@ -93,6 +95,7 @@ class NearMiss:
         The changed setting in words.
     """
 
+    side: Side
     setting: Setting
     change: int
     partner: str
@@ -327,15 +330,15 @@ class Kind(Generic[J]):
         """Why two rows did not meet that a changed setting of the join would have brought together."""
         return f"{nearest(miss)}, in another window; {miss.changed} would hold both"
 
-    def alone(self, join: J, side: Side, other: str, until: str) -> str:
+    def alone(self, join: J, side: Side, other: str, meant: str) -> str:
         """Why a row found no partner, where no change of a setting would have given it one.
 
         Parameters
         ----------
         join, side, other
             As in `waits_until`.
-        until
-            The time of the row that took its place, in words, where it is a right row and one did.
+        meant
+            Of a right row of a kind with `choice` which left rows it is the partner of, in words.
         """
         return "no partner on time in reach"
 

@@ -108,7 +108,10 @@ def _outcome(
         matched = np.zeros(len(sides[side]), dtype=bool)
         matched[place] = True
         sides[side]["matched"] = matched
+        sides[side]["waits"] = False
         sides[side]["held"] = _alive(sides[side]) & (sides[side]["evicted_in"] > sides[side]["batch"])
+    still = np.flatnonzero(_alive(left) & (partner >= 0) & (closes >= len(marks)))
+    sides[_RIGHT].loc[sides[_RIGHT].index[partner[still]], "waits"] = True
     emits = emission(join)
     padded = {_LEFT: _placed({_LEFT: alone}, closes[alone])} if emits.padded else {}
     rows = {side: sides[side]["row"].to_numpy() for side in SIDES}

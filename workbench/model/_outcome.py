@@ -30,7 +30,9 @@ class Outcome:
         anything else); ``late``; ``watermark`` (the one it was judged by); ``evicted_in`` (the micro-batch at whose end
         it is no longer in state; the number of micro-batches if it never leaves); ``held`` (whether it is in state
         after any micro-batch); ``matched`` (whether it is in a pair, or in a group with the other side); ``group`` (in
-        sessions and coGroup the group it is in, -1 if in none).
+        sessions and coGroup the group it is in, -1 if in none). Where a left row has one partner, ``waits``
+        (whether it is that of a left row that still waits); of a processor ``leaves_at`` (the watermark with which it
+        leaves).
     outputs
         What comes out within the run, and the rows it is made of.
     groups

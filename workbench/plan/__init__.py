@@ -14,7 +14,7 @@ __all__ = ["IMPORTS", "Names", "column", "render"]
 
 IMPORTS = (
     "from bisect import bisect_left, bisect_right",
-    "from itertools import count",
+    "from collections import Counter",
     "from pyspark.sql import Row",
     "from pyspark.sql.streaming import StatefulProcessor",
     "from pyspark.sql.types import LongType, StructField, StructType, TimestampType",

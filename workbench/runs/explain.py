@@ -20,7 +20,7 @@ from workbench.runs.labels import Labels
 
 __all__ = ["EXPLANATION", "Reasons", "fix_value", "rows", "some"]
 
-_NEVER = 2**62  # a watermark that is never reached
+_FAR = 2**61  # microseconds: beyond all times
 EXPLANATION = ("fate", "reason", "fix_setting", "fix_value")
 
 
@@ -286,7 +286,7 @@ class Reasons:
 
     def _pending(self, side: Side, row: int) -> str:
         mine = self.assignments(side, row)
-        mine = mine[(mine["evicted_in"] >= len(self.marks)) & ~mine["late"]]
+        mine = mine[((mine["evicted_in"] >= len(self.marks)) | mine.get("waits", False)) & ~mine["late"]]
         end = int(mine["end"].iloc[0])
         if (group := int(mine["group"].iloc[0])) >= 0:
             end = int(self.outcome.groups["end"].iloc[group])
@@ -332,21 +332,48 @@ class Reasons:
         partly = (
             f"; it was late for {tally['late'][row]} of its {tally['all'][row]} windows" if tally["late"][row] else ""
         )
-        other, until = self.labels.names[1 - SIDES.index(side)], self._replaced.get(row, "") if side == "right" else ""
-        near = self._nearest(side, row, "") or self.kind.alone(self.join, side, other, until)
+        other, meant = self.labels.names[1 - SIDES.index(side)], self._meant.get(row, "") if side == "right" else ""
+        near = self._nearest(side, row, "") or self.kind.alone(self.join, side, other, meant)
+        if side == "left" and (dropped := self._dropped_by_choice(row)):
+            near = dropped
         return f"{near}{partly}{tail}"
 
+    def _dropped_by_choice(self, row: int) -> str:
+        """What became of a left row's partner by definition, where it came late and no delay would have kept it."""
+        partner, fix = int(self._by_definition[row]), self.fixes.get(RowId("left", row))
+        if partner < 0 or (fix is not None and fix.setting in DELAYS.values()):
+            return ""
+        bounds = self.kind.interval(self.join)
+        apart = int(self._times["right"][partner]) - int(self._times["left"][row])
+        if bounds is not None and not bounds[0] <= apart <= bounds[1]:
+            return ""
+        kept = "no single watermark delay would have kept it"
+        words = f"its partner {self._beside(row, partner)}, came too late and was dropped: {kept}"
+        if fix is None:
+            return words
+        return f"{words}; with {self._changed(fix)} it would have met {self.labels.label('right', int(fix.partner))}"
+
     @cached_property
-    def _replaced(self) -> dict[int, str]:
-        """Of the right rows whose place another one took the time of that one, in words."""
-        if self.kind.choice is None:
+    def _meant(self) -> dict[int, str]:
+        """Of the right rows of a join that gives a left row one of them which left rows each is meant for, in words."""
+        choice = self.kind.choice
+        if choice is None:
             return {}
         mine = self.outcome.assignments["right"]
         mine = mine[~(mine["late"] | mine["filtered"]) & (mine["key"] >= 0)]
-        until, _ = self.kind.choice.retained(self.join, mine)
-        known = np.flatnonzero((until < _NEVER) & np.isin(mine["row"], self.asked["right"]))
-        rows = mine["row"].to_numpy()
-        return {int(rows[place]): self.labels.moment(int(until[place])) for place in known}
+        found, rows = {}, mine["row"].to_numpy()
+        _, replaced_by = choice.retained(self.join, mine)
+        for place in np.flatnonzero((replaced_by >= 0) & np.isin(rows, self.asked["right"])):
+            other = self.labels.label("right", int(rows[replaced_by[place]]))
+            found[int(rows[place])] = f"{other}, at the same time, came after it and replaced it"
+        mine = mine[replaced_by < 0].sort_values(["key", "start"], kind="stable")
+        edges, rows = choice.covered(self.join, mine), mine["row"].to_numpy()
+        for place in np.flatnonzero(np.isin(rows, self.asked["right"])):
+            begin, end = (int(each[place]) for each in edges)
+            ends = (("from", begin, begin > -_FAR), ("to", end, end < _FAR))
+            words = [f"{word} {self.labels.moment(at)}" for word, at, known in ends if known]
+            found[int(rows[place])] = f"none on time lies {' '.join(words)}" if words else "none was on time"
+        return found
 
     def _nearest(self, side: Side, row: int, lead: str) -> str:
         fix = self.fixes.get(RowId(side, row))
@@ -363,7 +390,7 @@ class Reasons:
             case "left.watermark" | "right.watermark":
                 return f"{lead}{self._dropped_partner(side, row, partner, name)}; {changed} would have kept the two"
         change, span = int(fix.change), self.labels.span
-        miss = NearMiss(fix.setting, change, name, span(distance), span(change), changed)
+        miss = NearMiss(side, fix.setting, change, name, span(distance), span(change), changed)
         return f"{lead}{self.kind.near_miss(self.join, miss)}"
 
     def _dropped_partner(self, side: Side, row: int, partner: int, name: str) -> str:

@@ -21,7 +21,7 @@ from workbench import recording, safe_files, times
 from workbench.engine.execution import Execution, versions
 from workbench.errors import DataError, WorkbenchError, one_of, wrong
 from workbench.joins import Join, how_of
-from workbench.kinds import kind_of, kinds
+from workbench.kinds import Flag, kind_of, kinds
 from workbench.literals import POLICIES, SIDES
 from workbench.model import Simulation
 from workbench.runs.arguments import check
@@ -92,8 +92,7 @@ def _described(join: Join) -> dict[str, Any]:
     """A join as the name of its kind, and the inputs of that kind's form."""
     kind = kind_of(join)
     given = kind.arguments(join)
-    inputs = [*(each.argument for each in kind.fields), *(each.argument for each in kind.flags)]
-    values = {name: given[name] for name in inputs}
+    values = {each.argument: given[each.argument] for each in kind.inputs}
     texts = {name: times.text(each) if isinstance(each, timedelta) else each for name, each in values.items()}
     return {"kind": kind.name, "how": how_of(join), "arguments": texts, "repr": repr(join)}
 
@@ -188,7 +187,7 @@ def _read_join(about: Mapping[str, Any]) -> Join:
             "workbench.kinds.register first"
         )
     given = about["arguments"]
-    texts = {each.argument: given[each.argument] for each in kind.fields}
+    texts = {each.argument: given[each.argument] for each in kind.inputs if not isinstance(each, Flag)}
     flags = {each.argument: given[each.argument] for each in kind.flags}
     join: Join = kind.make(texts, flags, about["how"])
     return join

@@ -213,17 +213,17 @@ def test_reasons_name_version_age_and_remedy(join):
         assert rows.loc[("left", 2), "fix_value"] == "90 seconds"
     assert "never came" in reason["left", 5]
     assert "the partner of 2 rows of orders" in reason["right", 1]
-    assert "another one took its place" in reason["right", 0]
+    assert "n 1, at the same time, came after it and replaced it" in reason["right", 0]
     assert rows.loc[("right", 7), "fix_setting"] in ("left.watermark", "right.watermark")
     assert (rows.loc[[("left", 8), ("right", 7)], "fate"] == "late").all()
 
 
 @strategies.in_parts(4, 30, case=strategies.cases(), join=strategies.as_of_joins)
 def test_a_fix_does_what_it_says(case, join):
-    preview = wb.preview(join, *replace(case, join=join).streams(), finish=True, policy=case.policy)
+    preview = wb.preview(join, *replace(case, join=join).streams(), finish=case.finish, policy=case.policy)
     rows = preview.rows
     for row in rows[rows["fix_setting"].notna()].head(3).itertuples():
-        changed = fixes.apply(row.fix_setting, row.fix_value, join, preview.left, preview.right, finish=True)
+        changed = fixes.apply(row.fix_setting, row.fix_value, join, preview.left, preview.right, finish=case.finish)
         after = wb.preview(*changed[:3], finish=changed[3], policy=case.policy).rows
         assert after["fate"][row.Index] == "matched", (row, changed)
 
@@ -231,9 +231,10 @@ def test_a_fix_does_what_it_says(case, join):
 def test_a_row_waits_while_its_version_can_still_come():
     rows = wb.preview(ANY_AGE, *streams(watermark="5 s"), finish=False).rows.set_index(["side", "n"])
     assert rows.loc[("left", 9), "fate"] == "pending"
-    assert "it comes out when the watermark has passed 00:03:30" in rows.loc[("left", 9), "reason"]
+    assert "waiting: until the watermark has passed 00:03:30" in rows.loc[("left", 9), "reason"]
     forward = wb.preview(wb.AsOfJoin("forward", how="left"), *streams(), finish=False).rows.set_index(["side", "n"])
     assert forward.loc[("left", 5), "fate"] == "pending"  # a product that never had a price
+    assert "waiting: for the first row of its key on prices at or after it" in forward.loc[("left", 5), "reason"]
 
 
 @strategies.in_parts(2, 60, case=strategies.cases(), join=strategies.as_of_joins)
@@ -307,3 +308,71 @@ def test_tuning_counts_an_older_version_as_lost():
     least, most = table.iloc[0], table.iloc[-1]
     assert most["pairs_lost"] < least["pairs_lost"]
     assert least["pairs_lost"] == 2  # with it, and of the late order
+
+
+def seconds(rows, name):
+    """Rows of one key: seconds, micro-batches."""
+    return helpers.stream([("tea", START + at, batch) for at, batch in rows], name)
+
+
+def reasons_of(join, orders, prices, **more):
+    """By side and second what became of each row, and why."""
+    rows = wb.preview(join, seconds(orders, "orders"), seconds(prices, "prices"), **more).rows
+    at = rows["t"].dt.minute * 60 + rows["t"].dt.second
+    return {
+        (side, second): (fate, reason)
+        for side, second, fate, reason in zip(rows["side"], at, rows["fate"], rows["reason"], strict=True)
+    }
+
+
+def test_a_partner_that_came_too_late_is_named_before_a_farther_one():
+    orders, prices = [(10, 0), (40, 0), (50, 2)], [(0, 0), (41, 0), (9, 2)]
+    found = reasons_of(wb.AsOfJoin("backward", "3 s"), orders, prices, policy="max")
+    fate, reason = found["left", 10]
+    assert fate == "unmatched"
+    assert "1 s earlier, came too late and was dropped: no single watermark delay would have kept it" in reason
+    assert "with a tolerance of 10 s it would have met" in reason
+
+
+def test_a_version_that_lost_to_a_nearer_one_says_which_rows_it_is_for():
+    found = reasons_of(wb.AsOfJoin("nearest", "6 s", "left"), [(12, 0), (26, 0)], [(20, 0), (25, 0)])
+    assert "no row has it as its partner: n 0, 8 s away, would with a tolerance of 8 s" in found["right", 20][1]
+    found = reasons_of(
+        wb.AsOfJoin("nearest", None, "left"), [(16, 0), (48, 0)], [(2, 0), (20, 0), (30, 0), (40, 0), (50, 0)]
+    )
+    assert found["right", 2][1] == "it is the partner of no row of orders: none on time lies to 00:00:11"
+    assert found["right", 30][1] == "it is the partner of no row of orders: none on time lies from 00:00:25 to 00:00:35"
+
+
+def test_a_version_whose_row_still_waits_is_pending_too():
+    found = reasons_of(wb.AsOfJoin("backward", "11 s", "left"), [(24, 0), (30, 0)], [(13, 0), (30, 0)], finish=False)
+    assert found["right", 13][0] == "pending"
+    assert "it may still be the partner of rows of orders" in found["right", 13][1]
+
+
+def test_a_waiting_row_is_not_told_to_wait_longer():
+    join, prices = wb.AsOfJoin("backward", "5 s"), [(2, 0), (20, 0), (30, 0)]
+    rows = wb.preview(join, seconds([(16, 0), (48, 0)], "orders"), seconds(prices, "prices"), finish=False).rows
+    assert rows.loc[1, "fate"] == "pending"
+    assert rows.loc[1, "fix_setting"] is None
+
+
+@pytest.mark.parametrize("join", [WITHIN, ANY_AGE, wb.AsOfJoin("nearest", "1 s", "inner", False)], ids=repr)
+def test_a_saved_preview_is_what_it_was(join, tmp_path):
+    preview = wb.preview(join, *streams())
+    preview.save(tmp_path / "saved")
+    loaded = wb.load(tmp_path / "saved")
+    assert loaded.join == join
+    pd.testing.assert_frame_equal(loaded.rows, preview.rows)
+
+
+def test_a_tolerance_that_is_far_too_wide_is_advised_against():
+    far = wb.advise(wb.AsOfJoin("backward", "1000 days"), *streams())
+    words = [str(each) for each in far]
+    assert any("99.9 % of the partners lie within 90 s" in each and "tolerance of 90 seconds" in each for each in words)
+    assert not any("99.9 %" in str(each) for each in wb.advise(WITHIN, *streams()))
+
+
+def test_flinks_milliseconds_are_said_of_the_value_that_was_given():
+    with pytest.raises(wb.ArgumentError, match="tolerance: got '500 microseconds'"):
+        wb.flink.sql(wb.AsOfJoin("backward", "500 us"), *streams())

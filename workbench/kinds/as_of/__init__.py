@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from workbench import times
 from workbench.errors import ArgumentError
 from workbench.flink import syntax as flink
 from workbench.joins import DIRECTIONS, AsOfJoin, How, IntervalJoin
-from workbench.kinds._kind import Field, Flag, Kind, Menu, Micros, NearMiss
+from workbench.kinds._kind import Advised, Field, Flag, Kind, Menu, Micros, NearMiss
 from workbench.kinds._operator import CLOSEST_PAIR, PROCESSOR
+from workbench.kinds.as_of import advice as as_of_advice
 from workbench.kinds.as_of import fixes as as_of_fixes
 from workbench.kinds.as_of import plan, semantics
 from workbench.kinds.interval import Interval
@@ -58,21 +59,23 @@ class _AsOf(Kind[AsOfJoin]):
 
     def waits_until(self, join: AsOfJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
         if side == "right":
-            return f"rows of {other} could still come that have it as their partner"
-        return f"it comes out when {self.decided(join, other, end, moment)}"
+            return f"it may still be the partner of rows of {other}"
+        return self.decided(join, other, end, moment)
 
     def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
-        """When a left row's partner is known, in words."""
+        """What a left row waits for, in words."""
         raise NotImplementedError
 
     def near_miss(self, join: AsOfJoin, miss: NearMiss) -> str:
+        if miss.side == "right":
+            return f"no row has it as its partner: {miss.partner}, {miss.distance} away, would with {miss.changed}"
         nearest = f"the nearest, {miss.partner}, is {miss.distance} away, {miss.beyond} too far"
-        return f"no partner within the tolerance: {nearest}"
+        same = "" if join.allow_exact else "; one at the very same time does not count"
+        return f"no partner within the tolerance: {nearest}{same}"
 
-    def alone(self, join: AsOfJoin, side: Side, other: str, until: str) -> str:
+    def alone(self, join: AsOfJoin, side: Side, other: str, meant: str) -> str:
         if side == "right":
-            replaced = f", and {until} another one took its place" if until and join.direction != "forward" else ""
-            return f"it is the partner of no row of {other}{replaced.replace('and ', 'and at ', 1)}"
+            return f"it is the partner of no row of {other}" + (f": {meant}" if meant else "")
         where = {"backward": "before it", "forward": "after it", "nearest": "before or after it"}[join.direction]
         return f"no row of its key on {other} {'at or ' * join.allow_exact}{where} was on time"
 
@@ -90,7 +93,10 @@ class _AsOf(Kind[AsOfJoin]):
                 f"join: got {join!r}; Flink SQL's temporal join is backward and takes a row at the same time, "
                 "use wb.flink.java for others"
             )
-        tolerance = flink.bound(-times.exact(join.tolerance), "tolerance") if join.tolerance is not None else ""
+        tolerance = ""
+        if join.tolerance is not None:
+            flink.duration(join.tolerance, "tolerance")  # checks it as it was given
+            tolerance = flink.bound(-times.exact(join.tolerance), "tolerance")
         return render("as_of/flink.sql.jinja", tolerance=tolerance)
 
     def flink_java(self, join: AsOfJoin) -> dict[str, Any]:
@@ -98,8 +104,12 @@ class _AsOf(Kind[AsOfJoin]):
         more = {"tolerance": tolerance, "kept": semantics.kept(join)}
         return {"template": "as_of/flink.java.jinja", "more": more}
 
+    def certain_at(self, join: AsOfJoin, left: Micros, right: Micros) -> Micros:
+        """The watermark from which on these pairs, given as their event times, are certain."""
+        raise NotImplementedError
+
     def fixes(self, search: Any) -> list[pd.DataFrame]:
-        return [as_of_fixes.delays(search, search.join), as_of_fixes.tolerance(search, search.join)]
+        return [as_of_fixes.delays(search, search.join, self.certain_at), as_of_fixes.tolerance(search, search.join)]
 
 
 class WithinTolerance(_AsOf):
@@ -129,8 +139,14 @@ class WithinTolerance(_AsOf):
         sides: tuple[Side, ...] = ("left", "right") if side == "left" else ("right",)
         return np.max([_INTERVAL.leaves_at(as_interval(join), each, end) for each in sides], axis=0)
 
+    def certain_at(self, join: AsOfJoin, left: Micros, right: Micros) -> Micros:
+        return self.leaves_at(join, "left", left)
+
     def waits(self, join: AsOfJoin, side: Side) -> int:
         return self.reach(join)
+
+    def advice(self, join: AsOfJoin, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+        yield from as_of_advice.wide_tolerance(join, shared)
 
     def reach(self, join: AsOfJoin) -> int:
         return _tolerance(join)
@@ -139,7 +155,7 @@ class WithinTolerance(_AsOf):
         return _INTERVAL.interval(as_interval(join))
 
     def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
-        return f"the watermark has passed {moment(end + self.reach(join))}"
+        return f"until the watermark has passed {moment(end + self.reach(join))}"
 
     def limits(self, join: AsOfJoin) -> list[tuple[str, int]]:
         return [("tolerance", each) for each in self.interval(join) if each]
@@ -161,6 +177,11 @@ class AnyAge(_AsOf):
     def plan(self, join: AsOfJoin, names: Names, finish: bool) -> str:
         return plan.processor(join, names, finish)
 
+    def certain_at(self, join: AsOfJoin, left: Micros, right: Micros) -> Micros:
+        if join.direction == "backward":
+            return left
+        return np.where(right >= left, right, 2 * left - right if join.direction == "nearest" else left)
+
     def held_by(self, join: AsOfJoin, side: Side) -> str:
         if side == "right" and join.direction != "forward":
             return "the key: its latest row stays until another takes its place"
@@ -169,8 +190,13 @@ class AnyAge(_AsOf):
         )
 
     def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
-        passed = f"the watermark has passed {moment(end)}"
-        return passed if join.direction == "backward" else f"{passed}, and no nearer row of {other} can come"
+        match join.direction:
+            case "backward":
+                return f"until the watermark has passed {moment(end)}"
+            case "forward":
+                return f"for the first row of its key on {other} at or after it"
+            case _:
+                return f"until no nearer row of its key can come on {other}"
 
 
 def as_interval(join: AsOfJoin) -> IntervalJoin:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
 from workbench import times
 from workbench.fixes import delays as longer_delays
-from workbench.fixes.search import COLUMNS, Search
+from workbench.fixes.search import COLUMNS, MS, Search
 from workbench.joins import AsOfJoin
 from workbench.kinds.as_of import semantics
 from workbench.literals import SIDES, Side
@@ -16,13 +18,24 @@ from workbench.model import Micros
 __all__ = ["delays", "tolerance"]
 
 
-def delays(search: Search, join: AsOfJoin) -> pd.DataFrame:
-    """Longer delays, for left rows whose partner were another if nothing came late, and for these partners."""
+def delays(search: Search, join: AsOfJoin, certain_at: Callable[[AsOfJoin, Micros, Micros], Micros]) -> pd.DataFrame:
+    """Longer delays, for left rows whose partner were another if nothing came late, and for these partners.
+
+    Parameters
+    ----------
+    search, join
+        The rows of a run, and its join.
+    certain_at
+        Gives the watermark from which on pairs are certain, of the join and their event times.
+    """
     one, other = _partners(search, join, {side: np.ones(len(search.assignments[side]), dtype=bool) for side in SIDES})
     if join.tolerance is not None:
         near = np.abs(_apart(search, one, other)) <= times.micros(join.tolerance)
         one, other = one[near], other[near]
-    return longer_delays(search, (one, other))
+    times_of = (
+        search.assignments[side]["start"].to_numpy()[place] for side, place in zip(SIDES, (one, other), strict=True)
+    )
+    return longer_delays(search, (one, other), certain_at(join, *times_of))
 
 
 def tolerance(search: Search, join: AsOfJoin) -> pd.DataFrame:
@@ -35,10 +48,13 @@ def tolerance(search: Search, join: AsOfJoin) -> pd.DataFrame:
     one, other = _partners(search, join, alive)
     far = np.abs(_apart(search, one, other))
     allowed = times.micros(join.tolerance)
+    time = search.assignments["left"]["end"].to_numpy()[one]
+    last = int(search.outcome.marks.eviction[-1])
+    reached = (time + far + MS <= last) & (time + allowed <= last)  # else it waits now, or would
     parts, places = [], {"left": one, "right": other}
     for side, partner in (SIDES, SIDES[::-1]):
         rows, theirs = (_rows(search, each, places[each]) for each in (side, partner))
-        lost = (far > allowed) & ~search.matched[side][rows]
+        lost = (far > allowed) & ~search.matched[side][rows] & reached
         found = {"value": far[lost], "change": far[lost] - allowed, "partner": theirs[lost]}
         parts.append(search.candidates(side, rows[lost], "tolerance", **found))
     return pd.concat(parts, ignore_index=True)

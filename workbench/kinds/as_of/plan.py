@@ -21,14 +21,14 @@ _WITHIN = template('''
 {% if join.how == "inner" %}
         .where({% for key in left.prefixed_keys %}F.col({{ key }}).isNotNull(){{ " & " if not loop.last }}{% endfor %})
 {% endif %}
-        .select({{ needed(left) }}, F.struct("*").alias("left"), F.expr("uuid()").alias("row_id"))  # equal rows stay two
+        .select({{ needed(left) }}, F.struct("*").alias("left"), F.expr("uuid()").alias("row_id"))  # a group each, equal rows too
 {% endcall %}
 {% call prepare(right) %}
         .where({% for key in right.prefixed_keys %}F.col({{ key }}).isNotNull(){{ " & " if not loop.last }}{% endfor %})
         .select(
             {{ needed(right) }},
             F.struct("*").alias("right"),
-            # of several at the same time the one that Spark has read last is meant
+            # of several at the same time the one that was read last is meant, by the clocks of the machines that read
             F.current_timestamp().alias("micro_batch"),
             F.expr("java_method('java.lang.System', 'nanoTime')").cast("long").alias("read_at"),
         )
@@ -56,10 +56,10 @@ _PROCESSOR = template('''
 {{ signature() }}
     """Give each row the {{ words }}."""
 
-    def is_time(field):
-        return isinstance(field.dataType, TimestampType)
+    def is_time(column):
+        return isinstance(column.dataType, TimestampType)
 
-    def placed(rows, keys, time, is_left):
+    def placed(rows, keys, event_time, is_left):
         """The rows with their columns by place, as state takes no other names, how to name them again, their types.
 
         Times become numbers, as Python reads them in a time zone of its own.
@@ -69,8 +69,9 @@ _PROCESSOR = template('''
         types = [StructField(name, LongType() if is_time(each) else each.dataType) for name, each in fields]
         key_names = [f"key_{n}" for n in range(len(keys))]
         all_names = [*key_names, "event_time", *(name for name, _ in fields)]
-        rows = rows.select(*keys, time, "*").toDF(*all_names)
+        rows = rows.select(*keys, event_time, "*").toDF(*all_names)
         numbers = {each.name: F.unix_micros(each.name) for each in rows.schema if is_time(each)}
+        # -0.0 and 0.0 are one key
         numbers |= {name: F.col(name) + 0.0 for name in key_names if rows.schema[name].dataType.typeName() in ("float", "double")}
         at = numbers.pop("event_time")
         return rows.withColumns(numbers | {"at": at, "is_left": F.lit(is_left)}), named, StructType(types)
@@ -86,6 +87,8 @@ _PROCESSOR = template('''
     )
 {% endfor %}
     nothing = [None] * len(right_schema)
+
+    AFTER_ALL = {{ ended }}  # in the year 2161: only the end of the input is later
 
     class LatestVersion(StatefulProcessor):
         """Holds the right rows of a key that may still be a partner, and the left rows whose partner is not yet known.
@@ -108,15 +111,17 @@ _PROCESSOR = template('''
             versions = {key[0]: row for key, row in self.versions.iterator()}
             waiting = {tuple(key): row for key, row in self.waiting.iterator()}
             stored, fresh = (set(versions), set(waiting)), set()
+            numbers = Counter(at for at, _ in waiting)
             for row in rows:
                 if row["is_left"]:
-                    number = next(n for n in count() if (row["at"], n) not in waiting)
+                    number = numbers[row["at"]]
+                    numbers[row["at"]] += 1
                     waiting[row["at"], number] = tuple(row[name] for name in left_schema.names)
                 else:  # of several at the same time the last one stays
                     versions[row["at"]] = tuple(row[name] for name in right_schema.names)
                     fresh.add(row["at"])
             times = sorted(versions)
-            ended = watermark >= {{ ended }}  # the end of the input has come
+            ended = watermark >= AFTER_ALL
             wakes = []
             for (at, number), row in sorted(waiting.items(), key=lambda each: each[0]):
                 partner, known_at = self.partner(at, times)
@@ -147,7 +152,9 @@ _PROCESSOR = template('''
                 self.waiting.updateValue(each, waiting[each])
             wakes += [at for at in kept if at > watermark]
             if kept or waiting:
-                self.handle.registerTimer(-(-min(wakes, default={{ ended }}) // 1000))
+                wake = -(-min(wakes, default=AFTER_ALL) // 1000)
+                if wake not in self.handle.listTimers():
+                    self.handle.registerTimer(wake)
 
         def partner(self, at, times):
             """The time of a left row's partner, and the watermark from which on no other can come; None: never."""
