@@ -23,10 +23,17 @@ _WORD = 8
 
 
 def simulated(simulation: Simulation, batch: int) -> pd.DataFrame:
-    """What the model says is in state after a micro-batch: ``side``, ``row``, ``start``, ``end``."""
-    parts = []
+    """What the model says is in state after a micro-batch: ``side``, ``row``, ``start``, ``end``.
+
+    A session is the one that a row is in at last; Spark has it as it is at the time.
+    """
+    parts, groups = [], simulation.outcome.groups
     for side in SIDES:
-        mine = simulation.outcome.held_after(batch, side)[["row", "start", "end"]]
+        mine = simulation.outcome.held_after(batch, side)
+        for name in ("start", "end"):
+            if len(groups):
+                mine = mine.assign(**{name: groups[name].to_numpy()[mine["group"]]})
+        mine = mine[["row", "start", "end"]]
         parts.append(mine if simulation.windowed else mine.assign(start=0, end=0))
     found = pd.concat([each.assign(side=side) for side, each in zip(SIDES, parts, strict=True)])
     return found.sort_values(["side", "row", "start"], ignore_index=True)

@@ -40,7 +40,7 @@ def tune(
     over
         The values to try of each setting, every one with every other: ``left.watermark``, ``right.watermark``,
         ``policy``, ``trigger`` (where it is known when the rows arrived), and the fields of the join: ``lower``,
-        ``upper``, ``size``, ``slide``, ``offset``, ``gap``.
+        ``upper``, ``size``, ``slide``, ``offset``, ``gap``, ``tolerance``.
         ``"auto"``: for each side the present delay, none, and those that keep certain shares of its rows; with the
         present trigger interval and, where that makes from 10 to 10,000 micro-batches, ten times and a tenth of it.
 
