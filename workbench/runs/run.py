@@ -246,6 +246,8 @@ class Run(Result):
         """
         from workbench.engine import partitions
 
+        if counts is not None and (not isinstance(counts, list | tuple | range) or not len(counts)):
+            raise wrong("counts", counts, "give a list of whole numbers, such as [2, 8, 32]")
         chosen = list(partitions.COUNTS if counts is None else counts)
         for count in chosen:
             check_whole("counts", count, most=MOST_PARTITIONS)
