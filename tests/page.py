@@ -135,9 +135,11 @@ class Page:
         self.wait(seconds)
 
     def click_mark(self, **mark: Any) -> None:
-        """Click a mark of the chart by its ``row_id``, ``window`` or ``place``; without one, between the marks."""
+        """Click a mark of the chart by its ``row_id``, ``window``, ``place`` or ``of_key``; without one, between the marks."""
         self._clicks += 1
-        self.chart.clicked = {"row_id": None, "window": None, "place": None} | mark | {"click": self._clicks}
+        self.chart.clicked = (
+            {"row_id": None, "window": None, "place": None, "of_key": None} | mark | {"click": self._clicks}
+        )
 
     def pick(self, **mark: Any) -> None:
         """Click a mark of the chart, and wait until the page shows what it does."""

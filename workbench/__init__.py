@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.engine.live import Live, live
     from workbench.engine.stopping import stop
     from workbench.jobs import Description, Job, SideDescription, Watch, describe, open_job, watch
+    from workbench.runs.backends import Backends, backends
     from workbench.runs.loaded import load
     from workbench.runs.preview import Preview
     from workbench.runs.recorded import preview, run
@@ -33,6 +34,7 @@ __all__ = [
     "Advice",
     "ArgumentError",
     "AsOfJoin",
+    "Backends",
     "CoGroup",
     "DataError",
     "Description",
@@ -54,6 +56,7 @@ __all__ = [
     "WindowJoin",
     "WorkbenchError",
     "advise",
+    "backends",
     "describe",
     "export",
     "flink",
@@ -72,6 +75,7 @@ __all__ = [
 
 _LATER = {
     "Advice": "tuning",
+    "Backends": "runs.backends",
     "Description": "jobs",
     "Job": "jobs",
     "Live": "engine.live",
@@ -82,6 +86,7 @@ _LATER = {
     "Watch": "jobs",
     "__version__": "_version",
     "advise": "tuning",
+    "backends": "runs.backends",
     "describe": "jobs",
     "export": "script.exporting",
     "live": "engine.live",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import session
 from workbench.errors import JavaError, WorkbenchError
 from workbench.kinds import kinds
+from workbench.runs.arguments import has_operator
 from workbench.runs.recorded import run
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _TIMEOUT = 300  # seconds
 
 
 def prepare() -> Path:
-    """Run one join of each kind in a session of its own, and keep the classes it took; keep the page's script.
+    """Run a join of each kind that this Spark can run, and keep the classes it took; keep the page's script.
 
     Returns
     -------
@@ -46,8 +47,9 @@ def prepare() -> Path:
     part = archive.with_suffix(".part")
     part.unlink(missing_ok=True)
     spark = session.launch(f"-XX:ArchiveClassesAtExit={part}")
-    for kind in kinds().values():
-        run(kind.example(), *generators.generate("orders_payments", events=50, seed=1), spark=spark)
+    examples = [kind.example() for kind in kinds().values()]
+    for join in (each for each in examples if has_operator(each, spark.version)):
+        run(join, *generators.generate("orders_payments", events=50, seed=1), spark=spark)
     _end(spark)
     if not part.exists():
         raise JavaError(f"Java wrote no archive of its classes to {part}; is there room for 200 MB?")

@@ -110,6 +110,9 @@ OWNERS: dict[type, Callable[[], Any]] = {
 }
 """Classes whose methods are called, and what on."""
 
+OF_ONE_KIND: dict[str, Callable[[], Any]] = {"Preview.time_to_live": lambda: _preview(wb.AsOfJoin())}
+"""Methods that are for some joins only, and what they are called on."""
+
 BETWEEN = ("2026-01-01 09:00", "2026-01-01 11:00")
 SIDES = {"join": JOIN, "left": LEFT, "right": RIGHT}
 STREAM = {"name": "orders", "key": "k", "time": "t", "watermark": "1 s"}
@@ -136,7 +139,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "lower": "-1 s", "upper": "1 s", "how": "inner", "lower_exclusive": False, "upper_exclusive": False,
     },
     "AsOfJoin": {"direction": "backward", "tolerance": "1 s", "how": "inner", "allow_exact": True},
-    "advise": SIDES | {"policy": "min", "spark_version": "3.5.3"},
+    "advise": SIDES | {"policy": "min", "spark_version": "3.5.3", "checkpoint": None},
+    "backends": SIDES | {"finish": True, "spark": None, "folder": "files", "progress": None},
     "preview": SIDES | {"finish": True, "policy": "min", "spark_version": "4.1"},
     "run": SIDES | {
         "finish": True, "spark": None, "policy": "min", "progress": None, "stop": None, "savepoint": None,
@@ -193,12 +197,14 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Preview.why": {"row": 1},
     "Run.savepoint": {"path": "savepoint", "batch": 0},
     "Preview.explain": {"rows": [0, 1]},
-    "Run.state": {"batch": 0},
+    "Run.state": {"batch": 0, "key": "a"},
     "Run.state_by_key": {"batch": 0, "most": 3},
     "Run.partitions": {"count": 3},
     "Run.partition_counts": {"counts": [1, 3]},
-    "Preview.state": {"batch": 0},
+    "Preview.state": {"batch": 0, "key": "a"},
     "Preview.state_by_key": {"batch": 0, "most": 3},
+    "Preview.state_changes": {"key": 1},
+    "Preview.time_to_live": {"ttl": "1 hour", "trigger": "1 s"},
     "Preview.against": {"other": lambda: _preview(JOIN)},
     "Preview.changes": {"other": lambda: _preview(JOIN), "by": ["k"]},
     "Preview.at": {"batch": 0},
@@ -240,6 +246,7 @@ MADE_BY = {
     "Run": "run",
     "Job": "open_job",
     "Watch": "watch",
+    "Backends": "backends",
     "Live": "live",
     "Tuning": "tune",
     "Advice": "advise",
@@ -258,6 +265,7 @@ ON_SPARK = {
     "describe",
     "open_job",
     "watch",
+    "backends",
 }
 """What goes on to Spark, or a broker, once its arguments are right."""
 
@@ -306,7 +314,9 @@ PROPERTIES = [
 def _function(name: str) -> Callable[..., Any]:
     owner = {each.__name__: make for each, make in OWNERS.items()}.get(name.split(".")[0])
     static = owner is None or "." not in name or inspect.ismethod(PUBLIC[name])
-    function: Callable[..., Any] = PUBLIC[name] if static else getattr(owner(), name.split(".")[1])
+    function: Callable[..., Any] = (
+        PUBLIC[name] if static else getattr(OF_ONE_KIND.get(name, owner)(), name.split(".")[1])
+    )
     return function
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,13 +14,13 @@ import pyarrow.compute as pc
 from workbench import charts
 from workbench.charts import WHOLE, Cut
 from workbench.engine import sink_reader
+from workbench.jobs import Job
 from workbench.literals import SIDES, RowId
-from workbench.runs import tables
+from workbench.runs import holding, tables
 from workbench.runs.labels import Labels
 from workbench.runs.result import Result
 
-_OWN = ("stream", "micro-batch", "fate", "would match with", "reason")
-"""The columns of the page's table beside those of the streams."""
+__all__ = ["Listing", "Query", "listing"]
 
 
 @dataclass(frozen=True)
@@ -52,82 +52,56 @@ class Query:
 
 
 class Listing:
-    """The rows that a view lists, or the output, up to a micro-batch.
+    """Some rows, in an order of their own. Made by `listing`.
 
     Parameters
     ----------
     run
         The run.
-    view
-        The view; None, or one that lists no rows: the output.
+    frame
+        The rows, as `Query` asks for them.
     batch
-        The last micro-batch; None: all.
+        Spark's number of the last micro-batch; None: all.
 
     Attributes
     ----------
     columns
         The columns that can be sorted by.
+    order
+        What they are in the order of, unless they are sorted.
+    filters
+        What can be asked of them beside a text: some of ``fate``, ``side``, ``key``.
     fates
-        The fates that its rows have; none for the output.
+        The fates that they have, if they have some.
     """
 
-    def __init__(self, run: Result, view: charts.View | None, batch: int | None) -> None:
-        self._run, self._view = run, view
-        self._batch = None if batch is None else run.simulation.first + batch  # Spark's number
-        self.of_rows = view is not None and view.listed is not None
-        self._index, self._frame = self._listed() if self.of_rows else self._of_output()
-        self.columns = list(self._frame.columns)
-        self.fates = list(dict.fromkeys(self._frame["fate"])) if self.of_rows else []
+    order = "output"
+    filters: tuple[str, ...] = ()
 
-    def _of_output(self) -> tuple[np.ndarray[Any, Any], pd.DataFrame]:
-        output, batch = self._run.output, self._batch
-        index = np.flatnonzero(output["batch"] <= batch) if batch is not None else np.arange(len(output))
-        return index, output.iloc[index]
-
-    def _listed(self) -> tuple[np.ndarray[Any, Any], pd.DataFrame]:
-        run, parts, index = self._run, [], []
-        for side, first in zip(SIDES, (0, len(run.left)), strict=True):
-            fates = run.simulation.fates[side]
-            wanted = fates.eval(self._view.listed).to_numpy() if self._view and self._view.listed else np.array([])
-            if self._batch is not None:
-                wanted &= run.simulation.first + run.side(side).arrival <= self._batch
-            places = wanted.nonzero()[0]
-            rows = tables.plain_rows(run.simulation, side, places)
-            rows.insert(2, "fate", fates["fate"].to_numpy()[places])
-            parts.append(rows)
-            index.append(first + places)
-        return np.concatenate(index), tables.stack(parts)
+    def __init__(self, run: Result, frame: pd.DataFrame, batch: int | None) -> None:
+        self._run, self._frame, self._batch = run, frame, batch
+        self.columns = list(frame.columns)
+        self.fates = list(dict.fromkeys(frame["fate"])) if "fate" in self.filters else []
 
     def __len__(self) -> int:
-        return len(self._index)
-
-    @cached_property
-    def _causes(self) -> np.ndarray[Any, Any]:
-        return self._run.causes.to_numpy()[self._index]
+        return len(self._frame)
 
     def counts(self, found: np.ndarray[Any, Any]) -> dict[str, int]:
-        """How many of some rows there are of each cause, the most frequent first; none for the output.
+        """How many of some rows there are of each cause, the most frequent first, where they have some.
 
         Parameters
         ----------
         found
             Whether each row is one of them, as `asked` gives it.
         """
-        if not self.of_rows:
-            return {}
-        return {str(cause): int(count) for cause, count in pd.Series(self._causes[found]).value_counts().items()}
+        return {}
 
     def places(self, query: Query, found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The rows of a query's cause among those that it `asked` for, in its order, by their place in the listing."""
-        frame, places = self._frame, np.flatnonzero(found)
-        if query.cause and self.of_rows:
-            places = places[self._causes[places] == query.cause]
-        if not query.by and self.of_rows:
-            order = np.argsort(frame["batch"].to_numpy()[places], kind="stable")
-            return places[order[::-1] if query.descending else order]
+        places = np.flatnonzero(found)
         if not query.by:
             return places[::-1] if query.descending else places
-        values = frame[query.by].iloc[places].reset_index(drop=True)
+        values = self._frame[query.by].iloc[places].reset_index(drop=True)
         try:
             order = values.sort_values(ascending=not query.descending, kind="stable", na_position="last").index
         except TypeError:  # values that Python does not order, such as a group's rows
@@ -136,29 +110,75 @@ class Listing:
 
     def asked(self, query: Query) -> np.ndarray[Any, Any]:
         """Whether a query asks for each row, of whatever cause."""
-        frame, found = self._frame, np.ones(len(self), dtype=bool)
-        if self.of_rows:
-            for column, value in (("fate", query.fate), ("side", query.side)):
-                if value:
-                    found &= (frame[column] == value).to_numpy()
-            if query.key:
-                found &= self._keys == query.key
+        found = np.ones(len(self), dtype=bool)
+        for column, value in (("fate", query.fate), ("side", query.side)):
+            if value and column in self.filters:
+                found &= (self._frame[column] == value).to_numpy()
+        if query.key and "key" in self.filters:
+            found &= self._keys == query.key
         if not query.cut.whole:
             found &= self._inside(query.cut)
         if query.text:
-            found &= _contains(frame, query.text)
+            found &= _contains(self._frame, query.text)
         return found
 
-    @cached_property
+    @property
     def _keys(self) -> np.ndarray[Any, Any]:
-        return self._run.keys.to_numpy()[self._index]
+        """The key of each row, as text."""
+        raise NotImplementedError
 
     def _inside(self, cut: Cut) -> np.ndarray[Any, Any]:
-        """The listed rows in a stretch; of the output, those that some row in it is a part of."""
+        """Whether each row is in a stretch."""
+        raise NotImplementedError
+
+    def page(self, places: np.ndarray[Any, Any]) -> tuple[pd.DataFrame, list[list[RowId]]]:
+        """Some rows as they are shown, and for each the input rows that it is made of."""
+        raise NotImplementedError
+
+    def code(self, query: Query) -> str:
+        """The text of a cell that gives, of a run called ``run``, the rows that a query asks for."""
+        lines = self._code(query)
+        if query.by:
+            order = ", ascending=False" if query.descending else ""
+            lines.append(f'shown = shown.sort_values({query.by!r}, kind="stable"{order})')
+        elif query.descending:
+            lines.append("shown = shown.iloc[::-1]")
+        return "\n".join([*lines, "shown"])
+
+    def _code(self, query: Query) -> list[str]:
+        """The lines that make them, in their own order."""
+        raise NotImplementedError
+
+
+def listing(run: Result, view: charts.View | None, batch: int | None) -> Listing:
+    """The rows that a view lists, up to a micro-batch; of none, or one that lists no rows, the output.
+
+    Parameters
+    ----------
+    run
+        The run.
+    view
+        The view; None: the output.
+    batch
+        The last micro-batch; None: all.
+    """
+    known = None if batch is None else run.simulation.first + batch
+    if view is not None and view.lists_state:
+        return _InState(run, known)
+    if view is not None and view.listed is not None:
+        return _OfRows(run, view.listed, known)
+    return _OfOutput(run, known)
+
+
+class _OfOutput(Listing):
+    def __init__(self, run: Result, batch: int | None) -> None:
+        output = run.output
+        self._index = np.flatnonzero(output["batch"] <= batch) if batch is not None else np.arange(len(output))
+        super().__init__(run, output.iloc[self._index], batch)
+
+    def _inside(self, cut: Cut) -> np.ndarray[Any, Any]:
+        """Those that some row in it is a part of."""
         rows = cut.rows(self._run.simulation)
-        if self.of_rows:
-            inside = np.concatenate([rows["left"], len(self._run.left) + rows["right"]])
-            return np.isin(self._index, inside)
         members = sink_reader.outputs(self._run.raw_output.take(self._index)).members
         of_side = [np.isin(members["row"], rows[side]) & (members["side"] == place) for place, side in enumerate(SIDES)]
         found = np.zeros(len(self), dtype=bool)
@@ -166,11 +186,66 @@ class Listing:
         return found
 
     def page(self, places: np.ndarray[Any, Any]) -> tuple[pd.DataFrame, list[list[RowId]]]:
-        """Some rows as they are shown, and for each the input rows that it is made of."""
-        chosen = self._index[places]
-        if not self.of_rows:
-            return self._frame.iloc[places], _input_rows(self._run, chosen)
-        run = self._run
+        return self._frame.iloc[places], _input_rows(self._run, self._index[places])
+
+    def _code(self, query: Query) -> list[str]:
+        lines = ["shown = run.output"]
+        if not query.cut.whole:  # of which rows an output is made is not in its columns
+            inside = self._index[self._inside(query.cut)].tolist()
+            lines.append(f"shown = shown.iloc[{inside}]")
+        elif self._batch is not None:
+            lines.append(f'shown = shown[shown["batch"] <= {self._batch}]')
+        if query.text:
+            lines.append(f"shown = shown[{_search('shown', query.text)}]")
+        return lines
+
+
+class _OfRows(Listing):
+    """Input rows of some fates."""
+
+    order = "arrival"
+    filters = ("fate", "side", "key")
+
+    def __init__(self, run: Result, listed: str, batch: int | None) -> None:
+        self._listed = listed
+        parts, index = [], []
+        for side, first in zip(SIDES, (0, len(run.left)), strict=True):
+            fates = run.simulation.fates[side]
+            wanted = fates.eval(listed).to_numpy()
+            if batch is not None:
+                wanted &= run.simulation.first + run.side(side).arrival <= batch
+            places = wanted.nonzero()[0]
+            rows = tables.plain_rows(run.simulation, side, places)
+            rows.insert(2, "fate", fates["fate"].to_numpy()[places])
+            parts.append(rows)
+            index.append(first + places)
+        self._index = np.concatenate(index)
+        super().__init__(run, tables.stack(parts), batch)
+
+    @cached_property
+    def _causes(self) -> np.ndarray[Any, Any]:
+        return self._run.causes.to_numpy()[self._index]
+
+    @cached_property
+    def _keys(self) -> np.ndarray[Any, Any]:
+        return self._run.keys.to_numpy()[self._index]
+
+    def counts(self, found: np.ndarray[Any, Any]) -> dict[str, int]:
+        return {str(cause): int(count) for cause, count in pd.Series(self._causes[found]).value_counts().items()}
+
+    def places(self, query: Query, found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        if query.cause:
+            found = found & (self._causes == query.cause)
+        if query.by:
+            return super().places(query, found)
+        arrived = super().places(replace(query, by="batch", descending=False), found)
+        return arrived[::-1] if query.descending else arrived
+
+    def _inside(self, cut: Cut) -> np.ndarray[Any, Any]:
+        return _among(self._run, self._index, cut)
+
+    def page(self, places: np.ndarray[Any, Any]) -> tuple[pd.DataFrame, list[list[RowId]]]:
+        chosen, run = self._index[places], self._run
         rows = run.explain(chosen.tolist()).loc[chosen]  # which come in order of arrival
         ids = [[RowId.at(row, len(run.left))] for row in chosen.tolist()]
         labels = Labels(run.simulation, whole=False)
@@ -184,25 +259,11 @@ class Listing:
                 labels.setting(setting, value) if setting is not None else ""
                 for setting, value in zip(rows["fix_setting"], rows["fix_value"], strict=True)
             ],
-            **{f"row_{name}" if name in _OWN else name: _blank(own[name]) for name in own},
         }
-        return pd.DataFrame(shown, index=rows.index), ids
+        return _beside(shown, own), ids
 
-    def code(self, query: Query) -> str:
-        """The text of a cell that gives, of a run called ``run``, the rows that a query asks for."""
-        lines = self._code_of_rows(query) if self._view is not None and self.of_rows else self._code_of_output(query)
-        if query.by:
-            order = ", ascending=False" if query.descending else ""
-            lines.append(f'shown = shown.sort_values({query.by!r}, kind="stable"{order})')
-        elif self.of_rows:
-            lines.append('shown = shown.sort_values("batch", kind="stable")')
-        if query.descending and not query.by:
-            lines.append("shown = shown.iloc[::-1]")
-        return "\n".join([*lines, "shown"])
-
-    def _code_of_rows(self, query: Query) -> list[str]:
-        listed = self._view.listed if self._view is not None else None
-        tests = [f"pd.concat(run.fates.values(), ignore_index=True).eval({listed!r})"]
+    def _code(self, query: Query) -> list[str]:
+        tests = [f"pd.concat(run.fates.values(), ignore_index=True).eval({self._listed!r})"]
         tests += [
             f'(rows["{name}"] == {value!r})' for name, value in (("fate", query.fate), ("side", query.side)) if value
         ]
@@ -217,18 +278,74 @@ class Listing:
             tests.append(_search('rows.drop(columns=["reason", "fix_setting", "fix_value"])', query.text))
         imports = ["import numpy as np"] if any("np." in each for each in tests) else []
         wanted = [f"wanted = {tests[0]}", *(f"wanted &= {each}" for each in tests[1:])]
-        return [*imports, "import pandas as pd", "", "rows = run.rows", *wanted, "shown = rows[wanted]"]
+        in_order = "" if query.by else '.sort_values("batch", kind="stable")'
+        return [*imports, "import pandas as pd", "", "rows = run.rows", *wanted, f"shown = rows[wanted]{in_order}"]
 
-    def _code_of_output(self, query: Query) -> list[str]:
-        lines = ["shown = run.output"]
-        if not query.cut.whole:  # of which rows an output is made is not in its columns
-            inside = self._index[self._inside(query.cut)].tolist()
-            lines.append(f"shown = shown.iloc[{inside}]")
-        elif self._batch is not None:
-            lines.append(f'shown = shown[shown["batch"] <= {self._batch}]')
+
+class _InState(Listing):
+    """What is in state after the micro-batch, or at the end."""
+
+    order = "side"
+    filters = ("side", "key")
+
+    def __init__(self, run: Result, batch: int | None) -> None:
+        simulation = run.simulation
+        place = len(simulation.outcome.marks) - 1 if batch is None else batch - simulation.first
+        held = holding.simulated(simulation, place)
+        size = run.batches["state_bytes"].iloc[place]
+        frame = holding.of_rows(simulation, held, None if pd.isna(size) else float(size))
+        self._index = np.where(held["side"] == "left", held["row"], held["row"] + len(run.left))
+        super().__init__(run, frame, simulation.first + place)
+
+    @cached_property
+    def _keys(self) -> np.ndarray[Any, Any]:
+        return self._run.keys.to_numpy()[self._index]
+
+    def _inside(self, cut: Cut) -> np.ndarray[Any, Any]:
+        return _among(self._run, self._index, cut)
+
+    def page(self, places: np.ndarray[Any, Any]) -> tuple[pd.DataFrame, list[list[RowId]]]:
+        run, rows = self._run, self._frame.iloc[places]
+        first = ["since", "evicted_in", "leaves_at", *(["window_start", "window_end"] if run.windowed else [])]
+        shown: dict[str, Any] = {
+            "stream": [run.side(side).name for side in rows["side"]],
+            "key": self._keys[places],
+            "in state since": rows["since"].to_numpy(),
+            "evicted in": _blank(rows["evicted_in"]),
+            "at the watermark": _blank(rows["leaves_at"]),
+            **{name.replace("_", " "): rows[name].to_numpy() for name in first[3:]},
+        }
+        if rows["state_bytes"].notna().any():
+            shown["bytes"] = rows["state_bytes"].astype("int64").to_numpy()
+        own = rows.drop(columns=["side", "state_bytes", *first])
+        return _beside(shown, own), [[RowId.at(row, len(run.left))] for row in self._index[places].tolist()]
+
+    def code(self, query: Query) -> str:
+        if isinstance(self._run, Job):
+            return f"run.state({self._batch})  # all of it, with the columns that Spark keeps"
+        return super().code(query)
+
+    def _code(self, query: Query) -> list[str]:
+        lines = [f"shown = run.state({self._batch})"]
+        if query.key or not query.cut.whole:  # the text of a key, and the times of both sides, are not in its columns
+            lines.append(f"shown = shown.iloc[{np.flatnonzero(self.asked(replace(query, text=''))).tolist()}]")
+        elif query.side:
+            lines.append(f'shown = shown[shown["side"] == {query.side!r}]')
         if query.text:
             lines.append(f"shown = shown[{_search('shown', query.text)}]")
         return lines
+
+
+def _among(run: Result, index: np.ndarray[Any, Any], cut: Cut) -> np.ndarray[Any, Any]:
+    """Which input rows, by their place in `Result.rows`, are in a stretch."""
+    rows = cut.rows(run.simulation)
+    return np.isin(index, np.concatenate([rows["left"], len(run.left) + rows["right"]]))
+
+
+def _beside(shown: dict[str, Any], own: pd.DataFrame) -> pd.DataFrame:
+    """The table's own columns, then the streams'; those of the same name are called ``row_…``."""
+    named = {f"row_{name}" if name in shown else name: _blank(own[name]) for name in own}
+    return pd.DataFrame(shown | named, index=own.index)
 
 
 def _within(cut: Cut, first: int) -> str:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from workbench.app._chart_panel import ChartPanel
 from workbench.app._details import DetailsPanel
 from workbench.app._form import show
+from workbench.app._key_steps import KeySteps
 from workbench.app._picking import params, rows_of_mark, same_rows, window_of_mark
 from workbench.app._table import TablePanel
 from workbench.app._tabs import Tab, tabs
@@ -90,10 +91,12 @@ class ResultsPanel:
         self.details = DetailsPanel(apply, self._pick)
         self._table = TablePanel(self._pick, self._draw_soon)
         self._texts = TextsPanel(cell, self._draw_soon)
+        self._steps = KeySteps(self._pick)
         self._parts = {
             "tune": self._tune.widget,
             "chart": self._chart.widget,
             "table": self._table.widget,
+            "steps": self._steps.widget,
             "code": self._texts.widget,
             "runs": runs,
         }
@@ -179,6 +182,8 @@ class ResultsPanel:
                 self._remark.value = self._chart.fill(run, tab, self._params())
             if "code" in tab.parts:
                 self._texts.show(run)
+            if "steps" in tab.parts:
+                self._steps.show(run, self.chart.shown)
             self._drawn = wanted
         else:
             self.chart.params = self._params()
@@ -212,6 +217,8 @@ class ResultsPanel:
     def _clicked(self, clicked: dict[str, Any]) -> None:
         if clicked.get("place") is not None:
             self._apply(self._tune.settings(clicked["place"]))
+        elif clicked.get("of_key") is not None:
+            self._steps.choose(clicked["of_key"])
         else:
             self._pick(rows_of_mark(clicked, self.chart.shown), window_of_mark(clicked, self.chart.shown))
 

@@ -13,7 +13,7 @@ from itables.widget import ITable
 from workbench import charts
 from workbench.app._code import CodeBox
 from workbench.app._form import show
-from workbench.app._listing import Listing, Query
+from workbench.app._listing import Listing, Query, listing
 from workbench.app.html import HTML
 from workbench.charts import WHOLE, Cut
 from workbench.jobs import Job
@@ -109,26 +109,26 @@ class TablePanel:
     def fill(self, run: Result, view: charts.View | None, batch: int | None, picked: list[RowId], cut: Cut) -> None:
         """Show rows that a view lists up to a micro-batch and in a stretch; without a view, of the output."""
         if self._listing is None or self._of != (run, view, batch):
-            self._listing, self._of, self._first = Listing(run, view, batch), (run, view, batch), 0
+            self._listing, self._of, self._first = listing(run, view, batch), (run, view, batch), 0
             self._offer(run, self._listing)
         if self._within != cut:
             self._within, self._first = cut, 0
-        listing, (query, first) = self._listing, self.asked
+        shown, (query, first) = self._listing, self.asked
         query = replace(query, cut=cut)
-        asked = listing.asked(query)
-        self._offer_causes(listing.counts(asked))
+        asked = shown.asked(query)
+        self._offer_causes(shown.counts(asked))
         query = replace(query, cause=self._causes.value)
-        found = listing.places(query, asked)
+        found = shown.places(query, asked)
         places = found[first : first + PAGE]
-        frame, self._ids = listing.page(places)
+        frame, self._ids = shown.page(places)
         self._count, self._query = len(found), query
-        every = f" of {len(listing):,}" if len(found) < len(listing) else ""
+        every = f" of {len(shown):,}" if len(found) < len(shown) else ""
         inside = "" if cut.whole else " in this stretch"
-        shown = f"{len(found):,}{every} rows{inside}"
+        words = f"{len(found):,}{every} rows{inside}"
         if len(places) < len(found):
-            shown = f"rows {first + 1:,} to {first + len(places):,} of {shown}"
+            words = f"rows {first + 1:,} to {first + len(places):,} of {words}"
         kind = "" if isinstance(run, Run | Job) else "Preview (simulated): "
-        self._note.value = f"{kind}{shown}; pick one to see it in all views"
+        self._note.value = f"{kind}{words}; pick one to see it in all views"
         self._back.disabled, self._on.disabled = first == 0, first + PAGE >= len(found)
         self._filling = True
         try:
@@ -153,15 +153,15 @@ class TablePanel:
         if self._copy.value and self._listing is not None:
             self._code.show(self._listing.code(self._query), "rows.py")
 
-    def _offer(self, run: Result, listing: Listing) -> None:
+    def _offer(self, run: Result, shown: Listing) -> None:
         """Offer the columns, fates and sides that there are."""
         self._filling = True
         try:
-            _set_options(self._by, "arrival" if listing.fates else "output", {name: name for name in listing.columns})
-            _set_options(self._fate, "any", {each.replace("_", " "): each for each in listing.fates})
+            _set_options(self._by, shown.order, {name: name for name in shown.columns})
+            _set_options(self._fate, "any", {each.replace("_", " "): each for each in shown.fates})
             _set_options(self._side, "both", {run.side(side).name: side for side in SIDES})
-            for each in (self._fate, self._side, self._key):
-                show(each, bool(listing.fates))
+            for name, each in (("fate", self._fate), ("side", self._side), ("key", self._key)):
+                show(each, name in shown.filters)
         finally:
             self._filling = False
 

@@ -54,6 +54,9 @@ _OWN = (
 
 def tabs() -> tuple[Tab, ...]:
     """A tab for each view of a run that is registered, then the page's own."""
-    parts = {False: ("chart",), True: ("chart", "table")}
-    shown = [Tab(view.tab, view.tip, parts[view.listed is not None], view) for view in charts.views() if view.tab]
-    return (*shown, *_OWN)
+    return (*(Tab(view.tab, view.tip, _parts(view), view) for view in charts.views() if view.tab), *_OWN)
+
+
+def _parts(view: charts.View) -> tuple[str, ...]:
+    below = {"table": view.listed is not None or view.lists_state, "steps": view.has_steps}
+    return ("chart", *(name for name, is_there in below.items() if is_there))

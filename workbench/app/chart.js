@@ -223,8 +223,8 @@ async function render({ model, el }) {
   function watch() {
     api.view.addEventListener("click", (event, item) => {
       if (moved) return;
-      const { row_id = null, window = null, place = null } = nearest(pointAt(event)) ?? item?.datum ?? {};
-      model.set("clicked", { row_id, window, place, click: ++clicks });
+      const { row_id = null, window = null, place = null, of_key = null } = nearest(pointAt(event)) ?? item?.datum ?? {};
+      model.set("clicked", { row_id, window, place, of_key, click: ++clicks });
       model.save_changes();
     });
     api.view.addEventListener("mouseover", (_, item) => {

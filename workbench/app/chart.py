@@ -24,7 +24,7 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
     Attributes
     ----------
     clicked
-        What was clicked last: ``row_id``, ``window`` and ``place`` of the mark, None where it has none.
+        What was clicked last: ``row_id``, ``window``, ``place`` and ``of_key`` of the mark, None where it has none.
     brushed
         The stretch of its axis that was chosen last, in milliseconds since 1970-01-01 UTC or micro-batches; empty: all.
     picture

@@ -12,6 +12,7 @@ from workbench.charts import _altair as _altair  # before all that import Altair
 # isort: split
 from workbench.charts._arrival import arrival, arrival_counts
 from workbench.charts._axes import AXES, Axis, AxisName
+from workbench.charts._backends import backends
 from workbench.charts._delays import by_delay
 from workbench.charts._differences import differences
 from workbench.charts._drawing import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
@@ -56,6 +57,7 @@ __all__ = [
     "View",
     "arrival",
     "arrival_counts",
+    "backends",
     "by_delay",
     "differences",
     "heat",

@@ -12,7 +12,7 @@ from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import MOMENTS, WIDTH, layout, looks, moment_rule, params, picked_rules
 from workbench.charts._view import Scene, View
 from workbench.literals import SIDES
-from workbench.model import Simulation
+from workbench.model import Simulation, present
 from workbench.runs.labels import key_words
 
 _MOST = 20
@@ -25,12 +25,12 @@ def keys_in_state(held: pd.DataFrame, many: int) -> Drawing:
     Parameters
     ----------
     held
-        ``key``, ``place`` (0 for the one with most), ``batch``, ``left``, ``right`` (rows of either side in state after
-        the micro-batch).
+        ``of_key``, ``rank`` (0 for the one with most), ``batch``, ``left``, ``right`` (rows of either side in state
+        after the micro-batch).
     many
         How many keys there are in all.
     """
-    shown = held["key"].nunique()
+    shown = held["of_key"].nunique()
     note = f"the {shown} of {many:,} keys with most rows" if many > shown else f"{shown} keys"
     tables = {"held": held.assign(rows=held["left"] + held["right"]), "moments": MOMENTS}
     return Drawing(_layout(shown), tables, "Keys in state", note)
@@ -40,7 +40,7 @@ def keys_in_state(held: pd.DataFrame, many: int) -> Drawing:
 def _layout(shown: int) -> Any:
     axis = alt.Axis(tickMinStep=1)
     x = alt.X("batch:Q", title="micro-batch", axis=axis, scale=alt.Scale(nice=False, zero=False))
-    y = alt.Y("key:N", title=None, sort=alt.EncodingSortField("place", op="min"))
+    y = alt.Y("of_key:N", title=None, sort=alt.EncodingSortField("rank", op="min"))
     cells = (
         alt.Chart(alt.NamedData("held"))
         .transform_calculate(until="datum.batch + 0.96")
@@ -51,7 +51,7 @@ def _layout(shown: int) -> Any:
             y=y,
             color=alt.Color("rows:Q", title="rows in state", scale=alt.Scale(scheme="blues")),
             tooltip=[
-                alt.Tooltip("key:N"),
+                alt.Tooltip("of_key:N", title="key"),
                 alt.Tooltip("batch:Q", title="micro-batch"),
                 alt.Tooltip("left:Q", title="left rows"),
                 alt.Tooltip("right:Q", title="right rows"),
@@ -81,28 +81,26 @@ def _held(simulation: Simulation) -> tuple[pd.DataFrame, int]:
     stays = (np.minimum(every["evicted_in"], count) - every["batch"]).groupby(every["key"]).sum()
     chosen = stays.sort_values(ascending=False, kind="stable").index[:_MOST]
     parts = []
-    for place, code in enumerate(chosen):
+    for rank, code in enumerate(chosen):
         counts: dict[str, Any] = {}
         words = ""
         for side in SIDES:
             mine = codes[side][codes[side]["key"] == code]
-            moves = np.zeros(count + 1, dtype=np.int64)
-            np.add.at(moves, mine["batch"].to_numpy(), 1)
-            np.subtract.at(moves, np.minimum(mine["evicted_in"], count).to_numpy(), 1)
-            counts[side] = np.cumsum(moves)[:count]
+            counts[side] = present(mine["batch"].to_numpy(), mine["evicted_in"].to_numpy(), count)
             if len(mine):
                 words = str(key_words(simulation.side(side), mine["row"].to_numpy()[:1])[0])
-        parts.append(pd.DataFrame({"key": words, "place": place, "batch": np.arange(count), **counts}))
-    empty = pd.DataFrame({name: [] for name in ("key", "place", "batch", *SIDES)})
+        parts.append(pd.DataFrame({"of_key": words, "rank": rank, "batch": np.arange(count), **counts}))
+    empty = pd.DataFrame({name: [] for name in ("of_key", "rank", "batch", *SIDES)})
     held = pd.concat(parts, ignore_index=True) if parts else empty
     return held[held["left"] + held["right"] > 0], len(stays)
 
 
 VIEW = View(
     "keys",
-    "",
-    "",
+    "Keys",
+    "Which keys hold the state, and how the state of one of them changes step by step.",
     """Rows in state by key, micro-batch by micro-batch: the twenty keys that hold most of them for longest.""",
     _draw,
     of_rows=False,
+    has_steps=True,
 )

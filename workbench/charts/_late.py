@@ -48,7 +48,7 @@ def late(rows: pd.DataFrame, kept: pd.DataFrame, marks: pd.DataFrame, names: Seq
     kept
         ``stream``, ``delay`` (seconds, the same on both sides), ``share`` (of the stream's rows that are not late).
     marks
-        Delays to mark: ``delay`` (seconds), ``label``, ``place`` (height of the label, from 0 to 1).
+        Delays to mark: ``delay`` (seconds), ``label``, ``height`` (of the label, from 0 to 1).
     names
         The names of the two streams.
     """
@@ -111,7 +111,7 @@ def _layout(names: tuple[str, str], many: bool) -> Any:
     )
     rule = alt.Chart(alt.NamedData("marks")).mark_rule(strokeDash=[4, 3], color="#555").encode(x="delay:Q")
     label = rule.mark_text(align="left", dx=4, fontSize=11, color="#555").encode(
-        text="label:N", y=alt.Y("place:Q", axis=None, scale=alt.Scale(domain=[0, 1]))
+        text="label:N", y=alt.Y("height:Q", axis=None, scale=alt.Scale(domain=[0, 1]))
     )
     labelled: Any = alt.layer(alt.layer(curve, rule), label).resolve_scale(y="independent")
     chart = alt.vconcat(
@@ -146,7 +146,7 @@ def _draw(scene: Scene) -> Drawing:
         least = float(every[int(np.ceil(part * len(every))) - 1])
         marks.append((f"{part:.0%} kept with {short(timedelta(seconds=least))}", least))
     marked = pd.DataFrame(marks, columns=["label", "delay"])
-    marked["place"] = 0.1 + 0.12 * marked.index
+    marked["height"] = 0.1 + 0.12 * marked.index
     return late(_joined(parts), _joined(kept), marked, names)
 
 

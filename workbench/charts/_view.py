@@ -65,6 +65,10 @@ class View:
     listed
         The rows that the page lists below it, as `pandas.DataFrame.eval` takes it of `Run.fates`, such as
         ``"late > 0"``; None: it lists none.
+    lists_state
+        Whether the page lists what is in state below it.
+    has_steps
+        Whether the page steps through the state of one key below it.
     """
 
     name: str
@@ -76,6 +80,8 @@ class View:
     of_moment: bool = True
     of_axes: bool = False
     listed: str | None = None
+    lists_state: bool = False
+    has_steps: bool = False
 
 
 @dataclass(frozen=True, eq=False)

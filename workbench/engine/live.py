@@ -309,6 +309,27 @@ class Live:
                 self._snapshot = done, Run(replace(self._empty, left=left, right=right), execution)
             return self._snapshot[1]
 
+    def state(self, key: object = None) -> pd.DataFrame:
+        """What is in state now: after the last micro-batch that is done, while the query goes on.
+
+        Parameters
+        ----------
+        key
+            The key whose rows are wanted, as `Result.state_changes` takes it; None: all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As of `Run.state`.
+
+        Raises
+        ------
+        QueryError
+            If no micro-batch is done yet.
+        """
+        run = self.run()
+        return run.state(int(run.batches["batch"].max()), key)
+
     def _stream(self, place: int) -> Stream:
         """One side's rows that the query has taken in, in the micro-batches in which it did."""
         import numpy as np

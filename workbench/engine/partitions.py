@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
-from workbench.model import Simulation, common_type
+from workbench.model import Simulation, common_type, on_time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,7 +67,7 @@ def _placed(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) 
     parts = []
     for number, side in enumerate(SIDES):
         mine = simulation.outcome.assignments[side]
-        mine = mine[~(mine["late"] | mine["filtered"])]
+        mine = mine[on_time(mine)]
         parts.append(mine.assign(side=number)[["side", "row", *by]])
     every = pd.concat(parts, ignore_index=True)
     groups = every.groupby(by, sort=False)
@@ -90,15 +90,13 @@ def _placed(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) 
 
 def _values(simulation: Simulation, first: pd.DataFrame) -> pa.Table:
     """What Spark's hash is of: the keys, in the type in which both sides are compared, and windows."""
-    left = (first["side"] == 0).to_numpy()
-    rows = first["row"].to_numpy()
-    order = np.argsort(np.concatenate([np.flatnonzero(left), np.flatnonzero(~left)]))
+    rows = pa.array(first["row"] + len(simulation.left) * first["side"])  # the right side's after the left one's
     columns: dict[str, Any] = {"place": pa.array(np.arange(len(first)))}
     for n, (mine, theirs) in enumerate(zip(simulation.left.key, simulation.right.key, strict=True)):
-        sides = simulation.left.table.column(mine), simulation.right.table.column(theirs)
-        kind = common_type(sides[0].type, sides[1].type)
-        some = [each.cast(kind).take(pa.array(rows[here])) for each, here in zip(sides, (left, ~left), strict=True)]
-        columns[f"key_{n}"] = pa.chunked_array([*some[0].chunks, *some[1].chunks], kind).take(pa.array(order))
+        left, right = simulation.left.table.column(mine), simulation.right.table.column(theirs)
+        kind = common_type(left.type, right.type)
+        both = pa.chunked_array([*left.cast(kind).chunks, *right.cast(kind).chunks], kind)
+        columns[f"key_{n}"] = both.take(rows)
     for name in ("start", "end"):
         if name in first:
             columns[name] = pa.array(first[name].to_numpy())

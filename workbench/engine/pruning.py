@@ -6,7 +6,7 @@ The text of the join is the same, and so are the watermarks, the late rows, the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from workbench.model import Simulation
 
-__all__ = ["MOST_WHOLE", "bytes_left_out", "columns", "narrowed", "pays", "widened"]
+__all__ = ["MOST_WHOLE", "bytes_left_out", "columns", "narrowed", "pays", "widened", "widths"]
 
 MOST_WHOLE = 200_000
 """Rows of both sides up to which a run takes all columns through Spark."""
@@ -70,14 +70,18 @@ def bytes_left_out(simulation: Simulation, side: Side) -> float:
     table = simulation.side(side).table.drop_columns([n for n in columns(simulation, side) if n != ROW])
     rows = np.linspace(0, max(table.num_rows - 1, 0), min(_SAMPLE, table.num_rows)).astype(np.int64)
     sample = table.take(rows)
-    return sum(_width(column) for column in sample.columns)
+    return float(widths(sample).mean()) if len(rows) else float(_WORD * sample.num_columns)
 
 
-def _width(column: pa.ChunkedArray) -> float:
-    kind = column.type
+def widths(table: pa.Table) -> np.ndarray[Any, Any]:
+    """How many bytes the values of each row take in an ``UnsafeRow``; of nested values and decimals the mean."""
+    total = np.zeros(table.num_rows)
     texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
-    if any(is_(kind) for is_ in texts):
-        lengths = pc.fill_null(pc.binary_length(column), 0).to_numpy()
-        return float(_WORD + (-(-lengths // _WORD) * _WORD).mean()) if len(lengths) else _WORD
-    nested = pa.types.is_nested(kind) or pa.types.is_decimal(kind)
-    return _WORD + (column.nbytes / max(len(column), 1) if nested else 0)
+    for column in table.columns:
+        kind = column.type
+        total += _WORD
+        if any(is_(kind) for is_ in texts):
+            total += -(-pc.fill_null(pc.binary_length(column), 0).to_numpy() // _WORD) * _WORD
+        elif pa.types.is_nested(kind) or pa.types.is_decimal(kind):
+            total += column.nbytes / max(len(column), 1)
+    return total

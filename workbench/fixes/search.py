@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbench import times
 from workbench.joins import emission
-from workbench.kinds import kind_of
+from workbench.kinds import MS, NEVER, kind_of
 from workbench.literals import Policy, Setting, Side, other_side
 from workbench.model import Micros, Simulation, Watermarks, query_watermark
 from workbench.spark_versions import facts
@@ -17,9 +17,6 @@ from workbench.streams import SIDES
 
 __all__ = ["COLUMNS", "MS", "NEVER", "Search", "needed_delay"]
 
-NEVER = np.int64(2**62)
-"""A value for what no setting does."""
-MS = 1000
 COLUMNS = ["side", "row", "setting", "value", "change", "partner"]
 
 

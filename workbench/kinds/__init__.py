@@ -7,7 +7,7 @@ for the `Kind` of a join, and never tests which one it is.
 
 from __future__ import annotations
 
-from workbench.kinds._kind import Choice, Field, Flag, Kind, Menu, Micros, NearMiss
+from workbench.kinds._kind import MS, NEVER, Choice, Field, Flag, Kind, Menu, Micros, NearMiss
 from workbench.kinds._operator import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, PROCESSOR, Operator
 from workbench.kinds._registry import kind_of, kinds, register, unregister
 
@@ -15,6 +15,8 @@ __all__ = [
     "AGGREGATION",
     "CLOSEST_PAIR",
     "HASH_JOIN",
+    "MS",
+    "NEVER",
     "PROCESSOR",
     "Choice",
     "Field",

@@ -25,6 +25,8 @@ Micros = np.ndarray[Any, Any]
 
 MS = 1000
 """Microseconds of a millisecond, as fine as Spark's watermarks are."""
+NEVER = np.int64(2**62)
+"""Microseconds that stand for a time that does not come, and for a value that no setting has."""
 
 Advised = tuple[str, str, Setting, str]
 """What to know before a run: problem, remedy, setting, and its value as text."""
@@ -116,8 +118,8 @@ class Choice(Protocol):
     def in_reach(self, join: Any, left: Micros, right: Micros) -> Any:
         """Which of some pairs within the kind's bounds, given as their event times, may be partners."""
 
-    def known_at(self, join: Any, left: pd.DataFrame, right: pd.DataFrame) -> Micros:
-        """The watermark from which on nothing can change a left row's partner; 2**62: never."""
+    def decided(self, join: Any, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Micros, Micros]:
+        """As `picked`, and the watermark from which on nothing can change a left row's partner; 2**62: never."""
 
     def covered(self, join: Any, right: pd.DataFrame) -> tuple[Micros, Micros]:
         """From when until when left rows have each right row as their partner; 2**62 and -2**62 without an end.

@@ -7,9 +7,10 @@ each row of the output appears. `matches` is the definition alone, with nothing 
 from __future__ import annotations
 
 from workbench.kinds import Micros
+from workbench.model._closest import versions
 from workbench.model._fates import NEVER
 from workbench.model._logged import Logged
-from workbench.model._outcome import Outcome
+from workbench.model._outcome import Outcome, on_time, present
 from workbench.model._outputs import Outputs, members
 from workbench.model._shared import Condition, RowFacts, Shared
 from workbench.model._simulate import common_delay, complete, drop_counts, replay, simulate
@@ -54,8 +55,11 @@ __all__ = [
     "key_codes",
     "matches",
     "members",
+    "on_time",
+    "present",
     "query_watermark",
     "replay",
     "simulate",
+    "versions",
     "watermarks",
 ]

@@ -11,7 +11,7 @@ import pandas as pd
 from workbench.joins import Join, emission
 from workbench.kinds import Micros, kind_of
 from workbench.literals import SIDES, Side
-from workbench.model._outcome import Outcome
+from workbench.model._outcome import Outcome, present
 from workbench.model._outputs import Placed, of_groups, of_pairs
 from workbench.model._sessions import close_sessions
 from workbench.model._shared import Shared
@@ -68,7 +68,7 @@ def _grouped(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame]) -> 
         groups = pd.DataFrame({"start": start[heads], "end": end[heads], "batch": closes}, copy=False)
         opens = np.full(len(heads), count)
         np.minimum.at(opens, group, batch)
-        still_open = np.cumsum(np.bincount(opens, minlength=count) - np.bincount(closes, minlength=count + 1)[:count])
+        still_open = present(opens, closes, count)
     keys = np.full(len(groups), -1)
     keys[group] = key
     groups.insert(0, "key", keys)

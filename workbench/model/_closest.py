@@ -15,7 +15,7 @@ from workbench.joins import Join, emission
 from workbench.kinds import Choice, Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import _hash_join
-from workbench.model._outcome import Outcome
+from workbench.model._outcome import Outcome, on_time, present
 from workbench.model._outputs import Placed, of_pairs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import ENDED, Watermarks
@@ -34,7 +34,7 @@ def by_pairs(
     """
     left, right = sides[_LEFT], sides[_RIGHT]
     one, other, met_in = _hash_join.met(join, marks, sides, shared, spark)
-    choice, alive = _choice(join), _alive(left)
+    choice, alive = _choice(join), on_time(left)
     times = left["start"].to_numpy()[one], right["start"].to_numpy()[other]
     near = choice.in_reach(join, *times)
     one, other, met_in = one[near], other[near], met_in[near]
@@ -50,8 +50,8 @@ def by_pairs(
     if emission(join).padded:
         opens[partner < 0] = leaves[partner < 0]
     grouped = alive & (opens < len(marks))
-    in_groups = _open(opens[grouped], closes[grouped], len(marks))
-    in_join = [_rows_open(each, len(marks)) for each in (left, right)]
+    in_groups = present(opens[grouped], closes[grouped], len(marks))
+    in_join = [_rows_present(each, len(marks)) for each in (left, right)]
     left["evicted_in"] = np.where(grouped, np.maximum(leaves, closes), leaves)
     return _outcome(join, marks, sides, shared, (partner, closes), in_join[0] + in_join[1] + in_groups)
 
@@ -65,15 +65,14 @@ def by_processor(
     rows that can still come.
     """
     left, right = sides[_LEFT], sides[_RIGHT]
-    here = {side: np.flatnonzero(_alive(sides[side]) & (sides[side]["key"] >= 0).to_numpy()) for side in SIDES}
+    here = {side: np.flatnonzero(on_time(sides[side]) & (sides[side]["key"] >= 0).to_numpy()) for side in SIDES}
     known = {side: sides[side][["key", "start"]].iloc[here[side]] for side in SIDES}
     choice = _choice(join)
     partner, due = np.full(len(left), -1), np.full(len(left), ENDED)
-    picked = choice.picked(join, known[_LEFT], known[_RIGHT])
+    picked, due[here[_LEFT]] = choice.decided(join, known[_LEFT], known[_RIGHT])
     partner[here[_LEFT][picked >= 0]] = here[_RIGHT][picked[picked >= 0]]
-    due[here[_LEFT]] = choice.known_at(join, known[_LEFT], known[_RIGHT])
     keyless = np.flatnonzero((left["key"] < 0).to_numpy())  # they have a group of their own, without right rows
-    due[keyless] = choice.known_at(join, left[["key", "start"]].iloc[keyless], known[_RIGHT].iloc[:0])
+    due[keyless] = choice.decided(join, left[["key", "start"]].iloc[keyless], known[_RIGHT].iloc[:0])[1]
     closes = np.maximum(left["batch"], np.searchsorted(marks.eviction, np.minimum(due, ENDED))).to_numpy()
     arrived = right["batch"].to_numpy()
     until, replaced_by = choice.retained(join, known[_RIGHT])
@@ -101,7 +100,7 @@ def _outcome(
     """What comes out of left rows with these partners, -1 for none, in these micro-batches."""
     partner, closes = chosen
     left = sides[_LEFT]
-    out = _alive(left) & (closes < len(marks))
+    out = on_time(left) & (closes < len(marks))
     met, alone = np.flatnonzero(out & (partner >= 0)), np.flatnonzero(out & (partner < 0))
     places = {_LEFT: met, _RIGHT: partner[met]}
     for side, place in places.items():
@@ -109,8 +108,8 @@ def _outcome(
         matched[place] = True
         sides[side]["matched"] = matched
         sides[side]["waits"] = False
-        sides[side]["held"] = _alive(sides[side]) & (sides[side]["evicted_in"] > sides[side]["batch"])
-    still = np.flatnonzero(_alive(left) & (partner >= 0) & (closes >= len(marks)))
+        sides[side]["held"] = on_time(sides[side]) & (sides[side]["evicted_in"] > sides[side]["batch"])
+    still = np.flatnonzero(on_time(left) & (partner >= 0) & (closes >= len(marks)))
     sides[_RIGHT].loc[sides[_RIGHT].index[partner[still]], "waits"] = True
     emits = emission(join)
     padded = {_LEFT: _placed({_LEFT: alone}, closes[alone])} if emits.padded else {}
@@ -124,21 +123,29 @@ def _placed(assignments: dict[Side, Micros], batch: Micros) -> Placed:
     return Placed(assignments, none, none, batch)
 
 
-def _alive(mine: pd.DataFrame) -> Micros:
-    return ~(mine["late"] | mine["filtered"]).to_numpy()
-
-
 def _choice(join: Join) -> Choice:
     return cast(Choice, kind_of(join).choice)
 
 
-def _rows_open(mine: pd.DataFrame, count: int) -> Micros:
+def _rows_present(mine: pd.DataFrame, count: int) -> Micros:
     """How many rows of a side are in state after each micro-batch."""
-    alive = mine[_alive(mine)]
-    return _open(alive["batch"].to_numpy(), alive["evicted_in"].to_numpy(), count)
+    alive = mine[on_time(mine)]
+    return present(alive["batch"].to_numpy(), alive["evicted_in"].to_numpy(), count)
 
 
-def _open(begin: Micros, end: Micros, count: int) -> Micros:
-    """How many of what begins and ends in these micro-batches is there after each of them."""
-    added, removed = (np.bincount(np.minimum(each, count), minlength=count + 1)[:count] for each in (begin, end))
-    return np.cumsum(added - removed)
+def versions(join: Join, outcome: Outcome) -> pd.DataFrame:
+    """The right rows of a join that gives a left row one of them, and which left rows each is for.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The assignments of right rows that are on time, but for those that another row at the same time replaces, in
+        order of key and time, with ``begin`` and ``until``: between which event times left rows have it as their
+        partner, in microseconds; 2**62 below and above 0 where there is no end.
+    """
+    mine = outcome.assignments[_RIGHT]
+    mine = mine[on_time(mine) & (mine["key"] >= 0).to_numpy()]
+    mine = mine.iloc[np.lexsort((mine["start"], mine["key"]))]
+    mine = mine[~mine.duplicated(["key", "start"], keep="last")]
+    begin, until = _choice(join).covered(join, mine)
+    return mine.assign(begin=begin, until=until)

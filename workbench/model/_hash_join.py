@@ -15,7 +15,7 @@ import pandas as pd
 from workbench.joins import Join, emission
 from workbench.kinds import Micros, kind_of
 from workbench.literals import SIDES, Side
-from workbench.model._outcome import Outcome
+from workbench.model._outcome import Outcome, on_time
 from workbench.model._outputs import Placed, of_pairs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
@@ -33,7 +33,7 @@ def replay(
         side: {name: sides[side][name].to_numpy() for name in ("row", "batch", "evicted_in", "start", "end")}
         for side in SIDES
     }
-    alive = {side: ~(sides[side]["late"] | sides[side]["filtered"]).to_numpy() for side in SIDES}
+    alive = {side: on_time(sides[side]) for side in SIDES}
     spans = {side: _spans(at[side], kind.windowed) for side in SIDES}
     pairs = Placed({"left": one, "right": other}, spans["left"][0][one], spans["left"][1][one], batch)
     for side, place in zip(SIDES, (one, other), strict=True):
@@ -77,7 +77,7 @@ def met(
         mine["evicted_in"] = np.maximum(mine["batch"], np.searchsorted(np.maximum.accumulate(threshold), mine["end"]))
         mine["group"] = np.full(len(mine), -1, dtype=np.int8)
     at = {side: {name: sides[side][name].to_numpy() for name in ("batch", "evicted_in")} for side in SIDES}
-    alive = {side: ~(sides[side]["late"] | sides[side]["filtered"]).to_numpy() for side in SIDES}
+    alive = {side: on_time(sides[side]) for side in SIDES}
     arrived = at["left"]["batch"][one], at["right"]["batch"][other]
     met = alive["left"][one] & alive["right"][other]
     met &= (arrived[0] >= arrived[1]) | (at["left"]["evicted_in"][one] >= arrived[1])

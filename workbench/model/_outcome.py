@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,17 @@ from workbench.kinds import Micros
 from workbench.literals import SIDES, Side
 from workbench.model._outputs import Outputs
 from workbench.model._watermarks import Watermarks
+
+
+def on_time(assignments: pd.DataFrame) -> Any:
+    """Which assignments reach Spark's operator: those neither late nor filtered out before it, as booleans."""
+    return ~(assignments["late"] | assignments["filtered"]).to_numpy()
+
+
+def present(begin: Micros, end: Micros, count: int) -> Micros:
+    """How many of what begins and ends in these micro-batches is there after each of the first so many."""
+    added, removed = (np.bincount(np.minimum(each, count), minlength=count + 1)[:count] for each in (begin, end))
+    return np.cumsum(added - removed)
 
 
 @dataclass(frozen=True)

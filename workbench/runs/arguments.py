@@ -11,7 +11,7 @@ from workbench.kinds import kind_of
 from workbench.literals import POLICIES
 from workbench.streams import Stream, check_stream, on_one_clock
 
-__all__ = ["check", "check_operator", "check_session"]
+__all__ = ["check", "check_operator", "check_session", "has_operator"]
 
 
 def check(join: Any, left: Any, right: Any, finish: object = True, policy: object = "min") -> tuple[Stream, Stream]:
@@ -49,6 +49,11 @@ def check_session(spark: object) -> None:
         raise wrong("spark", spark, "give a SparkSession, or None for the workbench's own")
 
 
+def has_operator(join: Join, version: str) -> bool:
+    """Whether a version of Spark has the operator of a join."""
+    return spark_versions.facts(version).has_processor or not kind_of(join).operator.is_processor
+
+
 def check_operator(join: Join, version: str) -> None:
     """Refuse a join that a version of Spark has no operator for.
 
@@ -57,7 +62,7 @@ def check_operator(join: Join, version: str) -> None:
     ArgumentError
         Saying which versions have one.
     """
-    if kind_of(join).operator.is_processor and not spark_versions.facts(version).has_processor:
+    if not has_operator(join, version):
         raise wrong(
             "join", join, f"without a tolerance it needs Spark 4.1 or later, and this is {version}: give it one"
         )

@@ -13,7 +13,7 @@ from workbench import fixes, times
 from workbench.joins import emission
 from workbench.kinds import NearMiss, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
-from workbench.model import DATA, NOTHING, Condition, Micros, Simulation
+from workbench.model import DATA, NOTHING, Condition, Micros, Simulation, on_time, versions
 from workbench.model.ordering import among
 from workbench.runs import tables
 from workbench.runs.labels import Labels
@@ -360,19 +360,18 @@ class Reasons:
         if choice is None:
             return {}
         mine = self.outcome.assignments["right"]
-        mine = mine[~(mine["late"] | mine["filtered"]) & (mine["key"] >= 0)]
+        mine = mine[on_time(mine) & (mine["key"] >= 0).to_numpy()]
         found, rows = {}, mine["row"].to_numpy()
         _, replaced_by = choice.retained(self.join, mine)
         for place in np.flatnonzero((replaced_by >= 0) & np.isin(rows, self.asked["right"])):
             other = self.labels.label("right", int(rows[replaced_by[place]]))
             found[int(rows[place])] = f"{other}, at the same time, came after it and replaced it"
-        mine = mine[replaced_by < 0].sort_values(["key", "start"], kind="stable")
-        edges, rows = choice.covered(self.join, mine), mine["row"].to_numpy()
-        for place in np.flatnonzero(np.isin(rows, self.asked["right"])):
-            begin, end = (int(each[place]) for each in edges)
+        meant = versions(self.join, self.outcome)
+        meant = meant[np.isin(meant["row"], self.asked["right"])]
+        for row, begin, end in meant[["row", "begin", "until"]].itertuples(index=False):
             ends = (("from", begin, begin > -_FAR), ("to", end, end < _FAR))
             words = [f"{word} {self.labels.moment(at)}" for word, at, known in ends if known]
-            found[int(rows[place])] = f"none on time lies {' '.join(words)}" if words else "none was on time"
+            found[int(row)] = f"none on time lies {' '.join(words)}" if words else "none was on time"
         return found
 
     def _nearest(self, side: Side, row: int, lead: str) -> str:

@@ -6,20 +6,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from workbench.kinds import Micros, kind_of
-from workbench.literals import SIDES
+from workbench.engine import pruning
+from workbench.kinds import NEVER, Micros, kind_of
+from workbench.literals import SIDES, Side
 from workbench.model import Simulation
 from workbench.runs import tables
-from workbench.runs.labels import key_words
+from workbench.runs.labels import key_text, key_words
 
-__all__ = ["by_key", "of_rows", "simulated"]
+__all__ = ["by_key", "leaves_at", "of_rows", "simulated"]
 
-_FOREVER = 2**62
-_WORD = 8
-"""Bytes of a field of Spark's ``UnsafeRow``, and what its texts are rounded up to."""
+_OURS = ("since", "evicted_in", "leaves_at", "state_bytes")
 
 
 def simulated(simulation: Simulation, batch: int) -> pd.DataFrame:
@@ -39,7 +36,7 @@ def simulated(simulation: Simulation, batch: int) -> pd.DataFrame:
     return found.sort_values(["side", "row", "start"], ignore_index=True)
 
 
-def of_rows(simulation: Simulation, held: pd.DataFrame, size: float | None) -> pd.DataFrame:
+def of_rows(simulation: Simulation, held: pd.DataFrame, size: float | None, key: object = None) -> pd.DataFrame:
     """The table of `Run.state`.
 
     Parameters
@@ -50,13 +47,19 @@ def of_rows(simulation: Simulation, held: pd.DataFrame, size: float | None) -> p
         Columns ``side``, ``row``, ``start``, ``end`` (microseconds; 0 without windows).
     size
         How many bytes it all takes; None: nobody knows.
+    key
+        The key whose rows are wanted, as in `Result.state_changes`; None: all.
     """
     zone, known = simulation.zone, _known(simulation, held, size)
+    if key is not None:
+        wanted = _keys(simulation, held) == key_text(key)
+        held, known = held[wanted], known[wanted]
     parts = []
     for side in SIDES:
         mine = held[held["side"] == side]
         facts = known[(held["side"] == side).to_numpy()]
         rows = tables.plain_rows(simulation, side, mine["row"].to_numpy()).drop(columns="batch")
+        rows = rows.rename(columns=tables.renamed(list(rows.columns), _OURS))
         if simulation.windowed:
             for name in ("start", "end"):
                 rows[f"window_{name}"] = tables.moments(mine[name], zone).to_numpy()
@@ -92,23 +95,30 @@ def by_key(simulation: Simulation, held: pd.DataFrame, size: float | None, most:
     return found
 
 
+def leaves_at(simulation: Simulation, side: Side, assignments: pd.DataFrame) -> Micros:
+    """The watermark with which some assignments of a side leave state, in microseconds; 2**62: never."""
+    groups = simulation.outcome.groups
+    found: Micros = kind_of(simulation.join).leaves_at(simulation.join, side, assignments["end"].to_numpy())
+    if "leaves_at" in assignments:
+        found = assignments["leaves_at"].to_numpy()
+    if len(groups):
+        group = assignments["group"].to_numpy()
+        found = np.where(group >= 0, groups["end"].to_numpy()[group], found)
+    return found
+
+
 def _known(simulation: Simulation, held: pd.DataFrame, size: float | None) -> pd.DataFrame:
     """Of each row that is held ``since``, ``evicted_in`` (None: never), ``leaves_at``, ``weight`` and ``bytes``."""
     count, end = len(held), len(simulation.outcome.marks)
     since, gone, leaves, weight = (np.zeros(count, dtype=kind) for kind in (np.int64, np.int64, np.int64, np.float64))
-    kind, groups = kind_of(simulation.join), simulation.outcome.groups
+    kind = kind_of(simulation.join)
     for side in SIDES:
         here = np.flatnonzero((held["side"] == side).to_numpy())
         mine = simulation.outcome.assignments[side]
         mine = mine.iloc[_places(mine, held.iloc[here], simulation.windowed)]
-        leaves[here] = kind.leaves_at(simulation.join, side, mine["end"].to_numpy())
-        if "leaves_at" in mine:
-            leaves[here] = mine["leaves_at"]
-        group = mine["group"].to_numpy()
-        if len(groups):
-            leaves[here] = np.where(group >= 0, groups["end"].to_numpy()[group], leaves[here])
+        leaves[here] = leaves_at(simulation, side, mine)
         since[here], gone[here] = mine["batch"], mine["evicted_in"]
-        weight[here] = kind.state_bytes + _width(simulation.side(side).table.take(mine["row"].to_numpy()))
+        weight[here] = kind.state_bytes + pruning.widths(simulation.side(side).table.take(mine["row"].to_numpy()))
     share = weight / max(weight.sum(), 1)
     return pd.DataFrame(
         {
@@ -138,18 +148,5 @@ def _keys(simulation: Simulation, held: pd.DataFrame) -> Any:
 
 def _moments(micros: pd.Series[Any], zone: str | None) -> Any:
     """Times in microseconds as timestamps; those that never come as none."""
-    found = tables.moments(micros.where(micros < _FOREVER, 0), zone)
-    return found.where((micros < _FOREVER).to_numpy()).array
-
-
-def _width(table: pa.Table) -> Micros:
-    """How many bytes the values of each row take in Spark's ``UnsafeRow``, about."""
-    total: Micros = np.zeros(table.num_rows)
-    for column in table.columns:
-        total += _WORD
-        kind = column.type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
-            total += -(-pc.fill_null(pc.binary_length(column), 0).to_numpy() // _WORD) * _WORD
-        elif pa.types.is_nested(kind):
-            total += column.nbytes / max(len(column), 1)
-    return total
+    found = tables.moments(micros.where(micros < NEVER, 0), zone)
+    return found.where((micros < NEVER).to_numpy()).array

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.errors import WorkbenchError
+from workbench.errors import WorkbenchError, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Setting, Side
 from workbench.model import Micros, Simulation
 from workbench.streams import SIDES, Stream
 
-__all__ = ["Labels", "key_words", "setting_name", "setting_value"]
+__all__ = ["Labels", "key_text", "key_words", "setting_name", "setting_value"]
 
 _DAY = 86_400_000_000
 
@@ -147,6 +147,20 @@ _OF_THE_RUN = {
 
 def _text(value: object) -> str:
     return repr(value) if isinstance(value, bytes) else str(value)
+
+
+def key_text(key: object) -> str:
+    """A key as `key_words` has it: a value, several as a tuple, or the text itself.
+
+    Raises
+    ------
+    ArgumentError
+        If it is a value that has no text.
+    """
+    try:
+        return " · ".join(map(_text, key)) if isinstance(key, tuple) else _text(key)
+    except Exception:  # noqa: BLE001 - of a class of the user's, or a number with too many digits
+        raise wrong("key", key, "give a key's value, or the text that `keys` has of it") from None
 
 
 def key_words(stream: Stream, rows: Micros | None = None) -> Micros:

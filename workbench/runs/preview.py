@@ -36,11 +36,11 @@ class Preview(Result):
                 raise AttributeError(f"a preview has no {name}; only Spark knows it: run the join with workbench.run")
             return super().__getattribute__(name)  # raises what was raised at first
 
-    def state(self, batch: int) -> pd.DataFrame:
+    def state(self, batch: int, key: object = None) -> pd.DataFrame:
         """What is expected in state after a micro-batch, as `Run.state`; how many bytes it takes, only Spark knows."""
         from workbench.runs import holding
 
-        return holding.of_rows(self.simulation, self._held(batch), None)
+        return holding.of_rows(self.simulation, self._held(batch), None, key)
 
     def state_by_key(self, batch: int, most: int = 10) -> pd.DataFrame:
         """The keys that take most of the state after a micro-batch, as `Run.state_by_key`."""

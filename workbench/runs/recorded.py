@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +33,7 @@ from workbench.streams import Stream
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["preview", "run", "verification_failure", "verify"]
+__all__ = ["execute", "preview", "run", "verification_failure", "verify"]
 
 
 def run(
@@ -110,10 +110,28 @@ def run(
         raise wrong("stop", stop, "give a threading.Event, or None")
     wanted = storage.check_folder(folder)
     simulation = Simulation(join, left, right, finish, policy)
-    with ExitStack() as on_failure:
-        made = _execute(simulation, wanted, on_failure, spark, progress, stop, savepoint)
-        on_failure.pop_all()
+    made = execute(simulation, wanted, spark, progress=progress, stop=stop, savepoint=savepoint)
     verify(made)
+    return made
+
+
+def execute(
+    simulation: Simulation,
+    folder: str | None,
+    spark: SparkSession | None,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    stop: Event | None = None,
+    savepoint: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Run:
+    """Run a query to its end, in a folder of its own, as `run` does; its rows are not verified.
+
+    With ``settings``, which the query's session takes in place of the workbench's own, no columns are left out.
+    """
+    with ExitStack() as on_failure:
+        made = _execute(simulation, folder, on_failure, spark, progress, stop, savepoint, settings)
+        on_failure.pop_all()
     return made
 
 
@@ -125,17 +143,19 @@ def _execute(
     progress: Callable[[int, int], None] | None,
     stop: Event | None,
     savepoint: str | os.PathLike[str] | None,
+    settings: Mapping[str, str] | None,
 ) -> Run:
-    """Run a query to its end, in a folder of its own."""
     resumed = None if savepoint is None else savepoints.read(simulation, savepoint)
     base = session.spark() if spark is None else spark
     rows = max(len(simulation.left), len(simulation.right)) // max(simulation.micro_batches, 1)
-    pruned = pruning.pays(simulation) if resumed is None else resumed.pruned
+    pruned = settings is None and pruning.pays(simulation) if resumed is None else resumed.pruned
     try:
         simulation = replace(simulation, spark_version=session.version_of(base))
         check_operator(simulation.join, simulation.spark_version)
         rocksdb = kind_of(simulation.join).operator.is_processor
         own = session.for_query(base, simulation.policy, rows, compact=pruned, rocksdb=rocksdb)
+        for name, value in (settings or {}).items():
+            own.conf.set(name, value)
         place = storage.make(folder, own)
     except WorkbenchError:
         raise

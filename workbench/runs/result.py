@@ -15,6 +15,7 @@ from workbench.joins import Join
 from workbench.literals import Policy, Side
 from workbench.model import Micros, Outcome, Simulation
 from workbench.streams import SIDES, Stream, same_rows
+from workbench.times import Span
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -255,12 +256,89 @@ class Result:
     @property
     def keys(self) -> pd.Series[Any]:
         """The key of every row as text, several columns with a dot between; its index is that of `rows`."""
-        import numpy as np
         import pandas as pd
+
+        return pd.Series(self._keys_as_text, name="key", dtype=object).copy()
+
+    @cached_property
+    def _keys_as_text(self) -> Any:
+        import numpy as np
 
         from workbench.runs.labels import key_words
 
-        return pd.Series(np.concatenate([key_words(self.side(side)) for side in SIDES]), name="key", dtype=object)
+        return np.concatenate([key_words(self.side(side)) for side in SIDES])
+
+    def state_changes(self, key: object) -> pd.DataFrame:
+        """How the state of one key changes, event by event: rows come in, rows come out, rows leave.
+
+        It is what the workbench's model expects, and a run is verified to have been.
+
+        Parameters
+        ----------
+        key
+            A key's value, a tuple of several columns' values, or the text that `keys` has of it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: ``batch``; ``change`` (``added`` to state, ``evicted`` from it at the end of the micro-batch, or a
+            row that came and was not kept: ``late``, ``null key``, and ``not kept`` where the micro-batch's own
+            watermark evicts it at once); ``side``, the row's columns; ``window_start``, ``window_end`` where there are
+            windows (a row has an event in each); ``watermark`` (which it was judged by, or which evicted it);
+            ``left``, ``right`` (how many rows of the key are in state after it); ``emitted`` (how many rows come out
+            with it).
+
+        Raises
+        ------
+        ArgumentError
+            If no row has such a key.
+        """
+        import numpy as np
+
+        from workbench.runs import history
+        from workbench.runs.labels import key_text
+
+        places = np.flatnonzero(self._keys_as_text == key_text(key))
+        if not len(places):
+            some = ", ".join(map(repr, self._keys_as_text[:3]))
+            raise wrong("key", key, f"no row has it; give one of `keys`, such as {some}")
+        first = len(self.left)
+        return history.of_rows(
+            self.simulation, {"left": places[places < first], "right": places[places >= first] - first}
+        )
+
+    def time_to_live(self, ttl: Span, trigger: Span | None = None) -> pd.DataFrame:
+        """What a time to live of the right rows in state would change, in event time and in processing time.
+
+        An `AsOfJoin` without tolerance keeps the latest right row of each key for ever. A time to live bounds that: in
+        *event time* a right row serves left rows that are no farther from it, which is what a tolerance does, whatever
+        the order and pace of arrival. In *processing time* (Spark's ``TTLConfig``, Flink's ``StateTtlConfig``) a right
+        row is gone so long after the micro-batch that wrote it, however event time went on: a replay, a pause or a
+        catch-up changes the result, and an older right row that came later may take its place.
+
+        Parameters
+        ----------
+        ttl
+            How long a right row lives.
+        trigger
+            How often a micro-batch runs. None: as the streams' times of arrival say.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each left row that has come out with a partner: ``batch`` (the micro-batch it came out in), the
+            row's columns, ``partner`` (its partner's place in `rows`), ``apart`` (in event time), ``in_state`` (how
+            long the partner was in state by then, in processing time), ``by_event_time`` and ``by_processing_time``:
+            the partner it would have under either (``the same``, ``none``, ``another``).
+
+        Raises
+        ------
+        ArgumentError
+            If the join's rows leave state by themselves, or nothing says how often a micro-batch runs.
+        """
+        from workbench.runs import expiry
+
+        return expiry.of_run(self.simulation, ttl, trigger)
 
     def explain(self, rows: Sequence[int]) -> pd.DataFrame:
         """Some of the rows of `rows`: quicker than all of them.

@@ -18,12 +18,12 @@ from workbench.runs.result import Result
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-    from pyspark.sql import SparkSession
 
     from workbench.runs.saved import Saved
 
 __all__ = ["MOST_PARTITIONS", "Run"]
 
+_NOT_ASKED = "Spark could not be asked"
 MOST_PARTITIONS = 100_000
 """Partitions that keys are placed on at most."""
 
@@ -156,13 +156,15 @@ class Run(Result):
 
         return verification.save_report(self.simulation, self.comparison, self.script, safe_files.place(path))
 
-    def state(self, batch: int) -> pd.DataFrame:
+    def state(self, batch: int, key: object = None) -> pd.DataFrame:
         """What Spark held in state after a micro-batch, read back from its checkpoint.
 
         Parameters
         ----------
         batch
             A micro-batch of `batches`.
+        key
+            The key whose rows are wanted, as `Result.state_changes` takes it; None: all.
 
         Returns
         -------
@@ -179,7 +181,7 @@ class Run(Result):
         """
         from workbench.runs import holding
 
-        return holding.of_rows(self.simulation, *self._held(batch))
+        return holding.of_rows(self.simulation, *self._held(batch), key)
 
     def state_by_key(self, batch: int, most: int = 10) -> pd.DataFrame:
         """The keys that take most of the state after a micro-batch, and what holds them there.
@@ -227,7 +229,9 @@ class Run(Result):
         if count is None:
             count = int(self.execution.progress[0]["stateOperators"][0]["numShufflePartitions"])
         check_whole("count", count, most=MOST_PARTITIONS)
-        return self._asked(lambda spark: partitions.spread(self.simulation, spark, count))
+        return _in_a_sentence(
+            lambda: partitions.spread(self.simulation, self.execution.at_hand()[0], count), _NOT_ASKED
+        )
 
     def partition_counts(self, counts: Sequence[int] | None = None) -> pd.DataFrame:
         """What other numbers of partitions would do: how even the rows would fall.
@@ -251,16 +255,9 @@ class Run(Result):
         chosen = list(partitions.COUNTS if counts is None else counts)
         for count in chosen:
             check_whole("counts", count, most=MOST_PARTITIONS)
-        return self._asked(lambda spark: partitions.compared(self.simulation, spark, chosen))
-
-    def _asked(self, ask: Callable[[SparkSession], pd.DataFrame]) -> pd.DataFrame:
-        """What the session that ran the query answers."""
-        try:
-            return ask(self.execution.at_hand()[0])
-        except WorkbenchError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-            raise QueryError(f"Spark could not be asked: {cause(error)}", str(error)) from None
+        return _in_a_sentence(
+            lambda: partitions.compared(self.simulation, self.execution.at_hand()[0], chosen), _NOT_ASKED
+        )
 
     def _held(self, batch: int) -> tuple[pd.DataFrame, float]:
         """The rows in state after a micro-batch, and how many bytes they take."""
@@ -268,12 +265,10 @@ class Run(Result):
 
         batch = checked_batch(batch, len(self.execution.progress))
         size = float(self._batches.set_index("batch")["state_bytes"][batch])
-        try:
-            return state_reader.held(self.simulation, self.execution, batch), size
-        except WorkbenchError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-            raise QueryError(f"the state could not be read: {cause(error)}", str(error)) from None
+        read = _in_a_sentence(
+            lambda: state_reader.held(self.simulation, self.execution, batch), "the state could not be read"
+        )
+        return read, size
 
     def savepoint(self, path: str | os.PathLike[str], batch: int) -> Path:
         """Copy the checkpoint as it was after a micro-batch, for ``workbench.run(..., savepoint=path)`` to resume from.
@@ -300,3 +295,13 @@ class Run(Result):
         from workbench.engine import savepoint
 
         return savepoint.take(self.simulation, self.execution, path, batch)
+
+
+def _in_a_sentence(ask: Callable[[], pd.DataFrame], failed: str) -> pd.DataFrame:
+    """What Spark answers; whatever the JVM says instead becomes one sentence."""
+    try:
+        return ask()
+    except WorkbenchError:
+        raise
+    except Exception as error:  # noqa: BLE001 - of any class
+        raise QueryError(f"{failed}: {cause(error)}", str(error)) from None

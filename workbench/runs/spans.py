@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.kinds import Choice, kind_of
+from workbench.kinds import kind_of
 from workbench.literals import SIDES
-from workbench.model import NEVER, Micros, Simulation
+from workbench.model import NEVER, Micros, Simulation, versions
 from workbench.runs.labels import key_words
 
 __all__ = ["closed_in", "closing", "opening", "session_spans", "spans"]
@@ -15,8 +15,8 @@ __all__ = ["closed_in", "closing", "opening", "session_spans", "spans"]
 
 def spans(simulation: Simulation) -> pd.DataFrame:
     """The windows behind the rows: ``start``, ``end``, ``opened``, ``closed``, ``key`` (of a session)."""
-    if (choice := kind_of(simulation.join).choice) is not None:
-        return _versions(simulation, choice)
+    if kind_of(simulation.join).choice is not None:
+        return _versions(simulation)
     if not simulation.windowed:
         none = np.array([], dtype="datetime64[us]")
         return pd.DataFrame({"key": [], "start": none, "end": none, "opened": [], "closed": []})
@@ -34,23 +34,20 @@ def spans(simulation: Simulation) -> pd.DataFrame:
     return pd.DataFrame({"key": words, **moments, "opened": opened, "closed": closed})
 
 
-def _versions(simulation: Simulation, choice: Choice) -> pd.DataFrame:
+def _versions(simulation: Simulation) -> pd.DataFrame:
     """The right rows of a join that gives a left row one of them, from when until when left rows have them."""
-    mine, count = simulation.outcome.assignments["right"], len(simulation.outcome.marks)
-    mine = mine[~(mine["late"] | mine["filtered"]).to_numpy() & (mine["key"] >= 0).to_numpy()]
-    mine = mine.iloc[np.lexsort((mine["start"], mine["key"]))]
-    mine = mine[~mine.duplicated(["key", "start"], keep="last")]  # those before it are replaced when it arrives
+    mine, count = versions(simulation.join, simulation.outcome), len(simulation.outcome.marks)
     moments = np.concatenate([simulation.left.event_times, mine["start"].to_numpy()])
     least, most = (int(moments.min()), int(moments.max())) if len(moments) else (0, 0)
-    edges = [np.clip(each, least, most) for each in choice.covered(simulation.join, mine)]
-    until = mine["evicted_in"].to_numpy()
+    edges = [np.clip(mine[name].to_numpy(), least, most) for name in ("begin", "until")]
+    gone = mine["evicted_in"].to_numpy()
     return pd.DataFrame(
         {
             "key": key_words(simulation.side("right"), mine["row"].to_numpy()),
             "start": edges[0].astype("datetime64[us]"),
             "end": edges[1].astype("datetime64[us]"),
             "opened": mine["batch"].to_numpy(),
-            "closed": np.where(until < count, until, NEVER),
+            "closed": np.where(gone < count, gone, NEVER),
         }
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -185,7 +186,7 @@ def stack(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return stacked.reindex(columns=[*(column for column in columns if column not in tail), *tail])
 
 
-def renamed(columns: list[str]) -> dict[str, str]:
+def renamed(columns: list[str], ours: Sequence[str] = _OURS) -> dict[str, str]:
     """New names for a stream's columns that a run's tables have themselves: ``row_<name>``, longer where that is taken.
 
     Examples
@@ -193,10 +194,10 @@ def renamed(columns: list[str]) -> dict[str, str]:
     >>> renamed(["fate", "row_fate", "price"])
     {'fate': 'row_row_fate'}
     """
-    taken = {*columns, *_OURS}
+    taken = {*columns, *ours}
     new = {}
     for name in columns:
-        if name in _OURS:
+        if name in ours:
             new[name] = f"row_{name}"
             while new[name] in taken:
                 new[name] = f"row_{new[name]}"

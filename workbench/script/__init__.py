@@ -14,7 +14,7 @@ from workbench.script._places import Argument, Connector, DeadLetters, Requireme
 from workbench.script._plain import render
 from workbench.script._project import project
 from workbench.script._registry import DEAD_LETTERS, SINKS, SOURCES, register, unregister
-from workbench.script._variables import data_folder
+from workbench.script._variables import data_folder, made_for
 
 __all__ = [
     "DEAD_LETTERS",
@@ -35,6 +35,7 @@ __all__ = [
     "check",
     "data_folder",
     "listed",
+    "made_for",
     "project",
     "register",
     "render",

@@ -46,7 +46,7 @@ def variables(
         right=names.right,
         sides=sides,
         description=description(join, policy, names),
-        join_repr=repr(join),
+        made_for=_made_for(join, policy, endpoints, sides),
         title=title(names),
         file=file,
         code=plan.render(join, left, right, finish=True),
@@ -69,6 +69,16 @@ def variables(
         statements = dedent(_templates.fill_text(endpoints.dead_letters.template, given))
         given["writes_dead_letters"] = indent(statements, " " * 12)
     return given
+
+
+def made_for(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: Endpoints) -> dict[str, str]:
+    """What a project notes with its checkpoint that it is made for; arguments as in `variables`."""
+    return _made_for(join, policy, endpoints, both_sides(Names.of(left, right), left, right, endpoints, ""))
+
+
+def _made_for(join: Join, policy: Policy, endpoints: Endpoints, sides: list[dict[str, Any]]) -> dict[str, str]:
+    of_sides = {side["var"]: side["made_for"] for side in sides}
+    return {"join": repr(join), **of_sides, "policy": policy, "source": endpoints.source.name}
 
 
 def title(names: Names) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -17,7 +18,7 @@ from workbench.model import Micros, Outcome, Shared, Simulation, common_delay
 from workbench.runs.arguments import check
 from workbench.runs.labels import setting_value
 from workbench.streams import SIDES, Stream
-from workbench.tuning import spark_faults
+from workbench.tuning import _checkpoints, spark_faults
 
 _SECOND = 1_000_000
 _STEP = 100_000  # delays are rounded up to tenths of a second
@@ -69,7 +70,13 @@ class Advice:
 
 
 def advise(
-    join: Join, left: Stream, right: Stream, *, policy: Policy = "min", spark_version: str | None = None
+    join: Join,
+    left: Stream,
+    right: Stream,
+    *,
+    policy: Policy = "min",
+    spark_version: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> list[Advice]:
     """What to know of a join of two recorded streams before it is run.
 
@@ -80,6 +87,9 @@ def advise(
     spark_version
         The version of Spark that the join runs on, from 3.3 to 4.3, such as ``"3.5.3"`` or ``"4.1"``: which faults of
         Spark's own it meets there. None: that of the PySpark that is installed.
+    checkpoint
+        The checkpoint of an exported project that is to go on with this join and these streams: what of them has
+        changed since, and whether its state survives that. None: there is none.
 
     Returns
     -------
@@ -114,7 +124,9 @@ def advise(
     """
     left, right = check(join, left, right, True, policy)
     version = spark_versions.check("spark_version", spark_version, spark_versions.OLDEST_OF_FAULTS)
-    return advised(Simulation(join, left, right, policy=policy, spark_version=version))
+    simulation = Simulation(join, left, right, policy=policy, spark_version=version)
+    changed = [] if checkpoint is None else [Advice(*each) for each in _checkpoints.changes(simulation, checkpoint)]
+    return [*changed, *advised(simulation)]
 
 
 def advised(simulation: Simulation) -> list[Advice]:

@@ -166,3 +166,24 @@ def test_a_column_with_a_name_of_the_tables_own_is_kept():
     assert {"stream", "row_stream", "fate", "row_fate"} <= set(page.table.df.columns)
     assert set(page.table.df["row_stream"]) == {"mine", ""}
     page.close()
+
+
+def test_what_is_in_state_is_listed_below_its_chart(page):
+    run = page.meant()
+    page.open("State")
+    last = run.state(int(run.batches["batch"].max()))
+    assert len(page.table.df) == len(last)
+    busiest = int(run.batches["state_rows"].idxmax())
+    page.scrub(busiest - page.moments)
+    held = run.state(busiest)
+    assert first_page(page) == held.index[:200].tolist()
+    assert code(page).equals(held)
+    assert page.table.df["evicted in"].tolist() == held["evicted_in"].head(200).tolist()
+    assert page.table.df["key"].iloc[0] == held["order_id"].iloc[0]
+    page.set({"Side": "payments", "Sort by": "leaves_at"})
+    some = held[held["side"] == "right"].sort_values("leaves_at", kind="stable")
+    assert first_page(page) == some.index[:200].tolist()
+    assert code(page).index.tolist() == some.index.tolist()
+    page.set({"Side": "both", "Sort by": "side", "One key": held["order_id"].iloc[0]})
+    assert set(page.table.df["key"]) == {held["order_id"].iloc[0]}
+    assert code(page).index.tolist() == first_page(page)

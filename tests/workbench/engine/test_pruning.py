@@ -46,7 +46,9 @@ def test_all_that_is_told_is_as_of_a_whole_run(join, sides, monkeypatch):
     pd.testing.assert_frame_equal(run.late, whole.late)
     same = ["batch", "watermark", "late_rows", "output_rows", "state_rows", "dropped", "kind"]
     pd.testing.assert_frame_equal(run.batches[same], whole.batches[same])
-    pd.testing.assert_frame_equal(run.state(5), whole.state(5))
+    held, of_whole = (each.state(5) for each in (run, whole))
+    pd.testing.assert_frame_equal(held.drop(columns="state_bytes"), of_whole.drop(columns="state_bytes"))
+    assert held["state_bytes"].to_numpy() == pytest.approx(of_whole["state_bytes"].to_numpy(), rel=0.25)
     most = whole.batches["state_rows"].idxmax()
     # Spark's own figure is an estimate, too: of a large table it looks at some entries
     assert run.batches["state_bytes"][most] == pytest.approx(whole.batches["state_bytes"][most], rel=0.25)

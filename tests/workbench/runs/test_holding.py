@@ -122,10 +122,29 @@ def test_the_chart_counts_the_rows_of_each_key(join):
     preview = wb.preview(join, *streams, finish=False)
     drawing = preview.charts.drawing("keys")
     table = drawing.tables["held"]
-    assert table["key"].nunique() <= 20
+    assert table["of_key"].nunique() <= 20
     for batch in range(len(preview.batches)):
         listed = preview.state_by_key(batch, most=1_000).set_index("key")
-        shown = table[table["batch"] == batch].set_index("key")
+        shown = table[table["batch"] == batch].set_index("of_key")
         for key, row in shown.iterrows():
             assert (row["left"], row["right"]) == tuple(listed.loc[key, ["left", "right"]])
     assert preview.charts.keys().to_dict()
+
+
+def test_columns_of_the_user_that_are_called_like_ours_are_kept():
+    preview = wb.preview(
+        wb.IntervalJoin("0 s", "10 s"),
+        *(
+            wb.Stream.from_pandas(
+                pd.DataFrame(
+                    {"key": ["a"], "t": [pd.Timestamp("2026-01-01")], "since": ["theirs"], "state_bytes": ["theirs"]}
+                ),
+                name, key="key", time="t",
+            )
+            for name in ("one", "two")
+        ),
+        finish=False,
+    )  # fmt: skip
+    held = preview.state(0)
+    assert held["row_since"].tolist() == held["row_state_bytes"].tolist() == ["theirs", "theirs"]
+    assert held["since"].tolist() == [0, 0]

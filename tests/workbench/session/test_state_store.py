@@ -52,7 +52,8 @@ def test_a_large_run_is_as_with_sparks_own_store(join, sides, large, monkeypatch
     assert run.output.equals(other.output)
     assert run.batches["state_rows"].equals(other.batches["state_rows"])
     for batch in (1, 5, len(run.batches) - 1):
-        assert run.state(batch).equals(other.state(batch))
+        held, theirs = (each.state(batch).drop(columns="state_bytes") for each in (run, other))  # each store's estimate
+        assert held.equals(theirs)
 
 
 def test_its_bytes_are_about_those_of_sparks_own_store(sides, large, monkeypatch):

@@ -12,14 +12,14 @@ from workbench import times
 from workbench.errors import ArgumentError
 from workbench.flink import syntax as flink
 from workbench.joins import DIRECTIONS, AsOfJoin, How, IntervalJoin
-from workbench.kinds._kind import Advised, Field, Flag, Kind, Menu, Micros, NearMiss
+from workbench.kinds._kind import NEVER, Advised, Field, Flag, Kind, Menu, Micros, NearMiss
 from workbench.kinds._operator import CLOSEST_PAIR, PROCESSOR
 from workbench.kinds.as_of import advice as as_of_advice
 from workbench.kinds.as_of import fixes as as_of_fixes
 from workbench.kinds.as_of import plan, semantics
-from workbench.kinds.interval import Interval
+from workbench.kinds.interval import Interval, WithoutWindows
 from workbench.literals import Side
-from workbench.plan.names import Names, SideNames
+from workbench.plan.names import Names
 
 __all__ = ["KINDS", "AnyAge", "WithinTolerance", "as_interval"]
 
@@ -36,26 +36,13 @@ _EXACT = Flag("allow_exact", "at the same time, too", _SAME, True)
 _APART = "How far apart the two rows may be at most."
 
 
-class _AsOf(Kind[AsOfJoin]):
+class _AsOf(WithoutWindows[AsOfJoin]):
     """What both have in common."""
 
     menus = (_DIRECTION,)
     flags = (_EXACT,)
     hows: tuple[How, ...] = ("inner", "left")
-    windowed = False
     choice = semantics
-
-    def late_rows(self, join: AsOfJoin, side: SideNames, rows: str) -> str:
-        return _INTERVAL.late_rows(_ANY_INTERVAL, side, rows)
-
-    def assign(self, join: AsOfJoin, moments: Micros) -> pd.DataFrame:
-        return _INTERVAL.assign(_ANY_INTERVAL, moments)
-
-    def assignment(self, join: AsOfJoin) -> None:
-        return None
-
-    def window_word(self, join: AsOfJoin) -> str:
-        return ""
 
     def waits_until(self, join: AsOfJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
         if side == "right":
@@ -82,7 +69,7 @@ class _AsOf(Kind[AsOfJoin]):
     def missed(self, join: AsOfJoin, apart: Micros) -> Micros:
         backward, forward = join.direction != "forward", join.direction != "backward"
         faces = (apart < 0) & backward | (apart > 0) & forward | (apart == 0) & join.allow_exact
-        tolerance = _NO_LIMIT if join.tolerance is None else _tolerance(join)
+        tolerance = NEVER if join.tolerance is None else _tolerance(join)
         near, far = "another row of its key was nearer", "the nearest row of its key is beyond the tolerance"
         words = np.where(np.abs(apart) > tolerance, far, near)
         return np.where(faces, words, f"no row of its key lies {join.direction}").astype(object)
@@ -211,8 +198,5 @@ def as_interval(join: AsOfJoin) -> IntervalJoin:
 def _tolerance(join: AsOfJoin) -> int:
     return times.micros(join.tolerance)  # type: ignore[arg-type]
 
-
-_NO_LIMIT = 2**62
-_ANY_INTERVAL = IntervalJoin("0 s", "0 s")
 
 KINDS: tuple[Kind[Any], ...] = (WithinTolerance(), AnyAge())

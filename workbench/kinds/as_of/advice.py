@@ -12,13 +12,10 @@ from workbench import times
 from workbench.joins import AsOfJoin
 from workbench.kinds._kind import Advised
 from workbench.kinds.as_of import semantics
+from workbench.kinds.interval.advice import is_wide, nearly_all
 from workbench.streams import SIDES
 
 __all__ = ["wide_tolerance"]
-
-_SECOND = 1_000_000
-_STEP = 100_000  # tolerances are rounded up to tenths of a second
-_FAR = 4  # how many times wider than nearly all partners a tolerance is when it is called wide
 
 
 def wide_tolerance(join: AsOfJoin, shared: Any) -> Iterator[Advised]:
@@ -30,9 +27,8 @@ def wide_tolerance(join: AsOfJoin, shared: Any) -> Iterator[Advised]:
     if join.tolerance is None or not met.any():
         return
     far = np.abs(right["start"].to_numpy()[picked[met]] - left["start"].to_numpy()[met])
-    reach = -(-int(np.quantile(far, 0.999, method="inverted_cdf")) // _STEP) * _STEP
-    tolerance = times.micros(join.tolerance)
-    if tolerance > _FAR * max(reach, _SECOND):
+    reach, tolerance = nearly_all(far), times.micros(join.tolerance)
+    if is_wide(tolerance, reach):
         value = times.text(timedelta(microseconds=reach))
         yield (
             f"the tolerance keeps rows in state for {times.short(timedelta(microseconds=tolerance))}, and results wait "

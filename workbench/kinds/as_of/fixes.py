@@ -13,7 +13,7 @@ from workbench.fixes.search import COLUMNS, MS, Search
 from workbench.joins import AsOfJoin
 from workbench.kinds.as_of import semantics
 from workbench.literals import SIDES, Side
-from workbench.model import Micros
+from workbench.model import Micros, on_time
 
 __all__ = ["delays", "tolerance"]
 
@@ -42,10 +42,7 @@ def tolerance(search: Search, join: AsOfJoin) -> pd.DataFrame:
     """A wider tolerance, for rows on time whose nearest partner on time is farther away."""
     if join.tolerance is None:
         return pd.DataFrame(columns=COLUMNS)
-    alive = {
-        side: ~(search.assignments[side]["late"] | search.assignments[side]["filtered"]).to_numpy() for side in SIDES
-    }
-    one, other = _partners(search, join, alive)
+    one, other = _partners(search, join, {side: on_time(search.assignments[side]) for side in SIDES})
     far = np.abs(_apart(search, one, other))
     allowed = times.micros(join.tolerance)
     time = search.assignments["left"]["end"].to_numpy()[one]

@@ -6,19 +6,22 @@ import numpy as np
 import pandas as pd
 
 from workbench.joins import AsOfJoin
-from workbench.kinds._kind import Micros
+from workbench.kinds._kind import NEVER, Micros
 from workbench.model.ordering import along_keys, order
 from workbench.times import micros
 
-__all__ = ["NEVER", "chosen", "covered", "in_reach", "kept", "known_at", "picked", "retained"]
+__all__ = ["chosen", "covered", "decided", "in_reach", "kept", "picked", "retained"]
 
-NEVER = np.int64(2**62)
-"""A time that no watermark reaches."""
 _FACES = (("backward", -1), ("forward", 1))
 
 
 def picked(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> Micros:
-    """For each left row the place of its partner among the right rows; -1 where it has none.
+    """The places of the partners that `decided` gives."""
+    return decided(join, left, right)[0]
+
+
+def decided(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Micros, Micros]:
+    """The partner of each left row among some right rows, and from when on nothing can change it.
 
     Parameters
     ----------
@@ -26,34 +29,25 @@ def picked(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> Micros:
         The join; its tolerance is not looked at.
     left, right
         Columns ``key`` (code, 0 or more), ``start`` (the event time, in microseconds), in order of arrival.
-    """
-    before, after = _around(left, right, join.allow_exact)
-    match join.direction:
-        case "backward":
-            return before
-        case "forward":
-            return after
-    time, times = left["start"].to_numpy(), right["start"].to_numpy()
-    nearer = (after >= 0) & ((before < 0) | (_at(times, after) - time < time - _at(times, before)))
-    return np.where(nearer, after, before)
 
-
-def known_at(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> Micros:
-    """The watermark, in microseconds, from which on nothing can change a left row's partner; 2**62: never.
-
-    Parameters
-    ----------
-    join, left, right
-        As in `picked`, the right rows being those that are on time.
+    Returns
+    -------
+    picked
+        The place of the partner; -1 where there is none.
+    known_at
+        The watermark, in microseconds, from which on that is certain, of right rows that are on time; 2**62: never.
     """
     time, times = left["start"].to_numpy(), right["start"].to_numpy()
-    if join.direction == "backward":
-        return time
     before, after = _around(left, right, join.allow_exact)
     known = np.where(after >= 0, _at(times, after), NEVER)
-    if join.direction == "nearest":
-        known = np.where(before >= 0, np.minimum(known, 2 * time - _at(times, before)), known)
-    return np.maximum(known, time)
+    match join.direction:
+        case "backward":
+            return before, time
+        case "forward":
+            return after, np.maximum(known, time)
+    nearer = (after >= 0) & ((before < 0) | (_at(times, after) - time < time - _at(times, before)))
+    known = np.where(before >= 0, np.minimum(known, 2 * time - _at(times, before)), known)
+    return np.where(nearer, after, before), np.maximum(known, time)
 
 
 def retained(join: AsOfJoin, right: pd.DataFrame) -> tuple[Micros, Micros]:

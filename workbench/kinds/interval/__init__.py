@@ -12,20 +12,38 @@ from workbench import times
 from workbench.fixes import delays
 from workbench.flink import syntax as flink
 from workbench.joins import How, IntervalJoin
-from workbench.kinds._kind import MS, Advised, Field, Flag, Kind, Micros, NearMiss
+from workbench.kinds._kind import MS, Advised, Field, Flag, J, Kind, Micros, NearMiss
 from workbench.kinds.interval import advice, plan
 from workbench.kinds.interval.fixes import bounds
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames, column
 
-__all__ = ["KINDS", "Interval"]
+__all__ = ["KINDS", "Interval", "WithoutWindows"]
 
 _NEAR = 1_000_000  # microseconds beyond a bound that are a near miss however short the interval is
 _RELATIVE = "relative to the left row's event time."
 _APART = "Leaves pairs out that are exactly that far apart."
 
 
-class Interval(Kind[IntervalJoin]):
+class WithoutWindows(Kind[J]):
+    """A join whose rows stand for themselves: each is late by its own event time."""
+
+    windowed = False
+
+    def late_rows(self, join: J, side: SideNames, rows: str) -> str:
+        return f"    return {rows}.where(F.col({column(side.time)}) <= watermark)"
+
+    def assign(self, join: J, moments: Micros) -> pd.DataFrame:
+        return pd.DataFrame({"row": np.arange(len(moments)), "start": moments, "end": moments}, copy=False)
+
+    def assignment(self, join: J) -> None:
+        return None
+
+    def window_word(self, join: J) -> str:
+        return ""
+
+
+class Interval(WithoutWindows[IntervalJoin]):
     """An interval join: a stream-stream join on the key and two bounds."""
 
     name = "interval"
@@ -38,7 +56,6 @@ class Interval(Kind[IntervalJoin]):
         Flag("lower_exclusive", "lower bound exclusive", _APART),
         Flag("upper_exclusive", "upper bound exclusive", _APART),
     )
-    windowed = False
 
     def describes(self, join: object) -> bool:
         return isinstance(join, IntervalJoin)
@@ -48,15 +65,6 @@ class Interval(Kind[IntervalJoin]):
 
     def plan(self, join: IntervalJoin, names: Names, finish: bool) -> str:
         return plan.render(join, names, finish)
-
-    def late_rows(self, join: IntervalJoin, side: SideNames, rows: str) -> str:
-        return f"    return {rows}.where(F.col({column(side.time)}) <= watermark)"
-
-    def assign(self, join: IntervalJoin, moments: Micros) -> pd.DataFrame:
-        return pd.DataFrame({"row": np.arange(len(moments)), "start": moments, "end": moments}, copy=False)
-
-    def assignment(self, join: IntervalJoin) -> None:
-        return None
 
     def bounds(self, join: IntervalJoin) -> tuple[int, int]:
         return times.micros(join.lower) + join.lower_exclusive, times.micros(join.upper) - join.upper_exclusive
@@ -87,9 +95,6 @@ class Interval(Kind[IntervalJoin]):
 
     def reach(self, join: IntervalJoin) -> int:
         return max(abs(times.micros(join.lower)), abs(times.micros(join.upper)))
-
-    def window_word(self, join: IntervalJoin) -> str:
-        return ""
 
     def waits_until(self, join: IntervalJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
         return f"rows of {other} until {moment(end + self.waits(join, side))} could still match it"

@@ -14,11 +14,21 @@ from workbench.kinds._kind import Advised, Micros
 from workbench.literals import Setting
 from workbench.streams import SIDES
 
-__all__ = ["wide_bounds"]
+__all__ = ["is_wide", "nearly_all", "wide_bounds"]
 
 _SECOND = 1_000_000
 _STEP = 100_000  # bounds are rounded up to tenths of a second
 _FAR = 4  # how many times wider than nearly all differences a bound is when it is called wide
+
+
+def nearly_all(far: Micros) -> int:
+    """How far 99.9 % of some pairs are apart, in microseconds, rounded up."""
+    return -(-int(np.quantile(far, 0.999, method="inverted_cdf")) // _STEP) * _STEP
+
+
+def is_wide(bound: int, reach: int) -> bool:
+    """Whether a bound is far wider than nearly all pairs are apart."""
+    return bound > _FAR * max(reach, _SECOND)
 
 
 def wide_bounds(join: IntervalJoin, shared: Any) -> Iterator[Advised]:
@@ -33,8 +43,8 @@ def wide_bounds(join: IntervalJoin, shared: Any) -> Iterator[Advised]:
         ("lower", np.maximum(-apart, 0), -times.micros(join.lower)),
     )
     for name, far, bound in sides:
-        reach = -(-int(np.quantile(far, 0.999, method="inverted_cdf")) // _STEP) * _STEP
-        if bound > _FAR * max(reach, _SECOND):
+        reach = nearly_all(far)
+        if is_wide(bound, reach):
             value = times.text(timedelta(microseconds=reach if name == "upper" else -reach))
             waits = "left" if name == "upper" else "right"
             yield (

@@ -11,7 +11,7 @@ from workbench import times
 from workbench.fixes.search import MS, NEVER, Search
 from workbench.joins import IntervalJoin
 from workbench.literals import Setting, Side
-from workbench.model import Micros
+from workbench.model import Micros, on_time
 from workbench.streams import SIDES
 
 __all__ = ["bounds"]
@@ -25,7 +25,7 @@ def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
     alive = {}
     for side in SIDES:
         assignments = search.outcome.assignments[side]
-        alive[side] = ~(assignments["late"] | assignments["filtered"]).to_numpy() & (search.key[side] >= 0)
+        alive[side] = on_time(assignments) & (search.key[side] >= 0)
     parts = []
     for side, partner in (SIDES, SIDES[::-1]):
         rows = np.flatnonzero(alive[side] & ~search.matched[side])

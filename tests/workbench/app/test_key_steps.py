@@ -1,0 +1,63 @@
+"""The page steps through the state of one key."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from page import Page
+
+
+@pytest.fixture
+def page():
+    opened = Page()
+    opened.wait()
+    opened.set({"Scenario": "orders_payments", "Events": 120, "Keys": "5", "Upper bound": "5 seconds"})
+    opened.open("Keys")
+    yield opened
+    opened.close()
+
+
+def told(page):
+    return page.text("steps")
+
+
+def step(page, number):
+    slider = next(each for each in page.widgets() if str(getattr(each, "tooltip", "")).startswith("What happens to"))
+    slider.value = number
+    page.wait()
+    return slider
+
+
+def test_each_step_says_what_happens_and_what_is_held(page):
+    run, key = page.meant(), page.field("Key").value
+    changes = run.state_changes(key)
+    assert key == run.charts.drawing("keys").tables["held"]["of_key"].iloc[0]
+    for number in (1, 2, len(changes) // 2, len(changes)):
+        slider = step(page, number)
+        text, change = told(page), changes.iloc[number - 1]
+        assert f"Step {number} of {len(changes)} · micro-batch {change['batch']} ·" in text
+        held = int(change["left"] + change["right"])
+        assert ("until" in text) == bool(held)
+        assert ("Nothing of the key is in state" in text) == (held == 0)
+        if held:
+            assert f"In state: {change['left']} of orders and {change['right']} of payments" in text
+    assert slider.max == len(changes)
+
+
+def test_a_click_on_a_key_goes_to_it_and_a_step_picks_its_row(page):
+    run = page.meant()
+    other = run.charts.drawing("keys").tables["held"]["of_key"].unique()[1]
+    page.click_mark(of_key=other)
+    assert page.field("Key").value == other
+    changes = run.state_changes(other)
+    assert f"Step 1 of {len(changes)}" in told(page)
+    step(page, 2)
+    row = changes.iloc[1]["order_id" if changes.iloc[1]["side"] == "left" else "payment_id"]
+    assert str(row) in page.html("story")
+
+
+def test_a_key_that_is_not_there_is_said(page):
+    page.set({"Key": "nobody <b>"})
+    assert told(page).strip() == "No row has the key 'nobody <b>'."
+    assert re.search("nobody &lt;b&gt;", page.html("steps"))
