@@ -138,12 +138,14 @@ class KeySteps:
 
 
 def _what_happens(run: Result, labels: Labels, event: pd.Series[Any]) -> str:
+    stream = run.side(event["side"])
     label = labels.label(event["side"], int(event["row"]))
-    came = labels.moment(int(run.side(event["side"]).event_times[event["row"]]))
+    if stream.identity is not None:  # else it is called by its time
+        label += f", {labels.moment(int(stream.event_times[event['row']]))},"
     window = f" of the window {_span(labels, event)}" if run.windowed else ""
     out = int(event["emitted"])
     result = f"; {out:,} {'row comes' if out == 1 else 'rows come'} out" if out else ""
-    return f"{label} ({run.side(event['side']).name}, {came}){window} {_WORDS[event['change']]}{result}."
+    return f"{stream.name}: {label}{window} {_WORDS[event['change']]}{result}."
 
 
 def _watermark(labels: Labels, event: pd.Series[Any]) -> str:

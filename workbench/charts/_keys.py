@@ -49,7 +49,12 @@ def _layout(shown: int) -> Any:
             x=x,
             x2="until:Q",
             y=y,
-            color=alt.Color("rows:Q", title="rows in state", scale=alt.Scale(scheme="blues")),
+            color=alt.Color(
+                "rows:Q",
+                title="rows in state",
+                scale=alt.Scale(scheme="blues"),
+                legend=alt.Legend(orient="top", gradientLength=160, titleOrient="left"),
+            ),
             tooltip=[
                 alt.Tooltip("of_key:N", title="key"),
                 alt.Tooltip("batch:Q", title="micro-batch"),
