@@ -248,6 +248,7 @@ def test_a_run_is_seen_in_every_view(ran):
         ("Watermarks", "Watermarks"),
         ("Late", "late row"),
         ("State", "State"),
+        ("Keys", "Keys in state"),
         ("Unmatched", "near misses"),
         ("Timeline", "Interval join on event time"),
     ):
