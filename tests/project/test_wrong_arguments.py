@@ -82,8 +82,8 @@ def _preview(join: Any = WINDOWED, left: wb.Stream = LEFT, right: wb.Stream = RI
 
 
 @cache
-def _run() -> wb.Run:
-    return wb.run(JOIN, LEFT, RIGHT, spark=_SPARK())
+def _run(join: Any = JOIN) -> wb.Run:
+    return wb.run(join, LEFT, RIGHT, spark=_SPARK())
 
 
 @cache
@@ -110,7 +110,10 @@ OWNERS: dict[type, Callable[[], Any]] = {
 }
 """Classes whose methods are called, and what on."""
 
-OF_ONE_KIND: dict[str, Callable[[], Any]] = {"Preview.time_to_live": lambda: _preview(wb.AsOfJoin())}
+OF_ONE_KIND: dict[str, Callable[[], Any]] = {
+    "Preview.time_to_live": lambda: _preview(wb.AsOfJoin()),
+    "Run.timers": lambda: _run(wb.AsOfJoin()),
+}
 """Methods that are for some joins only, and what they are called on."""
 
 BETWEEN = ("2026-01-01 09:00", "2026-01-01 11:00")
@@ -200,6 +203,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Run.state": {"batch": 0, "key": "a"},
     "Run.state_by_key": {"batch": 0, "most": 3},
     "Run.partitions": {"count": 3},
+    "Run.timers": {"batch": 0},
     "Run.partition_counts": {"counts": [1, 3]},
     "Preview.state": {"batch": 0, "key": "a"},
     "Preview.state_by_key": {"batch": 0, "most": 3},

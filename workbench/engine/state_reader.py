@@ -16,7 +16,7 @@ from workbench.literals import Side
 from workbench.model import Simulation
 from workbench.streams import ROW, SIDES
 
-__all__ = ["held", "held_after"]
+__all__ = ["held", "held_after", "timers"]
 
 _TOGETHER = 16  # micro-batches in one query: Spark takes its time to plan a long one
 
@@ -33,6 +33,17 @@ def held_after(simulation: Simulation, execution: Execution, batches: Sequence[i
         some = batches[place : place + _TOGETHER]
         parts += _READERS[kind_of(simulation.join).operator](simulation, execution, some)
     return pd.concat(parts).sort_values(["batch", "side", "row", "start"], ignore_index=True)
+
+
+def timers(simulation: Simulation, execution: Execution, batch: int) -> pd.DataFrame:
+    """The timers of a processor after a micro-batch: the left key's columns, and ``fires_at`` (milliseconds)."""
+    from pyspark.sql import functions as F
+
+    names = simulation.left.key
+    keys = [F.col(f"key.key_{place}").alias(f"key_{place}") for place in range(len(names))]
+    state = _states(execution, [batch], readRegisteredTimers="true")
+    found: pd.DataFrame = state.select(*keys, F.col("expiration_timestamp_ms").alias("fires_at")).toPandas()
+    return found.sort_values("fires_at", kind="stable", ignore_index=True).set_axis([*names, "fires_at"], axis=1)
 
 
 def _states(execution: Execution, batches: Sequence[int], **options: str) -> Any:

@@ -183,6 +183,41 @@ class Run(Result):
 
         return holding.of_rows(self.simulation, *self._held(batch), key)
 
+    def timers(self, batch: int) -> pd.DataFrame:
+        """The timers on event time that are set after a micro-batch, read back from the checkpoint.
+
+        Parameters
+        ----------
+        batch
+            A micro-batch of `batches`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            In the order in which they fire: the columns of the key, under the left stream's names, and ``fires_at``,
+            the watermark that makes it fire; missing where it fires only when the input ends.
+
+        Raises
+        ------
+        ArgumentError
+            If the join has none: only an `AsOfJoin` without tolerance has timers.
+        """
+        from workbench.engine import state_reader
+        from workbench.kinds import NEVER, PROCESSOR, kind_of
+        from workbench.runs import tables
+
+        batch = checked_batch(batch, len(self.execution.progress))
+        if kind_of(self.join).operator is not PROCESSOR:
+            raise wrong(
+                "batch", batch, f"{self.join} has no timers: the watermark evicts its rows"
+            )
+        found = _in_a_sentence(
+            lambda: state_reader.timers(self.simulation, self.execution, batch), "the timers could not be read"
+        )
+        far = found["fires_at"] >= NEVER // 1000
+        moments = tables.moments(found["fires_at"].where(~far, 0) * 1000, self.simulation.zone)
+        return found.assign(fires_at=moments.where(~far))
+
     def state_by_key(self, batch: int, most: int = 10) -> pd.DataFrame:
         """The keys that take most of the state after a micro-batch, and what holds them there.
 

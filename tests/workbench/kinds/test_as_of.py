@@ -189,6 +189,22 @@ def test_python_sees_no_time_of_a_row(spark):
     assert held["t"].dt.year.eq(2026).all()
 
 
+def test_timers_are_read_from_the_checkpoint(spark):
+    """Each key with a row that waits has a timer, at the first watermark that may decide one of them."""
+    run = wb.run(ANY_AGE, *streams(), finish=False)
+    for batch in run.batches["batch"]:
+        held, timers = run.state(batch), run.timers(batch)
+        waiting = held[held["side"] == "left"].groupby("key")["leaves_at"].min()
+        assert set(waiting.index) <= set(timers["key"])
+        for key, leaves in waiting.items():
+            mine = timers.loc[timers["key"] == key, "fires_at"].dt.as_unit("us")
+            assert mine.isna().any() or mine.max() >= run.batches["watermark"][batch].tz_localize(None)
+            if not pd.isna(leaves):
+                assert mine.min() <= leaves + pd.Timedelta("1ms")
+    with pytest.raises(wb.ArgumentError, match="has no timers"):
+        wb.run(WITHIN, *streams(), finish=False).timers(0)
+
+
 @pytest.mark.parametrize("zeros", [[0.0, -0.0], [float("nan"), float("nan")]], ids=["zero", "nan"])
 def test_keys_that_spark_finds_equal_are_equal(spark, zeros):
     table = pa.table(
