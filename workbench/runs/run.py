@@ -203,18 +203,17 @@ class Run(Result):
             If the join has none: only an `AsOfJoin` without tolerance has timers.
         """
         from workbench.engine import state_reader
-        from workbench.kinds import NEVER, PROCESSOR, kind_of
+        from workbench.kinds import PROCESSOR, kind_of
         from workbench.runs import tables
+        from workbench.sources.arrow import AFTER_ALL
 
         batch = checked_batch(batch, len(self.execution.progress))
         if kind_of(self.join).operator is not PROCESSOR:
-            raise wrong(
-                "batch", batch, f"{self.join} has no timers: the watermark evicts its rows"
-            )
+            raise wrong("batch", batch, f"{self.join} has no timers: the watermark evicts its rows")
         found = _in_a_sentence(
             lambda: state_reader.timers(self.simulation, self.execution, batch), "the timers could not be read"
         )
-        far = found["fires_at"] >= NEVER // 1000
+        far = found["fires_at"] >= AFTER_ALL // 1000
         moments = tables.moments(found["fires_at"].where(~far, 0) * 1000, self.simulation.zone)
         return found.assign(fires_at=moments.where(~far))
 
