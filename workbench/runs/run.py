@@ -213,7 +213,7 @@ class Run(Result):
         found = _in_a_sentence(
             lambda: state_reader.timers(self.simulation, self.execution, batch), "the timers could not be read"
         )
-        far = found["fires_at"] >= AFTER_ALL // 1000
+        far = found["fires_at"] >= AFTER_ALL.value // 1_000_000
         moments = tables.moments(found["fires_at"].where(~far, 0) * 1000, self.simulation.zone)
         return found.assign(fires_at=moments.where(~far))
 
