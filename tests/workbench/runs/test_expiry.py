@@ -10,6 +10,7 @@ import strategies
 from hypothesis import strategies as st
 
 import workbench as wb
+from workbench import plan
 from workbench.errors import ArgumentError
 
 
@@ -84,3 +85,17 @@ def test_wrong_arguments_are_named():
         preview.time_to_live("1 hour")
     with pytest.raises(ArgumentError, match="ttl: got '0 seconds'"):
         preview.time_to_live("0 seconds", "1 s")
+
+
+def test_spark_has_no_time_to_live_beside_event_time_timers(spark, monkeypatch):
+    """Which is why an as-of join on Spark has none as a setting."""
+    render = plan.render
+
+    def with_ttl(*arguments):
+        text = render(*arguments)
+        assert '"at BIGINT", right_schema)' in text
+        return text.replace('"at BIGINT", right_schema)', '"at BIGINT", right_schema, 1000)')
+
+    monkeypatch.setattr(plan, "render", with_ttl)
+    with pytest.raises(wb.QueryError, match="STATEFUL_PROCESSOR_INCORRECT_TIME_MODE_TO_ASSIGN_TTL"):
+        wb.run(wb.AsOfJoin(), stream([("a", 1, 0)], "orders"), stream([("a", 0, 0)], "prices"))
