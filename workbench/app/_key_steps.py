@@ -6,17 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import ipywidgets as widgets
-import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
 from workbench.app._form import show
 from workbench.app.html import HTML, html, together
 from workbench.charts import Drawing
-from workbench.kinds import NEVER, Micros
-from workbench.literals import SIDES, RowId, Side
+from workbench.kinds import NEVER
+from workbench.literals import SIDES, RowId
 from workbench.runs import history
-from workbench.runs.labels import Labels
+from workbench.runs.labels import Labels, rows_of_key
 from workbench.runs.result import Result
 
 __all__ = ["KeySteps"]
@@ -75,7 +74,7 @@ class KeySteps:
         self._filling = True
         try:
             self._key.options = tuple(offered)
-            if offered and not len(self._places(run, self._key.value)):
+            if offered and self._key.value not in set(run.keys):
                 self._key.value = offered[0]
         finally:
             self._filling = False
@@ -84,10 +83,6 @@ class KeySteps:
     def choose(self, key: str) -> None:
         """Step through the state of another key."""
         self._key.value = key
-
-    @staticmethod
-    def _places(run: Result, key: str) -> Micros:
-        return np.flatnonzero(run.keys.to_numpy() == key)
 
     def _chosen(self) -> None:
         if not self._filling:
@@ -98,8 +93,7 @@ class KeySteps:
         run = self._run
         if run is None:
             return
-        places, first = self._places(run, self._key.value), len(run.left)
-        rows: dict[Side, Micros] = {"left": places[places < first], "right": places[places >= first] - first}
+        rows = rows_of_key(run.simulation, run.keys.to_numpy(), self._key.value)
         self._events = history.events(run.simulation, rows)
         self._filling = True
         try:

@@ -12,7 +12,7 @@ from workbench.kinds import NEVER, Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
 from workbench.runs import tables
-from workbench.runs.labels import key_text, key_words
+from workbench.runs.labels import key_words
 
 __all__ = ["by_key", "leaves_at", "of_rows", "simulated"]
 
@@ -36,7 +36,9 @@ def simulated(simulation: Simulation, batch: int) -> pd.DataFrame:
     return found.sort_values(["side", "row", "start"], ignore_index=True)
 
 
-def of_rows(simulation: Simulation, held: pd.DataFrame, size: float | None, key: object = None) -> pd.DataFrame:
+def of_rows(
+    simulation: Simulation, held: pd.DataFrame, size: float | None, only: dict[Side, Micros] | None = None
+) -> pd.DataFrame:
     """The table of `Run.state`.
 
     Parameters
@@ -47,12 +49,12 @@ def of_rows(simulation: Simulation, held: pd.DataFrame, size: float | None, key:
         Columns ``side``, ``row``, ``start``, ``end`` (microseconds; 0 without windows).
     size
         How many bytes it all takes; None: nobody knows.
-    key
-        The key whose rows are wanted, as in `Result.state_changes`; None: all.
+    only
+        Per side the rows that are wanted; None: all.
     """
     zone, known = simulation.zone, _known(simulation, held, size)
-    if key is not None:
-        wanted = _keys(simulation, held) == key_text(key)
+    if only is not None:
+        wanted = np.any([(held["side"] == side) & held["row"].isin(only[side]) for side in SIDES], axis=0)
         held, known = held[wanted], known[wanted]
     parts = []
     for side in SIDES:

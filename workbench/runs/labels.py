@@ -18,7 +18,7 @@ from workbench.literals import DELAYS, Setting, Side
 from workbench.model import Micros, Simulation
 from workbench.streams import SIDES, Stream
 
-__all__ = ["Labels", "key_text", "key_words", "setting_name", "setting_value"]
+__all__ = ["Labels", "key_text", "key_words", "rows_of_key", "setting_name", "setting_value"]
 
 _DAY = 86_400_000_000
 
@@ -161,6 +161,25 @@ def key_text(key: object) -> str:
         return " · ".join(map(_text, key)) if isinstance(key, tuple) else _text(key)
     except Exception:  # noqa: BLE001 - of a class of the user's, or a number with too many digits
         raise wrong("key", key, "give a key's value, or the text that `keys` has of it") from None
+
+
+def rows_of_key(simulation: Simulation, words: Micros, key: object) -> dict[Side, Micros]:
+    """Per side the rows of a key: those that have its text, and those whose key Spark finds equal, as 0.0 and -0.0.
+
+    Parameters
+    ----------
+    simulation
+        The run.
+    words
+        The keys of the left rows, then of the right ones, as `key_words` gives them.
+    key
+        As `key_text` takes it.
+    """
+    codes, first = np.concatenate(simulation.outcome.keys), len(simulation.left)
+    has_text = words == key_text(key)
+    equal = codes[has_text]
+    places = np.flatnonzero(has_text | np.isin(codes, equal[equal >= 0]))
+    return {"left": places[places < first], "right": places[places >= first] - first}
 
 
 def key_words(stream: Stream, rows: Micros | None = None) -> Micros:

@@ -40,7 +40,7 @@ class Preview(Result):
         """What is expected in state after a micro-batch, as `Run.state`; how many bytes it takes, only Spark knows."""
         from workbench.runs import holding
 
-        return holding.of_rows(self.simulation, self._held(batch), None, key)
+        return holding.of_rows(self.simulation, self._held(batch), None, None if key is None else self._rows_of(key))
 
     def state_by_key(self, batch: int, most: int = 10) -> pd.DataFrame:
         """The keys that take most of the state after a micro-batch, as `Run.state_by_key`."""

@@ -293,19 +293,19 @@ class Result:
         ArgumentError
             If no row has such a key.
         """
-        import numpy as np
-
         from workbench.runs import history
-        from workbench.runs.labels import key_text
 
-        places = np.flatnonzero(self._keys_as_text == key_text(key))
-        if not len(places):
+        rows = self._rows_of(key)
+        if not any(len(mine) for mine in rows.values()):
             some = ", ".join(map(repr, self._keys_as_text[:3]))
             raise wrong("key", key, f"no row has it; give one of `keys`, such as {some}")
-        first = len(self.left)
-        return history.of_rows(
-            self.simulation, {"left": places[places < first], "right": places[places >= first] - first}
-        )
+        return history.of_rows(self.simulation, rows)
+
+    def _rows_of(self, key: object) -> dict[Side, Micros]:
+        """Per side the rows of a key."""
+        from workbench.runs.labels import rows_of_key
+
+        return rows_of_key(self.simulation, self._keys_as_text, key)
 
     def time_to_live(self, ttl: Span, trigger: Span | None = None) -> pd.DataFrame:
         """What a time to live of the right rows in state would change, in event time and in processing time.

@@ -181,7 +181,7 @@ class Run(Result):
         """
         from workbench.runs import holding
 
-        return holding.of_rows(self.simulation, *self._held(batch), key)
+        return holding.of_rows(self.simulation, *self._held(batch), None if key is None else self._rows_of(key))
 
     def timers(self, batch: int) -> pd.DataFrame:
         """The timers on event time that are set after a micro-batch, read back from the checkpoint.

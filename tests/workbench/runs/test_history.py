@@ -59,3 +59,16 @@ def test_a_key_that_no_row_has():
     preview = wb.preview(wb.IntervalJoin("0 s", "5 s"), *generators.generate("orders_payments", events=20, seed=1))
     with pytest.raises(ArgumentError, match=r"key: got 'nobody'; no row has it; give one of `keys`, such as 'o-0"):
         preview.state_changes("nobody")
+
+
+def test_keys_that_spark_finds_equal_have_one_history():
+    """As 0.0 and -0.0, whose texts differ."""
+    t = pd.date_range("2026-01-01", periods=2, freq="s")
+    sides = [
+        wb.Stream.from_pandas(pd.DataFrame({"key": keys, "t": t}), name, key="key", time="t")
+        for name, keys in (("one", [-0.0, 5.0]), ("two", [0.0, 6.0]))
+    ]
+    preview = wb.preview(wb.IntervalJoin("0 s", "5 s"), *sides, finish=False)
+    assert preview.state_changes(0.0).equals(preview.state_changes("-0.0"))
+    assert preview.state_changes(0.0)["emitted"].sum() == 1
+    assert len(preview.state(0, 0.0)) == len(preview.state(0, "-0.0")) == 2
