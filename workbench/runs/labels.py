@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbench import times
 from workbench.errors import WorkbenchError, wrong
@@ -164,7 +166,7 @@ def key_text(key: object) -> str:
 
 
 def rows_of_key(simulation: Simulation, words: Micros, key: object) -> dict[Side, Micros]:
-    """Per side the rows of a key: those that have its text, and those whose key Spark finds equal, as 0.0 and -0.0.
+    """Per side the rows of a key, and those whose key Spark finds equal, as 0.0 and -0.0.
 
     Parameters
     ----------
@@ -173,13 +175,31 @@ def rows_of_key(simulation: Simulation, words: Micros, key: object) -> dict[Side
     words
         The keys of the left rows, then of the right ones, as `key_words` gives them.
     key
-        As `key_text` takes it.
+        A key's value, a tuple of several columns' values, or its text.
     """
     codes, first = np.concatenate(simulation.outcome.keys), len(simulation.left)
-    has_text = words == key_text(key)
-    equal = codes[has_text]
-    places = np.flatnonzero(has_text | np.isin(codes, equal[equal >= 0]))
+    found = words == key_text(key)
+    if not isinstance(key, str):
+        values = key if isinstance(key, tuple) else (key,)
+        of_value = np.concatenate([_has_key(stream, values) for stream in (simulation.left, simulation.right)])
+        found = of_value if of_value.any() else found
+    equal = codes[found]
+    places = np.flatnonzero(found | np.isin(codes, equal[equal >= 0]))
     return {"left": places[places < first], "right": places[places >= first] - first}
+
+
+def _has_key(stream: Stream, values: tuple[object, ...]) -> Micros:
+    """Which rows of a stream have some values as their key; a missing value is that of any missing one."""
+    found = np.full(len(stream), len(values) == len(stream.key))
+    for name, value in zip(stream.key, values, strict=False):
+        column = stream.table.column(name)
+        missing = pd.api.types.is_scalar(value) and pd.isna(value)
+        try:
+            same = pc.is_null(column, nan_is_null=True) if missing else pc.equal(column, pa.scalar(value, column.type))
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):  # no value of the column's type
+            return np.zeros(len(stream), dtype=bool)
+        found &= pc.fill_null(same, False).to_numpy()
+    return found
 
 
 def key_words(stream: Stream, rows: Micros | None = None) -> Micros:

@@ -298,7 +298,7 @@ class Result:
         rows = self._rows_of(key)
         if not any(len(mine) for mine in rows.values()):
             some = ", ".join(map(repr, self._keys_as_text[:3]))
-            raise wrong("key", key, f"no row has it; give one of `keys`, such as {some}")
+            raise wrong("key", key, f"no row has it; give one of `keys`{some and f', such as {some}'}")
         return history.of_rows(self.simulation, rows)
 
     def _rows_of(self, key: object) -> dict[Side, Micros]:

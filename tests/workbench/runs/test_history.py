@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,3 +74,22 @@ def test_keys_that_spark_finds_equal_have_one_history():
     assert preview.state_changes(0.0).equals(preview.state_changes("-0.0"))
     assert preview.state_changes(0.0)["emitted"].sum() == 1
     assert len(preview.state(0, 0.0)) == len(preview.state(0, "-0.0")) == 2
+
+
+def test_a_key_is_found_by_its_value():
+    t = pd.date_range("2026-01-01", periods=2, freq="s")
+
+    def found(left, right, key):
+        columns = [f"k{n}" for n in range(len(left[0]))]
+        sides = [
+            wb.Stream.from_pandas(pd.DataFrame(rows, columns=columns).assign(t=t[: len(rows)]), name, columns, "t")
+            for name, rows in (("one", left), ("two", right))
+        ]
+        changes = wb.preview(wb.IntervalJoin("0 s", "9 s", how="full"), *sides, finish=False).state_changes(key)
+        return int((changes["change"] != "evicted").sum())
+
+    noon = pd.Timestamp("2026-01-01 12:00", tz="Europe/Berlin")
+    assert found([(noon,)], [(noon,)], noon) == 2
+    assert found([(Decimal("0.5"),), (Decimal("1.25"),)], [(Decimal("0.50"),)], Decimal("0.5")) == 2
+    assert found([("a · b", "c"), ("a", "b · c")], [("a · b", "c")], ("a", "b · c")) == 1
+    assert found([(None,), ("None",)], [("None",)], None) == 1
