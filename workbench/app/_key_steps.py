@@ -167,7 +167,7 @@ def _held(run: Result, labels: Labels, events: pd.DataFrame) -> Markup:
     head = together(html("<th>{}</th>", each) for each in ("in state", "", *window, "since micro-batch", "until"))
     more = len(rows) - len(lines)
     rest = html("<p>and {} that came before</p>", f"{more:,}") if more else html("")
-    table = html('<table class="sjw-compare"><tr>{}</tr>{}</table>', head, together(lines))
+    table = html('<table class="sjw-in-state"><tr>{}</tr>{}</table>', head, together(lines))
     return html("<p>In state: {}</p>{}{}", counts, table, rest)
 
 

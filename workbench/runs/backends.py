@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from workbench import charts
-from workbench.engine import storage
+from workbench.engine import query, storage
 from workbench.errors import QueryError, wrong
 from workbench.joins import Join
 from workbench.kinds import PROCESSOR, kind_of
@@ -130,7 +130,11 @@ def backends(
     if simulation.micro_batches < 2:
         raise wrong("left", left.name, "its recording and the other have one micro-batch; give two of them at least")
     wanted = storage.check_folder(tempfile.gettempdir() if folder is None else folder)
-    say = progress or (lambda _: None)
+
+    def say(words: str) -> None:
+        if progress is not None:
+            query.call("progress", progress, words)
+
     first = replace(simulation, left=_first(left), right=_first(right), finish=False)
     rows = []
     for store, settings in STORES.items():

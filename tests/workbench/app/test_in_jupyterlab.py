@@ -262,7 +262,7 @@ def test_a_run_is_seen_in_every_view(ran):
 
 def test_the_script_is_shown_copied_and_downloaded(opened):
     view(opened, "Script")
-    opened.wait_for_selector(".sjw-code pre:has-text('def join_streams'):visible", timeout=20_000)
+    opened.wait_for_selector(".sjw-code pre:has-text('def join_streams'):visible", timeout=90_000)
     opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
     button(opened, "Copy").click()
     opened.wait_for_selector(".sjw button:has-text('Copied')")
