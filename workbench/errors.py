@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 __all__ = [
     "ArgumentError",
     "DataError",
@@ -114,6 +116,10 @@ def check_whole(argument: str, got: object, of: str = "", most: int | None = Non
     ArgumentError
         If it is not.
     """
-    if isinstance(got, bool) or not isinstance(got, int) or got < 1 or (most is not None and got > most):
+    try:
+        number = 0 if isinstance(got, bool) else operator.index(got)  # type: ignore[arg-type]  # NumPy's numbers too
+    except TypeError:
+        number = 0
+    if number < 1 or (most is not None and number > most):
         reach = "1 or more" if most is None else f"from 1 to {most:,}"
         raise wrong(argument, got, f"use a whole number{of and ' ' + of}, {reach}")

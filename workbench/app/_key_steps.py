@@ -17,11 +17,13 @@ from workbench.literals import SIDES, RowId
 from workbench.runs import history
 from workbench.runs.labels import Labels, rows_of_key
 from workbench.runs.result import Result
+from workbench.sources.arrow import AFTER_ALL
 
 __all__ = ["KeySteps"]
 
 _MOST_ROWS = 12
 """Rows in state that are listed."""
+_AFTER_ALL = AFTER_ALL.value // 1000
 _WORDS = {
     history.ADDED: "comes, and is added to state",
     history.EVICTED: "leaves state",
@@ -143,7 +145,10 @@ def _what_happens(run: Result, labels: Labels, event: pd.Series[Any]) -> str:
 
 
 def _watermark(labels: Labels, event: pd.Series[Any]) -> str:
-    return labels.moment(int(event["watermark"])) if event["watermark"] > 0 else "not yet known"
+    watermark = int(event["watermark"])
+    if watermark <= 0:
+        return "not yet known"
+    return "at the end of the input" if watermark >= _AFTER_ALL else labels.moment(watermark)
 
 
 def _span(labels: Labels, event: pd.Series[Any]) -> str:

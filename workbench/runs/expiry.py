@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.errors import wrong
+from workbench.errors import ArgumentError, wrong
 from workbench.kinds import PROCESSOR, Choice, Micros, kind_of
 from workbench.literals import SIDES
 from workbench.model import Simulation, on_time
@@ -24,7 +24,10 @@ def of_run(simulation: Simulation, ttl: Any, trigger: Any) -> pd.DataFrame:
     """The table of `Result.time_to_live`, which has the same arguments."""
     join = simulation.join
     if kind_of(join).operator is not PROCESSOR:
-        raise wrong("ttl", ttl, f"{join} needs none: the watermark evicts all its rows; use it with another join")
+        raise ArgumentError(
+            f"join: got {join}, which needs no time to live, because the watermark evicts all its rows; ask it of an "
+            "AsOfJoin without a tolerance"
+        )
     span = times.micros(times.positive(ttl, "ttl"))
     began = _began(simulation, trigger)
     left, right = (_of_keys(simulation.outcome.assignments[side]) for side in SIDES)

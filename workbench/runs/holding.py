@@ -76,7 +76,7 @@ def of_rows(
 def by_key(simulation: Simulation, held: pd.DataFrame, size: float | None, most: int) -> pd.DataFrame:
     """The table of `Run.state_by_key`; arguments as in `of_rows`."""
     known = _known(simulation, held, size)
-    known["key"] = _keys(simulation, held)
+    known["key"], words = _keys(simulation, held)
     known["side"] = held["side"].to_numpy()
     known["is_left"] = known["side"] == "left"
     groups = known.groupby("key", sort=False)
@@ -92,6 +92,7 @@ def by_key(simulation: Simulation, held: pd.DataFrame, size: float | None, most:
     kept = {side: kind_of(simulation.join).held_by(simulation.join, side) for side in SIDES}
     found["held_by"] = [kept[longest[key]] for key in found.index]
     found = found.sort_values(["share", "rows"], ascending=False, kind="stable").head(most).reset_index()
+    found["key"] = words[found["key"]]
     found["since"] += simulation.first
     found["leaves_at"] = _moments(found["leaves_at"], simulation.zone)
     return found
@@ -140,12 +141,20 @@ def _places(mine: pd.DataFrame, held: pd.DataFrame, windowed: bool) -> Micros:
     return places
 
 
-def _keys(simulation: Simulation, held: pd.DataFrame) -> Any:
-    words = np.full(len(held), None, dtype=object)
-    for side in SIDES:
-        here = (held["side"] == side).to_numpy()
-        words[here] = key_words(simulation.side(side), held.loc[here, "row"].to_numpy())
-    return words
+def _keys(simulation: Simulation, held: pd.DataFrame) -> tuple[Micros, Micros]:
+    """A number for the key of each row that is held, the same where Spark finds keys equal; the text of each number.
+
+    Of rows that are kept without a key to match on (a part of it is null), those with the same text have one number.
+    """
+    words, codes = np.full(len(held), None, dtype=object), np.full(len(held), -1)
+    for side, of_side in zip(SIDES, simulation.outcome.keys, strict=True):
+        here, rows = (held["side"] == side).to_numpy(), held.loc[held["side"] == side, "row"].to_numpy()
+        words[here], codes[here] = key_words(simulation.side(side), rows), of_side[rows]
+    of_text = pd.factorize(words)[0]
+    numbers = pd.factorize(np.where(codes >= 0, codes, -1 - of_text))[0]
+    texts = np.full(len(held), None, dtype=object)
+    texts[numbers[::-1]] = words[::-1]  # that of the first row
+    return numbers, texts
 
 
 def _moments(micros: pd.Series[Any], zone: str | None) -> Any:

@@ -37,7 +37,10 @@ class Preview(Result):
             return super().__getattribute__(name)  # raises what was raised at first
 
     def state(self, batch: int, key: object = None) -> pd.DataFrame:
-        """What is expected in state after a micro-batch, as `Run.state`; how many bytes it takes, only Spark knows."""
+        """What is expected in state after a micro-batch, as `Run.state`; how many bytes it takes, only Spark knows.
+
+        The window of a row in a session is the session that it is in at last, which may still have been shorter then.
+        """
         from workbench.runs import holding
 
         return holding.of_rows(self.simulation, self._held(batch), None, None if key is None else self._rows_of(key))

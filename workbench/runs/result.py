@@ -284,7 +284,8 @@ class Result:
             Columns: ``batch``; ``change`` (``added`` to state, ``evicted`` from it at the end of the micro-batch, or a
             row that came and was not kept: ``late``, ``null key``, and ``not kept`` where the micro-batch's own
             watermark evicts it at once); ``side``, the row's columns; ``window_start``, ``window_end`` where there are
-            windows (a row has an event in each); ``watermark`` (which it was judged by, or which evicted it);
+            windows (a row has an event in each; a session is the one that the row is in at last); ``watermark`` (which
+            it was judged by, or which evicted it; with ``finish=True`` the last one is after the year 2160);
             ``left``, ``right`` (how many rows of the key are in state after it); ``emitted`` (how many rows come out
             with it).
 
@@ -295,17 +296,19 @@ class Result:
         """
         from workbench.runs import history
 
-        rows = self._rows_of(key)
-        if not any(len(mine) for mine in rows.values()):
-            some = ", ".join(map(repr, self._keys_as_text[:3]))
-            raise wrong("key", key, f"no row has it; give one of `keys`{some and f', such as {some}'}")
-        return history.of_rows(self.simulation, rows)
+        return history.of_rows(self.simulation, self._rows_of(key))
 
     def _rows_of(self, key: object) -> dict[Side, Micros]:
-        """Per side the rows of a key."""
+        """Per side the rows of a key; refuses one that no row has."""
         from workbench.runs.labels import rows_of_key
 
-        return rows_of_key(self.simulation, self._keys_as_text, key)
+        rows = rows_of_key(self.simulation, self._keys_as_text, key)
+        if not any(len(mine) for mine in rows.values()):
+            if isinstance(key, list):
+                raise wrong("key", key, "give the values of several columns as a tuple")
+            some = ", ".join(map(repr, self._keys_as_text[:3]))
+            raise wrong("key", key, f"no row has it; give one of `keys`{some and f', such as {some}'}")
+        return rows
 
     def time_to_live(self, ttl: Span, trigger: Span | None = None) -> pd.DataFrame:
         """What a time to live of the right rows in state would change, in event time and in processing time.
@@ -321,7 +324,8 @@ class Result:
         ttl
             How long a right row lives.
         trigger
-            How often a micro-batch runs. None: as the streams' times of arrival say.
+            How often a micro-batch runs: the micro-batches are taken to have begun so far apart, whatever the streams'
+            times of arrival say. None: as those say.
 
         Returns
         -------

@@ -169,13 +169,17 @@ class Run(Result):
         Returns
         -------
         pandas.DataFrame
-            Columns: ``side``, the row's columns; ``window_start``, ``window_end`` where there are windows; ``since``
-            (the micro-batch it came in), ``evicted_in`` (the one at whose end it leaves; missing if it stays),
-            ``leaves_at`` (the watermark with which it leaves; missing if there is none), ``state_bytes`` (its share of
-            what Spark reports, by the size of its values).
+            One row for each of a stream's, once in each window; Spark keeps the rows of a session or a coGroup
+            together, as one, which is what ``state_rows`` of `batches` counts. Columns: ``side``, the row's columns;
+            ``window_start``, ``window_end`` where there are windows; ``since`` (the micro-batch it came in),
+            ``evicted_in`` (the one at whose end it leaves; missing if it stays), ``leaves_at`` (the watermark with
+            which it leaves; missing if there is none), ``state_bytes`` (its share of what Spark reports, by the size of
+            its values).
 
         Raises
         ------
+        ArgumentError
+            If there is no such micro-batch, or no row of the streams has such a key.
         WorkbenchError
             If the run was loaded: a saved run has no checkpoint.
         """

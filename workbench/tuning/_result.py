@@ -201,7 +201,7 @@ class Tuning:
         if not self.pairs:
             raise WorkbenchError(
                 f"no row of {self.left.name} meets one of {self.right.name} in this join, whatever the delays: there "
-                "is nothing to choose on; correct keys, bounds or windows, or record for longer"
+                "is nothing to choose on; check that the keys match, widen bounds or windows, or record for longer"
             )
         good = ranked[ranked["kept"] >= keep]
         if good.empty:

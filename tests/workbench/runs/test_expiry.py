@@ -78,7 +78,9 @@ def test_times_of_arrival_are_taken_where_they_are_known():
 
 def test_wrong_arguments_are_named():
     sides = stream([("a", 0, 0)], "orders"), stream([("a", 0, 0)], "prices")
-    with pytest.raises(ArgumentError, match=r"ttl: got '1 hour'; IntervalJoin.* needs none: the watermark evicts"):
+    with pytest.raises(
+        ArgumentError, match=r"join: got IntervalJoin.* needs no time to live, because the watermark evicts"
+    ):
         wb.preview(wb.IntervalJoin("0 s", "1 s"), *sides).time_to_live("1 hour")
     preview = wb.preview(wb.AsOfJoin(), *sides)
     with pytest.raises(ArgumentError, match="trigger: got None; when rows arrived is not known"):

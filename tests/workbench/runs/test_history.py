@@ -63,6 +63,34 @@ def test_a_key_that_no_row_has():
         preview.state_changes("nobody")
 
 
+def test_a_key_that_no_row_has_is_refused_wherever_one_is_asked_for():
+    preview = wb.preview(wb.IntervalJoin("0 s", "5 s"), *generators.generate("orders_payments", events=20, seed=1))
+    with pytest.raises(ArgumentError, match=r"key: got 'nobody'; no row has it; give one of `keys`, such as 'o-0"):
+        preview.state(0, "nobody")
+    with pytest.raises(ArgumentError, match=r"key: got \['a', 'b'\]; give the values of several columns as a tuple"):
+        preview.state_changes(["a", "b"])
+
+
+def test_state_by_key_counts_keys_by_value():
+    """Keys that Spark finds equal are one, those that only read alike are not."""
+    t = pd.date_range("2026-01-01", periods=2, freq="s")
+
+    def counted(keys, many=10):
+        sides = [
+            wb.Stream.from_pandas(pd.DataFrame(rows, columns=["a", "b"]).assign(t=t), name, ["a", "b"], "t")
+            for name, rows in zip(("one", "two"), keys, strict=True)
+        ]
+        preview = wb.preview(wb.IntervalJoin("0 s", "9 s", how="full"), *sides, finish=False)
+        found = preview.state_by_key(0, many)
+        return list(found[["key", "left", "right"]].itertuples(index=False, name=None))
+
+    apart = [[("a · b", "c"), ("a", "b · c")], [("a", "b · c"), ("a", "b · c")]]
+    assert sorted(counted(apart)) == [("a · b · c", 1, 0), ("a · b · c", 1, 2)]
+    assert len(counted(apart, np.int64(1))) == 1
+    equal = [[(-0.0, "x"), (1.0, "x")], [(0.0, "x"), (0.0, "x")]]
+    assert sorted(counted(equal)) == [("-0.0 · x", 1, 2), ("1.0 · x", 1, 0)]
+
+
 def test_keys_that_spark_finds_equal_have_one_history():
     """As 0.0 and -0.0, whose texts differ."""
     t = pd.date_range("2026-01-01", periods=2, freq="s")
