@@ -1,171 +1,31 @@
-"""A join as Apache Flink says it: in Flink SQL, and as a job of its DataStream API in Java.
+"""A join in Apache Flink: its text in Flink SQL and Java, and what Flink's rules make of a recording.
 
-For people who come from there, and to lay side by side: nothing of it runs in the workbench. The rows are those of the
-run wherever none comes late; what differs beside lateness is a comment in the text.
+For people who come from there, or go there, and to lay side by side with Spark.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jinja2
+if TYPE_CHECKING:
+    from workbench.flink._preview import preview
+    from workbench.flink._texts import class_name, java, sql
 
-from workbench.flink import syntax
-from workbench.joins import Join, emission, how_of
-from workbench.kinds import kind_of
-from workbench.plan import Names
-from workbench.plan.names import ENVIRONMENT, backticks
-from workbench.sources.arrow import check_same_keys
-from workbench.streams import Stream, check_stream
+__all__ = ["class_name", "java", "preview", "sql"]
 
-__all__ = ["class_name", "java", "sql"]
-
-_TEMPLATES = ENVIRONMENT.overlay(
-    loader=jinja2.ChoiceLoader([jinja2.PackageLoader("workbench", "flink"), jinja2.PackageLoader("workbench", "kinds")])
-)
-_TEMPLATES.filters = ENVIRONMENT.filters | {  # an overlay shares its filters with the environment it is of
-    "sql_name": backticks,
-    "row_type": syntax.row_type,
-    "java_text": syntax.java_text,
-    "java_lines": syntax.java_lines,
-}
-_JOINS = {"inner": "JOIN", "left": "LEFT JOIN", "right": "RIGHT JOIN", "full": "FULL JOIN", "anti": "LEFT JOIN"}
+_LATER = {"class_name": "_texts", "java": "_texts", "preview": "_preview", "sql": "_texts"}
 
 
-def sql(join: Join, left: Stream, right: Stream) -> str:
-    """The two tables and the query as Flink SQL (2.0 and later).
+def __getattr__(name: str) -> Any:
+    """What is asked for is loaded then: kinds of joins import what their Flink texts share from here."""
+    from importlib import import_module
 
-    Parameters
-    ----------
-    join, left, right
-        As in `workbench.run`.
-
-    Returns
-    -------
-    str
-        Statements that each end in a semicolon; the last one is the query. Streams from memory are read where
-        `workbench.export` writes them.
-
-    Raises
-    ------
-    ArgumentError
-        If a time span is finer than a millisecond, which is as fine as Flink's event times are, or if Flink's SQL has
-        no such join.
-
-    Examples
-    --------
-    >>> import generators
-    >>> import workbench as wb
-    >>> text = sql(wb.IntervalJoin("0 s", "15 s"), *generators.generate("orders_payments", events=10))
-    >>> print(text[text.index("FROM") :])
-    FROM `orders` AS L
-    JOIN `payments` AS R
-      ON L.`order_id` = R.`order_id`
-      AND R.`paid_at` >= L.`ordered_at` + INTERVAL '0' SECOND
-      AND R.`paid_at` <= L.`ordered_at` + INTERVAL '15' SECOND;
-    """
-    given = _given(join, left, right)
-    return _TEMPLATES.get_template("join.sql.jinja").render(
-        given, tables=_tables(given, watermarks=True), query=_query(join, given)
-    )
+    if name not in _LATER:
+        raise AttributeError(f"module 'workbench.flink' has no attribute {name!r}")
+    value = getattr(import_module(f"workbench.flink.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value
 
 
-def java(join: Join, left: Stream, right: Stream) -> str:
-    """The job as one Java class of Flink's DataStream API (2.0 and later); it is named as `class_name` says.
-
-    Parameters
-    ----------
-    join, left, right
-        As in `workbench.run`.
-
-    Raises
-    ------
-    ArgumentError
-        As in `sql`.
-    """
-    given = _given(join, left, right)
-    parts = {"assigner": None, "bounds": [], "by_table": False, "more": {}} | kind_of(join).flink_java(join)
-    by_table = parts["by_table"]
-    named = [{each.name: each for each in columns} for columns in given["fields"]]
-    body = _TEMPLATES.get_template(parts["template"]).render(
-        given,
-        name=class_name(left, right),
-        tables=_tables(given, watermarks=by_table),
-        query=_query(join, given) if by_table else "",
-        keys=syntax.java_keys([named[0][key] for key in left.key], [named[1][key] for key in right.key]),
-        times=[syntax.java_time(columns[stream.time]) for columns, stream in zip(named, (left, right), strict=True)],
-        delays=[syntax.duration(stream.watermark, "watermark") for stream in (left, right)],
-        assigner=parts["assigner"],
-        bounds=parts["bounds"],
-        **parts["more"],
-    )
-    return f"{syntax.java_imports(body)}\n\n{body}\n"
-
-
-def class_name(left: Stream, right: Stream) -> str:
-    """The name of the class that `java` writes, and of its file.
-
-    Examples
-    --------
-    >>> import generators
-    >>> class_name(*generators.generate("orders_payments", events=10))
-    'OrdersWithPayments'
-    """
-    check_stream("left", left)
-    check_stream("right", right)
-    names = Names.of(left, right)
-    return "With".join("".join(map(str.capitalize, side.var.split("_"))) for side in (names.left, names.right))
-
-
-def _given(join: Join, left: Stream, right: Stream) -> dict[str, Any]:
-    """What all templates go by, of arguments that are checked."""
-    kind = kind_of(join)
-    check_stream("left", left)
-    check_stream("right", right)
-    check_same_keys(left, right)
-    names = Names.of(left, right)
-    emitted, how = emission(join), how_of(join)
-    return {
-        "join": join,
-        "how": how,
-        "join_word": _JOINS.get(how, ""),
-        "title": f"{names.left.var} with {names.right.var}",
-        "left": left,
-        "right": right,
-        "keys": list(zip(left.key, right.key, strict=True)),
-        "names": [names.left.var, names.right.var],
-        "fields": [syntax.fields(stream) for stream in (left, right)],
-        "both": syntax.BOTH,
-        "grouped": kind.grouped,
-        "chosen": kind.choice is not None,
-        "windowed": kind.windowed,
-        "session": kind.merging,
-        "sides": tuple(range(len(emitted.sides))),
-        "regular": emitted.first_only and not kind.windowed,
-    }
-
-
-def _tables(given: dict[str, Any], watermarks: bool) -> list[str]:
-    """The statement that makes each side's table."""
-    template = _TEMPLATES.get_template("table.sql.jinja")
-    sides = zip(given["names"], given["fields"], (given["left"], given["right"]), strict=True)
-    return [
-        template.render(
-            name=name,
-            columns=columns,
-            options=syntax.options(stream, name),
-            time=stream.time,
-            delay=syntax.interval(stream.watermark, "watermark") if watermarks else "",
-            key=stream.key if given["chosen"] and stream is given["right"] else (),
-        )
-        for name, columns, stream in sides
-    ]
-
-
-def _query(join: Join, given: dict[str, Any]) -> str:
-    """The query without its semicolon, and the view that it needs before it, if any."""
-
-    def render(template: str, **more: Any) -> str:
-        return _TEMPLATES.get_template(template).render(given, **more)
-
-    return kind_of(join).flink_query(join, given, render).strip()
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from workbench.kinds import Micros
 from workbench.model._closest import versions
 from workbench.model._fates import NEVER
+from workbench.model._flink import FlinkRules, in_sql
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome, on_time, present
 from workbench.model._outputs import Outputs, members
@@ -30,6 +31,7 @@ from workbench.streams import NOTHING
 __all__ = [
     "DATA",
     "FINISH",
+    "FlinkRules",
     "LONG_AGO",
     "MOST",
     "NEVER",
@@ -51,6 +53,7 @@ __all__ = [
     "complete",
     "drop_counts",
     "end_of_input_is_enough",
+    "in_sql",
     "is_index",
     "key_codes",
     "matches",

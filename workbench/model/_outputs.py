@@ -136,7 +136,13 @@ class Placed:
     batch: Micros
 
 
-def of_pairs(emission: Emission, rows: Mapping[Side, Micros], pairs: Placed, padded: Mapping[Side, Placed]) -> Outputs:
+def of_pairs(
+    emission: Emission,
+    rows: Mapping[Side, Micros],
+    pairs: Placed,
+    padded: Mapping[Side, Placed],
+    of: Micros | None = None,
+) -> Outputs:
     """Outputs of a join that gives pairs, and rows without partner.
 
     Parameters
@@ -149,10 +155,12 @@ def of_pairs(emission: Emission, rows: Mapping[Side, Micros], pairs: Placed, pad
         The pairs.
     padded
         Per side the rows that come out without partner.
+    of
+        Of each pair the firing of its window, where windows fire again: a left row comes out once in each.
     """
     emitted = np.full(len(pairs.batch), emission.matched)
     if emission.first_only:
-        emitted = _first(pairs.assignments["left"], pairs.batch)
+        emitted = _first(pairs.assignments["left"], pairs.batch, of)
     parts = [pairs, *padded.values()]
     ends = np.cumsum([len(each.batch) for each in parts])
     table = {name: np.concatenate([getattr(each, name) for each in parts]) for name in ("start", "end", "batch")}
@@ -196,11 +204,12 @@ def of_groups(groups: pd.DataFrame, matched: Micros, out: Micros, assignments: M
     return Outputs(table, members(*sides))
 
 
-def _first(left: Micros, batch: Micros) -> Micros:
-    """Which pairs are the first of their left assignment."""
-    order = np.lexsort((batch, left))
+def _first(left: Micros, batch: Micros, of: Micros | None) -> Micros:
+    """Which pairs are the first of their left assignment, in each firing of its window if it has several."""
+    of = np.zeros(len(left), dtype=np.int64) if of is None else of
+    order = np.lexsort((batch, of, left))
     begins = np.ones(len(left), dtype=bool)
-    begins[1:] = np.diff(left[order]) != 0
+    begins[1:] = (np.diff(left[order]) != 0) | (np.diff(of[order]) != 0)
     first = np.zeros(len(left), dtype=bool)
     first[order[begins]] = True
     return first

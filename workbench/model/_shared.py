@@ -110,6 +110,8 @@ class Shared:
         As `key_codes` gives them, where they are known already.
     rows
         What is known of the rows beside their keys and times.
+    unit
+        How fine event times are taken, in microseconds: what is finer is cut off.
 
     Attributes
     ----------
@@ -123,7 +125,9 @@ class Shared:
         right: Stream,
         keys: tuple[Micros, Micros] | None = None,
         rows: RowFacts | None = None,
+        unit: int = 1,
     ) -> None:
+        self._unit = unit
         self._streams = dict(zip(SIDES, (left, right), strict=True))
         self.rows = RowFacts() if rows is None else rows
         self.keys = key_codes(left, right) if keys is None else keys
@@ -140,7 +144,8 @@ class Shared:
             key = self.keys[SIDES.index(side)]
             if nulls_meet:
                 key = np.where(key < 0, -1 - key, key)
-            mine = kind.assign(join, stream.event_times)
+            moments = stream.event_times
+            mine = kind.assign(join, moments if self._unit == 1 else moments // self._unit * self._unit)
             row = mine["row"].to_numpy()
             columns = {name: mine[name].to_numpy() for name in mine}
             once = len(row) == len(key) and bool((row == np.arange(len(row))).all())  # then nothing is copied

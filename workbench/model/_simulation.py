@@ -14,6 +14,7 @@ from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
 from workbench.literals import Policy, Side
 from workbench.model import _fates
+from workbench.model._flink import FlinkRules
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome
 from workbench.model._shared import RowFacts, Shared
@@ -69,6 +70,8 @@ class Simulation:
         PySpark that is installed.
     logged
         Of a job that was opened, what is known of its rows and micro-batches; None of recorded streams.
+    flink
+        The rules of Flink by which the rows are judged; None: those of Spark.
     """
 
     join: Join
@@ -79,10 +82,13 @@ class Simulation:
     ended: bool = True
     spark_version: str = field(default_factory=spark_versions.installed)
     logged: Logged | None = None
+    flink: FlinkRules | None = None
 
     @cached_property
     def outcome(self) -> Outcome:
         """What the query must give."""
+        if self.flink is not None:
+            return self.flink.outcome(self.join, self.left, self.right)
         spark = spark_versions.facts(self.spark_version)
         if self.logged is not None:
             return self.logged.outcome(

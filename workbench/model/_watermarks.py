@@ -17,7 +17,7 @@ from workbench.times import micros
 LONG_AGO = -(2**61)
 """A watermark, in microseconds, that no row is behind."""
 DATA, FINISH, NO_DATA = "data", "finish", "no data"
-_END = END_OF_INPUT.value // 1000
+END = END_OF_INPUT.value // 1000
 ENDED = AFTER_ALL.value // 1000
 """A watermark, in microseconds, that is reached at the end of input only."""
 
@@ -39,6 +39,8 @@ class Watermarks:
         before the first row.
     own
         Per side its own watermark: the newest time less its delay, or 0 (1970-01-01) before its first row.
+    lag
+        How much less than the newest time less the delay all watermarks are: a millisecond under Flink's rules.
     """
 
     kinds: list[str]
@@ -46,6 +48,7 @@ class Watermarks:
     late: Micros
     newest: dict[Side, Micros]
     own: dict[Side, Micros]
+    lag: int = 0
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -98,7 +101,7 @@ def watermarks(
             batches = np.flatnonzero(moves > NOTHING)
             seen[batches] = moves[batches] // 1000 * 1000
         if finish:
-            seen[-1] = _END
+            seen[-1] = END
         newest[side] = np.maximum.accumulate(np.concatenate([[NOTHING], seen]))
         known = newest[side] > NOTHING
         own[side] = np.where(known, np.where(known, newest[side], 0) - micros(stream.watermark), 0)
@@ -121,7 +124,7 @@ def watermarks(
 def end_of_input_is_enough(join: Join, left: Stream, right: Stream) -> bool:
     """Whether the end of the input, with its fixed event time, moves the watermark past every window and bound."""
     newest = max((int(each.event_times.max()) for each in (left, right) if len(each)), default=0)
-    return newest + kind_of(join).reach(join) + max(micros(left.watermark), micros(right.watermark)) < _END
+    return newest + kind_of(join).reach(join) + max(micros(left.watermark), micros(right.watermark)) < END
 
 
 def nothing_late(count: int) -> Watermarks:
@@ -133,6 +136,6 @@ def nothing_late(count: int) -> Watermarks:
         How many micro-batches there are with data.
     """
     never = np.full(count + 2, LONG_AGO)
-    eviction = np.append(never[:-1], _END)
+    eviction = np.append(never[:-1], END)
     sides: dict[Side, Micros] = dict.fromkeys(SIDES, never)
     return Watermarks([*[DATA] * count, FINISH, NO_DATA], eviction, never, sides, sides)

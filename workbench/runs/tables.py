@@ -16,7 +16,18 @@ from workbench.model import Simulation
 from workbench.sources import arrow
 from workbench.streams import SIDES
 
-__all__ = ["batches", "handed_out", "late", "micros", "moments", "plain_rows", "renamed", "stack", "utc"]
+__all__ = [
+    "batches",
+    "handed_out",
+    "late",
+    "late_in_flink",
+    "micros",
+    "moments",
+    "plain_rows",
+    "renamed",
+    "stack",
+    "utc",
+]
 
 _OURS = (
     "side",
@@ -155,6 +166,29 @@ def late(simulation: Simulation) -> pd.DataFrame:
         rows["behind"] = pd.to_timedelta((mine["watermark"] - mine["end"]).to_numpy(), unit="us")
         parts.append(rows)
     return stack(parts)
+
+
+def late_in_flink(simulation: Simulation) -> pd.DataFrame:
+    """The table of `FlinkPreview.late`."""
+    parts = []
+    for side in SIDES:
+        assignments = simulation.outcome.assignments[side]
+        late = assignments[assignments["late"]]
+        late = late[late.groupby("row")["row"].transform("size") == windows_of(assignments)[late["row"]]]
+        late = late.drop_duplicates("row", keep="last")
+        rows = plain_rows(simulation, side, late["row"].to_numpy())
+        if simulation.windowed:
+            for name in ("start", "end"):
+                rows[f"window_{name}"] = moments(late[name], simulation.zone)
+        rows["watermark"] = moments(late["watermark"], simulation.zone)
+        rows["behind"] = pd.to_timedelta((late["watermark"] - late["kept_until"]).to_numpy(), unit="us")
+        parts.append(rows)
+    return stack(parts)
+
+
+def windows_of(assignments: pd.DataFrame) -> np.ndarray:
+    """In how many windows each row is, by its number."""
+    return np.bincount(assignments["row"])
 
 
 def moments(microseconds: pd.Series[Any], zone: str | None) -> pd.Series[Any]:
