@@ -12,15 +12,15 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from workbench.fixes._delays import delays
-from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
+from workbench.fixes._delays import allowed_lateness, delays
+from workbench.fixes.search import COLUMNS, NEVER, Search, kept_until, needed_delay
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import Policy, Setting, Side
-from workbench.model import Micros, Simulation
+from workbench.model import Micros, Simulation, in_sql
 from workbench.streams import Stream, on_one_clock
 
-__all__ = ["NEVER", "apply", "apply_all", "delays", "fixes", "needed_delay", "settings"]
+__all__ = ["NEVER", "apply", "apply_all", "delays", "fixes", "kept_until", "needed_delay", "settings"]
 
 
 def fixes(simulation: Simulation, asked: Mapping[Side, Micros] | None = None) -> pd.DataFrame:
@@ -37,15 +37,25 @@ def fixes(simulation: Simulation, asked: Mapping[Side, Micros] | None = None) ->
     -------
     pandas.DataFrame
         Columns ``side``, ``row``; ``setting`` (``left.watermark``, ``right.watermark``, ``lower``, ``upper``, ``size``,
-        ``offset``, ``gap`` or ``finish``); ``value`` (what to set it to, in microseconds); ``change`` (by how much that
-        differs, in microseconds); ``partner`` (the row of the other side that it would meet).
+        ``offset``, ``gap``, ``finish``, or Flink's ``allowed_lateness``); ``value`` (what to set it to, in
+        microseconds); ``change`` (by how much that differs, in microseconds); ``partner`` (the row of the other side
+        that it would meet).
     """
-    parts = kind_of(simulation.join).fixes(Search(simulation, asked))
+    search = Search(simulation, asked)
+    parts = kind_of(simulation.join).fixes(search) if simulation.flink is None else _in_flink(search)
     every = [part.assign(rank=rank) for rank, part in enumerate(parts) if len(part)]
     if not every:
         return pd.DataFrame(columns=COLUMNS)
     best = pd.concat(every, ignore_index=True).sort_values(["side", "row", "rank", "change"], kind="stable")
     return _joined(simulation, best[COLUMNS]).reset_index(drop=True)
+
+
+def _in_flink(search: Search) -> list[pd.DataFrame]:
+    """Searches under Flink's rules; none for sessions, and for what Flink does in SQL, where no row is dropped."""
+    kind = kind_of(search.join)
+    if kind.merging or in_sql(search.join):
+        return []
+    return [allowed_lateness(search)] * kind.windowed + kind.fixes(search)
 
 
 def _joined(simulation: Simulation, found: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.errors import TooLargeError
-from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
+from workbench.fixes.search import COLUMNS, MS, NEVER, Search, kept_until, needed_delay
 from workbench.literals import DELAYS, Side
 from workbench.model import Micros, matches
 from workbench.streams import SIDES
@@ -63,8 +63,27 @@ def delays(
 
 
 def _on_time(search: Search, delayed: Side, assignments: pd.DataFrame) -> Micros:
-    batch, end = assignments["batch"].to_numpy(), assignments["end"].to_numpy()
-    return needed_delay(search.outcome.marks, search.policy, delayed, batch - 1, end)
+    batch, until = assignments["batch"].to_numpy(), kept_until(assignments)
+    if search.in_flink and not search.windowed:  # a row at the watermark is on time, and may miss what has just left
+        until = until - MS
+    return needed_delay(search.outcome.marks, search.policy, delayed, batch - 1, until)
+
+
+def allowed_lateness(search: Search) -> pd.DataFrame:
+    """A longer allowed lateness in Flink, for rows whose partner by definition was late, or that were late."""
+    try:
+        one, other = matches(search.join, search.assignments["left"], search.assignments["right"])
+    except TooLargeError:
+        return pd.DataFrame(columns=COLUMNS)
+    left, right = (search.assignments[side].iloc[place] for side, place in zip(SIDES, (one, other), strict=True))
+    value = np.maximum(*((each["watermark"] - each["end"]).to_numpy() + 2 * MS for each in (left, right)))
+    rows: dict[Side, Micros] = {"left": left["row"].to_numpy(), "right": right["row"].to_numpy()}
+    parts = []
+    for side, partner in (SIDES, SIDES[::-1]):
+        lost = ~search.matched[side][rows[side]]
+        found = {"value": value[lost], "change": value[lost] - search.lateness, "partner": rows[partner][lost]}
+        parts.append(search.candidates(side, rows[side][lost], "allowed_lateness", **found))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _kept_by_semi(search: Search, delayed: Side, left: pd.DataFrame, right: pd.DataFrame) -> Micros:

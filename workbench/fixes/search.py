@@ -15,7 +15,7 @@ from workbench.model import Micros, Simulation, Watermarks, query_watermark
 from workbench.spark_versions import facts
 from workbench.streams import SIDES
 
-__all__ = ["COLUMNS", "MS", "NEVER", "Search", "needed_delay"]
+__all__ = ["COLUMNS", "MS", "NEVER", "Search", "kept_until", "needed_delay"]
 
 COLUMNS = ["side", "row", "setting", "value", "change", "partner"]
 
@@ -42,9 +42,14 @@ def needed_delay(marks: Watermarks, policy: Policy, side: Side, index: Micros, d
     at = np.maximum(index, 0)
     mark = np.where(index >= 0, marks.eviction[at], 0)
     other = marks.own[other_side(side)][at]
-    needed = marks.newest[side][at] - (deadline - 1) // MS * MS
+    needed = marks.newest[side][at] - marks.lag - (deadline - 1) // MS * MS
     possible = (deadline > 0) & ((other < deadline) | (policy == "min"))
     return np.where(mark < deadline, 0, np.where(possible, needed, NEVER))
+
+
+def kept_until(assignments: pd.DataFrame) -> Micros:
+    """The watermark from which on each of some assignments is late, in microseconds: Spark's is their end."""
+    return assignments["kept_until" if "kept_until" in assignments else "end"].to_numpy()
 
 
 class Search:
@@ -66,9 +71,13 @@ class Search:
         if asked is not None:
             self._ask_only(asked)
         kind = kind_of(join)
+        self.windowed, self.in_flink = kind.windowed, simulation.flink is not None
         self.right_retention = kind.right_retention(join)
-        self.semi = emission(join).first_only and facts(simulation.spark_version).semi_join_loses_expiring
+        on_spark = simulation.flink is None and facts(simulation.spark_version).semi_join_loses_expiring
+        self.semi = emission(join).first_only and on_spark
         """Whether the join loses left rows whose partner expires in the micro-batch it comes in."""
+        self.lateness = 0 if simulation.flink is None else simulation.flink.allowed_lateness
+        """How long after its end a window takes rows in, under Flink's rules."""
         self.waits = (kind.grouped or kind.choice is not None) and not self.finish
         """Whether what is open at the end never comes out."""
 
@@ -81,6 +90,10 @@ class Search:
             self.matched[side] = self.matched[side] | others
             self.key[side] = np.where(np.isin(self.key[side], keys), self.key[side], -1)
         self.assignments = {side: mine[(self.key[side] >= 0)[mine["row"]]] for side, mine in self.assignments.items()}
+
+    def judged_by(self, batch: Micros) -> Micros:
+        """The times at or before which windows end that rows of some micro-batches are late for."""
+        return self.outcome.marks.late[batch] + self.outcome.marks.lag - self.lateness
 
     def candidates(
         self, side: Side, row: Micros, setting: Setting, *, value: Micros, change: Micros, partner: Micros

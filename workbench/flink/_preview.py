@@ -126,8 +126,8 @@ def _row_by_row(
     """Both streams with one row a micro-batch, and per side whether it is idle after each."""
     if left.newest is not None or right.newest is not None:
         raise ArgumentError(
-            "watermarks: got 'row'; of these streams only some rows were taken, and the others move the watermark, too: "
-            "use 'micro-batch'"
+            "watermarks: got 'row'; of these streams only some rows were taken, and the others move the watermark, "
+            "too: use 'micro-batch'"
         )
     cut = len(left)
     batch = np.concatenate([left.arrival, right.arrival])

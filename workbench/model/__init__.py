@@ -31,12 +31,12 @@ from workbench.streams import NOTHING
 __all__ = [
     "DATA",
     "FINISH",
-    "FlinkRules",
     "LONG_AGO",
     "MOST",
     "NEVER",
     "NOTHING",
     "Condition",
+    "FlinkRules",
     "Logged",
     "Micros",
     "Outcome",

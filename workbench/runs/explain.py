@@ -11,11 +11,11 @@ import pandas as pd
 
 from workbench import fixes, times
 from workbench.joins import emission
-from workbench.kinds import NearMiss, kind_of
+from workbench.kinds import MS, NearMiss, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
 from workbench.model import DATA, NOTHING, Condition, Micros, Simulation, on_time, versions
 from workbench.model.ordering import among
-from workbench.runs import tables
+from workbench.runs import firings, tables
 from workbench.runs.labels import Labels
 
 __all__ = ["EXPLANATION", "Reasons", "fix_value", "rows", "some"]
@@ -153,7 +153,11 @@ class Reasons:
         table["size"] = outputs.counts(other)[output]
         if not self.kind.grouped:  # a partner in several windows counts once
             table["partner"] = outputs.first(other)[output]
+        table["start"] = outputs.table["start"].to_numpy()[output] if not self.kind.merging else 0
         table = table[outputs.table["matched"].to_numpy()[output]]
+        if self.simulation.flink is not None and self.kind.grouped:  # the last firing of a window has all of its rows
+            first = table.groupby(["row", "start"])["batch"].transform("min")
+            return table.assign(batch=first).drop_duplicates(["row", "start"], keep="last")
         return table if self.kind.grouped else table.sort_values("batch").drop_duplicates(["row", "partner"])
 
     def _matched(self, side: Side, chosen: Micros, tally: dict[str, Micros]) -> list[str]:
@@ -165,14 +169,21 @@ class Reasons:
         if self.kind.choice is not None:
             return self._chosen(side, chosen, self._met(side, chosen))
         reasons = []
-        for size, batch, gone, windows in zip(found["size"], found["batch"], late, every, strict=True):
+        fired = firings.again(self.simulation, side, chosen) if self.simulation.flink is not None else {}
+        for row, size, batch, gone, windows in zip(chosen, found["size"], found["batch"], late, every, strict=True):
             if np.isnan(size):  # of a job, whose state only says that it met some
                 reasons.append(
                     f"joined before micro-batch {self.first + 1}, with rows of {other} that are no longer known"
                 )
                 continue
             words = f"{once} {_count(int(size), 'row')} of {other}, first in micro-batch {self.first + int(batch)}"
-            reasons.append(words + (f"; it was late for {gone} of its {windows} windows" if gone else ""))
+            words += f"; it was late for {gone} of its {windows} windows" if gone else ""
+            if row in fired:
+                batches = ", ".join(map(str, fired[row]))
+                words += (
+                    f"; its {self.kind.window_noun} fired again, in micro-batch{'es' * (len(fired[row]) > 1)} {batches}"
+                )
+            reasons.append(words)
         return reasons
 
     def _chosen(self, side: Side, chosen: Micros, found: pd.DataFrame) -> list[str]:
@@ -231,6 +242,8 @@ class Reasons:
 
     def _late(self, side: Side, row: int, assignment: Any, partners: bool) -> str:
         mark, end = int(assignment["watermark"]), int(assignment["end"])
+        if self.simulation.flink is not None:
+            return self._late_in_flink(side, row, assignment, partners)
         if mark == 0:
             return "late: Spark starts every watermark at 1970-01-01, and drops what is at or before it"
         behind = f"by {self.labels.span(mark - end)}" if mark > end else "exactly at the watermark"
@@ -241,6 +254,21 @@ class Reasons:
             when = f"its {window} ended at {self.labels.moment(end)}, and {when}"
         return f"late {behind}: {when}; {self._would_keep(side, row, assignment, partners)}"
 
+    def _late_in_flink(self, side: Side, row: int, assignment: Any, partners: bool) -> str:
+        mark, behind = int(assignment["watermark"]), int(assignment["watermark"] - assignment["kept_until"])
+        batch, stood = self.first + int(assignment["batch"]), self.labels.moment(mark)
+        came = f"it arrived in micro-batch {batch}, when the watermark stood at {stood}"
+        rules = self.simulation.flink
+        if not self.kind.windowed:
+            words = f"late by {self.labels.span(behind + MS)}: {came}, and an interval join drops what is behind it"
+        else:
+            by = f"by {self.labels.span(behind)}" if behind else "by less than a millisecond"
+            lateness = rules.allowed_lateness if rules is not None else 0
+            allowed = f", {self.labels.span(lateness)} of lateness were allowed" if lateness else ""
+            ended = f"its {self.kind.window_word(self.join)} ended at {self.labels.moment(int(assignment['end']))}"
+            words = f"late {by}: {ended}{allowed}, and {came}"
+        return f"{words}; it goes to the side output; {self._would_keep(side, row, assignment, partners)}"
+
     def keeps(self, of: RowId) -> tuple[Setting, str] | None:
         """The least change of one watermark delay that keeps a late row, with a partner or without."""
         late = self.assignments(*of)
@@ -250,7 +278,8 @@ class Reasons:
 
     def _kept_by(self, assignment: Any) -> tuple[Setting, int] | None:
         """The setting and its value, in microseconds, of the least change of a delay that keeps a late assignment."""
-        index, end = np.array([int(assignment["batch"]) - 1]), np.array([int(assignment["end"])])
+        until = assignment["kept_until" if "kept_until" in assignment else "end"]
+        index, end = np.array([int(assignment["batch"]) - 1]), np.array([int(until)])
         found = []
         for delayed in SIDES:
             value = int(fixes.needed_delay(self.marks, self.policy, delayed, index, end)[0])

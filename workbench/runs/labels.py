@@ -100,6 +100,8 @@ class Labels:
                 return f"a watermark delay of {span} on {name}"
         if setting == "trigger":
             return f"a trigger interval of {span}"
+        if setting == "allowed_lateness":
+            return f"an allowed lateness of {span}"
         noun = next(field.noun for field in self._fields if field.argument == setting)
         return f"{noun} of {span}"
 

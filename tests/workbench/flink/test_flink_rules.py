@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pandas as pd
 import parts
 import pytest
 import strategies
+from cluster import Cluster, case_lines
 from helpers import stream
 from hypothesis import assume
 from hypothesis import strategies as st
 
+import generators
 import workbench as wb
-from workbench.flink._cluster import Cluster, case_lines
+from workbench import charts, fixes
 from workbench.joins import how_of
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
@@ -228,3 +231,122 @@ def test_rows_in_a_gap_between_windows_are_in_neither():
     _, dropped = CLUSTER[0].run(case_lines(preview.simulation))
     assert ("left", 3) in set(dropped.itertuples(index=False, name=None))  # Flink counts it all the same
     agree(CLUSTER[0], preview)
+
+
+JOINS = st.one_of(
+    strategies.intervals(),
+    st.builds(wb.WindowJoin, strategies.windows, strategies.hows),
+    st.builds(wb.CoGroup, strategies.windows),
+)
+
+
+@strategies.in_parts(3, 60, case=strategies.cases(of=JOINS), lateness=LATENESS)
+def test_every_row_has_a_reason_and_a_fix_matches_it(case, lateness):
+    preview = previewed(case, lateness, "micro-batch", None)
+    rows = preview.rows
+    assert rows["reason"].str.len().gt(0).all()
+    assert not rows["reason"].str.contains("Spark").any()
+    lateness = lateness if preview.windowed else "0 s"
+    for index, row in rows[rows["fix_setting"].notna()].iterrows():
+        setting, value = row["fix_setting"], row["fix_value"]
+        if setting == "allowed_lateness":
+            fixed = wb.flink.preview(case.join, *case.streams(), allowed_lateness=value)
+        else:
+            join, left, right, _ = fixes.apply(setting, value, case.join, *case.streams(), finish=True)
+            fixed = wb.flink.preview(join, left, right, allowed_lateness=lateness)
+        assert fixed.rows["fate"][index] == "matched", (index, setting, value)
+
+
+def test_rows_that_came_out_again_are_listed():
+    left, right = [("a", 1, 0), ("a", 12, 1)], [("a", 2, 0), ("a", 12.5, 1), ("a", 4, 2), ("a", 5, 3)]
+    streams = sides(left, right)
+    preview = wb.flink.preview(wb.WindowJoin(wb.Tumbling("10 s")), *streams, allowed_lateness="5 s")
+    assert preview.fired_again.to_numpy().tolist() == [[0, 2, [2, 3]], [2, 2, [2, 3]], [4, 1, [3]]]
+    assert preview.rows["reason"][0] == (
+        "joined with 3 rows of right, first in micro-batch 1; its window fired again, in micro-batches 2, 3"
+    )
+    grouped = wb.flink.preview(wb.CoGroup(wb.Tumbling("10 s")), *streams, allowed_lateness="5 s")
+    assert "in a group with 3 rows of right, first in micro-batch 1" in grouped.rows["reason"][0]
+    assert len(preview.output) == 1 + 2 + 3 + 1
+
+
+def test_whose_fate_differs_from_that_on_spark():
+    """A row that is late for Spark's window by its end, and in Flink within the allowed lateness."""
+    left, right = [("a", 1, 0), ("a", 14, 1)], [("a", 12, 0), ("a", 14, 1), ("a", 2, 3)]
+    streams = sides(left, right)
+    join = wb.WindowJoin(wb.Tumbling("10 s"), how="left")
+    there = wb.flink.preview(join, *streams, allowed_lateness="1 minute")
+    differs = wb.preview(join, *streams).against(there)
+    assert differs[["fate", "other_fate"]].to_numpy().tolist() == [["unmatched", "matched"], ["late", "matched"]]
+    assert there.late.empty
+    strict = wb.flink.preview(join, *streams)
+    assert strict.late["behind"].dt.total_seconds().tolist() == [4.0]
+    assert strict.rows["reason"].iloc[-1] == (
+        "late by 4 s: its window ended at 1970-01-01 00:00:10, and it arrived in micro-batch 3, when the watermark stood at "
+        "1970-01-01 00:00:13.999; it goes to the side output; a watermark delay of 4.001 s on left would have kept it; "
+        "with an allowed lateness of 4.001 s it would have met n 0"
+    )
+
+
+@pytest.mark.parametrize("watermarks", ["micro-batch", "row"])
+def test_without_late_rows_spark_and_flink_give_the_same(watermarks):
+    orders, payments = generators.generate("orders_payments", events=80, late=0.0, watermark="1 minute", seed=3)
+    for join in (wb.IntervalJoin("0 s", "15 s", how="left"), wb.WindowJoin(wb.Sliding("10 s", "5 s"), how="full")):
+        there = wb.flink.preview(join, orders, payments, watermarks=watermarks)
+        here = wb.preview(join, orders, payments)
+        both = [each.output.drop(columns="batch").astype(str).value_counts().to_dict() for each in (here, there)]
+        assert both[0] == both[1]
+        assert (there.rows["fate"] == here.rows["fate"]).all()
+
+
+def test_what_flink_has_not_is_said():
+    streams = generators.generate("orders_payments", events=20, seed=1)
+    with pytest.raises(wb.ArgumentError, match=r"join: got AsOfJoin.*; Flink's DataStream API has no as-of join: give"):
+        wb.flink.preview(wb.AsOfJoin(tolerance="5 s"), *streams)
+    with pytest.raises(wb.ArgumentError, match=r"allowed_lateness: got '1 s'; an interval join has none"):
+        wb.flink.preview(wb.IntervalJoin("0 s", "5 s"), *streams, allowed_lateness="1 s")
+    with pytest.raises(wb.ArgumentError, match=r"idleness: got '1 s'; when rows arrived is not known: give a number"):
+        wb.flink.preview(wb.IntervalJoin("0 s", "5 s"), *streams, idleness="1 s")
+    with pytest.raises(wb.ArgumentError, match=r"allowed_lateness: got '1 us'; Flink's event times have milliseconds"):
+        wb.flink.preview(wb.WindowJoin(wb.Tumbling("5 s")), *streams, allowed_lateness="1 us")
+
+
+def test_idleness_as_a_time_goes_by_the_times_of_arrival():
+    made = []
+    for name, seconds in (("left", [0, 100]), ("right", [1, 20, 40, 60])):
+        t = pd.Timestamp("2026-01-01") + pd.to_timedelta(seconds, unit="s")
+        frame = pd.DataFrame({"k": 1, "t": t, "came": t})
+        made.append(wb.Stream.from_pandas(frame, name, "k", "t", watermark="0 s", arrival="came", trigger="10 s"))
+    join = wb.IntervalJoin("0 s", "5 s")
+    marks = {each: wb.flink.preview(join, *made, idleness=each).batches["watermark"] for each in (None, "30 s", 1)}
+    before_last = {each: mark.iloc[-3] for each, mark in marks.items()}  # then the left side's last row, and the end
+    assert before_last[None] < pd.Timestamp("2026-01-01") < before_last["30 s"] <= before_last[1]
+
+
+@strategies.in_parts(
+    1, 40, case=strategies.cases(of=JOINS), lateness=LATENESS, watermarks=st.sampled_from(["micro-batch", "row"])
+)
+def test_it_is_a_preview_like_any_other(case, lateness, watermarks):
+    preview = previewed(case, lateness, watermarks, None)
+    batches = preview.batches
+    assert batches["output_rows"].sum() == len(preview.output)
+    assert len(preview.rows) == len(case.left) + len(case.right)
+    for view in charts.views():
+        if view.name != "windows" or preview.windowed:
+            assert getattr(preview.charts, view.name)() is not None
+    for row in range(len(preview.rows)):
+        assert preview.why(row).text
+    for batch in batches["batch"]:
+        assert len(preview.state(batch)) == preview.at(batch).in_state == batches["state_rows"][batch]
+    for key in set(preview.keys):
+        assert preview.state_changes(key) is not None
+
+
+def test_what_spark_makes_of_a_preview_is_refused(tmp_path):
+    streams = generators.generate("orders_payments", events=20, seed=1)
+    preview = wb.flink.preview(wb.IntervalJoin("0 s", "5 s"), *streams)
+    assert preview.script == preview.code == wb.flink.java(preview.join, *streams)
+    for refused in (preview.save, preview.report):
+        with pytest.raises(wb.WorkbenchError, match="under Flink's rules"):
+            refused(tmp_path / "x.html")
+    assert not list(tmp_path.iterdir())

@@ -30,7 +30,7 @@ def windows(search: Search, window: Tumbling | Sliding) -> pd.DataFrame:
         moments = search.time[side][rows], search.time[other][partner]
         first, last = np.minimum(*moments), np.maximum(*moments)
         arrived = search.batch[side][rows], search.batch[other][partner]
-        mark = np.maximum(*(marks.late[each] for each in arrived))
+        mark = np.maximum(*(search.judged_by(each) for each in arrived))
         if search.semi:
             mark = np.where(arrived[0] == arrived[1], marks.eviction[arrived[0]], mark)
         closing = np.full(len(rows), marks.eviction[-1] if search.waits else NEVER)

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from workbench.joins import Join
-from workbench.kinds import MS, Micros, kind_of
+from workbench.kinds import MS, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model._flink import _interval, _sql_interval, _windows
 from workbench.model._flink._watermarks import flink_watermarks

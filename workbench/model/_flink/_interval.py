@@ -1,7 +1,7 @@
 """Flink's interval join of keyed streams, inner: its ``IntervalJoinOperator``.
 
-A row that is behind the watermark is dropped. Any other is kept, meets what is kept of the other side, and is removed by
-a timer: the first time that the watermark moves to or beyond the last event time that it could meet.
+A row that is behind the watermark is dropped. Any other is kept, meets what is kept of the other side, and is removed
+by a timer: the first time that the watermark moves to or beyond the last event time that it could meet.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def replay(true: Micros, sides: Mapping[Side, pd.DataFrame], lateness: int) -> t
         fired.append((step, rank, session.start, session.end, of, list(session.rows)))
 
     def advance(of: int, sessions: list[_Session], watermark: int) -> list[_Session]:
-        """What is still held of a key's sessions when the watermark stands here; those that it has passed have fired."""
+        """What is still held of a key's sessions at a watermark; those that it has passed have fired."""
         stay = []
         for session in sessions:
             if session.waits and session.end - MS <= watermark:

@@ -1,8 +1,8 @@
 """The interval joins of Flink SQL, which a DataStream job takes for all but inner ones.
 
-No row is dropped as late: it meets what the caches still hold, and comes out without partner at once if nothing can come
-for it any more. The rules are those of Flink's ``TimeIntervalJoin`` with a rowtime, and, for ``semi``, of its regular
-join, which keeps every row.
+No row is dropped as late: it meets what the caches still hold, and comes out without partner at once if nothing can
+come for it any more. The rules are those of Flink's ``TimeIntervalJoin`` with a rowtime, and, for ``semi``, of its
+regular join, which keeps every row.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Flink's window operator over both sides: what a window holds, when it fires, and fires again.
 
-A window fires at the first watermark at or after the last millisecond in it, and, until the allowed lateness has passed,
-again for each row that comes, each time with all the rows that it holds. The rules are those of ``WindowOperator`` with
-an ``EventTimeTrigger``, and of ``coGroup``, which ``join`` is made of.
+A window fires at the first watermark at or after the last millisecond in it, and, until the allowed lateness has
+passed, again for each row that comes, each time with all the rows that it holds. The rules are those of
+``WindowOperator`` with an ``EventTimeTrigger``, and of ``coGroup``, which ``join`` is made of.
 """
 
 from __future__ import annotations
