@@ -27,8 +27,9 @@ CHANGES = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popi
 REGISTRATIONS = {"addHandler", "filterwarnings", "setprofile", "settrace", "signal", "simplefilter"}
 EXCEPTIONS = {
     ("__init__.py", "globals()"): "a public name is kept when it is first used, so that the import stays light",
+    ("flink/__init__.py", "globals()"): "the same",
     ("app/sources/__init__.py", "_sources"): "the registry of sources, filled when it is imported",
-    ("flink/__init__.py", "_TEMPLATES"): "the filters of the package's own templates, set once at import",
+    ("flink/_texts.py", "_TEMPLATES"): "the filters of the package's own templates, set once at import",
     ("kinds/_registry.py", "_kinds"): "the registry of kinds, filled when it is first asked",
     ("plan/names.py", "ENVIRONMENT"): "the filters of the package's own templates, set once at import",
     ("plan/names.py", "_reserved"): "the names that registered sinks and sources reserve",

@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workbench.flink._preview import preview
+    from workbench.flink._result import FlinkPreview
     from workbench.flink._texts import class_name, java, sql
 
-__all__ = ["class_name", "java", "preview", "sql"]
+__all__ = ["FlinkPreview", "class_name", "java", "preview", "sql"]
 
-_LATER = {"class_name": "_texts", "java": "_texts", "preview": "_preview", "sql": "_texts"}
+_LATER = {
+    "FlinkPreview": "flink._result",
+    "class_name": "flink._texts",
+    "java": "flink._texts",
+    "preview": "flink._preview",
+    "sql": "flink._texts",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -22,7 +29,7 @@ def __getattr__(name: str) -> Any:
 
     if name not in _LATER:
         raise AttributeError(f"module 'workbench.flink' has no attribute {name!r}")
-    value = getattr(import_module(f"workbench.flink.{_LATER[name]}"), name)
+    value = getattr(import_module(f"workbench.{_LATER[name]}"), name)
     globals()[name] = value
     return value
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from workbench import times
 from workbench.errors import ArgumentError, one_of, wrong
+from workbench.flink._result import FlinkPreview
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import FlinkRules, Simulation
 from workbench.runs.arguments import check
-from workbench.runs.flink_preview import FlinkPreview
 from workbench.streams import Stream
 from workbench.times import Span
 
@@ -62,7 +62,7 @@ def preview(
     --------
     >>> import generators
     >>> import workbench as wb
-    >>> orders, payments = generators.generate("orders_payments", events=60, late=0.3, watermark="1 s", seed=5)
+    >>> orders, payments = generators.generate("orders_payments", events=200, late=0.3, watermark="1 s", seed=5)
     >>> join = wb.WindowJoin(wb.Tumbling("10 seconds"))
     >>> strict = wb.flink.preview(join, orders, payments)
     >>> patient = wb.flink.preview(join, orders, payments, allowed_lateness="10 seconds")

@@ -174,7 +174,7 @@ def late_in_flink(simulation: Simulation) -> pd.DataFrame:
     for side in SIDES:
         assignments = simulation.outcome.assignments[side]
         late = assignments[assignments["late"]]
-        late = late[late.groupby("row")["row"].transform("size") == windows_of(assignments)[late["row"]]]
+        late = late[late.groupby("row")["row"].transform("size") == np.bincount(assignments["row"])[late["row"]]]
         late = late.drop_duplicates("row", keep="last")
         rows = plain_rows(simulation, side, late["row"].to_numpy())
         if simulation.windowed:
@@ -184,11 +184,6 @@ def late_in_flink(simulation: Simulation) -> pd.DataFrame:
         rows["behind"] = pd.to_timedelta((late["watermark"] - late["kept_until"]).to_numpy(), unit="us")
         parts.append(rows)
     return stack(parts)
-
-
-def windows_of(assignments: pd.DataFrame) -> np.ndarray:
-    """In how many windows each row is, by its number."""
-    return np.bincount(assignments["row"])
 
 
 def moments(microseconds: pd.Series[Any], zone: str | None) -> pd.Series[Any]:

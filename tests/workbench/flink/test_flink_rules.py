@@ -323,14 +323,23 @@ def test_idleness_as_a_time_goes_by_the_times_of_arrival():
     assert before_last[None] < pd.Timestamp("2026-01-01") < before_last["30 s"] <= before_last[1]
 
 
-@strategies.in_parts(
-    1, 40, case=strategies.cases(of=JOINS), lateness=LATENESS, watermarks=st.sampled_from(["micro-batch", "row"])
+@pytest.mark.parametrize(
+    ("join", "watermarks"),
+    [
+        (wb.IntervalJoin("0 s", "15 s"), "micro-batch"),
+        (wb.IntervalJoin("0 s", "15 s", how="full"), "micro-batch"),
+        (wb.WindowJoin(wb.Sliding("10 s", "5 s"), how="left"), "row"),
+        (wb.CoGroup(wb.Session("5 s")), "micro-batch"),
+    ],
+    ids=str,
 )
-def test_it_is_a_preview_like_any_other(case, lateness, watermarks):
-    preview = previewed(case, lateness, watermarks, None)
+def test_it_is_a_preview_like_any_other(join, watermarks):
+    left, right = generators.generate("orders_payments", events=12, late=0.3, watermark="1 s", seed=4)
+    lateness = "5 s" if isinstance(join, wb.WindowJoin) else "0 s"
+    preview = wb.flink.preview(join, left, right, allowed_lateness=lateness, watermarks=watermarks)
     batches = preview.batches
     assert batches["output_rows"].sum() == len(preview.output)
-    assert len(preview.rows) == len(case.left) + len(case.right)
+    assert len(preview.rows) == len(left) + len(right)
     for view in charts.views():
         if view.name != "windows" or preview.windowed:
             assert getattr(preview.charts, view.name)() is not None

@@ -31,7 +31,7 @@ class FlinkPreview(Preview):
     @property
     def script(self) -> str:
         """The job of Flink's DataStream API, in Java, that these are the rules of."""
-        from workbench.flink import java
+        from workbench.flink._texts import java
 
         return java(self.join, self.left, self.right)
 
