@@ -39,13 +39,18 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
     found[fate == "pending"] = "still waiting when the recording ended"
     late, unmatched = fate == "late", fate == "unmatched"
     found[late] = f"late, and no row of {other} in reach"
+    if kind.choice is not None and side == "right":
+        found[late] = f"late, and the partner of no row of {other} had it come in time"
     found[late & ~known] = f"late, and its key never came on {other}"
     found[met] = f"late, and would have met a row of {other}"
     found[unmatched] = f"no row of {other} in reach was on time"
     away = np.flatnonzero(unmatched & known)
     distance = nearest_distance(simulation, side, away)
     near = distance != _FAR
-    found[away[near]] = kind.missed(simulation.join, distance[near] * (1 if side == "left" else -1))
+    if kind.choice is None or side == "left":
+        found[away[near]] = kind.missed(simulation.join, distance[near] * (1 if side == "left" else -1))
+    else:  # how near a left row is says nothing: it has one partner, and that is another
+        found[away[near]] = f"the partner of no row of {other}"
     found[unmatched & ~known] = f"its key never came on {other}"
     where = simulation.facts.where
     if where is not None:

@@ -301,6 +301,8 @@ class Reasons:
         setting, value = found
         kept = f"{self.labels.setting(setting, fix_value(setting, value))} would have kept it"
         if fix is None:
+            if partners and side == "right" and self.kind.choice is not None:
+                return f"{kept}, though it would be the partner of no row of {self.labels.names[0]}"
             why = "in reach" if partners else f"to meet: {self._never_came(side, row)}"
             return f"{kept}, though it has no partner {why}"
         if (fix.setting, fix.value) == (setting, value):

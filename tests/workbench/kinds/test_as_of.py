@@ -359,6 +359,19 @@ def test_a_version_that_lost_to_a_nearer_one_says_which_rows_it_is_for():
     assert found["right", 30][1] == "it is the partner of no row of orders: none on time lies from 00:00:25 to 00:00:35"
 
 
+def test_the_cause_of_a_version_without_row_is_not_that_of_the_nearest_row():
+    """An order after a price may lie in its reach, and have a later price as its partner."""
+    orders, prices = [(10, 0), (60, 1), (61, 3)], [(0, 0), (9, 0), (11, 0), (8, 3)]
+    sides = seconds(orders, "orders"), seconds(prices, "prices")
+    preview = wb.preview(wb.AsOfJoin("backward", "30 s", "left"), *sides)
+    causes = preview.causes[preview.rows["side"] == "right"].tolist()
+    alone = "the partner of no row of orders"
+    assert causes == [alone, "met rows of orders", alone, f"late, and {alone} had it come in time"]
+    late = preview.rows.iloc[-1]
+    assert late["fate"] == "late"
+    assert late["reason"].endswith("would have kept it, though it would be the partner of no row of orders")
+
+
 def test_a_version_whose_row_still_waits_is_pending_too():
     found = reasons_of(wb.AsOfJoin("backward", "11 s", "left"), [(24, 0), (30, 0)], [(13, 0), (30, 0)], finish=False)
     assert found["right", 13][0] == "pending"

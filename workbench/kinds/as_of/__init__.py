@@ -32,7 +32,7 @@ _DIRECTION = Menu(
     "nearer of the two.",
 )
 _SAME = "Whether a right row at the very time of the left row is a partner."
-_EXACT = Flag("allow_exact", "at the same time, too", _SAME, True)
+_EXACT = Flag("allow_exact", "a row at the same time counts", _SAME, True)
 _APART = "How far apart the two rows may be at most."
 
 
