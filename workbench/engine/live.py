@@ -315,7 +315,8 @@ class Live:
         Parameters
         ----------
         key
-            The key whose rows are wanted, as `Result.state_changes` takes it; None: all.
+            The key whose rows are wanted, as `Result.state_changes` takes it; None: all. One that no row has had yet has
+            none.
 
         Returns
         -------
@@ -327,8 +328,13 @@ class Live:
         QueryError
             If no micro-batch is done yet.
         """
+        from workbench.runs.labels import rows_of_key
+
         run = self.run()
-        return run.state(int(run.batches["batch"].max()), key)
+        batch = int(run.batches["batch"].max())
+        if key is not None and not any(map(len, rows_of_key(run.simulation, run.keys.to_numpy(), key).values())):
+            return run.state(batch).iloc[:0]
+        return run.state(batch, key)
 
     def _stream(self, place: int) -> Stream:
         """One side's rows that the query has taken in, in the micro-batches in which it did."""
