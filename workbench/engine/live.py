@@ -315,8 +315,8 @@ class Live:
         Parameters
         ----------
         key
-            The key whose rows are wanted, as `Result.state_changes` takes it; None: all. One that no row has had yet has
-            none.
+            The key whose rows are wanted, as `Result.state_changes` takes it; None: all. Of one that has not come yet
+            there are none.
 
         Returns
         -------
