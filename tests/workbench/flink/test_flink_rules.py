@@ -8,10 +8,10 @@ import pandas as pd
 import parts
 import pytest
 import strategies
-from cluster import Cluster, case_lines
 from helpers import stream
 from hypothesis import assume
 from hypothesis import strategies as st
+from lock_step import Cluster, case_lines
 
 import generators
 import workbench as wb

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -46,7 +47,7 @@ def replay(true: Micros, sides: Mapping[Side, pd.DataFrame], lateness: int) -> t
     filtered = np.concatenate([sides[side]["filtered"].to_numpy() for side in SIDES])
     came = np.lexsort((row, is_right, batch))
     came = came[~filtered[came]]
-    marks = true.tolist()
+    marks, keys, steps, begin, until = (each.tolist() for each in (true, key, batch, start, end))
     late, group = np.zeros(len(key), dtype=bool), np.full(len(key), -1)
     held: dict[int, list[_Session]] = {}
     fired: list[tuple[int, int, int, int, int, list[int]]] = []
@@ -61,23 +62,24 @@ def replay(true: Micros, sides: Mapping[Side, pd.DataFrame], lateness: int) -> t
         for session in sessions:
             if session.waits and session.end - MS <= watermark:
                 session.waits = False
-                fire(session, of, int(np.searchsorted(true, session.end - MS)), len(key))
+                fire(session, of, bisect_left(marks, session.end - MS), len(key))
             if session.end - MS + lateness <= watermark:
                 group[session.rows] = len(done)
-                closed = int(np.searchsorted(true, session.end - MS + lateness))
+                closed = bisect_left(marks, session.end - MS + lateness)
                 done.append((of, session.start, session.end, closed))
             else:
                 stay.append(session)
         return stay
 
     for rank, place in enumerate(came.tolist()):
-        of, step = int(key[place]), int(batch[place])
+        of, step = keys[place], steps[place]
         watermark = marks[step - 1] if step else -(2**61)
         sessions = advance(of, held.get(of, []), watermark)
-        merged = _Session(int(start[place]), int(end[place]))
+        begins, ends = begin[place], until[place]
+        merged = _Session(begins, ends)
         apart = []
         for each in sessions:
-            if each.start <= end[place] and start[place] <= each.end:
+            if each.start <= ends and begins <= each.end:
                 merged.start, merged.end = min(merged.start, each.start), max(merged.end, each.end)
                 merged.rows += each.rows
             else:
