@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 from workbench.fixes._delays import allowed_lateness, delays
-from workbench.fixes.search import COLUMNS, NEVER, Search, kept_until, needed_delay
+from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import Policy, Setting, Side
 from workbench.model import Micros, Simulation, in_sql
 from workbench.streams import Stream, on_one_clock
 
-__all__ = ["NEVER", "apply", "apply_all", "delays", "fixes", "kept_until", "needed_delay", "settings"]
+__all__ = ["NEVER", "apply", "apply_all", "delays", "fixes", "needed_delay", "settings"]
 
 
 def fixes(simulation: Simulation, asked: Mapping[Side, Micros] | None = None) -> pd.DataFrame:

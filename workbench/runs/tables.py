@@ -153,18 +153,10 @@ def utc(times: pd.Series[Any]) -> pd.Series[Any]:
 
 def late(simulation: Simulation) -> pd.DataFrame:
     """The table of `Run.late`."""
-    zone = simulation.zone
     parts = []
     for side in SIDES:
         assignments = simulation.outcome.assignments[side]
-        mine = assignments[assignments["late"]]
-        rows = plain_rows(simulation, side).iloc[mine["row"]].reset_index(drop=True)
-        if simulation.windowed:
-            for name in ("start", "end"):
-                rows[f"window_{name}"] = moments(mine[name], zone)
-        rows["watermark"] = moments(mine["watermark"], zone)
-        rows["behind"] = pd.to_timedelta((mine["watermark"] - mine["end"]).to_numpy(), unit="us")
-        parts.append(rows)
+        parts.append(_late(simulation, side, assignments[assignments["late"]], "end"))
     return stack(parts)
 
 
@@ -175,15 +167,19 @@ def late_in_flink(simulation: Simulation) -> pd.DataFrame:
         assignments = simulation.outcome.assignments[side]
         late = assignments[assignments["late"]]
         late = late[late.groupby("row")["row"].transform("size") == np.bincount(assignments["row"])[late["row"]]]
-        late = late.drop_duplicates("row", keep="last")
-        rows = plain_rows(simulation, side, late["row"].to_numpy())
-        if simulation.windowed:
-            for name in ("start", "end"):
-                rows[f"window_{name}"] = moments(late[name], simulation.zone)
-        rows["watermark"] = moments(late["watermark"], simulation.zone)
-        rows["behind"] = pd.to_timedelta((late["watermark"] - late["kept_until"]).to_numpy(), unit="us")
-        parts.append(rows)
+        parts.append(_late(simulation, side, late.drop_duplicates("row", keep="last"), "kept_until"))
     return stack(parts)
+
+
+def _late(simulation: Simulation, side: Side, late: pd.DataFrame, until: str) -> pd.DataFrame:
+    """A side's late rows; `until` is the column of the watermark from which on each is late."""
+    rows = plain_rows(simulation, side).iloc[late["row"]].reset_index(drop=True)
+    if simulation.windowed:
+        for name in ("start", "end"):
+            rows[f"window_{name}"] = moments(late[name], simulation.zone)
+    rows["watermark"] = moments(late["watermark"], simulation.zone)
+    rows["behind"] = pd.to_timedelta((late["watermark"] - late[until]).to_numpy(), unit="us")
+    return rows
 
 
 def moments(microseconds: pd.Series[Any], zone: str | None) -> pd.Series[Any]:

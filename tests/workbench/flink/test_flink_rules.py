@@ -207,7 +207,7 @@ def test_a_window_fires_again_for_each_row_within_the_allowed_lateness():
     patient = wb.flink.preview(join, *sides(left, right), allowed_lateness="5 s")
     assert late(patient) == set()
     first = [each for each in pairs(patient) if each[1] in (0, 2)]
-    assert first == [(1, 0, 0), (2, 0, 0), *[(2, 0, 0), (2, 0, 2), (2, 2, 0), (2, 2, 2)][:0], *first[2:]]
+    assert first[:2] == [(1, 0, 0), (2, 0, 0)]
     assert Counter(batch for batch, *_ in first) == {1: 1, 2: 2 + 4, 3: 6}
     agree(CLUSTER[0], patient)
 
@@ -233,14 +233,7 @@ def test_rows_in_a_gap_between_windows_are_in_neither():
     agree(CLUSTER[0], preview)
 
 
-JOINS = st.one_of(
-    strategies.intervals(),
-    st.builds(wb.WindowJoin, strategies.windows, strategies.hows),
-    st.builds(wb.CoGroup, strategies.windows),
-)
-
-
-@strategies.in_parts(3, 60, case=strategies.cases(of=JOINS), lateness=LATENESS)
+@strategies.in_parts(3, 60, case=strategies.cases(of=strategies.joins_of_all_in_reach), lateness=LATENESS)
 def test_every_row_has_a_reason_and_a_fix_matches_it(case, lateness):
     preview = previewed(case, lateness, "micro-batch", None)
     rows = preview.rows

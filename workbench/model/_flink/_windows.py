@@ -18,7 +18,7 @@ from workbench.literals import SIDES, Side
 from workbench.model._flink import _sessions
 from workbench.model._flink._firings import Firings
 from workbench.model._hash_join import no_groups
-from workbench.model._outcome import Outcome, on_time
+from workbench.model._outcome import Outcome, on_time, present
 from workbench.model._outputs import Outputs, Placed, members, of_pairs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
@@ -57,14 +57,9 @@ def replay(
         sides[side]["matched"] = matched
     outputs = _grouped(sides, firings, met) if kind_of(join).grouped else _joined(join, sides, firings, met, shared)
     count = len(marks)
-    held = [mine.loc[mine["held"], ["batch", "evicted_in"]] for mine in sides.values()]
-    counted = sum(
-        np.cumsum(
-            np.subtract(*(np.bincount(np.minimum(each[name], count), minlength=count + 1)[:count] for name in each))
-        )
-        for each in held
-    )
-    return Outcome(marks, shared.keys, sides, outputs, groups, np.zeros(count, int), np.asarray(counted))
+    held = [mine[mine["held"]] for mine in sides.values()]
+    left, right = (present(each["batch"].to_numpy(), each["evicted_in"].to_numpy(), count) for each in held)
+    return Outcome(marks, shared.keys, sides, outputs, groups, np.zeros(count, int), left + right)
 
 
 def _fired(true: Micros, sides: Mapping[Side, pd.DataFrame]) -> Firings:
