@@ -277,3 +277,25 @@ def test_what_a_killed_process_left_is_removed_by_the_next(spark, tmp_path):
     place = storage.RemoteScratch(f"file://{tmp_path}", spark)
     assert {each.name for each in tmp_path.iterdir()} == {others, elsewhere, "data", place.address.rsplit("/", 1)[1]}
     place.remove()
+
+
+def test_a_removal_that_has_begun_is_finished_before_the_process_ends(tmp_path):
+    """The folder of a run that is given up just before the end: what removes it is slow."""
+    work = f"""
+import pathlib, time
+from workbench.engine import storage
+
+class Slow:
+    make = staticmethod(str)
+    sweep = staticmethod(lambda folder: None)
+
+    def remove(self, address):
+        time.sleep(1)
+        pathlib.Path({str(tmp_path / "removed")!r}).write_text(address)
+
+storage._files = lambda spark: Slow()
+place = storage.RemoteScratch("far://away", None)
+place = None
+"""
+    subprocess.run([sys.executable, "-c", work], check=True, timeout=60)
+    assert (tmp_path / "removed").read_text().startswith("far://away/")
