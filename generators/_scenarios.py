@@ -211,7 +211,7 @@ def page_views_searches(draw: Draw) -> tuple[Side, Side]:
 def orders_prices(draw: Draw) -> tuple[Side, Side]:
     """A shop whose prices change: orders, and each product's prices, some of them in bursts; one order in 20 has none.
 
-    Suits an as-of join, ``AsOfJoin("backward", "2 minutes", how="left")``: an order is charged the price that was in
+    Suits an as-of join, ``AsOfJoin("backward", "20 seconds", how="left")``: an order is charged the price that was in
     force at its time, however many changes there were before, and a change that comes late must not be missed.
     """
     count = draw.settings.events

@@ -19,7 +19,7 @@ SUITED = {
     "goods_info_price": wb.IntervalJoin("-6 seconds", "-4 seconds", how="left"),
     "transfers": wb.CoGroup(wb.Tumbling("1 minute")),
     "page_views_searches": wb.WindowJoin(wb.Session("15 seconds")),
-    "orders_prices": wb.AsOfJoin("backward", "2 minutes", how="left"),
+    "orders_prices": wb.AsOfJoin("backward", "20 seconds", how="left"),
 }
 
 
@@ -53,7 +53,7 @@ def test_the_suited_join_finds_most_partners(scenario):
         "goods_info_price": 0.8,
         "transfers": 0.9,
         "page_views_searches": 0.7,
-        "orders_prices": 0.95,
+        "orders_prices": 0.4,  # with as many products as orders the last price is often older than 20 seconds
     }
     assert share == pytest.approx(wanted[scenario], abs=0.06)
 

@@ -1,4 +1,4 @@
-"""What each watermark delay of a side keeps, and how long rows without partner wait with it."""
+"""What each watermark delay of a side keeps, and how long results wait with it."""
 
 from __future__ import annotations
 
@@ -22,18 +22,23 @@ def by_delay(table: pd.DataFrame, what: str) -> Drawing:
     Parameters
     ----------
     table
-        ``stream``, ``delay`` (seconds), ``kept``, ``wait`` (seconds); all other settings as they are.
+        ``stream``, ``delay`` (seconds), ``kept``, ``wait`` (seconds), ``at_the_end``; all other settings as they are.
     what
         ``kept`` or ``wait``.
     """
-    titles = {"kept": "What each delay keeps", "wait": "How long rows without partner wait"}
+    titles = {"kept": "What each delay keeps", "wait": "How long results wait"}
     subtitle = "one side's delay changed, all else as it is"
+    if what == "wait":
+        subtitle = f"99 % wait no longer, in event time; {subtitle}"
+        if not table["wait"].any():
+            at_the_end = "nothing waits, or what does comes out only when the input ends"
+            subtitle = at_the_end if table["at_the_end"].any() else "nothing waits: every result comes out at once"
     return Drawing(_layout(what, tuple(dict.fromkeys(table["stream"]))), {"delays": table}, titles[what], subtitle)
 
 
 def _table(scene: TuningScene) -> pd.DataFrame:
     parts = []
-    table = scene.table.assign(wait=scene.table["end_wait_99"].dt.total_seconds())
+    table = scene.table.assign(wait=scene.table[["wait_99", "end_wait_99"]].max(axis=1).dt.total_seconds())
     now = table[table["now"]].iloc[0]
     for side, stream in zip(SIDES, (scene.left, scene.right), strict=True):
         name = DELAYS[side]
@@ -42,7 +47,9 @@ def _table(scene: TuningScene) -> pd.DataFrame:
         others = [each for each in scene.settings if each != name]
         mine = table[(table[others] == now[others]).all(axis=1)]
         seconds = mine[name].map(lambda each: times.parse(each, "delay").total_seconds())
-        parts.append(mine[["kept", "wait"]].assign(delay=seconds, stream=stream.name).sort_values("delay"))
+        parts.append(
+            mine[["kept", "wait", "at_the_end"]].assign(delay=seconds, stream=stream.name).sort_values("delay")
+        )
     if not parts:
         raise wrong("over", scene.settings, "vary left.watermark or right.watermark to see what delays do")
     return pd.concat(parts, ignore_index=True)
@@ -76,7 +83,7 @@ DELAYS_VIEW = TuningView(
 WAITS_VIEW = TuningView(
     "waits",
     "Wait by delay",
-    "How long rows without partner wait for the watermark.",
-    """How long rows without partner wait with each watermark delay of a side, all other settings as they are.""",
+    "How long results wait for the watermark: pairs from their second row on, others from the end of their window.",
+    """How long results wait with each watermark delay of a side, all other settings as they are.""",
     lambda scene: by_delay(_table(scene), "wait"),
 )

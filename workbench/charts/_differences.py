@@ -17,7 +17,9 @@ from workbench.kinds import kind_of
 _BINS = 80
 
 
-def differences(seconds: np.ndarray[Any, Any], bounds: pd.DataFrame, names: Sequence[str]) -> Drawing:
+def differences(
+    seconds: np.ndarray[Any, Any], bounds: pd.DataFrame, names: Sequence[str], interval: tuple[float, float] | None
+) -> Drawing:
     """Time differences of all rows of one key, right less left, with the bounds.
 
     Parameters
@@ -28,15 +30,17 @@ def differences(seconds: np.ndarray[Any, Any], bounds: pd.DataFrame, names: Sequ
         ``seconds``, ``label``.
     names
         The names of the two streams.
+    interval
+        The least and the greatest difference of a pair that the join takes, in seconds; None: it is no interval.
     """
     edges = np.histogram_bin_edges(seconds, bins=_BINS) if len(seconds) else np.array([0.0, 1.0])
     pairs, _ = np.histogram(seconds, edges)
     table = pd.DataFrame({"from": edges[:-1], "to": edges[1:], "pairs": pairs})
-    inside = "no bounds"
-    if len(bounds) == 2 and len(seconds):
-        low, high = bounds["seconds"]
-        share = ((seconds >= low) & (seconds <= high)).mean()
-        inside = f"{share:.1%} of {len(seconds):,} pairs of rows of one key lie within the bounds"
+    inside = f"{len(seconds):,} pairs of rows of one key"
+    if interval is not None and len(seconds):
+        share = ((seconds >= interval[0]) & (seconds <= interval[1])).mean()
+        by = "bounds" if len(bounds) == 0 or "bound" in bounds["label"].iloc[0] else bounds["label"].iloc[0]
+        inside = f"{share:.1%} of {inside} lie within the {by}"
     title = f"How long {names[1]} come after {names[0]}"
     return Drawing(_layout(tuple(names)), {"pairs": table, "bounds": bounds}, title, inside)
 
@@ -60,16 +64,19 @@ def _layout(names: tuple[str, str]) -> Any:
     place: dict[str, Any] = {"dy": -4, "baseline": "bottom", "fontSize": 11, "color": QUIET}
     labels = bounds.encode(x="seconds:Q", text="label:N", y=alt.value(0))
     lower = labels.transform_filter("datum.label == 'lower bound'").mark_text(align="right", dx=-4, **place)
-    upper = labels.transform_filter("datum.label == 'upper bound'").mark_text(align="left", dx=4, **place)
+    upper = labels.transform_filter("datum.label != 'lower bound'").mark_text(align="left", dx=4, **place)
     chart: Any = alt.layer(bars, rules, lower, upper).add_params(*params(picked=[]))
     return looks(chart.properties(width=WIDTH, height=TUNING_HEIGHT))
 
 
 def _draw(scene: TuningScene) -> Drawing:
     kind = kind_of(scene.join)
-    limits = kind.limits(scene.join) if kind.interval(scene.join) is not None else []
+    interval = kind.interval(scene.join)
+    limits = [] if interval is None else kind.limits(scene.join)
     drawn = pd.DataFrame([(label, each / 1e6) for label, each in limits], columns=["label", "seconds"])
-    return differences(scene.differences()["seconds"].to_numpy(), drawn, (scene.left.name, scene.right.name))
+    within = None if interval is None else (interval[0] / 1e6, interval[1] / 1e6)
+    seconds = scene.differences()["seconds"].to_numpy()
+    return differences(seconds, drawn, (scene.left.name, scene.right.name), within)
 
 
 VIEW = TuningView(

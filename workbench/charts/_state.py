@@ -22,12 +22,15 @@ from workbench.charts._style import (
     thin,
 )
 from workbench.charts._view import Scene, View
+from workbench.kinds import kind_of
 from workbench.streams import SIDES
 
 _MOST_BATCHES = 1_000
 
 
-def state(held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Sequence[str]) -> Drawing:
+def state(
+    held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Sequence[str], counted: str = ""
+) -> Drawing:
     """Rows in state by side over micro-batches, what was added and evicted, and the bytes of all of it.
 
     Parameters
@@ -40,13 +43,15 @@ def state(held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Se
         ``batch``, ``bytes`` (as Spark reports them).
     names
         The names of the two streams.
+    counted
+        What to say of Spark's own count, where it is not of these rows.
     """
     shown = thin(size, _MOST_BATCHES)
     held, moved = (each[each["batch"].isin(shown["batch"])] for each in (held, moved))
     most = int(held.groupby("batch")["rows"].sum().max()) if len(held) else 0
     tables = {"held": held, "moved": moved, "size": shown.rename(columns={"bytes": "rows"}), "moments": MOMENTS}
     layout = _layout(tuple(names), bool(size["bytes"].notna().any()))
-    return Drawing(layout, tables, "State", f"at most {most:,} rows")
+    return Drawing(layout, tables, "State", f"at most {most:,} rows{counted}")
 
 
 @layout
@@ -92,7 +97,10 @@ def _draw(scene: Scene) -> Drawing:
             moved.append(pd.DataFrame({"batch": batch, "stream": name, "rows": sign * rows, "what": what}))
     size = micro_batches[["batch", "state_bytes"]].rename(columns={"state_bytes": "bytes"})
     size["bytes"] = size["bytes"].astype(float)
-    return state(pd.concat(held), pd.concat(moved), size, names)
+    counts, shown = simulation.outcome.state_counts(), in_state["left"] + in_state["right"]
+    differ = len(counts) > 0 and counts.max() != shown.max()
+    counted = f"; Spark counts {counts.max():,} {kind_of(simulation.join).operator.holds.rstrip(',')}" if differ else ""
+    return state(pd.concat(held), pd.concat(moved), size, names, counted)
 
 
 VIEW = View(

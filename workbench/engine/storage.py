@@ -266,7 +266,9 @@ def _remove(files: _Files, address: str, copy: Scratch, maker: int) -> None:
     if os.getpid() != maker:
         return
     if threading.main_thread().is_alive():  # whoever collects garbage may be in the middle of a call to Spark
-        threading.Thread(target=files.remove, args=(address,), name="workbench storage").start()  # its end is waited for
+        threading.Thread(
+            target=files.remove, args=(address,), name="workbench storage"
+        ).start()  # its end is waited for
     else:
         files.remove(address)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import random
+import re
 from dataclasses import replace
 
 import helpers
@@ -404,3 +405,23 @@ def test_a_tolerance_that_is_far_too_wide_is_advised_against():
 def test_flinks_milliseconds_are_said_of_the_value_that_was_given():
     with pytest.raises(wb.ArgumentError, match="tolerance: got '500 microseconds'"):
         wb.flink.sql(wb.AsOfJoin("backward", "500 us"), *streams())
+
+
+def test_the_charts_of_a_tuning_know_the_tolerance():
+    sides = generators.generate("orders_prices", events=1000, seed=4)
+
+    def told(join):
+        tuning, state = wb.tune(join, *sides), wb.preview(join, *sides).charts.state()
+        charts = (tuning.charts.differences(), tuning.charts.waits(), state)
+        return [each.to_dict()["title"]["subtitle"] for each in charts]
+
+    near, waits, state = told(wb.AsOfJoin("backward", "20 seconds", how="left"))
+    assert "lie within the tolerance" in near
+    assert waits.startswith("99 % wait no longer, in event time")
+    assert re.fullmatch(r"at most \d+ rows; Spark counts \d+ rows, and groups of a left row's pairs", state)
+    assert "comes out only when the input ends" in told(wb.AsOfJoin("backward", "1 hour", how="left"))[1]
+    near, waits, state = told(wb.IntervalJoin("0 s", "3 s"))
+    assert "lie within the bounds" in near
+    assert waits == "nothing waits: every result comes out at once"
+    assert re.fullmatch(r"at most \d+ rows", state)
+    assert re.fullmatch(r"[\d,]+ pairs of rows of one key", told(wb.WindowJoin(wb.Tumbling("10 s")))[0])
