@@ -105,6 +105,7 @@ def test_the_wheel_holds_both_packages(wheel):
     templates = {str(each.relative_to(ROOT)) for each in (ROOT / "workbench").rglob("*.jinja")}
     assert len(templates) > 20
     assert templates <= set(names)
+    assert {str(each.relative_to(ROOT)) for each in (ROOT / "workbench").rglob("*.java")} <= set(names)
     assert {"workbench/__init__.py", "generators/__init__.py", "workbench/py.typed", "generators/py.typed"} <= set(
         names
     )
@@ -129,7 +130,7 @@ def test_the_metadata_is_complete(wheel):
     assert metadata["Description-Content-Type"] == "text/markdown"
     assert "# Stream-join workbench" in metadata.get_payload()
     extras = set(metadata.get_all("Provides-Extra"))
-    assert {"connect", "delta", "dev", "docs", "flights", "kafka", "postgresql"} == extras
+    assert {"connect", "delta", "dev", "docs", "flights", "flink", "kafka", "postgresql"} == extras
     packages = {re.split(r"[\[<>=; ]", each)[0] for each in metadata.get_all("Requires-Dist") if "extra ==" not in each}
     assert {"pyspark", "ipywidgets", "jupyterlab", "altair", "faker", "pandas"} <= packages
 

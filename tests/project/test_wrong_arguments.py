@@ -169,6 +169,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "flink.sql": SIDES,
     "flink.java": SIDES,
     "flink.preview": SIDES | {"allowed_lateness": "0 s", "watermarks": "row", "idleness": 2},
+    "flink.run": SIDES | {"allowed_lateness": "0 s", "watermarks": "row", "idleness": 2, "jars": None},
     "flink.class_name": {"left": LEFT, "right": RIGHT},
     "frames.stream": {"frame": _frame(), **STREAM, "arrival": "t", "trigger": "1 s"},
     "frames.sample": {"frame": _frame(), "rows": 2},
@@ -253,6 +254,7 @@ MADE_BY = {
     "Watch": "watch",
     "Backends": "backends",
     "flink.FlinkPreview": "flink.preview",
+    "flink.FlinkRun": "flink.run",
     "Live": "live",
     "Tuning": "tune",
     "Advice": "advise",
@@ -272,8 +274,9 @@ ON_SPARK = {
     "open_job",
     "watch",
     "backends",
+    "flink.run",
 }
-"""What goes on to Spark, or a broker, once its arguments are right."""
+"""What goes on to Spark, a broker or Flink, once its arguments are right."""
 
 
 _SLOW = {

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workbench.flink._preview import preview
-    from workbench.flink._result import FlinkPreview
+    from workbench.flink._result import FlinkPreview, FlinkRun
+    from workbench.flink._run import run
     from workbench.flink._texts import class_name, java, sql
 
-__all__ = ["FlinkPreview", "class_name", "java", "preview", "sql"]
+__all__ = ["FlinkPreview", "FlinkRun", "class_name", "java", "preview", "run", "sql"]
 
 _LATER = {
     "FlinkPreview": "flink._result",
+    "FlinkRun": "flink._result",
     "class_name": "flink._texts",
     "java": "flink._texts",
     "preview": "flink._preview",
+    "run": "flink._run",
     "sql": "flink._texts",
 }
 

@@ -1,4 +1,4 @@
-"""`FlinkPreview`: what Flink is expected to make of a recording."""
+"""`FlinkPreview`, what Flink is expected to make of a recording, and `FlinkRun`, what it has made of it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from workbench.runs.preview import Preview
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
-__all__ = ["FlinkPreview"]
+    from workbench.literals import Side
+    from workbench.model import Micros, Outputs
+
+__all__ = ["FlinkPreview", "FlinkRun"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,3 +78,93 @@ class FlinkPreview(Preview):
         from workbench.runs import tables
 
         return tables.late_in_flink(self.simulation)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FlinkRun(FlinkPreview):
+    """What Flink made of a recording. Made by `workbench.flink.run`.
+
+    Its `output` is what Flink emitted, and its late rows are those that Flink gave to the side output, or counted as
+    dropped; fates, reasons and state are the model's, which `comparison` holds to both.
+
+    Attributes
+    ----------
+    outputs
+        What Flink emitted: rows and groups by their row numbers, with the micro-batch after which they came.
+    dropped
+        The late rows by Flink: ``side``, ``row`` (its number on its side). With windows, rows in a gap between two are
+        among them, if they are late by their own time.
+    """
+
+    outputs: Outputs
+    dropped: pd.DataFrame
+
+    def __repr__(self) -> str:
+        differ = "; the workbench's model and Flink differ, see .comparison" if self.mismatch else ""
+        rows = int(self.outputs.table["emitted"].sum())
+        names = f"{self.left.name} and {self.right.name}"
+        return f"<FlinkRun{self._called()} of {self.join} on {names}: {rows:,} emitted{differ}>"
+
+    @cached_property
+    def raw_output(self) -> pa.Table:
+        """What Flink emitted."""
+        from workbench.runs import output
+
+        return output.table(self.simulation, self.outputs)
+
+    @cached_property
+    def _batches(self) -> pd.DataFrame:
+        import numpy as np
+
+        found = super()._batches.copy()
+        emitted = self.outputs.table["batch"].to_numpy()
+        found["output_rows"] = np.bincount(emitted, minlength=len(found))[: len(found)]
+        late = np.concatenate([self.side(side).arrival[rows] for side, rows in self._dropped_by_side.items()])
+        found["dropped"] = np.bincount(late, minlength=len(found))[: len(found)]
+        return found
+
+    @property
+    def comparison(self) -> pd.DataFrame:
+        """The model compared with Flink: what came out and when, which rows were late.
+
+        Columns: ``what`` (was compared), ``model``, ``flink`` (how many facts each has), ``differences`` (how many),
+        ``examples``.
+        """
+        return self._comparison.copy()
+
+    @cached_property
+    def _comparison(self) -> pd.DataFrame:
+        import numpy as np
+        import pandas as pd
+
+        from workbench.joins import emission
+        from workbench.kinds import kind_of
+        from workbench.runs.verification import compared, output_facts
+
+        sides, grouped = emission(self.join).sides, kind_of(self.join).grouped
+        expected: list[Micros] = []
+        dropped: list[Micros] = []
+        for number, (side, rows) in enumerate(self._dropped_by_side.items()):
+            mine = self.outcome.assignments[side]
+            late = np.setdiff1d(mine["row"], mine.loc[~mine["late"], "row"])
+            in_a_window = rows[np.isin(rows, mine["row"])]  # Flink counts late rows between two windows, too
+            for found, each in ((expected, late), (dropped, in_a_window)):
+                found.append(np.column_stack([np.full(len(each), number), each]))
+        out = [output_facts(each, grouped, sides) for each in (self.outcome.outputs, self.outputs)]
+        late_rows = [np.concatenate(each) for each in (expected, dropped)]
+        facts = {"left row, right row, window and micro-batch of what came out": out, "late rows": late_rows}
+        return pd.DataFrame([compared(what, model, found, "Flink") for what, (model, found) in facts.items()])
+
+    @property
+    def mismatch(self) -> str:
+        """A sentence to show where model and Flink differ; empty where they agree."""
+        if not self._comparison["differences"].any():
+            return ""
+        return "the workbench's model and Flink differ on this run, so its reasons may be wrong: see run.comparison"
+
+    @cached_property
+    def _dropped_by_side(self) -> dict[Side, Micros]:
+        from workbench.literals import SIDES
+
+        found = {side: self.dropped.loc[self.dropped["side"] == side, "row"].to_numpy() for side in SIDES}
+        return {side: rows.astype("int64") for side, rows in found.items()}

@@ -1,4 +1,4 @@
-"""The output of a join as the model computes it, in the columns in which Spark writes it."""
+"""The output of a join from what came out of it, in the columns in which Spark writes it."""
 
 from __future__ import annotations
 
@@ -10,30 +10,34 @@ from workbench.engine import sink_reader
 from workbench.joins import emission
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
-from workbench.model import Micros, Simulation
+from workbench.model import Micros, Outputs, Simulation
 
-__all__ = ["simulated"]
+__all__ = ["simulated", "table"]
 
 
 def simulated(simulation: Simulation) -> pa.Table:
-    """All rows that come out, as `Execution.raw_output` has them."""
-    table = _groups(simulation) if kind_of(simulation.join).grouped else _rows(simulation)
-    return sink_reader.ordered(sink_reader.as_spark_writes(table))
+    """All rows that the model says come out, as `Execution.raw_output` has them."""
+    return table(simulation, simulation.outcome.outputs)
 
 
-def _rows(simulation: Simulation) -> pa.Table:
-    rows = simulation.outcome.outputs.emitted(emission(simulation.join).sides)
+def table(simulation: Simulation, outputs: Outputs) -> pa.Table:
+    """All rows of some outputs of a join, as `Execution.raw_output` has them."""
+    made = _groups(simulation, outputs) if kind_of(simulation.join).grouped else _rows(simulation, outputs)
+    return sink_reader.ordered(sink_reader.as_spark_writes(made))
+
+
+def _rows(simulation: Simulation, outputs: Outputs) -> pa.Table:
+    rows = outputs.emitted(emission(simulation.join).sides)
     columns: dict[str, pa.ChunkedArray | pa.Array] = {}
     for side in emission(simulation.join).sides:
         numbers = rows[side].to_numpy()
-        table = _taken(simulation, side, numbers, numbers < 0)
-        columns |= {f"{side}_{name}": table.column(name) for name in table.column_names}
+        taken = _taken(simulation, side, numbers, numbers < 0)
+        columns |= {f"{side}_{name}": taken.column(name) for name in taken.column_names}
     return pa.table(columns | _spans(simulation, *(rows[name].to_numpy() for name in ("start", "end", "batch"))))
 
 
-def _groups(simulation: Simulation) -> pa.Table:
-    outputs = simulation.outcome.outputs
-    columns: dict[str, pa.ChunkedArray | pa.Array] = _keys(simulation)
+def _groups(simulation: Simulation, outputs: Outputs) -> pa.Table:
+    columns: dict[str, pa.ChunkedArray | pa.Array] = _keys(simulation, outputs)
     for side in SIDES:
         mine = outputs.of(side)
         offsets = np.concatenate([[0], np.cumsum(outputs.counts(side))]).astype(np.int32)
@@ -43,9 +47,9 @@ def _groups(simulation: Simulation) -> pa.Table:
     return pa.table(columns | spans)
 
 
-def _keys(simulation: Simulation) -> dict[str, pa.Array]:
+def _keys(simulation: Simulation, outputs: Outputs) -> dict[str, pa.Array]:
     """The key columns of each output, which are the same on both sides, from its first row on either."""
-    outputs, found = simulation.outcome.outputs, {}
+    found = {}
     for side in SIDES:
         first = outputs.first(side)
         numbers = pa.array(first, pa.int64(), mask=first < 0)

@@ -24,7 +24,7 @@ from workbench.literals import SIDES, Side
 from workbench.model import Micros, Outcome, Outputs, Simulation, drop_counts
 from workbench.runs import tables
 
-__all__ = ["MOST_ROWS", "STATE", "compare", "save_report"]
+__all__ = ["MOST_ROWS", "STATE", "compare", "compared", "output_facts", "save_report"]
 
 STATE = "micro-batch, side and row of what is in state"
 """The fact whose comparison reads the checkpoint."""
@@ -68,18 +68,18 @@ def compare(
         execution.at_hand()  # says why not
     return pd.DataFrame(
         [
-            _fact("watermark of each micro-batch", _model_marks(outcome), _spark_marks(micro_batches)),
-            _fact(
+            compared("watermark of each micro-batch", _model_marks(outcome), _spark_marks(micro_batches)),
+            compared(
                 "left row, right row, window and micro-batch of what came out",
-                _output_facts(outcome.outputs, grouped, emission(simulation.join).sides),
-                _output_facts(sink_reader.outputs(execution.raw_output), grouped),
+                output_facts(outcome.outputs, grouped, emission(simulation.join).sides),
+                output_facts(sink_reader.outputs(execution.raw_output), grouped),
             ),
-            _fact(
+            compared(
                 operator.drops,
                 _numbered(drop_counts(simulation.join, outcome)),
                 _spark_counts(micro_batches, "dropped"),
             ),
-            _fact(
+            compared(
                 f"number of {operator.holds} in state after each micro-batch (numRowsTotal)",
                 _numbered(outcome.state_counts()),
                 _spark_counts(micro_batches, "state_rows"),
@@ -97,7 +97,7 @@ def _state_fact(
         return [execution.compared_state] if execution.compared_state is not None else []
     batches = _with_state(simulation, micro_batches, every)
     return [
-        _fact(STATE, _model_state(simulation.outcome, batches), _spark_state(simulation, execution, batches)),
+        compared(STATE, _model_state(simulation.outcome, batches), _spark_state(simulation, execution, batches)),
     ]
 
 
@@ -111,23 +111,34 @@ def _with_state(simulation: Simulation, micro_batches: pd.DataFrame, every: bool
     return sorted({int(small.idxmax()), int(small.index[len(small) // 2]), int(small.index[-1])})
 
 
-def _fact(what: str, model: Micros, spark: Micros) -> dict[str, Any]:
-    model, spark = (each[np.lexsort(each.T[::-1])] for each in (model, spark))
-    differences = [] if np.array_equal(model, spark) else list(_difference(model, spark))
+def compared(what: str, model: Micros, found: Micros, engine: str = "Spark") -> dict[str, Any]:
+    """A row of `compare`.
+
+    Parameters
+    ----------
+    what
+        What is compared.
+    model, found
+        One row a fact, in any order: as the model has them, and as the engine.
+    engine
+        What ran the join.
+    """
+    model, found = (each[np.lexsort(each.T[::-1])] for each in (model, found))
+    differences = [] if np.array_equal(model, found) else list(_difference(model, found, engine))
     return {
         "what": what,
         "model": len(model),
-        "spark": len(spark),
+        engine.lower(): len(found),
         "differences": len(differences),
         "examples": "; ".join(differences[:_SPELLED_OUT]),
     }
 
 
-def _difference(model: Micros, spark: Micros) -> Iterable[str]:
-    counted = [Counter(map(tuple, each.tolist())) for each in (model, spark)]
+def _difference(model: Micros, found: Micros, engine: str) -> Iterable[str]:
+    counted = [Counter(map(tuple, each.tolist())) for each in (model, found)]
     only = [list((one - other).elements()) for one, other in (counted, counted[::-1])]
     for pair in zip_longest(*only):
-        for words, each in zip(("model only", "Spark only"), pair, strict=True):
+        for words, each in zip(("model only", f"{engine} only"), pair, strict=True):
             if each is not None:
                 yield f"{words}: {each}"
 
@@ -145,7 +156,18 @@ def _spark_marks(micro_batches: pd.DataFrame) -> Micros:
     return _columns(micro_batches["batch"], tables.micros(micro_batches["watermark"]))
 
 
-def _output_facts(outputs: Outputs, grouped: bool, sides: tuple[Side, ...] = SIDES) -> Micros:
+def output_facts(outputs: Outputs, grouped: bool, sides: tuple[Side, ...] = SIDES) -> Micros:
+    """What came out, as facts to compare: rows, window, micro-batch.
+
+    Parameters
+    ----------
+    outputs
+        What came out.
+    grouped
+        Whether in groups.
+    sides
+        The sides whose rows come out.
+    """
     rows = outputs.emitted(sides)
     names = ["left", "right", "start", "end", "batch", *(["further"] if grouped else [])]
     return _columns(*(rows[name] for name in names))

@@ -11,11 +11,13 @@ import strategies
 from helpers import stream
 from hypothesis import assume
 from hypothesis import strategies as st
-from lock_step import Cluster, case_lines
 
 import generators
 import workbench as wb
 from workbench import charts, fixes
+from workbench.flink import FlinkRun
+from workbench.flink.cluster import Cluster, case_lines
+from workbench.flink.emissions import outputs
 from workbench.joins import how_of
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
@@ -108,6 +110,8 @@ def agree(cluster, preview):
     output, dropped = cluster.run(case_lines(preview.simulation))
     assert given_by_flink(preview.join, output) == expected(preview)
     assert late_in_flink(preview, dropped) == late(preview)
+    run = FlinkRun(preview.simulation, outputs(preview.simulation, output), dropped)
+    assert run.mismatch == "", run.comparison.to_string()
 
 
 def is_interval_of_sql(join):
