@@ -87,6 +87,11 @@ def _run(join: Any = JOIN) -> wb.Run:
 
 
 @cache
+def _flink_preview() -> wb.flink.FlinkPreview:
+    return wb.flink.preview(WINDOWED, LEFT, RIGHT)
+
+
+@cache
 def _tuning() -> wb.Tuning:
     return wb.tune(JOIN, LEFT, RIGHT, over={"left.watermark": ["0 s", "1 s"], "upper": ["1 s", "5 s"]})
 
@@ -170,6 +175,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "flink.java": SIDES,
     "flink.preview": SIDES | {"allowed_lateness": "0 s", "watermarks": "row", "idleness": 2},
     "flink.run": SIDES | {"allowed_lateness": "0 s", "watermarks": "row", "idleness": 2, "jars": None},
+    "flink.compare": {"here": _preview, "there": _flink_preview},
     "flink.class_name": {"left": LEFT, "right": RIGHT},
     "frames.stream": {"frame": _frame(), **STREAM, "arrival": "t", "trigger": "1 s"},
     "frames.sample": {"frame": _frame(), "rows": 2},
@@ -255,6 +261,8 @@ MADE_BY = {
     "Backends": "backends",
     "flink.FlinkPreview": "flink.preview",
     "flink.FlinkRun": "flink.run",
+    "flink.Comparison": "flink.compare",
+    "flink.Nearest": "flink.Comparison.nearest",
     "Live": "live",
     "Tuning": "tune",
     "Advice": "advise",

@@ -16,6 +16,7 @@ from workbench.charts._backends import backends
 from workbench.charts._delays import by_delay
 from workbench.charts._differences import differences
 from workbench.charts._drawing import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
+from workbench.charts._engines import engines
 from workbench.charts._heat import heat
 from workbench.charts._keys import keys_in_state
 from workbench.charts._late import late
@@ -60,6 +61,7 @@ __all__ = [
     "backends",
     "by_delay",
     "differences",
+    "engines",
     "heat",
     "keys_in_state",
     "late",

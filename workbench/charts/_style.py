@@ -115,7 +115,8 @@ def time_format(moments: pd.Series[Any]) -> str:
 
 def time_axis(**options: Any) -> alt.Axis:
     """An axis of event time; its format is the parameter ``time_format``."""
-    return alt.Axis(labelExpr="utcFormat(datum.value, time_format)", tickCount=10, labelOverlap=True, **options)
+    given: dict[str, Any] = {"tickCount": 10, "labelOverlap": True} | options
+    return alt.Axis(labelExpr="utcFormat(datum.value, time_format)", **given)
 
 
 def time_scale() -> alt.Scale:

@@ -8,14 +8,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from workbench.flink._compare import Comparison, Nearest, compare
     from workbench.flink._preview import preview
     from workbench.flink._result import FlinkPreview, FlinkRun
     from workbench.flink._run import run
     from workbench.flink._texts import class_name, java, sql
 
-__all__ = ["FlinkPreview", "FlinkRun", "class_name", "java", "preview", "run", "sql"]
+__all__ = [
+    "Comparison",
+    "FlinkPreview",
+    "FlinkRun",
+    "Nearest",
+    "class_name",
+    "compare",
+    "java",
+    "preview",
+    "run",
+    "sql",
+]
 
 _LATER = {
+    "Comparison": "flink._compare",
+    "Nearest": "flink._compare",
+    "compare": "flink._compare",
     "FlinkPreview": "flink._result",
     "FlinkRun": "flink._result",
     "class_name": "flink._texts",

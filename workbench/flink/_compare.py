@@ -1,0 +1,331 @@
+"""A run on Spark beside what Flink makes of the same rows: what differs, of which kind, why, and what comes nearest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import charts, times
+from workbench.errors import one_of, wrong
+from workbench.flink._kinds import DIFFERENCES, FLINK_DROPS, SPARK_DROPS, kinds
+from workbench.flink._result import FlinkPreview
+from workbench.kinds import kind_of
+from workbench.literals import DELAYS, SIDES, Policy, Side, row_ids
+from workbench.model import FlinkRules, Micros, Simulation
+from workbench.runs.labels import key_words
+from workbench.runs.preview import Preview
+from workbench.runs.result import Result
+from workbench.streams import same_rows
+
+if TYPE_CHECKING:
+    from workbench.charts import Drawing
+
+__all__ = ["Comparison", "Nearest", "compare"]
+
+_STEPS = (0.5, 0.9, 0.99, 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """A run on Spark beside what Flink makes of the same rows. Made by `workbench.flink.compare`.
+
+    Attributes
+    ----------
+    here
+        The run, or preview, on Spark.
+    there
+        The preview, or run, on Flink.
+    """
+
+    here: Result
+    there: FlinkPreview
+
+    def __repr__(self) -> str:
+        count, rows = int(self._counts["rows"].sum()), len(self.here.left) + len(self.here.right)
+        return f"<Comparison of Spark and Flink on {self.here.join}: {count:,} of {rows:,} rows fare differently>"
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """The rows that fare differently, with both stories.
+
+        Columns: ``side``, ``batch``, the row's columns, ``difference`` (one of `DIFFERENCES`), ``fate``, ``reason`` (on
+        Spark), ``flink_fate``, ``flink_reason``. Its index is that of ``here.rows``.
+        """
+        places = np.flatnonzero(self.kinds >= 0).tolist()
+        mine = self.here.explain(places).drop(columns=["fix_setting", "fix_value"])
+        theirs = self.there.explain(places)
+        named = np.array(DIFFERENCES, dtype=object)[self.kinds[places]]
+        mine.insert(mine.columns.get_loc("fate"), "difference", named)
+        return mine.assign(flink_fate=theirs["fate"], flink_reason=theirs["reason"])
+
+    @property
+    def counts(self) -> pd.DataFrame:
+        """How many rows there are of each kind of difference that there is: ``difference``, ``side``, ``rows``."""
+        return self._counts.copy()
+
+    @cached_property
+    def _counts(self) -> pd.DataFrame:
+        found = []
+        for side, mine in zip(SIDES, self._by_side, strict=True):
+            counted = np.bincount(mine[mine >= 0], minlength=len(DIFFERENCES))
+            found.append(pd.DataFrame({"difference": DIFFERENCES, "side": side, "rows": counted}))
+        table = pd.concat(found)
+        return table[table["rows"] > 0].sort_index(kind="stable").reset_index(drop=True)
+
+    @cached_property
+    def kinds(self) -> Micros:
+        """For each row of ``here.rows`` the place of its difference in `DIFFERENCES`; -1 where it fares alike."""
+        return np.concatenate(self._by_side)
+
+    @cached_property
+    def _by_side(self) -> list[Micros]:
+        found = kinds(self.here.simulation, self.there.simulation)
+        return [found[side] for side in SIDES]
+
+    @property
+    def drawing(self) -> Drawing:
+        """The chart as layout and tables."""
+        parts = []
+        for side, mine in zip(SIDES, self._by_side, strict=True):
+            stream = self.here.side(side)
+            rows = np.flatnonzero(mine >= 0)
+            some = (
+                rows
+                if len(rows) <= charts.MOST_ROWS
+                else rows[np.linspace(0, len(rows) - 1, charts.MOST_ROWS).astype(int)]
+            )
+            fates = [each.simulation.fates[side]["fate"].to_numpy()[some] for each in (self.here, self.there)]
+            columns = {"row_id": row_ids(side, some.tolist()), "stream": stream.name, "key": key_words(stream, some)}
+            parts.append(
+                pd.DataFrame(
+                    columns
+                    | {
+                        "time": stream.event_times[some].astype("datetime64[us]"),
+                        "difference": np.array(DIFFERENCES, dtype=object)[mine[some]],
+                        "spark": fates[0],
+                        "flink": fates[1],
+                        "batch": self.here.simulation.first + stream.arrival[some],
+                    }
+                )
+            )
+        ends = np.concatenate([self.here.side(side).event_times for side in SIDES]).astype("datetime64[us]")
+        span = pd.Series(ends)
+        return charts.engines(
+            pd.concat(parts, ignore_index=True),
+            self._counts.groupby("difference", sort=False)["rows"].sum(),
+            (span.min(), span.max()) if len(span) else (pd.Timestamp(0), pd.Timestamp(0)),
+            self.here.simulation.names,
+        )
+
+    def chart(self) -> Any:
+        """The rows that fare differently on event time, coloured by kind of difference: an Altair chart."""
+        return self.drawing.chart()
+
+    def why(self, row: int) -> pd.DataFrame:
+        """A row's two stories side by side.
+
+        Parameters
+        ----------
+        row
+            An index of ``here.rows``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``about`` (what each step is about), ``spark``, ``flink`` (what it says there; empty where it says nothing).
+        """
+        here, there = (_steps(each.why(row).facts) for each in (self.here, self.there))
+        steps = list(dict.fromkeys([*here, *there]))
+        words = {name: [facts.get(each, "") for each in steps] for name, facts in (("spark", here), ("flink", there))}
+        return pd.DataFrame({"about": [about for about, _ in steps]} | words)
+
+    def nearest(self, on: str = "spark") -> Nearest:
+        """The settings of one engine with which the fewest rows have another fate than on the other, as that is set.
+
+        Tried are, on ``spark``: the present delays and those with which half, 90 %, 99 % and all of the rows that only
+        Spark drops would come in time, each side by itself, under ``min`` and ``max``; on ``flink``, for joins with
+        windows, allowed latenesses that keep as many of the rows that only Flink drops, and for others delays.
+
+        Parameters
+        ----------
+        on
+            Whose settings may change: ``spark`` or ``flink``.
+        """
+        one_of("on", on, ("spark", "flink"))
+        return _nearest_on_spark(self) if on == "spark" else _nearest_on_flink(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Nearest:
+    """The settings of one engine that come nearest to the other. Made by `Comparison.nearest`.
+
+    Attributes
+    ----------
+    on
+        Whose settings these are: ``spark`` or ``flink``.
+    settings
+        The settings by name, as text.
+    table
+        All that were tried: the settings, ``other_fate`` (how many rows have another fate), ``differ`` (how many fare
+        differently in any way, such as a pair that comes out again); the best first.
+    remains
+        With these settings: as `Comparison.counts`.
+    comparison
+        The two engines with these settings.
+    """
+
+    on: str
+    settings: dict[str, str]
+    table: pd.DataFrame
+    remains: pd.DataFrame
+    comparison: Comparison
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{name} = {value}" for name, value in self.settings.items())
+        counted = self.remains.groupby("difference", sort=False)["rows"].sum()
+        rest = "; ".join(f"{rows:,}: {kind}" for kind, rows in counted.items())
+        count = len(self.comparison.here.left) + len(self.comparison.here.right)
+        engine = {"spark": "Spark", "flink": "Flink"}[self.on]
+        left = f"{int(counted.sum()):,} of {count:,} rows still fare differently ({rest})" if rest else "no row differs"
+        return f"nearest on {engine}: {words}; {left}"
+
+
+def compare(here: Result, there: FlinkPreview) -> Comparison:
+    """Hold a run on Spark against what Flink makes of the same rows, by kind of difference.
+
+    Parameters
+    ----------
+    here
+        What `workbench.run` or `workbench.preview` returned.
+    there
+        What `workbench.flink.preview` or `workbench.flink.run` returned, of the same rows.
+
+    Returns
+    -------
+    Comparison
+        Rows, counts by kind, a chart, two stories side by side, and the settings that come nearest.
+
+    Raises
+    ------
+    ArgumentError
+        If one is not of that engine, or the rows are others.
+
+    Examples
+    --------
+    >>> import generators
+    >>> import workbench as wb
+    >>> sides = generators.generate("orders_payments", events=200, late=0.3, watermark="1 s", seed=5)
+    >>> join = wb.WindowJoin(wb.Tumbling("10 seconds"))
+    >>> there = wb.flink.preview(join, *sides, allowed_lateness="5 seconds")
+    >>> wb.flink.compare(wb.preview(join, *sides), there)
+    <Comparison of Spark and Flink on WindowJoin(window=Tumbling(size='10 seconds')): 0 of 380 rows fare differently>
+    """
+    if not isinstance(here, Result) or isinstance(here, FlinkPreview):
+        raise wrong("here", here, "give what workbench.run or workbench.preview returned")
+    if not isinstance(there, FlinkPreview):
+        raise wrong("there", there, "give what workbench.flink.preview or workbench.flink.run returned")
+    for side in SIDES:
+        if not same_rows(here.side(side), there.side(side)):
+            raise wrong("there", there, f"its {side} rows are not those of here; give two of the same streams")
+    return Comparison(here, there)
+
+
+def _steps(facts: tuple[tuple[str, str], ...]) -> dict[tuple[str, int], str]:
+    """The steps of a story by what they are about, and the how many-th of these each is."""
+    seen: Counter[str] = Counter()
+    found = {}
+    for about, words in facts:
+        found[about, seen[about]] = words
+        seen[about] += 1
+    return found
+
+
+def _nearest_on_spark(comparison: Comparison) -> Nearest:
+    here, there = comparison.here.simulation, comparison.there.simulation
+    tried: list[tuple[dict[str, str], Simulation]] = []
+    policies: list[Policy] = ["min", "max"] if here.policy == "min" else ["max", "min"]
+    for policy, delays in product(policies, list(product(*(_delays(here, side, comparison) for side in SIDES)))):
+        tried.append((_named(delays) | {"policy": policy}, replace(_delayed(here, delays), policy=policy)))
+    counted = [_differing(simulation, there) for _, simulation in tried]
+    return _best("spark", tried, counted, lambda best: Comparison(Preview(best), comparison.there))
+
+
+def _nearest_on_flink(comparison: Comparison) -> Nearest:
+    here, there = comparison.here.simulation, comparison.there.simulation
+    tried: list[tuple[dict[str, str], Simulation]] = []
+    if kind_of(there.join).windowed:
+        rules = there.flink or FlinkRules()
+        for value in _spans(rules.allowed_lateness, _behind(comparison, FLINK_DROPS, there)):
+            changed = replace(rules, allowed_lateness=times.micros(value))
+            tried.append(({"allowed_lateness": value}, replace(there, flink=changed)))
+    else:
+        for delays in product(*(_delays(there, side, comparison) for side in SIDES)):
+            tried.append((_named(delays), _delayed(there, delays)))
+    counted = [_differing(here, simulation) for _, simulation in tried]
+    return _best("flink", tried, counted, lambda best: Comparison(comparison.here, FlinkPreview(best)))
+
+
+def _named(delays: tuple[str, ...]) -> dict[str, str]:
+    return {DELAYS[side]: value for side, value in zip(SIDES, delays, strict=True)}
+
+
+def _delayed(simulation: Simulation, delays: tuple[str, ...]) -> Simulation:
+    """The same with other watermark delays."""
+    left, right = (simulation.side(side).with_watermark(value) for side, value in zip(SIDES, delays, strict=True))
+    return replace(simulation, left=left, right=right)
+
+
+def _best(
+    on: str,
+    tried: list[tuple[dict[str, str], Simulation]],
+    counted: list[tuple[int, int]],
+    of: Callable[[Simulation], Comparison],
+) -> Nearest:
+    """What comes nearest; the present settings, which come first, of several that are alike."""
+    ranked = sorted(range(len(tried)), key=counted.__getitem__)
+    columns = [dict(zip(("other_fate", "differ"), each, strict=True)) for each in counted]
+    table = pd.DataFrame([tried[place][0] | columns[place] for place in ranked])
+    settings, simulation = tried[ranked[0]]
+    comparison = of(simulation)
+    return Nearest(on, settings, table, comparison.counts, comparison)
+
+
+def _differing(here: Simulation, there: Simulation) -> tuple[int, int]:
+    """How many rows have another fate, and how many fare differently in any way."""
+    fates = [here.fates[side]["fate"].to_numpy() != there.fates[side]["fate"].to_numpy() for side in SIDES]
+    ways = [each >= 0 for each in kinds(here, there).values()]
+    return int(np.concatenate(fates).sum()), int(np.concatenate(ways).sum())
+
+
+def _delays(simulation: Simulation, side: Side, comparison: Comparison) -> list[str]:
+    """The present delay of a side, and longer ones, with which rows that this engine drops alone come in time."""
+    dropped = SPARK_DROPS if simulation.flink is None else FLINK_DROPS
+    return _spans(times.micros(simulation.side(side).watermark), _behind(comparison, dropped, simulation))
+
+
+def _behind(comparison: Comparison, dropped: tuple[int, ...], simulation: Simulation) -> Micros:
+    """By how much the rows of some kinds of difference are late, in microseconds."""
+    found = []
+    for side, each in zip(SIDES, np.split(comparison.kinds, [len(comparison.here.left)]), strict=True):
+        mine = simulation.outcome.assignments[side]
+        until = mine["kept_until" if "kept_until" in mine else "end"].to_numpy()
+        late = mine["late"].to_numpy() & np.isin(each, dropped)[mine["row"]]
+        found.append((mine["watermark"].to_numpy() - until)[late])
+    return np.concatenate(found)
+
+
+def _spans(now: int, more: Micros) -> list[str]:
+    """A span and so much longer ones, in whole milliseconds, as text."""
+    longer = (
+        [now + (int(np.quantile(more, share, method="inverted_cdf")) // 1000 + 2) * 1000 for share in _STEPS]
+        if len(more)
+        else []
+    )
+    return [times.text(pd.Timedelta(each, unit="us").to_pytimedelta()) for each in dict.fromkeys([now, *longer])]
