@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from workbench.app._chart_panel import ChartPanel
 from workbench.app._details import DetailsPanel
+from workbench.app._flink import FlinkPanel
 from workbench.app._form import show
 from workbench.app._key_steps import KeySteps
 from workbench.app._picking import params, rows_of_mark, same_rows, window_of_mark
@@ -82,7 +83,9 @@ class ResultsPanel:
         self._remark = HTML()
         self._remark.add_class("sjw-remark")
         self._tune = self.tune = TunePanel(self._draw_soon, apply)
+        self._flink = FlinkPanel(self._draw_soon, apply, self._pick)
         own: dict[str, Callable[[Result], Drawing | None]] = {
+            "Flink": self._flink.drawing,
             "Tune": self._tune.drawing,
             "Live": lambda _: live_chart(),
         }
@@ -94,7 +97,9 @@ class ResultsPanel:
         self._steps = KeySteps(self._pick)
         self._parts = {
             "tune": self._tune.widget,
+            "flink": self._flink.rules,
             "chart": self._chart.widget,
+            "stories": self._flink.stories,
             "table": self._table.widget,
             "steps": self._steps.widget,
             "code": self._texts.widget,
@@ -153,7 +158,7 @@ class ResultsPanel:
 
     def _wanted(self, tab: Tab) -> Any:
         """What a drawing depends on, but the moment and what is picked, which it takes as parameters."""
-        return id(self.run), tab.name, self._chart.cut, self._texts.chosen, self._tune.view
+        return id(self.run), tab.name, self._chart.cut, self._texts.chosen, self._tune.view, self._flink.asked
 
     def _listed(self) -> Any:
         """What the table depends on, but what is picked."""
@@ -212,6 +217,8 @@ class ResultsPanel:
         show(self.details.widget, (bool(self._picked) or batch is not None) and not tab.mute)
         if "table" in tab.parts:
             self._table.mark(self._picked)
+        if "stories" in tab.parts:
+            self._flink.explain(self._picked)
         self.details.explain(run, self._picked, self._window, batch)
 
     def _clicked(self, clicked: dict[str, Any]) -> None:

@@ -32,22 +32,24 @@ class Tab:
     @property
     def mute(self) -> bool:
         """Whether the explanation of what is picked is left out beside it."""
-        return bool({"code", "runs", "tune"} & set(self.parts))
+        return bool({"code", "runs", "tune", "flink"} & set(self.parts))
 
     @property
     def of_time(self) -> bool:
         """Whether it shows a moment of the run, or a stretch of its event time."""
-        return self.name not in ("Live", "Tune")
+        return self.name not in ("Live", "Tune", "Flink")
 
 
 _SCRIPT = "The PySpark script of this join, the same join for Flink, and the cell that does what this page does."
 _NOT_LIVE = "No live query yet: Go live, and the generators write while the query runs."
 _LIVE = "How a live query keeps up: rates, duration of micro-batches, rows that wait, backpressure."
+_FLINK = "The same rows under Flink's rules: which fare differently, and why; what to set on either to come nearest."
 _OWN = (
     Tab("Output", "What came out of the join.", ("table",)),
     Tab("Script", _SCRIPT, ("code",)),
     Tab("Live", _LIVE, ("chart",), nothing=_NOT_LIVE),
     Tab("Tune", "What each watermark delay keeps and costs; click a point to take its setting.", ("tune", "chart")),
+    Tab("Flink", _FLINK, ("flink", "chart", "stories")),
     Tab("Runs", "Past runs: go back to one, compare two side by side.", ("runs",)),
 )
 

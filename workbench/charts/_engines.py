@@ -10,6 +10,7 @@ import pandas as pd
 
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import (
+    INK,
     TIMES,
     WIDTH,
     layout,
@@ -26,7 +27,11 @@ _COLOURS = ("#c8321e", "#e69f00", "#7b3fa0", "#b07cc6", "#2a78b5", "#56b4c9", "#
 
 
 def engines(
-    rows: pd.DataFrame, counts: pd.Series[int], span: tuple[pd.Timestamp, pd.Timestamp], names: Sequence[str]
+    rows: pd.DataFrame,
+    counts: pd.Series[int],
+    span: tuple[pd.Timestamp, pd.Timestamp],
+    names: Sequence[str],
+    kinds: Sequence[str],
 ) -> Drawing:
     """Rows that fare differently, on event time, a line for each kind of difference.
 
@@ -40,9 +45,11 @@ def engines(
         The first and the last event time of all rows.
     names
         The names of the two streams.
+    kinds
+        All kinds of difference that there may be: each has a colour of its own.
     """
     table = pd.DataFrame({"difference": counts.index, "rows": counts.to_numpy()})
-    table["label"] = [f"{count:,}" for count in counts]
+    table["label"] = [f"{count:,}: {kind}" for kind, count in counts.items()]
     total = int(counts.sum())
     title = f"{total:,} {'row fares' if total == 1 else 'rows fare'} differently on Spark and on Flink"
     drawn = f"{len(rows):,} of them are drawn; " if len(rows) < total else ""
@@ -50,20 +57,21 @@ def engines(
         f"{drawn}pick one for both stories" if total else "Spark and Flink treat all rows of this recording alike"
     )
     tables = {"rows": rows, "counts": table}
-    return Drawing(_layout(tuple(names), tuple(counts.index)), tables, title, subtitle, span_params(*span))
+    colours = tuple(colour for kind, colour in zip(kinds, _COLOURS, strict=True) if kind in counts.index)
+    made = _layout(tuple(names), tuple(counts.index), colours)
+    return Drawing(made, tables, title, subtitle, span_params(*span))
 
 
 @layout
-def _layout(names: tuple[str, str], kinds: tuple[str, ...]) -> Any:
+def _layout(names: tuple[str, str], kinds: tuple[str, ...], colours: tuple[str, ...]) -> Any:
     y = alt.Y(
         "difference:N",
-        title=None,
         sort=list(kinds),
-        scale=alt.Scale(domain=list(kinds)),
-        axis=alt.Axis(labelLimit=330, domain=False, ticks=False, grid=True),
+        scale=alt.Scale(domain=list(kinds), paddingInner=0.45, paddingOuter=0.3),
+        axis=None,
     )
     x = alt.X("time:T", title="event time", axis=time_axis(tickCount=6), scale=time_scale())
-    colour = alt.Color("difference:N", legend=None, scale=alt.Scale(domain=list(kinds), range=list(_COLOURS)))
+    colour = alt.Color("difference:N", legend=None, scale=alt.Scale(domain=list(kinds), range=list(colours)))
     shape = alt.Shape(
         "stream:N",
         legend=alt.Legend(title=None, orient="top", symbolSize=90),
@@ -93,8 +101,8 @@ def _layout(names: tuple[str, str], kinds: tuple[str, ...]) -> Any:
     rings = picked_points().encode(x=x, y=y, yOffset=offset)
     words = (
         alt.Chart(alt.NamedData("counts"))
-        .mark_text(align="left", dx=6, fontSize=12, fontWeight="bold")
-        .encode(y=y, x=alt.value(WIDTH - 220), text="label:N", color=colour)
+        .mark_text(align="left", baseline="bottom", dx=2, dy=-2, fontSize=12, color=INK)
+        .encode(y=alt.Y("difference:N", sort=list(kinds), bandPosition=0), x=alt.value(0), text="label:N")
     )
-    chart = alt.layer(points, rings, words).properties(width=WIDTH - 220, height=max(60, 46 * len(kinds)))
+    chart: Any = alt.layer(points, rings, words).properties(width=WIDTH, height=max(60, 58 * len(kinds)))
     return looks(chart.add_params(*params(**TIMES, moment=LATEST, picked=[])))

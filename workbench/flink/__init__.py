@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workbench.flink._compare import Comparison, Nearest, compare
+    from workbench.flink._kinds import DIFFERENCES
     from workbench.flink._preview import preview
     from workbench.flink._result import FlinkPreview, FlinkRun
     from workbench.flink._run import run
     from workbench.flink._texts import class_name, java, sql
 
 __all__ = [
+    "DIFFERENCES",
     "Comparison",
     "FlinkPreview",
     "FlinkRun",
@@ -28,6 +30,7 @@ __all__ = [
 ]
 
 _LATER = {
+    "DIFFERENCES": "flink._kinds",
     "Comparison": "flink._compare",
     "Nearest": "flink._compare",
     "compare": "flink._compare",

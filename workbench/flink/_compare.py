@@ -122,6 +122,7 @@ class Comparison:
             self._counts.groupby("difference", sort=False)["rows"].sum(),
             (span.min(), span.max()) if len(span) else (pd.Timestamp(0), pd.Timestamp(0)),
             self.here.simulation.names,
+            DIFFERENCES,
         )
 
     def chart(self) -> Any:
@@ -175,6 +176,8 @@ class Nearest:
     table
         All that were tried: the settings, ``other_fate`` (how many rows have another fate), ``differ`` (how many fare
         differently in any way, such as a pair that comes out again); the best first.
+    now
+        How many rows have another fate with the present settings.
     remains
         With these settings: as `Comparison.counts`.
     comparison
@@ -184,6 +187,7 @@ class Nearest:
     on: str
     settings: dict[str, str]
     table: pd.DataFrame
+    now: int
     remains: pd.DataFrame
     comparison: Comparison
 
@@ -294,7 +298,7 @@ def _best(
     table = pd.DataFrame([tried[place][0] | columns[place] for place in ranked])
     settings, simulation = tried[ranked[0]]
     comparison = of(simulation)
-    return Nearest(on, settings, table, comparison.counts, comparison)
+    return Nearest(on, settings, table, counted[0][0], comparison.counts, comparison)
 
 
 def _differing(here: Simulation, there: Simulation) -> tuple[int, int]:

@@ -47,7 +47,7 @@ def test_it_opens_ready_with_a_preview(page):
 
 
 def test_the_tabs_are_the_views_and_the_pages_own(page):
-    own = ("Output", "Script", "Live", "Tune", "Runs")
+    own = ("Output", "Script", "Live", "Tune", "Flink", "Runs")
     assert page.tabs == (*(view.tab for view in charts.views() if view.tab), *own)
 
 

@@ -365,7 +365,7 @@ class Changes(RuleBasedStateMachine):
     def redo(self):
         self.step(REDO)
 
-    @rule(view=st.sampled_from(["Timeline", "State", "Unmatched", "Tune"]))
+    @rule(view=st.sampled_from(["Timeline", "State", "Unmatched", "Tune", "Flink"]))
     def look_at(self, view):
         if self.page.tabs:
             self.page.look_at(view)

@@ -100,8 +100,8 @@ def address(tmp_path_factory):
         yield address, root
 
 
-OWN_TABS = ("Output", "Script", "Live", "Tune", "Runs")
-WITH_CHART = {view.tab for view in charts.views()} - {"Windows"} | {"Tune"}
+OWN_TABS = ("Output", "Script", "Live", "Tune", "Flink", "Runs")
+WITH_CHART = {view.tab for view in charts.views()} - {"Windows"} | {"Tune", "Flink"}
 WITH_TABLE = {view.tab for view in charts.views() if view.tab and view.listed is not None} | {"Output"}
 
 

@@ -568,7 +568,7 @@ def test_a_click_on_a_point_of_the_tuning_takes_its_setting(ran):
 
 
 def test_nothing_is_clipped(ran):
-    for name in ("Timeline", "Unmatched", "Script", "Tune", "Runs"):
+    for name in ("Timeline", "Unmatched", "Script", "Tune", "Flink", "Runs"):
         view(ran, name)
         ran.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         clipped = ran.evaluate(
