@@ -19,7 +19,7 @@ from workbench.runs.result import Result
 
 MOST_ROWS = 200_000
 """Rows of both sides up to which the page compares."""
-_MOST_TRIED = 20_000
+_MOST_TRIED = 5_000
 """Rows of both sides up to which it looks for the settings that come nearest."""
 _MOST_LISTED = 200
 _NEVER = "never"

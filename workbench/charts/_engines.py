@@ -23,7 +23,7 @@ from workbench.charts._style import (
     time_scale,
 )
 
-_COLOURS = ("#c8321e", "#e69f00", "#7b3fa0", "#b07cc6", "#2a78b5", "#56b4c9", "#8c8c8c", "#3f8f4f")
+_COLOURS = ("#c8321e", "#e69f00", "#7b3fa0", "#b07cc6", "#56b4c9", "#2a78b5", "#8c8c8c", "#8a5a33", "#3f8f4f")
 
 
 def engines(

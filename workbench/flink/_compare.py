@@ -16,9 +16,10 @@ from workbench import charts, times
 from workbench.errors import one_of, wrong
 from workbench.flink._kinds import DIFFERENCES, FLINK_DROPS, SPARK_DROPS, kinds
 from workbench.flink._result import FlinkPreview
-from workbench.kinds import kind_of
+from workbench.kinds import MS, kind_of
 from workbench.literals import DELAYS, SIDES, Policy, Side, row_ids
 from workbench.model import FlinkRules, Micros, Simulation
+from workbench.runs import tables
 from workbench.runs.labels import key_words
 from workbench.runs.preview import Preview
 from workbench.runs.result import Result
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Nearest", "compare"]
 
-_STEPS = (0.5, 0.9, 0.99, 1.0)
+_OURS = ("difference", "flink_fate", "flink_reason")
+_STEPS = (0.9, 0.99, 1.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,6 +64,7 @@ class Comparison:
         mine = self.here.explain(places).drop(columns=["fix_setting", "fix_value"])
         theirs = self.there.explain(places)
         named = np.array(DIFFERENCES, dtype=object)[self.kinds[places]]
+        mine = mine.rename(columns=tables.renamed(list(mine), _OURS))
         mine.insert(mine.columns.get_loc("fate"), "difference", named)
         return mine.assign(flink_fate=theirs["fate"], flink_reason=theirs["reason"])
 
@@ -150,9 +153,9 @@ class Comparison:
     def nearest(self, on: str = "spark") -> Nearest:
         """The settings of one engine with which the fewest rows have another fate than on the other, as that is set.
 
-        Tried are, on ``spark``: the present delays and those with which half, 90 %, 99 % and all of the rows that only
-        Spark drops would come in time, each side by itself, under ``min`` and ``max``; on ``flink``, for joins with
-        windows, allowed latenesses that keep as many of the rows that only Flink drops, and for others delays.
+        Tried are for each side the present delay, none, half of it, and those with which 90 %, 99 % and all of the rows
+        that only this engine drops would come in time: on ``spark`` under ``min`` and ``max``, on ``flink`` with the
+        present allowed lateness; and there, for joins with windows, as many allowed latenesses.
 
         Parameters
         ----------
@@ -236,8 +239,11 @@ def compare(here: Result, there: FlinkPreview) -> Comparison:
     if not isinstance(there, FlinkPreview):
         raise wrong("there", there, "give what workbench.flink.preview or workbench.flink.run returned")
     for side in SIDES:
-        if not same_rows(here.side(side), there.side(side)):
+        one, two = here.side(side), there.side(side)
+        if not same_rows(one, two) or (one.key, one.time) != (two.key, two.time):
             raise wrong("there", there, f"its {side} rows are not those of here; give two of the same streams")
+    if here.join != there.join:
+        raise wrong("there", there, f"here is of another join, {here.join}; give two of the same join")
     return Comparison(here, there)
 
 
@@ -263,15 +269,16 @@ def _nearest_on_spark(comparison: Comparison) -> Nearest:
 
 def _nearest_on_flink(comparison: Comparison) -> Nearest:
     here, there = comparison.here.simulation, comparison.there.simulation
+    rules, windowed = there.flink or FlinkRules(), kind_of(there.join).windowed
+    present = {"allowed_lateness": _text(rules.allowed_lateness)} if windowed else {}
     tried: list[tuple[dict[str, str], Simulation]] = []
-    if kind_of(there.join).windowed:
-        rules = there.flink or FlinkRules()
-        for value in _spans(rules.allowed_lateness, _behind(comparison, FLINK_DROPS, there)):
+    for delays in product(*(_delays(there, side, comparison) for side in SIDES)):
+        tried.append((_named(delays) | present, _delayed(there, delays)))
+    if windowed:
+        now = tried[0][0]
+        for value in _spans(rules.allowed_lateness, _behind(comparison, FLINK_DROPS, there))[1:]:
             changed = replace(rules, allowed_lateness=times.micros(value))
-            tried.append(({"allowed_lateness": value}, replace(there, flink=changed)))
-    else:
-        for delays in product(*(_delays(there, side, comparison) for side in SIDES)):
-            tried.append((_named(delays), _delayed(there, delays)))
+            tried.append((now | {"allowed_lateness": value}, replace(there, flink=changed)))
     counted = [_differing(here, simulation) for _, simulation in tried]
     return _best("flink", tried, counted, lambda best: Comparison(comparison.here, FlinkPreview(best)))
 
@@ -326,10 +333,14 @@ def _behind(comparison: Comparison, dropped: tuple[int, ...], simulation: Simula
 
 
 def _spans(now: int, more: Micros) -> list[str]:
-    """A span and so much longer ones, in whole milliseconds, as text."""
-    longer = (
-        [now + (int(np.quantile(more, share, method="inverted_cdf")) // 1000 + 2) * 1000 for share in _STEPS]
-        if len(more)
-        else []
-    )
-    return [times.text(pd.Timedelta(each, unit="us").to_pytimedelta()) for each in dict.fromkeys([now, *longer])]
+    """A span, none, half of it, and some so much longer ones, in whole milliseconds, as text."""
+    shorter = [0, now // 2 // MS * MS]
+    longer = []
+    if len(more):
+        reach = [int(np.quantile(more, share, method="inverted_cdf")) for share in _STEPS]
+        longer = [now + (each // MS + 2) * MS for each in reach]
+    return [_text(each) for each in dict.fromkeys([now, *shorter, *longer])]
+
+
+def _text(micros: int) -> str:
+    return times.text(pd.Timedelta(micros, unit="us").to_pytimedelta())

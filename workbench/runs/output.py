@@ -53,8 +53,8 @@ def _keys(simulation: Simulation, outputs: Outputs) -> dict[str, pa.Array]:
     for side in SIDES:
         first = outputs.first(side)
         numbers = pa.array(first, pa.int64(), mask=first < 0)
-        found[side] = simulation.side(side).table.select(simulation.left.key).take(numbers)
-    return {name: pc.coalesce(*(found[side].column(name) for side in SIDES)) for name in simulation.left.key}
+        found[side] = simulation.side(side).table.select(simulation.side(side).key).take(numbers).columns
+    return {name: pc.coalesce(*each) for name, *each in zip(simulation.left.key, *found.values(), strict=True)}
 
 
 def _taken(simulation: Simulation, side: Side, rows: Micros, missing: Micros | None = None) -> pa.Table:

@@ -44,3 +44,14 @@ def test_a_preview_of_groups_has_the_keys_of_both_sides_whatever_their_width():
     ]
     left, right = (wb.Stream.from_pandas(frame, name, "k", "t") for frame, name in zip(frames, "lr", strict=True))
     assert sorted(wb.preview(wb.CoGroup(wb.Tumbling("5 s")), left, right).output["k"]) == [1, 2, 3]
+
+
+def test_a_preview_of_groups_whose_keys_have_other_names():
+    at = pd.Timestamp("2026-01-01 10:00")
+    left, right = (
+        wb.Stream.from_pandas(pd.DataFrame({key: keys, "t": at}), name, key, "t")
+        for name, key, keys in (("l", "a", [1, 2]), ("r", "b", [2, 3]))
+    )
+    output = wb.preview(wb.CoGroup(wb.Tumbling("5 s")), left, right).output
+    assert sorted(output["a"]) == [1, 2, 3]
+    assert sorted(each["b"] for rows in output["right"] for each in rows) == [2, 3]
