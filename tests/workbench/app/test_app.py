@@ -138,7 +138,7 @@ def test_every_view_is_drawn_when_it_is_chosen(page):
             assert page.text("remark") == ""
             if "chart" in page.parts:
                 titles.add(page.drawn["title"])
-    assert len(titles) == 8
+    assert len(titles) == 9
     page.open("Windows")
     page.set({"Kind": "Sliding window join"})
     assert page.text("remark") == ""
