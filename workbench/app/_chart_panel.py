@@ -97,7 +97,7 @@ class ChartPanel:
         drawing, remark = self._drawing(run, tab)
         show(self.widget, drawing is not None)
         self._shown = self.cut.axis if tab.view is not None and tab.view.of_axes else WHOLE.axis
-        stretches = tab.view is not None and tab.view.of_rows
+        stretches = tab.of_rows
         show(self._bar, stretches)
         show(self._axis, tab.view is not None and tab.view.of_axes)
         show(self._whole, not self.cut.whole)

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from workbench import flink
 from workbench.app._form import show
 from workbench.app.html import HTML, html, together
-from workbench.charts import Drawing
+from workbench.charts import WHOLE, Cut, Drawing
 from workbench.errors import ArgumentError, TooLargeError, WorkbenchError
 from workbench.literals import RowId, Setting
 from workbench.runs.labels import Labels
@@ -90,8 +90,8 @@ class FlinkPanel:
         """The rules that are chosen."""
         return self.lateness.value, self.steps.value, self.idle.value
 
-    def drawing(self, run: Result) -> Drawing | None:
-        """The chart of what fares differently; None where that cannot be said, and then it is said why."""
+    def drawing(self, run: Result, cut: Cut) -> Drawing | None:
+        """The chart of a stretch of event time; None where nothing can be compared, and then the text says why."""
         show(self.lateness, run.windowed)
         if self._of != (run, *self.asked):
             self._of, self._comparison, self._settings = (run, *self.asked), None, {}
@@ -99,7 +99,11 @@ class FlinkPanel:
             show(self._take, bool(self._settings))
             self._offer()
         show(self.stories, self._comparison is not None)
-        return None if self._comparison is None else self._comparison.drawing
+        return (
+            None
+            if self._comparison is None
+            else self._comparison.drawing(cut.between if cut.axis == WHOLE.axis else None)
+        )
 
     def explain(self, picked: list[RowId]) -> None:
         """Both stories of the row that is picked."""

@@ -85,7 +85,7 @@ class ResultsPanel:
         self._tune = self.tune = TunePanel(self._draw_soon, apply)
         self._flink = FlinkPanel(self._draw_soon, apply, self._pick)
         own: dict[str, Callable[[Result], Drawing | None]] = {
-            "Flink": self._flink.drawing,
+            "Flink": lambda run: self._flink.drawing(run, self._chart.cut),
             "Tune": self._tune.drawing,
             "Live": lambda _: live_chart(),
         }

@@ -35,6 +35,11 @@ class Tab:
         return bool({"code", "runs", "tune", "flink"} & set(self.parts))
 
     @property
+    def of_rows(self) -> bool:
+        """Whether it shows a stretch of event time, which is chosen by dragging."""
+        return self.view.of_rows if self.view is not None else "flink" in self.parts
+
+    @property
     def of_time(self) -> bool:
         """Whether it shows a moment of the run, or a stretch of its event time."""
         return self.name not in ("Live", "Tune", "Flink")

@@ -40,9 +40,9 @@ def engines(
     rows
         ``row_id``, ``stream``, ``key``, ``time``, ``difference``, ``spark``, ``flink`` (the fates there), ``batch``.
     counts
-        How many rows there are of each kind, by its name, in the order in which they are shown.
+        How many rows there are of each kind, in all of event time, by its name, in the order in which they are shown.
     span
-        The first and the last event time of all rows.
+        The event times from which to which it shows.
     names
         The names of the two streams.
     kinds
@@ -52,14 +52,14 @@ def engines(
     table["label"] = [f"{count:,}: {kind}" for kind, count in counts.items()]
     total = int(counts.sum())
     title = f"{total:,} {'row fares' if total == 1 else 'rows fare'} differently on Spark and on Flink"
-    drawn = f"{len(rows):,} of them are drawn; " if len(rows) < total else ""
+    drawn = f"{len(rows):,} of them are shown; " if len(rows) < total else ""
     subtitle = (
         f"{drawn}pick one for both stories" if total else "Spark and Flink treat all rows of this recording alike"
     )
     tables = {"rows": rows, "counts": table}
     colours = tuple(colour for kind, colour in zip(kinds, _COLOURS, strict=True) if kind in counts.index)
     made = _layout(tuple(names), tuple(counts.index), colours)
-    return Drawing(made, tables, title, subtitle, span_params(*span))
+    return Drawing(made, tables, title, subtitle, span_params(*span), along="x")
 
 
 @layout

@@ -92,13 +92,14 @@ class Comparison:
         found = kinds(self.here.simulation, self.there.simulation)
         return [found[side] for side in SIDES]
 
-    @property
-    def drawing(self) -> Drawing:
-        """The chart as layout and tables."""
+    def drawing(self, between: Any = None) -> Drawing:
+        """The chart as layout and tables: what a page needs that redraws it; `between` as in `chart`."""
+        cut = charts.Cut.of(between)
         parts = []
         for side, mine in zip(SIDES, self._by_side, strict=True):
             stream = self.here.side(side)
-            rows = np.flatnonzero(mine >= 0)
+            inside = (stream.event_times >= cut.low) & (stream.event_times <= cut.high)
+            rows = np.flatnonzero((mine >= 0) & inside)
             some = (
                 rows
                 if len(rows) <= charts.MOST_ROWS
@@ -118,19 +119,27 @@ class Comparison:
                     }
                 )
             )
-        ends = np.concatenate([self.here.side(side).event_times for side in SIDES]).astype("datetime64[us]")
-        span = pd.Series(ends)
+        every = np.concatenate([self.here.side(side).event_times for side in SIDES])
+        ends = cut.low, cut.high
+        if cut.whole:
+            ends = (int(every.min()), int(every.max())) if len(every) else (0, 0)
         return charts.engines(
             pd.concat(parts, ignore_index=True),
             self._counts.groupby("difference", sort=False)["rows"].sum(),
-            (span.min(), span.max()) if len(span) else (pd.Timestamp(0), pd.Timestamp(0)),
+            (pd.Timestamp(ends[0], unit="us"), pd.Timestamp(ends[1], unit="us")),
             self.here.simulation.names,
             DIFFERENCES,
         )
 
-    def chart(self) -> Any:
-        """The rows that fare differently on event time, coloured by kind of difference: an Altair chart."""
-        return self.drawing.chart()
+    def chart(self, between: Any = None) -> Any:
+        """The rows that fare differently on event time, coloured by kind of difference: an Altair chart.
+
+        Parameters
+        ----------
+        between
+            Two event times, of which those between are drawn; None: all.
+        """
+        return self.drawing(between).chart()
 
     def why(self, row: int) -> pd.DataFrame:
         """A row's two stories side by side.

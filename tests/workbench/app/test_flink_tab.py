@@ -82,3 +82,18 @@ def test_where_there_is_nothing_to_compare_it_says_so(page):
     assert "use a number with a unit" in page.text("tuned")
     page.set({"Allowed lateness": "2 seconds"})
     assert page.usable(LIST)
+
+
+def test_the_stretch_that_is_shown_is_that_of_the_other_tabs(page):
+    page.set(TUMBLING | SHORT)
+    page.open("Flink")
+    every = shown(page)
+    low, high = sorted(every["time"].tolist())[:2]
+    page.brush(low - 1, high + 1)
+    assert len(shown(page)) < len(every)
+    assert shown(page)["time"].between(low - 1, high + 1).all()
+    page.open("Timeline")
+    assert page.drawn["params"]["high"] < every["time"].max()
+    page.open("Flink")
+    page.click("Show all")
+    assert len(shown(page)) == len(every)

@@ -251,13 +251,17 @@ def test_both_stories_stand_side_by_side():
 
 def test_the_chart_has_a_line_for_each_kind():
     comparison = compared(TUMBLING, LATE, allowed_lateness="5 s")
-    drawing = comparison.drawing
+    drawing = comparison.drawing()
     assert drawing.title == f"{len(comparison.rows)} rows fare differently on Spark and on Flink"
     assert set(drawing.tables["rows"]["row_id"]) >= {"left-0", "right-2"}
     assert drawing.tables["counts"]["rows"].sum() == len(comparison.rows)
     assert comparison.chart().to_dict()
+    part = comparison.drawing(("1970-01-01 00:00:00", "1970-01-01 00:00:01.5"))
+    assert part.tables["rows"]["row_id"].tolist() == ["left-0"]
+    assert part.subtitle.startswith("1 of them are shown")
+    assert part.params["high"] < drawing.params["high"]
     alike = compared(TUMBLING, LATE)
-    assert alike.drawing.subtitle == "Spark and Flink treat all rows of this recording alike"
+    assert alike.drawing().subtitle == "Spark and Flink treat all rows of this recording alike"
     assert alike.chart().to_dict()
     assert repr(alike).endswith("0 of 7 rows fare differently>")
 
