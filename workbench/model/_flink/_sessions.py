@@ -1,4 +1,8 @@
-"""Flink's sessions: a row's own window merges with those of its key that are still held, and is late by the result."""
+"""Flink's sessions: a row's own window merges with those of its key that are still held, and is late by the result.
+
+Most sessions are as the definition has them: no part of them ends before the next row is there. These are found with
+NumPy; the others are replayed row by row.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,8 @@ import pandas as pd
 from workbench.kinds import MS, Micros
 from workbench.literals import SIDES, Side
 from workbench.model._flink._firings import Firings
+from workbench.model._watermarks import LONG_AGO
+from workbench.model.ordering import along_keys, order
 
 __all__ = ["replay"]
 
@@ -39,71 +45,177 @@ def replay(true: Micros, sides: Mapping[Side, pd.DataFrame], lateness: int) -> t
         How long after their end sessions are held, in microseconds.
     """
     cut = len(sides["left"])
-    key, start, end, batch, row = (
-        np.concatenate([sides[side][name].to_numpy() for side in SIDES])
-        for name in ("key", "start", "end", "batch", "row")
+    rows = pd.concat(
+        [sides[side][["key", "start", "end", "batch", "row", "filtered"]] for side in SIDES], ignore_index=True
     )
-    is_right = np.arange(len(key)) >= cut
-    filtered = np.concatenate([sides[side]["filtered"].to_numpy() for side in SIDES])
-    came = np.lexsort((row, is_right, batch))
-    came = came[~filtered[came]]
-    marks, keys, steps, begin, until = (each.tolist() for each in (true, key, batch, start, end))
-    late, group = np.zeros(len(key), dtype=bool), np.full(len(key), -1)
-    held: dict[int, list[_Session]] = {}
-    fired: list[tuple[int, int, int, int, int, list[int]]] = []
-    done: list[tuple[int, int, int, int]] = []
+    is_right = np.arange(len(rows)) >= cut
+    usual = _Usual.of(rows, np.append(LONG_AGO, true)[rows["batch"]])
+    came = np.lexsort((rows["row"], is_right, rows["batch"]))
+    others = np.ones(len(rows), dtype=bool)
+    others[usual.places] = False
+    replayed = _Replay(rows, true, lateness)
+    replayed.run(came[(others & ~rows["filtered"].to_numpy())[came]].tolist())
+    fired, inside, sizes = replayed.firings()
+    first = usual.fired(true)
+    table = np.concatenate([first, fired])
+    ranked = np.lexsort(table[:, ::-1].T)
+    number = np.empty(len(table), dtype=np.int64)
+    number[ranked] = np.arange(len(table))
+    firing = number[np.repeat(np.arange(len(table)), np.concatenate([usual.sizes, sizes]))]
+    inside = np.concatenate([usual.places, inside])
+    in_order = np.argsort(firing, kind="stable")
+    firing, inside = firing[in_order], inside[in_order]
+    late, group = replayed.late, replayed.group + len(first) * (replayed.group >= 0)
+    group[usual.places] = np.repeat(np.arange(len(first)), usual.sizes)
+    for side, part in zip(SIDES, (slice(None, cut), slice(cut, None)), strict=True):
+        sides[side]["late"], sides[side]["group"] = late[part], group[part]
+    done = np.concatenate([usual.done(true, lateness), np.array(replayed.done, dtype=np.int64).reshape(-1, 4)])
+    groups = pd.DataFrame(done, columns=["key", "start", "end", "batch"])
+    for side, mine in sides.items():
+        own = mine["group"].to_numpy()
+        groups[side] = np.bincount(own[own >= 0], minlength=len(groups))
+    spans = pd.DataFrame(table[ranked], columns=["batch", "rank", "start", "end", "key"]).drop(columns="rank")
+    return Firings.made(spans, firing, is_right[inside], inside, cut), groups
 
-    def fire(session: _Session, of: int, step: int, rank: int) -> None:
-        fired.append((step, rank, session.start, session.end, of, list(session.rows)))
 
-    def advance(of: int, sessions: list[_Session], watermark: int) -> list[_Session]:
+@dataclass(frozen=True, eq=False)
+class _Usual:
+    """Sessions that are as the definition has them: each fires once, and no row of them is late.
+
+    Attributes
+    ----------
+    places
+        Their rows, session by session, in order of time.
+    sizes
+        How many rows each of them has.
+    key, start, end
+        Of each session.
+    last
+        What comes after the number of any row, by which firings of one step are ordered.
+    """
+
+    places: Micros
+    sizes: Micros
+    key: Micros
+    start: Micros
+    end: Micros
+    last: int
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, before: Micros) -> _Usual:
+        """Those among some rows, given the watermark that stands as each row comes.
+
+        A session is one of them if each of its rows comes before the watermark ends the row's own window, and that of
+        the row before it in time: then no part of it can fire, or leave, before the rest has come.
+        """
+        places = np.flatnonzero(~rows["filtered"].to_numpy())
+        key, start = (rows[name].to_numpy()[places] for name in ("key", "start"))
+        places = places[order(along_keys((key, start))[0])]
+        key, start, end = (rows[name].to_numpy()[places] for name in ("key", "start", "end"))
+        mark = before[places]
+        goes_on = np.zeros(len(places), dtype=bool)
+        goes_on[1:] = (key[1:] == key[:-1]) & (start[1:] <= end[:-1])
+        disturbed = mark >= end - MS
+        disturbed[1:] |= goes_on[1:] & (mark[1:] >= end[:-1] - MS)
+        session = np.cumsum(~goes_on) - 1
+        good = np.bincount(session, disturbed, minlength=int(session[-1]) + 1 if len(session) else 0) == 0
+        chosen = good[session]
+        begins, ends = (
+            np.flatnonzero(~goes_on)[good],
+            np.append(np.flatnonzero(~goes_on)[1:], len(places))[: len(good)][good],
+        )
+        return cls(places[chosen], ends - begins, key[begins], start[begins], end[ends - 1], len(rows))
+
+    def fired(self, true: Micros) -> Micros:
+        """One row a session: the step in which it fires, its place in the order of that step, its span, its key."""
+        step = np.searchsorted(true, self.end - MS)
+        return np.column_stack([step, np.full(len(step), self.last), self.start, self.end, self.key])
+
+    def done(self, true: Micros, lateness: int) -> Micros:
+        """One row a session: its key, its span, the step after which it is no longer held."""
+        return np.column_stack([self.key, self.start, self.end, np.searchsorted(true, self.end - MS + lateness)])
+
+
+class _Replay:
+    """Flink's operator, row by row.
+
+    Parameters
+    ----------
+    rows
+        ``key``, ``start``, ``end``, ``batch`` of all rows.
+    true
+        The watermark after each step.
+    lateness
+        How long after their end sessions are held, in microseconds.
+
+    Attributes
+    ----------
+    late
+        Which rows are late.
+    group
+        For each row the session in ``done`` that it was in at last; -1 if in none.
+    done
+        Key, start, end of each session, and the step after which it is no longer held.
+    """
+
+    def __init__(self, rows: pd.DataFrame, true: Micros, lateness: int) -> None:
+        self._keys, self._begin, self._until, self._steps = (
+            rows[name].tolist() for name in ("key", "start", "end", "batch")
+        )
+        self._marks, self._lateness = true.tolist(), lateness
+        self.late, self.group = np.zeros(len(rows), dtype=bool), np.full(len(rows), -1)
+        self.done: list[tuple[int, int, int, int]] = []
+        self._fired: list[tuple[int, int, int, int, int, list[int]]] = []
+
+    def run(self, came: list[int]) -> None:
+        """Take rows in, in their order, and then the last watermark."""
+        marks, lateness = self._marks, self._lateness
+        held: dict[int, list[_Session]] = {}
+        for rank, place in enumerate(came):
+            of, step = self._keys[place], self._steps[place]
+            watermark = marks[step - 1] if step else LONG_AGO
+            sessions = self._advance(of, held.get(of, []), watermark)
+            begins, ends = self._begin[place], self._until[place]
+            merged = _Session(begins, ends)
+            apart = []
+            for each in sessions:
+                if each.start <= ends and begins <= each.end:
+                    merged.start, merged.end = min(merged.start, each.start), max(merged.end, each.end)
+                    merged.rows += each.rows
+                else:
+                    apart.append(each)
+            if merged.end - MS + lateness <= watermark:
+                self.late[place] = True
+                held[of] = sessions
+                continue
+            merged.rows.append(place)
+            if merged.end - MS <= watermark:
+                merged.waits = False
+                self._fire(merged, of, step, rank)
+            held[of] = [*apart, merged]
+        for of, sessions in held.items():
+            self._advance(of, sessions, marks[-1])
+
+    def firings(self) -> tuple[Micros, Micros, Micros]:
+        """As `_Usual.fired`; the rows of each firing, and how many it has."""
+        table = np.array([each[:5] for each in self._fired], dtype=np.int64).reshape(-1, 5)
+        inside = np.array([place for each in self._fired for place in each[5]], dtype=np.int64)
+        return table, inside, np.array([len(each[5]) for each in self._fired], dtype=np.int64)
+
+    def _fire(self, session: _Session, of: int, step: int, rank: int) -> None:
+        self._fired.append((step, rank, session.start, session.end, of, list(session.rows)))
+
+    def _advance(self, of: int, sessions: list[_Session], watermark: int) -> list[_Session]:
         """What is still held of a key's sessions at a watermark; those that it has passed have fired."""
         stay = []
         for session in sessions:
             if session.waits and session.end - MS <= watermark:
                 session.waits = False
-                fire(session, of, bisect_left(marks, session.end - MS), len(key))
-            if session.end - MS + lateness <= watermark:
-                group[session.rows] = len(done)
-                closed = bisect_left(marks, session.end - MS + lateness)
-                done.append((of, session.start, session.end, closed))
+                self._fire(session, of, bisect_left(self._marks, session.end - MS), len(self._keys))
+            if session.end - MS + self._lateness <= watermark:
+                self.group[session.rows] = len(self.done)
+                closed = bisect_left(self._marks, session.end - MS + self._lateness)
+                self.done.append((of, session.start, session.end, closed))
             else:
                 stay.append(session)
         return stay
-
-    for rank, place in enumerate(came.tolist()):
-        of, step = keys[place], steps[place]
-        watermark = marks[step - 1] if step else -(2**61)
-        sessions = advance(of, held.get(of, []), watermark)
-        begins, ends = begin[place], until[place]
-        merged = _Session(begins, ends)
-        apart = []
-        for each in sessions:
-            if each.start <= ends and begins <= each.end:
-                merged.start, merged.end = min(merged.start, each.start), max(merged.end, each.end)
-                merged.rows += each.rows
-            else:
-                apart.append(each)
-        if merged.end - MS + lateness <= watermark:
-            late[place] = True
-            held[of] = sessions
-            continue
-        merged.rows.append(place)
-        if merged.end - MS <= watermark:
-            merged.waits = False
-            fire(merged, of, step, rank)
-        held[of] = [*apart, merged]
-    for of, sessions in held.items():
-        advance(of, sessions, marks[-1])
-    for side, part in zip(SIDES, (slice(None, cut), slice(cut, None)), strict=True):
-        sides[side]["late"], sides[side]["group"] = late[part], group[part]
-    fired.sort(key=lambda each: each[:4])
-    spans = [each[:5] for each in fired]
-    table = pd.DataFrame(spans, columns=["batch", "rank", "start", "end", "key"], dtype=np.int64)
-    firing = np.repeat(np.arange(len(fired)), [len(each[5]) for each in fired])
-    inside = np.array([place for each in fired for place in each[5]], dtype=np.int64)
-    groups = pd.DataFrame(done, columns=["key", "start", "end", "batch"], dtype=np.int64)
-    for side, mine in sides.items():
-        own = mine["group"].to_numpy()
-        groups[side] = np.bincount(own[own >= 0], minlength=len(groups))
-    return Firings.made(table.drop(columns="rank"), firing, is_right[inside], inside, cut), groups
