@@ -14,7 +14,7 @@ import pandas as pd
 
 from workbench import charts, times
 from workbench.errors import one_of, wrong
-from workbench.flink._kinds import DIFFERENCES, FLINK_DROPS, SPARK_DROPS, kinds
+from workbench.flink._kinds import DIFFERENCES, FLINK_DROPS, SPARK_DROPS, differing, kinds
 from workbench.flink._result import FlinkPreview
 from workbench.kinds import MS, kind_of
 from workbench.literals import DELAYS, SIDES, Policy, Side, row_ids
@@ -272,7 +272,7 @@ def _nearest_on_spark(comparison: Comparison) -> Nearest:
     policies: list[Policy] = ["min", "max"] if here.policy == "min" else ["max", "min"]
     for policy, delays in product(policies, list(product(*(_delays(here, side, comparison) for side in SIDES)))):
         tried.append((_named(delays) | {"policy": policy}, replace(_delayed(here, delays), policy=policy)))
-    counted = [_differing(simulation, there) for _, simulation in tried]
+    counted = [differing(simulation, there) for _, simulation in tried]
     return _best("spark", tried, counted, lambda best: Comparison(Preview(best), comparison.there))
 
 
@@ -288,7 +288,7 @@ def _nearest_on_flink(comparison: Comparison) -> Nearest:
         for value in _spans(rules.allowed_lateness, _behind(comparison, FLINK_DROPS, there))[1:]:
             changed = replace(rules, allowed_lateness=times.micros(value))
             tried.append((now | {"allowed_lateness": value}, replace(there, flink=changed)))
-    counted = [_differing(here, simulation) for _, simulation in tried]
+    counted = [differing(here, simulation) for _, simulation in tried]
     return _best("flink", tried, counted, lambda best: Comparison(comparison.here, FlinkPreview(best)))
 
 
@@ -315,13 +315,6 @@ def _best(
     settings, simulation = tried[ranked[0]]
     comparison = of(simulation)
     return Nearest(on, settings, table, counted[0][0], comparison.counts, comparison)
-
-
-def _differing(here: Simulation, there: Simulation) -> tuple[int, int]:
-    """How many rows have another fate, and how many fare differently in any way."""
-    fates = [here.fates[side]["fate"].to_numpy() != there.fates[side]["fate"].to_numpy() for side in SIDES]
-    ways = [each >= 0 for each in kinds(here, there).values()]
-    return int(np.concatenate(fates).sum()), int(np.concatenate(ways).sum())
 
 
 def _delays(simulation: Simulation, side: Side, comparison: Comparison) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from workbench.literals import SIDES, Side
 from workbench.model import FlinkRules, Micros, Simulation
 from workbench.runs import firings
 
-__all__ = ["DIFFERENCES", "FLINK_DROPS", "SPARK_DROPS", "kinds"]
+__all__ = ["DIFFERENCES", "FLINK_DROPS", "SPARK_DROPS", "differing", "kinds"]
 
 DIFFERENCES = (
     "Spark drops it, Flink keeps it",
@@ -43,36 +43,83 @@ def kinds(here: Simulation, there: Simulation) -> dict[Side, Micros]:
         The same rows on Spark, and under Flink's rules.
     """
     rules = there.flink or FlinkRules()
-    awake = _late(there) if rules.idle is None else _late(replace(there, flink=replace(rules, idle=None)))
-    strict = (
-        _late(there) if not rules.allowed_lateness else _late(replace(there, flink=replace(rules, allowed_lateness=0)))
-    )
     here_late, there_late = _late(here), _late(there)
+    awake = there_late if rules.idle is None else _late(replace(there, flink=replace(rules, idle=None)))
+    strict = there_late
+    if rules.allowed_lateness:
+        strict = _late(replace(there, flink=replace(rules, allowed_lateness=0)))
+    found = {}
+    for side, each in _results(here, there).items():
+        dropped_here, dropped_there = here_late[side] & ~there_late[side], there_late[side] & ~here_late[side]
+        conditions = {
+            _ALLOWED: dropped_here & strict[side],
+            _KEEPS: dropped_here,
+            _IDLE: dropped_there & ~awake[side],
+            _DROPS: dropped_there,
+            _WAITS: each.waits,
+            _WINDOWS: each.partly & ~(here_late[side] & there_late[side]),
+            _NULL: each.fewer & (each.fate == "null_key"),
+            _OTHERS: (each.fate != each.other) | each.meets_others | each.fewer,
+            _AGAIN: each.again,
+        }
+        found[side] = np.select(list(conditions.values()), list(conditions), -1)
+    return found
+
+
+def differing(here: Simulation, there: Simulation) -> tuple[int, int]:
+    """How many rows have another fate, and how many fare differently in any way: quicker than `kinds`."""
+    fates = ways = 0
+    for each in _results(here, there).values():
+        moved = each.fate != each.other
+        partly = each.partly & ~((each.fate == "late") & (each.other == "late"))
+        fates += int(moved.sum())
+        ways += int((moved | each.waits | partly | each.fewer | each.meets_others | each.again).sum())
+    return fates, ways
+
+
+@dataclass(frozen=True, eq=False)
+class _Results:
+    """What becomes of a side's rows on both engines, an entry a row.
+
+    Attributes
+    ----------
+    fate, other
+        The fates on Spark, and in Flink.
+    waits
+        Whether it is in state at the end on one of them only.
+    partly
+        Whether it is late for more windows on one of them.
+    meets_others
+        Whether it meets other rows.
+    fewer, again
+        Whether Flink emits it less often, and, as its window fires again, more often.
+    """
+
+    fate: Micros
+    other: Micros
+    waits: Micros
+    partly: Micros
+    meets_others: Micros
+    fewer: Micros
+    again: Micros
+
+
+def _results(here: Simulation, there: Simulation) -> dict[Side, _Results]:
     meet, (more, fewer) = _meet_others(here, there), _come_out(here, there)
-    waiting, fires_again = not here.finish, bool(rules.allowed_lateness)
+    fires_again, windowed = bool(there.flink and there.flink.allowed_lateness), kind_of(here.join).windowed
     found = {}
     for side in SIDES:
         mine, theirs = (each.fates[side] for each in (here, there))
         fate, other = (each["fate"].to_numpy() for each in (mine, theirs))
+        waits = (fate == "pending") != (other == "pending")
         again = more[side] & fires_again
-        again[list(firings.again(there, side, np.arange(len(fate))))] = True
-        dropped_here, dropped_there = here_late[side] & ~there_late[side], there_late[side] & ~here_late[side]
-        partly = mine["late"].to_numpy() != theirs["late"].to_numpy()
-        found[side] = np.select(
-            [
-                dropped_here & strict[side],
-                dropped_here,
-                dropped_there & ~awake[side],
-                dropped_there,
-                ((fate == "pending") != (other == "pending")) | (more[side] & waiting & (not fires_again)),
-                partly & kind_of(here.join).windowed & ~(here_late[side] & there_late[side]),
-                fewer[side] & (fate == "null_key"),
-                (fate != other) | meet[side] | fewer[side] | (more[side] & (not fires_again)),
-                again,
-            ],
-            [_ALLOWED, _KEEPS, _IDLE, _DROPS, _WAITS, _WINDOWS, _NULL, _OTHERS, _AGAIN],
-            -1,
-        )
+        if fires_again:
+            again[list(firings.again(there, side, np.arange(len(fate))))] = True
+        elif not here.finish:
+            waits |= more[side]
+        others = meet[side] | (more[side] & ~again & ~waits)
+        partly = (mine["late"].to_numpy() != theirs["late"].to_numpy()) & windowed
+        found[side] = _Results(fate, other, waits, partly, others, fewer[side], again)
     return found
 
 

@@ -112,7 +112,7 @@ def test_a_row_late_for_some_of_its_windows():
 
 @strategies.in_parts(
     2,
-    60,
+    40,
     case=strategies.cases(of=strategies.joins_of_all_in_reach),
     lateness=st.sampled_from(["0 s", "1 s", "5 s"]),
     watermarks=st.sampled_from(["micro-batch", "row"]),
