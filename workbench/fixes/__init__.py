@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.fixes._delays import allowed_lateness, delays
+from workbench.fixes._trials import trials
 from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
 from workbench.joins import Join
 from workbench.kinds import kind_of
@@ -42,7 +43,7 @@ def fixes(simulation: Simulation, asked: Mapping[Side, Micros] | None = None) ->
         that it would meet).
     """
     search = Search(simulation, asked)
-    parts = kind_of(simulation.join).fixes(search) if simulation.flink is None else _in_flink(search)
+    parts = kind_of(simulation.join).fixes(search) if simulation.flink is None else _in_flink(simulation, search)
     every = [part.assign(rank=rank) for rank, part in enumerate(parts) if len(part)]
     if not every:
         return pd.DataFrame(columns=COLUMNS)
@@ -50,11 +51,11 @@ def fixes(simulation: Simulation, asked: Mapping[Side, Micros] | None = None) ->
     return _joined(simulation, best[COLUMNS]).reset_index(drop=True)
 
 
-def _in_flink(search: Search) -> list[pd.DataFrame]:
-    """Searches under Flink's rules; none for sessions, and for what Flink does in SQL, where no row is dropped."""
+def _in_flink(simulation: Simulation, search: Search) -> list[pd.DataFrame]:
+    """Searches under Flink's rules."""
     kind = kind_of(search.join)
     if kind.merging or in_sql(search.join):
-        return []
+        return trials(simulation, search)
     return [allowed_lateness(search)] * kind.windowed + kind.fixes(search)
 
 

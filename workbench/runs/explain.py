@@ -428,6 +428,8 @@ class Reasons:
             return f"its partner {name} came too late and was dropped"
         if self.assignments(side, row)["late"].any():
             return f"it came too late for the window it shares with {name}"
+        if not self.kind.merging and self.simulation.flink is not None:
+            return f"when the later of it and its partner {name} came, the other had left state"
         if not self.kind.merging:
             return (
                 f"its partner {name} came in the same micro-batch, in which the watermark passed it: "

@@ -254,6 +254,24 @@ def test_every_row_has_a_reason_and_a_fix_matches_it(case, lateness):
         assert fixed.rows["fate"][index] == "matched", (index, setting, value)
 
 
+@pytest.mark.parametrize(
+    "join", [wb.WindowJoin(wb.Session("5 s")), wb.IntervalJoin("0 s", "10 s", how="full")], ids=str
+)
+def test_fixes_that_are_tried_are_the_same_of_one_row_as_of_all(join):
+    """Of sessions, and of what Flink does in SQL: they rest on what becomes of the other rows."""
+    preview = wb.flink.preview(
+        join, *generators.generate("orders_payments", events=80, batches=20, late=0.3, watermark="1 s", seed=3)
+    )
+    rows = preview.rows
+    fixed = rows[rows["fix_setting"].notna()]
+    assert len(fixed) > 3
+    assert not rows["reason"].str.contains("Spark").any()
+    for index in (*fixed.index[:3], fixed.index[-1]):
+        (alone,) = preview.explain([index]).to_dict("records")
+        told = ["fate", "reason", "fix_setting", "fix_value"]
+        assert [alone[name] for name in told] == rows.loc[index, told].tolist()
+
+
 def test_rows_that_came_out_again_are_listed():
     left, right = [("a", 1, 0), ("a", 12, 1)], [("a", 2, 0), ("a", 12.5, 1), ("a", 4, 2), ("a", 5, 3)]
     streams = sides(left, right)
