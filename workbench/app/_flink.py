@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import ipywidgets as widgets
@@ -99,11 +99,8 @@ class FlinkPanel:
             show(self._take, bool(self._settings))
             self._offer()
         show(self.stories, self._comparison is not None)
-        return (
-            None
-            if self._comparison is None
-            else self._comparison.drawing(cut.between if cut.axis == WHOLE.axis else None)
-        )
+        between = cut.between if cut.axis == WHOLE.axis else None
+        return None if self._comparison is None else self._comparison.drawing(between)
 
     def explain(self, picked: list[RowId]) -> None:
         """Both stories of the row that is picked."""
@@ -194,11 +191,11 @@ def _words(named: Callable[[Setting, str], str], name: str, value: str) -> str:
     return f"an allowed lateness of {value}" if name == "allowed_lateness" else named(name, value)  # type: ignore[arg-type]
 
 
-def _side_by_side(steps: Any) -> Markup:
-    lines = [
-        html('<tr class="{}"><th>{}</th><td>{}</td><td>{}</td></tr>', "sjw-differs" if here != there else "", *each)
-        for each in steps
-        for _, here, there in [each]
-    ]
+def _side_by_side(steps: Iterable[tuple[str, str, str]]) -> Markup:
+    """A table of what each step of a story is about, and what it says on Spark and in Flink."""
+    lines = []
+    for about, here, there in steps:
+        marked = "sjw-differs" if here != there else ""
+        lines.append(html('<tr class="{}"><th>{}</th><td>{}</td><td>{}</td></tr>', marked, about, here, there))
     head = html("<tr><th></th><th>on Spark</th><th>in Flink</th></tr>")
     return html('<table class="sjw-both">{}{}</table>', head, together(lines))

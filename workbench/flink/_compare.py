@@ -237,11 +237,12 @@ def compare(here: Result, there: FlinkPreview) -> Comparison:
     --------
     >>> import generators
     >>> import workbench as wb
-    >>> sides = generators.generate("orders_payments", events=200, late=0.3, watermark="1 s", seed=5)
+    >>> sides = generators.generate("orders_payments", events=200, batches=25, late=0.1, late_by="10 s", seed=5)
+    >>> sides = [each.with_watermark("3 seconds") for each in sides]
     >>> join = wb.WindowJoin(wb.Tumbling("10 seconds"))
     >>> there = wb.flink.preview(join, *sides, allowed_lateness="5 seconds")
     >>> wb.flink.compare(wb.preview(join, *sides), there)
-    <Comparison of Spark and Flink on WindowJoin(window=Tumbling(size='10 seconds')): 0 of 380 rows fare differently>
+    <Comparison of Spark and Flink on WindowJoin(window=Tumbling(size='10 seconds')): 11 of 380 rows fare differently>
     """
     if not isinstance(here, Result) or isinstance(here, FlinkPreview):
         raise wrong("here", here, "give what workbench.run or workbench.preview returned")
