@@ -81,7 +81,7 @@ class FlinkPanel:
         self.list.layout.width = "auto"
         self.list.observe(lambda change: self._chosen(change["new"]), "value")
         self.story = HTML()
-        self.story.add_class("sjw-story")
+        self.story.add_class("sjw-stories")
         self.stories = widgets.VBox([self.list, self.story])
         show(self._take, False)
 

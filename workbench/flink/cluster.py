@@ -10,7 +10,7 @@ from contextlib import suppress
 from importlib import metadata, resources
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self, cast
+from typing import IO, Any, Self, cast
 
 import pandas as pd
 
@@ -18,12 +18,11 @@ from workbench import times
 from workbench.engine.cause import cause
 from workbench.engine.scratch import Scratch
 from workbench.errors import JavaError, QueryError, WorkbenchError, wrong
-from workbench.joins import IntervalJoin, how_of
+from workbench.joins import how_of
 from workbench.kinds import MS, kind_of
 from workbench.literals import SIDES
 from workbench.model import Simulation, in_sql
 from workbench.session import check_java
-from workbench.windows import Session, Sliding, Tumbling
 
 __all__ = ["Cluster", "case_lines", "find_jars"]
 
@@ -211,22 +210,19 @@ def case_lines(simulation: Simulation) -> list[str]:
 
 def _case(simulation: Simulation) -> str:
     join, rules = simulation.join, simulation.flink
-    if isinstance(join, IntervalJoin):
-        if not in_sql(join):
-            ends = [times.micros(each) // MS for each in (join.lower, join.upper)]
-            words = [str(each).lower() for each in (*ends, join.lower_exclusive, join.upper_exclusive)]
-            return f"case interval {' '.join(words)}"
-        low, high = kind_of(join).bounds(join)
+    kind = kind_of(join)
+    interval = kind.interval(join)
+    if interval is not None and in_sql(join):
+        low, high = kind.bounds(join)
         return f"case sql {-(-low // MS)} {high // MS} {'LEFT' if how_of(join) == 'anti' else how_of(join).upper()}"
+    if interval is not None:
+        bounds = cast(Any, join)
+        ends = (*(each // MS for each in interval), bounds.lower_exclusive, bounds.upper_exclusive)
+        return f"case interval {' '.join(str(each).lower() for each in ends)}"
     lateness = (rules.allowed_lateness if rules else 0) // MS
-    window = kind_of(join).spans_of(join)
-    match window:
-        case Session():
-            return f"case session {lateness} {times.micros(window.gap) // MS}"
-        case Sliding():
-            spans = [times.micros(each) // MS for each in (window.size, window.slide, window.offset)]
-            return f"case sliding {lateness} {spans[0]} {spans[1]} {spans[2] % spans[1]}"
-        case Tumbling():
-            size, offset = times.micros(window.size) // MS, times.micros(window.offset) // MS
-            return f"case tumbling {lateness} {size} {offset % size}"
-    raise wrong("join", join, "give an interval, window or coGroup join")
+    spans = {name: times.micros(span) // MS for name, span in kind.settings(join).items()}
+    if kind.merging:
+        return f"case session {lateness} {spans['gap']}"
+    if "slide" in spans:
+        return f"case sliding {lateness} {spans['size']} {spans['slide']} {spans['offset'] % spans['slide']}"
+    return f"case tumbling {lateness} {spans['size']} {spans['offset'] % spans['size']}"

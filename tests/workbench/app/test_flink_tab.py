@@ -39,12 +39,12 @@ def test_both_stories_of_the_row_that_is_picked(page):
     page.set(TUMBLING | SHORT)
     page.open("Flink")
     expected = compared(page)
-    assert "Pick a row" in page.text("story")
+    assert "Pick a row" in page.text("stories")
     place = int(expected.rows.index[0])
     page.pick(row_id=shown(page)["row_id"][0])
     for engine, result in (("spark", expected.here), ("flink", expected.there)):
         verdict = dict(result.why(place).facts)["verdict"]
-        assert verdict in page.text("story"), engine
+        assert verdict in page.text("stories"), engine
     chosen = page.field(LIST).value
     assert chosen == shown(page)["row_id"][0]
     last = page.field(LIST).options[-1][1]
