@@ -12,7 +12,7 @@ from workbench import flink
 from workbench.app._form import show
 from workbench.app.html import HTML, html, together
 from workbench.charts import WHOLE, Cut, Drawing
-from workbench.errors import ArgumentError, TooLargeError, WorkbenchError
+from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import RowId, Setting
 from workbench.runs.labels import Labels
 from workbench.runs.result import Result
@@ -22,9 +22,8 @@ MOST_ROWS = 200_000
 _MOST_TRIED = 5_000
 """Rows of both sides up to which it looks for the settings that come nearest."""
 _MOST_LISTED = 200
-_NEVER = "never"
 _STEPS = {"after each micro-batch": "micro-batch", "after each row": "row"}
-_IDLE = {_NEVER: None, "after 1 micro-batch": 1, "after 2 micro-batches": 2, "after 5 micro-batches": 5}
+_IDLE = {"never": None, "after 1 micro-batch": 1, "after 2 micro-batches": 2, "after 5 micro-batches": 5}
 
 
 class FlinkPanel:
@@ -139,12 +138,9 @@ class FlinkPanel:
             )
             self._comparison = flink.compare(run, there)
             return self._nearest(run) if rows <= _MOST_TRIED else ""
-        except (ArgumentError, TooLargeError) as error:
-            self._comparison = None
-            return error.remedy if isinstance(error, ArgumentError) else str(error)
         except WorkbenchError as error:
             self._comparison = None
-            return str(error)
+            return error.remedy if isinstance(error, ArgumentError) else str(error)
 
     def _nearest(self, run: Result) -> Markup:
         """What settings of either engine come nearest to the other, if rows have another fate."""

@@ -14,6 +14,7 @@ import pandas as pd
 
 from workbench import charts, times
 from workbench.errors import one_of, wrong
+from workbench.fixes.search import kept_until
 from workbench.flink._kinds import DIFFERENCES, FLINK_DROPS, SPARK_DROPS, differing, kinds
 from workbench.flink._result import FlinkPreview
 from workbench.kinds import MS, kind_of
@@ -329,9 +330,8 @@ def _behind(comparison: Comparison, dropped: tuple[int, ...], simulation: Simula
     found = []
     for side, each in zip(SIDES, np.split(comparison.kinds, [len(comparison.here.left)]), strict=True):
         mine = simulation.outcome.assignments[side]
-        until = mine["kept_until" if "kept_until" in mine else "end"].to_numpy()
         late = mine["late"].to_numpy() & np.isin(each, dropped)[mine["row"]]
-        found.append((mine["watermark"].to_numpy() - until)[late])
+        found.append((mine["watermark"].to_numpy() - kept_until(mine))[late])
     return np.concatenate(found)
 
 
