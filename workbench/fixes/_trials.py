@@ -49,16 +49,12 @@ def trials(simulation: Simulation, search: Search) -> list[pd.DataFrame]:
 def _found(simulation: Simulation, search: Search, setting: Setting, tried: Micros) -> pd.DataFrame:
     """The fixes by one setting, of values in ascending order."""
     open_still = {side: ~search.matched[side] & (search.key[side] >= 0) for side in SIDES}
+    now = search.lateness if setting == "allowed_lateness" else search.delay[_delayed(setting)]
     parts = []
     for value in tried.tolist():
         if not any(each.any() for each in open_still.values()):
             break
         changed = _changed(simulation, setting, value)
-        now = (
-            search.lateness
-            if setting == "allowed_lateness"
-            else search.delay["left" if setting == DELAYS["left"] else "right"]
-        )
         for side in SIDES:
             matched = (changed.fates[side]["fate"] == "matched").to_numpy()
             rows = np.flatnonzero(open_still[side] & matched)
@@ -74,7 +70,7 @@ def _values(simulation: Simulation, search: Search, setting: Setting) -> Micros:
         late = [each[each["late"]] for each in search.assignments.values()]
         needed = np.concatenate([(each["watermark"] - each["end"]).to_numpy() + 2 * MS for each in late])
         return np.unique(needed[needed > search.lateness])
-    delayed: Side = "left" if setting == DELAYS["left"] else "right"
+    delayed = _delayed(setting)
     marks, policy = search.outcome.marks, search.policy
     needed = np.concatenate(
         [needed_delay(marks, policy, delayed, index, until) for index, until in _deadlines(simulation, search)]
@@ -102,10 +98,15 @@ def _deadlines(simulation: Simulation, search: Search) -> Iterator[tuple[Micros,
         yield later[chosen] - 1, pairs[first]["leaves_at"].to_numpy()[chosen] - MS
 
 
+def _delayed(setting: Setting) -> Side:
+    """The side whose watermark delay a setting is."""
+    return "left" if setting == DELAYS["left"] else "right"
+
+
 def _changed(simulation: Simulation, setting: Setting, value: int) -> Simulation:
     if setting == "allowed_lateness" and simulation.flink is not None:
         return replace(simulation, flink=replace(simulation.flink, allowed_lateness=value))
-    side: Side = "left" if setting == DELAYS["left"] else "right"
+    side = _delayed(setting)
     stream = simulation.side(side).with_watermark(times.exact(pd.Timedelta(value, unit="us").to_pytimedelta()))
     return replace(simulation, left=stream) if side == "left" else replace(simulation, right=stream)
 
