@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Nearest", "compare"]
 
 _OURS = ("difference", "flink_fate", "flink_reason")
+_NUMBERS = "micro-batches", 0
 _STEPS = (0.9, 0.99, 1.0)
 
 
@@ -157,6 +158,9 @@ class Comparison:
         """
         here, there = (_steps(each.why(row).facts) for each in (self.here, self.there))
         steps = list(dict.fromkeys([*here, *there]))
+        if self.there.left.batch_count > self.here.left.batch_count:  # the watermark moves after each row
+            steps.append(_NUMBERS)
+            here[_NUMBERS], there[_NUMBERS] = "as recorded", "one row each, the left ones of a micro-batch first"
         words = {name: [facts.get(each, "") for each in steps] for name, facts in (("spark", here), ("flink", there))}
         return pd.DataFrame({"about": [about for about, _ in steps]} | words)
 

@@ -53,6 +53,19 @@ class FlinkPreview(Preview):
         raise WorkbenchError("there is no report of a preview under Flink's rules: report the run on Spark")
 
     @property
+    def rows(self) -> pd.DataFrame:
+        """Every input row, as of a `Preview`; a late one goes to the side output.
+
+        One more column: ``fired_again``, in how many micro-batches after the first the row's pair, or group, came out.
+        """
+        from workbench.runs import tables
+
+        found = super().rows
+        found = found.rename(columns=tables.renamed(list(found), ("fired_again",)))
+        times = self.fired_again.set_index("row")["times"].reindex(range(len(found)), fill_value=0)
+        return found.assign(fired_again=times.to_numpy())
+
+    @property
     def fired_again(self) -> pd.DataFrame:
         """The rows whose pair, or group, came out more than once, because their window fired again.
 

@@ -225,9 +225,14 @@ class Reasons:
         return found
 
     def _keyless(self, side: Side, row: int) -> str:
-        padded = self._padded.get(RowId(side, row))
-        shown = f"; it comes out with nulls for the other side, in micro-batch {padded}" if padded is not None else ""
+        shown = self._alone(side, row, "with nulls for the other side, ")
         return f"its key is null, and a null key equals nothing{shown}"
+
+    def _alone(self, side: Side, row: int, how: str) -> str:
+        """When a row comes out without a partner, if it does; `how` is said where nulls stand beside it."""
+        batch = self._padded.get(RowId(side, row))
+        beside = how if len(emission(self.join).sides) == len(SIDES) else ""
+        return "" if batch is None else f"; it comes out {beside}in micro-batch {batch}"
 
     @cached_property
     def _padded(self) -> dict[RowId, int]:
@@ -347,8 +352,7 @@ class Reasons:
         return since if since < data else None
 
     def _unmatched(self, side: Side, row: int, tally: dict[str, Micros], partners: bool) -> str:
-        padded = self._padded.get(RowId(side, row))
-        tail = "" if padded is None else f"; it comes out padded in micro-batch {padded}"
+        tail = self._alone(side, row, "padded ")
         if self._filtered[side][row]:
             return "the job's filters leave it out, before it reaches the join"
         refused = int(self.simulation.refused[side][row])

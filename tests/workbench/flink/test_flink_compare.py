@@ -249,6 +249,12 @@ def test_both_stories_stand_side_by_side():
         assert [words for _, words in facts] == [each for each in column if each]
 
 
+def test_stories_of_steps_of_a_row_say_what_their_numbers_count():
+    story = compared(TUMBLING, LATE, watermarks="row").why(5).set_index("about").loc["micro-batches"]
+    assert story.tolist() == ["as recorded", "one row each, the left ones of a micro-batch first"]
+    assert "micro-batches" not in set(compared(TUMBLING, LATE).why(5)["about"])
+
+
 def test_the_chart_has_a_line_for_each_kind():
     comparison = compared(TUMBLING, LATE, allowed_lateness="5 s")
     drawing = comparison.drawing()

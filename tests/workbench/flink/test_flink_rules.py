@@ -280,6 +280,7 @@ def test_rows_that_came_out_again_are_listed():
     assert preview.rows["reason"][0] == (
         "joined with 3 rows of right, first in micro-batch 1; its window fired again, in micro-batches 2, 3"
     )
+    assert preview.rows["fired_again"].tolist() == [2, 0, 2, 0, 1, 0]
     grouped = wb.flink.preview(wb.CoGroup(wb.Tumbling("10 s")), *streams, allowed_lateness="5 s")
     assert "in a group with 3 rows of right, first in micro-batch 1" in grouped.rows["reason"][0]
     assert len(preview.output) == 1 + 2 + 3 + 1
@@ -374,3 +375,15 @@ def test_what_spark_makes_of_a_preview_is_refused(tmp_path):
         with pytest.raises(wb.WorkbenchError, match="under Flink's rules"):
             refused(tmp_path / "x.html")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_column_of_the_user_s_called_fired_again_stays():
+    streams = [
+        wb.Stream.from_pandas(
+            pd.DataFrame({"id": ["a"], "at": pd.to_datetime(["2026-01-01"]), "fired_again": ["mine"]}), name, "id", "at"
+        )
+        for name in ("left", "right")
+    ]
+    rows = wb.flink.preview(wb.WindowJoin(wb.Tumbling("10 s")), *streams).rows
+    assert rows["row_fired_again"].tolist() == ["mine", "mine"]
+    assert rows["fired_again"].tolist() == [0, 0]

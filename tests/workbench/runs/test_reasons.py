@@ -50,6 +50,15 @@ def test_reasons_in_words():
     assert rows[["fix_setting", "fix_value"]].dropna().to_numpy().tolist() == [["upper", "6300 milliseconds"]] * 2
 
 
+def test_an_anti_join_pads_nothing():
+    left = [("b", T, 0), (None, T, 0), ("a", T + 40, 1), ("a", T + 50, 2)]
+    rows = explained(wb.IntervalJoin("0 s", "5 s", how="anti"), left, [("a", T + 40, 1), ("a", T + 50, 2)])
+    assert rows["reason"][:2].tolist() == [
+        "no partner: key b never came on payments; it comes out in micro-batch 2",
+        "its key is null, and a null key equals nothing; it comes out in micro-batch 2",
+    ]
+
+
 def test_late_by_so_much_and_the_delay_that_would_have_kept_it():
     left = [("z", T + 31, 0), ("z", T + 32, 1), ("k", T + 26.8, 2)]
     right = [("z", T + 31, 0), ("z", T + 32, 1), ("k", T + 28, 0)]
