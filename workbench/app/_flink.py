@@ -13,6 +13,7 @@ from workbench.app._form import show
 from workbench.app.html import HTML, html, together
 from workbench.charts import WHOLE, Cut, Drawing
 from workbench.errors import ArgumentError, WorkbenchError
+from workbench.kinds import kind_of
 from workbench.literals import RowId, Setting
 from workbench.runs.labels import Labels
 from workbench.runs.result import Result
@@ -121,7 +122,11 @@ class FlinkPanel:
 
     def _compared(self, run: Result) -> str:
         """Compare; gives what is to be said of it."""
-        rows = len(run.left) + len(run.right)
+        rows, compares = len(run.left) + len(run.right), kind_of(run.join).choice is None
+        for each in (self.steps, self.idle):
+            show(each, compares)
+        if not compares:
+            return "Flink's DataStream API has no as-of join to compare with; its SQL has one: see Script"
         if rows > MOST_ROWS:
             return f"{rows:,} rows are too many to compare while you wait: use wb.flink.compare"
         if run.simulation.logged is not None:

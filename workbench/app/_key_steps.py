@@ -12,7 +12,7 @@ from markupsafe import Markup
 from workbench.app._form import show
 from workbench.app.html import HTML, html, together
 from workbench.charts import Drawing
-from workbench.kinds import NEVER
+from workbench.kinds import NEVER, kind_of
 from workbench.literals import SIDES, RowId
 from workbench.runs import history
 from workbench.runs.labels import Labels, rows_of_key
@@ -169,7 +169,9 @@ def _held(run: Result, labels: Labels, events: pd.DataFrame) -> Markup:
     shown = rows.tail(_MOST_ROWS)
     lines = [_line(run, labels, row, row.equals(last)) for _, row in shown.iterrows()]
     window = ["window"] if run.windowed else []
-    head = together(html("<th>{}</th>", each) for each in ("in state", "", *window, "since micro-batch", "until"))
+    known_later = kind_of(run.join).merging or "leaves_at" in run.simulation.outcome.assignments["right"]
+    until = "until (later rows decide)" if known_later else "until"
+    head = together(html("<th>{}</th>", each) for each in ("in state", "", *window, "since micro-batch", until))
     more = len(rows) - len(lines)
     rest = html("<p>and {} that came before</p>", f"{more:,}") if more else html("")
     table = html('<table class="sjw-in-state"><tr>{}</tr>{}</table>', head, together(lines))

@@ -73,10 +73,13 @@ class Listing:
         What can be asked of them beside a text: some of ``fate``, ``side``, ``key``.
     fates
         The fates that they have, if they have some.
+    none
+        What to do where there are none.
     """
 
     order = "output"
     filters: tuple[str, ...] = ()
+    none = ""
 
     def __init__(self, run: Result, frame: pd.DataFrame, batch: int | None) -> None:
         self._run, self._frame, self._batch = run, frame, batch
@@ -287,6 +290,7 @@ class _InState(Listing):
 
     order = "side"
     filters = ("side", "key")
+    none = "nothing is in state then: step to another micro-batch to see what it held"
 
     def __init__(self, run: Result, batch: int | None) -> None:
         simulation = run.simulation

@@ -128,11 +128,12 @@ class TablePanel:
         if len(places) < len(found):
             words = f"rows {first + 1:,} to {first + len(places):,} of {words}"
         kind = "" if isinstance(run, Run | Job) else "Preview (simulated): "
-        self._note.value = f"{kind}{words}; pick one to see it in all views"
+        hint = "pick one to see it in all views" if len(shown) else shown.none
+        self._note.value = f"{kind}{words}{'; ' * bool(hint)}{hint}"
         self._back.disabled, self._on.disabled = first == 0, first + PAGE >= len(found)
         self._filling = True
         try:
-            self._table.update(frame, selected_rows=self._places(picked), allow_html=False, **_LOOKS)
+            self._table.update(frame, selected_rows=self._places(picked), allow_html=False, **_LOOKS | _wrapped(frame))
         finally:
             self._filling = False
         self._show_code()
@@ -209,6 +210,13 @@ def _tool(kind: type[widgets.Widget], label: str, tooltip: str, **given: Any) ->
     """An input beside others in one line."""
     layout = widgets.Layout(width="auto", min_width="120px", flex="1 1 120px")
     return kind(description=label, tooltip=tooltip, layout=layout, style={"description_width": "auto"}, **given)
+
+
+def _wrapped(frame: pd.DataFrame) -> dict[str, Any]:
+    """What lets sentences run over several lines, in a table that has some; its first column is the index."""
+    words = [1 + frame.columns.get_loc(name) for name in ("reason", "would match with") if name in frame]
+    looks: dict[str, Any] = {"columnDefs": [{"className": "sjw-words", "targets": words}] if words else []}
+    return looks | {"showIndex": True if words else "auto"}
 
 
 def _set_options(choice: widgets.Dropdown | widgets.ToggleButtons, neutral: str, options: dict[str, str]) -> None:

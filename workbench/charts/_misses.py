@@ -44,7 +44,7 @@ def misses(
     failed, where
         How many more have others in reach, with none of which they satisfy a job's own condition, and its SQL.
     """
-    subtitle = f"{len(distances):,} rows have no partner in reach, but one of their key elsewhere"
+    subtitle = f"{len(distances):,} rows have no partner, though their key is on the other side"
     if late:
         subtitle += f"; {late:,} more have one in reach, for which the watermark had passed"
     if failed:

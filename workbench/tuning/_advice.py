@@ -26,6 +26,7 @@ _MUCH_LATE = 0.001  # the share of late rows above which a delay is called short
 _MOST = "keeps all but one row in a thousand"
 _SILENT = 3  # micro-batches in a row in which a side that sends nothing is called idle, if they are
 _SILENT_SHARE = 0.2  # so large a part of all that the other side sends in
+_NOT_BEGUN_SHARE = 0.5  # that part, of a silence at the start: many a side begins after the other
 _HOURS = 3_600 * _SECOND  # the wait from which on nulls are called late
 _HEAVY = 0.5  # the share of the rows that a hundredth of the keys has when keys are called skewed
 
@@ -213,7 +214,8 @@ def _idle(streams: dict[Side, Stream], policy: Policy) -> tuple[Side, int, int] 
     sending = {side: np.bincount(each.arrival, minlength=count) > 0 for side, each in streams.items()}
     for side, other in (SIDES, SIDES[::-1]):
         begin, length = _longest(sending[side], sending[other])
-        if length >= max(_SILENT, _SILENT_SHARE * int(sending[other].sum())):
+        share = _SILENT_SHARE if sending[side][:begin].any() else _NOT_BEGUN_SHARE
+        if length >= max(_SILENT, share * int(sending[other].sum())):
             return side, begin, length
     return None
 

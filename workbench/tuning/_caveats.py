@@ -26,7 +26,7 @@ def basis(streams: Mapping[Side, Stream]) -> str:
     batches = f"{count:,} micro-batch{'es' if count != 1 else ''}"
     if one.arrivals is None:
         return f"{rows}, numbered as {batches}"
-    return f"{rows}, cut by a trigger of {times.text(one.arrivals.trigger)} into {batches}"
+    return f"{rows}, cut by a trigger of {times.short(one.arrivals.trigger)} into {batches}"
 
 
 def too_short(streams: Mapping[Side, Stream], keep: float) -> str:
@@ -136,7 +136,7 @@ def without_effect(join: Join, streams: Mapping[Side, Stream], delays: Mapping[S
         behind = marks.own[other_side(side)][:count] <= marks.own[side][:count]
         if count > 0 and behind.all():
             return (
-                f"the delay of {streams[side].name} makes no difference up to {times.text(longest)}: the query's "
+                f"the delay of {streams[side].name} makes no difference up to {times.short(longest)}: the query's "
                 f"watermark is that of {streams[other_side(side)].name}, which is further behind (policy min)"
             )
     return ""

@@ -61,3 +61,24 @@ def test_a_key_that_is_not_there_is_said(page):
     page.set({"Key": "nobody <b>"})
     assert told(page).strip() == "No row has the key 'nobody <b>'."
     assert re.search("nobody &lt;b&gt;", page.html("steps"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "later"),
+    [
+        ({"Kind": "Interval join"}, False),
+        ({"Kind": "Session window join"}, True),
+        ({"Kind": "As-of join, however far"}, True),
+        ({"Kind": "As-of join, within a tolerance"}, False),
+    ],
+)
+def test_where_later_rows_decide_until_when_a_row_is_held_it_says_so(page, settings, later):
+    page.set(settings)
+    page.wait()
+    assert "until" in told(page)
+    assert ("until (later rows decide)" in told(page)) == later
+
+
+def test_where_nothing_is_in_state_the_table_says_where_something_was(page):
+    page.open("State")
+    assert page.note.endswith("0 rows; nothing is in state then: step to another micro-batch to see what it held")

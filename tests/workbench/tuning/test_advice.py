@@ -78,6 +78,15 @@ def test_an_idle_side():
     assert fast < slow
 
 
+def test_a_side_that_begins_after_the_other_is_not_idle():
+    orders = [("k", START + n, n) for n in range(4, 20)]
+    prices = [("k", START + n, n) for n in range(20)]
+    late = [("k", START + n, n) for n in range(12, 20)]
+    for left, idle in ((orders, False), (late, True)):
+        advice = wb.advise(INTERVAL, stream(left, "orders"), stream(prices, "prices"))
+        assert any("orders sends nothing" in each.problem for each in advice) == idle
+
+
 def test_bounds_far_wider_than_the_differences():
     sides = calm()
     wide = wb.IntervalJoin("-10 minutes", "10 minutes")

@@ -380,7 +380,7 @@ def test_a_delay_that_changes_nothing_is_said_to():
     right = helpers.stream([("a", 50 + n, n // 10) for n in range(100)], "payments", "0 s")
     tuning = wb.tune(INTERVAL, left, right, over={"left.watermark": ["0 s", "1 s", "5 s"]})
     assert tuning.best(0.5).notes[-1] == (
-        "the delay of orders makes no difference up to 5 seconds: the query's watermark is that of payments, which is "
+        "the delay of orders makes no difference up to 5 s: the query's watermark is that of payments, which is "
         "further behind (policy min)"
     )
     tuning = wb.tune(INTERVAL, left, right, over={"right.watermark": ["0 s", "1 s", "60 s"]})

@@ -77,8 +77,8 @@ class _AsOf(WithoutWindows[AsOfJoin]):
     def flink_query(self, join: AsOfJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
         if join.direction != "backward" or not join.allow_exact:
             raise ArgumentError(
-                f"join: got {join!r}; Flink SQL's temporal join is backward and takes a row at the same time, "
-                "use wb.flink.java for others"
+                f"join: got {join!r}; Flink SQL's temporal join is backward and takes a row at the same time: "
+                "others are jobs of the DataStream API (wb.flink.java)"
             )
         tolerance = ""
         if join.tolerance is not None:
