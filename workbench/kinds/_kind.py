@@ -28,8 +28,8 @@ MS = 1000
 NEVER = np.int64(2**62)
 """Microseconds that stand for a time that does not come, and for a value that no setting has."""
 
-Advised = tuple[str, str, Setting, str]
-"""What to know before a run: problem, remedy, setting, and its value as text."""
+Advised = tuple[str, str] | tuple[str, str, Setting, str]
+"""What to know before a run: problem, remedy, and, if one setting helps, that setting and its value as text."""
 
 ENDED = f'.where(F.col("{LATE_WINDOW}.end") <= watermark)'
 """What follows a script's rows and their windows: those that are late, as their window has ended."""

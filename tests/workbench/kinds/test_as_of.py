@@ -402,6 +402,18 @@ def test_a_tolerance_that_is_far_too_wide_is_advised_against():
     assert not any("99.9 %" in str(each) for each in wb.advise(WITHIN, *streams()))
 
 
+@pytest.mark.parametrize(("direction", "said"), [("forward", True), ("nearest", False), ("backward", False)])
+def test_rows_that_wait_without_end_are_advised_against(direction, said):
+    left = helpers.stream([("a", START, 0), ("a", START + 5, 0), ("b", START + 9, 1)], "orders")
+    right = helpers.stream([("a", START + 4, 0), ("b", START + 1, 1)], "prices")
+    advice = [each for each in wb.advise(wb.AsOfJoin(direction), left, right) if "never comes" in each.problem]
+    assert len(advice) == said
+    if said:
+        assert advice[0].problem.startswith("2 of 3 rows of orders wait for a row of prices that never comes")
+        assert advice[0].remedy == "a tolerance lets them out: 99.9 % of the partners lie within 4 s"
+        assert not [each for each in wb.advise(wb.AsOfJoin(direction, "4 s"), left, right) if "never" in each.problem]
+
+
 def test_flinks_milliseconds_are_said_of_the_value_that_was_given():
     with pytest.raises(wb.ArgumentError, match="tolerance: got '500 microseconds'"):
         wb.flink.sql(wb.AsOfJoin("backward", "500 us"), *streams())

@@ -161,6 +161,9 @@ class AnyAge(_AsOf):
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> AsOfJoin:
         return AsOfJoin(texts["direction"], None, how, **flags)  # type: ignore[arg-type]
 
+    def advice(self, join: AsOfJoin, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+        yield from as_of_advice.endless_waits(join, streams, shared)
+
     def plan(self, join: AsOfJoin, names: Names, finish: bool) -> str:
         return plan.processor(join, names, finish)
 
