@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from workbench.errors import TooLargeError
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, other_side
 from workbench.model import Micros, Shared, Simulation, complete
-from workbench.model.ordering import among
-from workbench.streams import some_rows
+from workbench.model.ordering import along_keys, among, order
+from workbench.streams import Stream, some_rows
 
 __all__ = ["causes", "had_partner", "kept_apart", "nearest_distance"]
 
@@ -81,7 +81,7 @@ def _partnered(simulation: Simulation, chosen: dict[Side, Micros], asked_of: dic
         return dict.fromkeys(SIDES, np.array([], dtype=np.int64))
     asked = np.concatenate([codes[side][asked_of[side]] for side in SIDES])
     rows = {side: np.flatnonzero(among(codes[side], asked)) for side in SIDES}
-    left, right = (some_rows(simulation.side(side), rows[side]) for side in SIDES)
+    left, right = (_at_once(some_rows(simulation.side(side), rows[side])) for side in SIDES)
     try:
         everything = complete(simulation.join, left, right, Shared(left, right, rows=simulation.facts.of(rows)))
     except TooLargeError:
@@ -95,15 +95,28 @@ def _partnered(simulation: Simulation, chosen: dict[Side, Micros], asked_of: dic
     return found
 
 
+def _at_once(stream: Stream) -> Stream:
+    """A stream with all rows in one micro-batch: where nothing is late, it does not matter when rows arrive."""
+    return replace(stream, arrival=np.zeros(len(stream), dtype=np.int64), batch_count=1, arrivals=None)
+
+
 def nearest_distance(simulation: Simulation, side: Side, rows: Micros) -> Micros:
     """Signed time from each of some rows to the nearest of its key on the other side; the least number without one."""
     keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
     other = other_side(side)
-    times = {each: simulation.side(each).event_times for each in SIDES}
-    left = pd.DataFrame({"key": keys[side][rows], "time": times[side][rows], "place": np.arange(len(rows))})
-    right = pd.DataFrame({"key": keys[other], "time": times[other], "other": times[other]})
-    left, right = (each[each["key"] >= 0].sort_values("time", kind="stable") for each in (left, right))
-    near = pd.merge_asof(left, right, on="time", by="key", direction="nearest").dropna(subset="other")
+    rows = rows.astype(np.int64)
+    times, theirs = simulation.side(side).event_times[rows], simulation.side(other).event_times
     distance: Micros = np.full(len(rows), _FAR)
-    distance[near["place"]] = (near["other"] - near["time"]).to_numpy(dtype=np.int64)
+    if not len(theirs):
+        return distance
+    mine_along, other_along = along_keys((keys[side][rows], times), (keys[other], theirs))
+    asked, found = order(mine_along), order(other_along)
+    after = np.empty(len(rows), dtype=np.int64)
+    after[asked] = np.searchsorted(other_along[found], mine_along[asked], side="right")
+    for step in (-1, 0):  # the one before or at the same time, which wins a tie, then the one after
+        near = found[np.clip(after + step, 0, len(found) - 1)]
+        apart = theirs[near] - times
+        same = (keys[other][near] == keys[side][rows]) & (keys[side][rows] >= 0)
+        nearer = same & ((distance == _FAR) | (np.abs(apart) < np.abs(distance)))
+        distance[nearer] = apart[nearer]
     return distance

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import strategies
 
 import generators
 import workbench as wb
+from workbench.literals import SIDES, other_side
+from workbench.model import complete
+from workbench.runs.causes import had_partner, nearest_distance
 
 JOINS = (
     wb.IntervalJoin("0 seconds", "2 seconds"),
@@ -59,3 +64,28 @@ def test_what_is_handed_out_is_the_users_own():
     run.causes[:] = "mine"
     assert "mine" not in set(run.causes)
     assert set(run.keys) == set(run.rows["order_id"])
+
+
+@strategies.in_parts(2, 60, case=strategies.cases())
+def test_the_nearest_row_of_a_key_is_found(case):
+    """Against every row of the key, one by one; of two as far away the earlier one."""
+    simulation = wb.preview(case.join, *case.streams()).simulation
+    for side, keys in zip(SIDES, (simulation.outcome.keys, simulation.outcome.keys[::-1]), strict=True):
+        mine, theirs = (simulation.side(each).event_times.tolist() for each in (side, other_side(side)))
+        rows = np.arange(len(mine))[::-1]
+        expected = []
+        for row in rows.tolist():
+            apart = [at - mine[row] for at, key in zip(theirs, keys[1], strict=True) if key == keys[0][row] >= 0]
+            expected.append(min(apart, key=lambda each: (abs(each), each), default=np.iinfo(np.int64).min))
+        assert nearest_distance(simulation, side, rows).tolist() == expected
+
+
+@strategies.in_parts(2, 60, case=strategies.cases())
+def test_when_rows_arrive_does_not_matter_where_nothing_is_late(case):
+    streams = case.streams()
+    preview = wb.preview(case.join, *streams)
+    every = {side: np.arange(len(stream)) for side, stream in zip(SIDES, streams, strict=True)}
+    whole = complete(case.join, *streams)
+    for side, found in had_partner(preview.simulation, every).items():
+        mine = whole.assignments[side]
+        assert found.tolist() == sorted(set(mine["row"][mine["matched"]]))
