@@ -216,12 +216,12 @@ class Reasons:
     def _by_definition(self) -> Micros:
         """For each left row the partner that it has if nothing is late, however far; -1 without."""
         choice, found = self.kind.choice, np.full(len(self.streams["left"]), -1)
-        sides = [self.outcome.assignments[side] for side in SIDES]
-        left, right = (mine[mine["key"] >= 0] for mine in sides)
-        if choice is not None:
-            picked = choice.picked(self.join, left, right)
-            met = picked >= 0
-            found[left["row"].to_numpy()[met]] = right["row"].to_numpy()[picked[met]]
+        if choice is None:
+            return found
+        left, right = (mine[mine["key"] >= 0] for mine in (self.outcome.assignments[side] for side in SIDES))
+        picked = choice.picked(self.join, left, right)
+        met = picked >= 0
+        found[left["row"].to_numpy()[met]] = right["row"].to_numpy()[picked[met]]
         return found
 
     def _keyless(self, side: Side, row: int) -> str:
