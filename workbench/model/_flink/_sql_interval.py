@@ -3,13 +3,19 @@
 No row is dropped as late: it meets what the caches still hold, and comes out without partner at once if nothing can
 come for it any more. The rules are those of Flink's ``TimeIntervalJoin`` with a rowtime, and, for ``semi``, of its
 regular join, which keeps every row.
+
+Rows are held in a cache for each side and key. A cache has one timer, set by the row that was put into it when it was
+empty, or else by the earliest that the timer left in it. So a row leaves when the watermark passes it, at its due step,
+unless the timer was set by a later row, and is still to come: such a row stays overdue until that timer fires, or until
+a row of its key on the other side looks for partners, which it may still meet. How far caches are cleaned then is
+remembered for a side, not for a key: a row does not look for partners where all that it could meet is taken to be gone.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -23,34 +29,33 @@ from workbench.model._outputs import Placed, of_pairs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
 
-_ENDED = 2**60
-"""A watermark, in milliseconds, that is that of the end of the input."""
-
 
 def replay(join: Join, marks: Watermarks, true: Micros, sides: dict[Side, pd.DataFrame], shared: Shared) -> Outcome:
     """What comes out, under the watermarks that the operator has after each step."""
     emits, count = emission(join), len(marks)
+    low, high = (-(-kind_of(join).bounds(join)[0] // MS), kind_of(join).bounds(join)[1] // MS)
+    reach: dict[Side, int] = {"left": high, "right": -low}
+    batch = {side: sides[side]["batch"].to_numpy() for side in SIDES}
     if emits.first_only:
         one, other = shared.matches(join)
-        arrived = np.maximum(sides["left"]["batch"].to_numpy()[one], sides["right"]["batch"].to_numpy()[other])
-        pairs, removed = (one, other, arrived), {side: np.full(len(sides[side]), count) for side in SIDES}
-        padded: dict[Side, tuple[Micros, Micros]] = {}
-    else:
-        low, high = (-(-kind_of(join).bounds(join)[0] // MS), kind_of(join).bounds(join)[1] // MS)
-        operator = _Operator(low, high, sides)
-        if low <= high:
-            operator.run(true)
-        else:  # Flink plans no join, and pads the rows as they come
-            operator.pad()
-        pairs, removed = operator.met(), operator.removed
-        padded = {side: operator.alone(side) for side in emits.padded}
+        pairs = one, other, np.maximum(batch["left"][one], batch["right"][other])
+        removed = {side: np.full(len(sides[side]), count) for side in SIDES}
+    elif low <= high:
+        pairs, removed = _operator(reach, true // MS, sides, shared.matches(join))
+    else:  # Flink plans no join, and pads the rows as they come
+        none = np.array([], dtype=np.int64)
+        pairs, removed = (none, none, none), batch
+    padded = {}
     for side, place in zip(SIDES, pairs[:2], strict=True):
         mine = sides[side]
         matched = np.zeros(len(mine), dtype=bool)
         matched[place] = True
         mine["matched"], mine["evicted_in"] = matched, removed[side]
-        mine["held"] = (mine["evicted_in"] > mine["batch"]).to_numpy()
-        mine["leaves_at"] = NEVER if emits.first_only else mine["end"].to_numpy() + operator.reach[side] * MS + MS
+        mine["held"] = removed[side] > batch[side]
+        mine["leaves_at"] = NEVER if emits.first_only else mine["end"].to_numpy() + reach[side] * MS + MS
+        if side in emits.padded:
+            alone = np.flatnonzero(~matched)
+            padded[side] = alone, removed[side][alone]
     rows = {side: sides[side]["row"].to_numpy() for side in SIDES}
 
     def placed(assignments: dict[Side, Micros], batch: Micros) -> Placed:
@@ -58,121 +63,218 @@ def replay(join: Join, marks: Watermarks, true: Micros, sides: dict[Side, pd.Dat
         return Placed(assignments, none, none, batch)
 
     both = placed({"left": pairs[0], "right": pairs[1]}, pairs[2])
-    alone = {side: placed({side: place}, batch) for side, (place, batch) in padded.items()}
-    return Outcome(marks, shared.keys, sides, of_pairs(emits, rows, both, alone), no_groups(), np.zeros(count, int))
+    alone_of = {side: placed({side: place}, batch) for side, (place, batch) in padded.items()}
+    return Outcome(marks, shared.keys, sides, of_pairs(emits, rows, both, alone_of), no_groups(), np.zeros(count, int))
 
 
-@dataclass
-class _Cache:
-    """The rows of one side and key by time, and the time at which a timer removes the first of them; None: no timer."""
+@dataclass(frozen=True)
+class _Side:
+    """The rows of one side in the operator; times in milliseconds.
 
-    rows: dict[int, list[int]] = field(default_factory=dict)
-    timer: int | None = None
+    Attributes
+    ----------
+    time, key, step
+        Of each row.
+    came
+        How many rows of both sides came before it.
+    last
+        The time of the last row that it can meet.
+    cached
+        Whether it is put into a cache at all.
+    due
+        The step at whose end the watermark has passed all that it can meet.
+    """
+
+    time: Micros
+    key: Micros
+    step: Micros
+    came: Micros
+    last: Micros
+    cached: Micros
+    due: Micros
 
 
-class _Operator:
-    """Flink's operator, row by row; all times in milliseconds.
+def _operator(
+    reach: Mapping[Side, int], marks: Micros, sides: Mapping[Side, pd.DataFrame], matches: tuple[Micros, Micros]
+) -> tuple[tuple[Micros, Micros, Micros], dict[Side, Micros]]:
+    """The pairs with the step in which each comes out, and per side the step in which each row leaves.
 
     Parameters
     ----------
-    low, high
-        The bounds, both inclusive.
+    reach
+        Per side how far after a row its last partner lies.
+    marks
+        The watermark after each step; all times in milliseconds.
     sides
         The assignments.
+    matches
+        The pairs by definition.
+    """
+    stands = np.maximum.accumulate(marks)
+    now = np.maximum(np.append(0, stands[:-1]), 0)  # what a row that comes in a step takes for the watermark
+    rows = _rows(reach, stands, now, sides)
+    found, removed, looks = [], {}, {}
+    for side in SIDES:
+        mine, other = rows[side], rows[other_side(side)]
+        leaves, fired = _fired(mine)
+        cleaned = _Cleaned.of(fired, stands, now, reach[side], other)
+        removed[side] = np.where(mine.cached, mine.due, mine.step)
+        overdue = np.flatnonzero(leaves > mine.due)
+        removed[side][overdue] = leaves[overdue]
+        if len(overdue):
+            found.append(_overdue(side, overdue, removed[side], mine, other, cleaned, reach[side]))
+        looks[other_side(side)] = cleaned.looks(other)
+    one, other_one = matches
+    left_first = rows["left"].came[one] < rows["right"].came[other_one]
+    kept = np.zeros(len(one), dtype=bool)
+    for side, first in (("left", left_first), ("right", ~left_first)):
+        earlier, later = (one, other_one) if side == "left" else (other_one, one)
+        held, comes = rows[side], rows[other_side(side)]
+        inside = held.cached[earlier] & (comes.step[later] <= held.due[earlier]) & looks[other_side(side)][later]
+        kept |= first & inside
+    step = np.maximum(rows["left"].step[one], rows["right"].step[other_one])
+    pairs = np.column_stack([one, other_one, step])[kept]
+    pairs = np.concatenate([pairs, *found])
+    came = np.maximum(rows["left"].came[pairs[:, 0]], rows["right"].came[pairs[:, 1]])
+    pairs = pairs[np.argsort(came, kind="stable")]
+    return (pairs[:, 0], pairs[:, 1], pairs[:, 2]), removed
+
+
+def _rows(
+    reach: Mapping[Side, int], stands: Micros, now: Micros, sides: Mapping[Side, pd.DataFrame]
+) -> dict[Side, _Side]:
+    """The rows of both sides, in the order in which Flink takes them in: in each step the left ones first."""
+    step = {side: sides[side]["batch"].to_numpy() for side in SIDES}
+    cut = len(step["left"])
+    both = np.concatenate([step[side] for side in SIDES])
+    number = np.concatenate([sides[side]["row"].to_numpy() for side in SIDES])
+    came = np.empty(len(both), dtype=np.int64)
+    came[np.lexsort((number, np.arange(len(both)) >= cut, both))] = np.arange(len(both))
+    found = {}
+    for side, order in zip(SIDES, (came[:cut], came[cut:]), strict=True):
+        time = sides[side]["start"].to_numpy() // MS
+        last = time + reach[side]
+        due = np.searchsorted(stands, last + 1)
+        found[side] = _Side(time, sides[side]["key"].to_numpy(), step[side], order, last, now[step[side]] < last, due)
+    return found
+
+
+def _fired(mine: _Side) -> tuple[Micros, Micros]:
+    """For each row the step in which a timer removes it, and the steps in which timers of the side fire."""
+    leaves, cached = mine.due.copy(), np.flatnonzero(mine.cached)
+    if not len(cached):
+        return leaves, cached
+    cached = cached[np.lexsort((mine.came[cached], mine.key[cached]))]
+    key, due = mine.key[cached], mine.due[cached]
+    begins = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+    ends = np.append(begins[1:], len(key))
+    cache = np.repeat(np.arange(len(begins)), ends - begins)
+    width = int(due.max()) + 1
+    latest = np.maximum.accumulate(cache * width + due) - cache * width  # of the cache so far
+    mixed = np.zeros(len(begins), dtype=bool)
+    mixed[cache[due < latest]] = True  # a row came after one that is due later
+    fired = [due[~mixed[cache]]]
+    for begin, end in zip(begins[mixed].tolist(), ends[mixed].tolist(), strict=True):
+        some = cached[begin:end]
+        steps, until = _timers(mine.step[some].tolist(), mine.due[some].tolist())
+        leaves[some] = until
+        fired.append(np.array(steps, dtype=np.int64))
+    return leaves, np.unique(np.concatenate(fired))
+
+
+def _timers(came: list[int], due: list[int]) -> tuple[list[int], list[int]]:
+    """When the timer of one cache fires, and with which firing each of its rows leaves."""
+    fired: list[int] = []
+    leaves = due.copy()
+    held: list[tuple[int, int]] = []
+    timer = -1
+
+    def fire() -> None:
+        nonlocal timer
+        fired.append(timer)
+        while held and held[0][0] <= timer:
+            leaves[heapq.heappop(held)[1]] = timer
+        timer = held[0][0] if held else -1
+
+    for row, (step, until) in enumerate(zip(came, due, strict=True)):
+        while 0 <= timer < step:
+            fire()
+        heapq.heappush(held, (until, row))
+        if timer < 0:
+            timer = until
+    while timer >= 0:
+        fire()
+    return fired, leaves
+
+
+@dataclass(frozen=True)
+class _Cleaned:
+    """Up to which time the caches of a side are taken to be cleaned, step by step.
+
+    Attributes
+    ----------
+    before
+        At the beginning of each step.
+    after
+        From the first row of the other side on that looks for partners in a step, and finds this less than it can meet.
+    changes
+        Which row that is, by how many came before it.
     """
 
-    def __init__(self, low: int, high: int, sides: Mapping[Side, pd.DataFrame]) -> None:
-        self.reach: dict[Side, int] = {"left": high, "right": -low}
-        """How far after a row of a side its last partner lies."""
-        self._sides = sides
-        self._times = {side: (sides[side]["start"].to_numpy() // MS).tolist() for side in SIDES}
-        self._keys = {side: sides[side]["key"].tolist() for side in SIDES}
-        self._caches: dict[Side, dict[int, _Cache]] = {"left": {}, "right": {}}
-        self._expired: dict[Side, int] = dict.fromkeys(SIDES, 0)
-        """Up to which times a side's caches have been cleaned: of all keys, as of the last that was."""
-        self._met = {side: np.zeros(len(sides[side]), dtype=bool) for side in SIDES}
-        self.removed = {side: sides[side]["batch"].to_numpy().copy() for side in SIDES}
-        self._alone: dict[Side, list[tuple[int, int]]] = {"left": [], "right": []}
-        self._pairs: list[tuple[int, int, int]] = []
-        self._timers: list[tuple[int, int]] = []
+    before: Micros
+    after: Micros
+    changes: Micros
 
-    def run(self, true: Micros) -> None:
-        """Take all rows in, and the watermark after each step."""
-        batch = np.concatenate([self._sides[side]["batch"].to_numpy() for side in SIDES])
-        row = np.concatenate([self._sides[side]["row"].to_numpy() for side in SIDES])
-        cut = len(self._sides["left"])
-        came = np.lexsort((row, np.arange(len(row)) >= cut, batch)).tolist()
-        steps, place, watermark = batch.tolist(), 0, -_ENDED
-        for step, mark in enumerate((true // MS).tolist()):
-            while place < len(came) and steps[came[place]] == step:
-                each = came[place]
-                self._take("left" if each < cut else "right", each - cut * (each >= cut), step, max(watermark, 0))
-                place += 1
-            if mark > watermark:
-                watermark = mark
-                while self._timers and self._timers[0][0] <= watermark:
-                    self._fire(*heapq.heappop(self._timers), step, max(watermark, 0))
+    @classmethod
+    def of(cls, fired: Micros, stands: Micros, now: Micros, reach: int, other: _Side) -> _Cleaned:
+        """Of a side whose timers fire in some steps, and into which the rows of the other side look."""
+        count = len(stands)
+        after = now - reach - 1
+        fires = np.zeros(count, dtype=bool)
+        fires[fired[fired < count]] = True
+        taken = np.argsort(other.came)
+        edges = np.searchsorted(other.step[taken], np.arange(count + 1))
+        last, came = other.last[taken], other.came[taken]
+        before, changes = np.empty(count, dtype=np.int64), np.full(count, NEVER)
+        cleaned = 0
+        for step in range(count):
+            before[step] = cleaned
+            if cleaned != after[step]:
+                some = slice(edges[step], edges[step + 1])
+                further = last[some] > cleaned
+                if further.any():
+                    changes[step], cleaned = came[some][further.argmax()], after[step]
+            if fires[step]:
+                cleaned = max(int(stands[step]), 0) - reach - 1
+        return cls(before, after, changes)
 
-    def pad(self) -> None:
-        """Let all rows come out without partner."""
-        for side in SIDES:
-            self._alone[side] = list(enumerate(self._sides[side]["batch"].tolist()))
+    def looks(self, rows: _Side) -> Micros:
+        """Whether each row of the other side looks for partners."""
+        known = np.where(self.changes[rows.step] < rows.came, self.after[rows.step], self.before[rows.step])
+        found: Micros = known < rows.last
+        return found
 
-    def met(self) -> tuple[Micros, Micros, Micros]:
-        """The pairs, as places in the assignments, and the step in which each comes out."""
-        found = np.array(self._pairs, dtype=np.int64).reshape(-1, 3)
-        return found[:, 0], found[:, 1], found[:, 2]
 
-    def alone(self, side: Side) -> tuple[Micros, Micros]:
-        """The rows of a side that come out without partner, and when."""
-        found = np.array(self._alone[side], dtype=np.int64).reshape(-1, 2)
-        return found[:, 0], found[:, 1]
+def _overdue(
+    side: Side, overdue: Micros, removed: Micros, mine: _Side, other: _Side, cleaned: _Cleaned, back: int
+) -> Micros:
+    """The pairs of overdue rows with rows that come after they were due; and when such a row has removed them.
 
-    def _take(self, side: Side, place: int, step: int, now: int) -> None:
-        other, time, key = other_side(side), self._times[side][place], self._keys[side][place]
-        first, last = time - self.reach[other], time + self.reach[side]
-        if self._expired[other] < last:
-            self._expired[other] = self._expires(other, now)
-            cache = self._caches[other].get(key)
-            for at in list(cache.rows) if cache else ():
-                if first <= at <= last and key >= 0:
-                    for partner in cache.rows[at]:  # type: ignore[union-attr]  # there is one
-                        pair = (place, partner) if side == "left" else (partner, place)
-                        self._pairs.append((*pair, step))
-                        self._met[side][place] = self._met[other][partner] = True
-                if at <= self._expired[other]:
-                    self._remove(other, cache.rows.pop(at), step)  # type: ignore[union-attr]
-        if now < last:
-            cache = self._caches[side].setdefault(key, _Cache())
-            cache.rows.setdefault(time, []).append(place)
-            if cache.timer is None:
-                self._set(side, key, cache, time)
-        else:
-            self._remove(side, [place], step)
-
-    def _expires(self, side: Side, now: int) -> int:
-        """Up to which time rows of a side can meet nothing any more."""
-        return now if now >= _ENDED else now - self.reach[side] - 1
-
-    def _set(self, side: Side, key: int, cache: _Cache, time: int) -> None:
-        cache.timer = time + self.reach[side] + 1
-        heapq.heappush(self._timers, (cache.timer, key))
-
-    def _fire(self, timer: int, key: int, step: int, now: int) -> None:
-        for side in SIDES[::-1]:
-            cache = self._caches[side].get(key)
-            if cache is None or cache.timer != timer:
-                continue
-            self._expired[side] = self._expires(side, now)
-            for at in [each for each in cache.rows if each <= self._expired[side]]:
-                self._remove(side, cache.rows.pop(at), step)
-            if cache.rows:
-                self._set(side, key, cache, min(cache.rows))
-            else:
-                del self._caches[side][key]
-
-    def _remove(self, side: Side, places: list[int], step: int) -> None:
-        for place in places:
-            self.removed[side][place] = step
-            if not self._met[side][place]:
-                self._alone[side].append((place, step))
+    `removed`, the steps in which rows leave, is set where a row of the other side removes one. The first partner of
+    such a row lies `back` before it.
+    """
+    taken = np.flatnonzero(cleaned.looks(other))
+    if not len(taken):
+        return np.empty((0, 3), dtype=np.int64)
+    taken = taken[np.lexsort((other.came[taken], other.key[taken]))]
+    steps = int(max(other.step.max(initial=0), mine.due.max(initial=0), removed.max(initial=0))) + 1
+    place = other.key[taken] * steps + other.step[taken]
+    first = np.searchsorted(place, mine.key[overdue] * steps + mine.due[overdue], side="right")
+    found = np.append(taken, -1)[first]
+    there = (first < len(taken)) & (other.key[found] == mine.key[overdue]) & (other.step[found] <= removed[overdue])
+    overdue, found = overdue[there], found[there]
+    removed[overdue] = other.step[found]
+    time = mine.time[overdue]
+    met = (time >= other.time[found] - back) & (time <= other.last[found]) & (mine.key[overdue] >= 0)
+    pairs = {side: overdue[met], other_side(side): found[met]}
+    return np.column_stack([*(pairs[each] for each in SIDES), other.step[found[met]]])
