@@ -105,7 +105,7 @@ def test_a_shorter_trigger_shows_lateness_that_few_micro_batches_hide():
     cut = generators.generate("orders_payments", events=20_000, rate=20, late=0.05, seed=3, trigger="1 second")
     shown = wb.tune(JOIN, *cut, over={"left.watermark": ["0 s"], "right.watermark": ["0 s"]})
     assert shown.table["kept"].iloc[-1] < 0.9
-    assert "a trigger of 1 second" in wb.tune(JOIN, *cut).best(0.5).basis
+    assert "a trigger of 1 s" in wb.tune(JOIN, *cut).best(0.5).basis
 
 
 def test_a_saved_recording_knows_when_its_rows_arrived(tmp_path):
