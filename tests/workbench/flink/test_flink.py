@@ -175,7 +175,7 @@ def test_flink_plans_its_own_joins(by_sql, streams):
 
 @pytest.mark.parametrize("join", AS_OF_JAVA, ids=repr)
 def test_flink_sql_says_which_as_of_joins_it_has(join, streams):
-    with pytest.raises(wb.ArgumentError, match=r"use wb\.flink\.java for others"):
+    with pytest.raises(wb.ArgumentError, match=r"jobs of the DataStream API \(wb\.flink\.java\)"):
         flink.sql(join, *streams["plain"])
 
 
