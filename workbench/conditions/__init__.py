@@ -1,0 +1,50 @@
+"""Conditions on rows, as data: ``col("amount") > 100``, ``col("method").isin("card", "cash")``, joined by ``& | ~``.
+
+A condition means what it means in SQL: compared with a null it is neither true nor false but unknown, ``&``, ``|`` and
+``~`` follow SQL's three-valued logic, and what counts is only where it is true. Arithmetic is done in double precision,
+as Spark and Flink do not agree on how wide whole numbers and decimals become; a division by zero gives null.
+"""
+
+from __future__ import annotations
+
+from workbench.conditions._checking import Kind, check, columns, kind_of_type, kind_of_value
+from workbench.conditions._nodes import (
+    And,
+    Arithmetic,
+    Column,
+    Comparison,
+    Condition,
+    Constant,
+    IsIn,
+    IsNull,
+    Like,
+    Not,
+    Or,
+    Scalar,
+    Value,
+    col,
+)
+from workbench.conditions._reading import read
+
+__all__ = [
+    "And",
+    "Arithmetic",
+    "Column",
+    "Comparison",
+    "Condition",
+    "Constant",
+    "IsIn",
+    "IsNull",
+    "Kind",
+    "Like",
+    "Not",
+    "Or",
+    "Scalar",
+    "Value",
+    "check",
+    "col",
+    "columns",
+    "kind_of_type",
+    "kind_of_value",
+    "read",
+]

@@ -1,0 +1,312 @@
+"""What conditions are made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from workbench.errors import ArgumentError, wrong
+
+__all__ = [
+    "And",
+    "Arithmetic",
+    "Column",
+    "Comparison",
+    "Condition",
+    "Constant",
+    "IsIn",
+    "IsNull",
+    "Like",
+    "Not",
+    "Or",
+    "Scalar",
+    "Value",
+    "col",
+]
+
+Scalar = bool | int | float | str | Decimal
+"""What a column can be compared with."""
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_DIGITS = 38
+_MEANT = "use &, | and ~ in place of and, or and not, each condition in brackets"
+
+
+class Condition:
+    """A condition on a row, or on a pair of rows: true, false, or unknown.
+
+    Conditions are equal where they say the same; ``repr`` gives the call that makes one.
+    """
+
+    def __and__(self, other: object) -> And:
+        return And(self, _condition(other, "&"))
+
+    def __or__(self, other: object) -> Or:
+        return Or(self, _condition(other, "|"))
+
+    def __invert__(self) -> Not:
+        return Not(self)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __bool__(self) -> bool:
+        raise ArgumentError(f"condition: {self!r} is neither true nor false without a row; {_MEANT}")
+
+
+class Value:
+    """What has a value in each row: a column, a constant, or what is computed from them."""
+
+    def __lt__(self, other: object) -> Comparison:
+        return Comparison("<", self, _value(other))
+
+    def __le__(self, other: object) -> Comparison:
+        return Comparison("<=", self, _value(other))
+
+    def __gt__(self, other: object) -> Comparison:
+        return Comparison(">", self, _value(other))
+
+    def __ge__(self, other: object) -> Comparison:
+        return Comparison(">=", self, _value(other))
+
+    def __eq__(self, other: object) -> Comparison:  # type: ignore[override]
+        return Comparison("==", self, _value(other))
+
+    def __ne__(self, other: object) -> Comparison:  # type: ignore[override]
+        return Comparison("!=", self, _value(other))
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __add__(self, other: object) -> Arithmetic:
+        return Arithmetic("+", self, _value(other))
+
+    def __radd__(self, other: object) -> Arithmetic:
+        return Arithmetic("+", _value(other), self)
+
+    def __sub__(self, other: object) -> Arithmetic:
+        return Arithmetic("-", self, _value(other))
+
+    def __rsub__(self, other: object) -> Arithmetic:
+        return Arithmetic("-", _value(other), self)
+
+    def __mul__(self, other: object) -> Arithmetic:
+        return Arithmetic("*", self, _value(other))
+
+    def __rmul__(self, other: object) -> Arithmetic:
+        return Arithmetic("*", _value(other), self)
+
+    def __truediv__(self, other: object) -> Arithmetic:
+        return Arithmetic("/", self, _value(other))
+
+    def __rtruediv__(self, other: object) -> Arithmetic:
+        return Arithmetic("/", _value(other), self)
+
+    def __bool__(self) -> bool:
+        raise ArgumentError(f"condition: {self!r} is a value, not a condition: compare it, as in {self!r} == True")
+
+    def isin(self, *options: Scalar) -> IsIn:
+        """Whether it is one of some constants.
+
+        Parameters
+        ----------
+        *options
+            Booleans, numbers or texts, one at least.
+        """
+        if not options:
+            raise ArgumentError("options: got none; give the values that are looked for, such as isin('card', 'cash')")
+        return IsIn(self, tuple(_constant(each, "options") for each in options))
+
+    def like(self, pattern: str) -> Like:
+        """Whether a text is like a pattern of SQL's.
+
+        Parameters
+        ----------
+        pattern
+            ``%`` stands for any characters, ``_`` for one, all others for themselves.
+        """
+        if not isinstance(pattern, str) or "\\" in pattern:
+            raise wrong("pattern", pattern, "use a text with % for any characters and _ for one, and no backslash")
+        return Like(self, pattern)
+
+    def is_null(self) -> IsNull:
+        """Whether it is null; ``~col("amount").is_null()``: whether it is not."""
+        return IsNull(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Column(Value):
+    """A column, by its name. Made by `col`."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return f"wb.col({self.name!r})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Constant(Value):
+    """The same value in every row."""
+
+    value: Scalar
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Arithmetic(Value):
+    """A sum, difference, product or quotient, in double precision."""
+
+    sign: Literal["+", "-", "*", "/"]
+    left: Value
+    right: Value
+
+    def __repr__(self) -> str:
+        return f"({self.left!r} {self.sign} {self.right!r})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Condition):
+    """One value compared with another."""
+
+    sign: Literal["<", "<=", ">", ">=", "==", "!="]
+    left: Value
+    right: Value
+
+    def __repr__(self) -> str:
+        return f"{self.left!r} {self.sign} {self.right!r}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IsIn(Condition):
+    """Whether a value is one of some constants."""
+
+    value: Value
+    options: tuple[Constant, ...]
+
+    def __repr__(self) -> str:
+        return f"{self.value!r}.isin({', '.join(map(repr, self.options))})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Like(Condition):
+    """Whether a text is like a pattern."""
+
+    value: Value
+    pattern: str
+
+    def __repr__(self) -> str:
+        return f"{self.value!r}.like({self.pattern!r})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IsNull(Condition):
+    """Whether a value is null."""
+
+    value: Value
+
+    def __repr__(self) -> str:
+        return f"{self.value!r}.is_null()"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class And(Condition):
+    """Whether both conditions are true."""
+
+    left: Condition
+    right: Condition
+
+    def __repr__(self) -> str:
+        first = repr(self.left) if isinstance(self.left, And) else _bracketed(self.left)
+        return f"{first} & {_bracketed(self.right)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Or(Condition):
+    """Whether one of two conditions is true, or both."""
+
+    left: Condition
+    right: Condition
+
+    def __repr__(self) -> str:
+        first = repr(self.left) if isinstance(self.left, Or) else _bracketed(self.left)
+        return f"{first} | {_bracketed(self.right)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Not(Condition):
+    """Whether a condition is false."""
+
+    of: Condition
+
+    def __repr__(self) -> str:
+        return f"~{_bracketed(self.of)}"
+
+
+def col(name: str) -> Column:
+    """A column, for a condition.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+
+    Returns
+    -------
+    Column
+        Compared by ``< <= > >= == !=`` with constants and other columns, asked by ``isin``, ``like`` and ``is_null``,
+        computed with by ``+ - * /``.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no name; and later, where it is compared with what it cannot be compared with.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> (wb.col("amount") > 100) & ~wb.col("method").isin("cash", "voucher")
+    (wb.col('amount') > 100) & ~wb.col('method').isin('cash', 'voucher')
+    """
+    if not isinstance(name, str) or not name:
+        raise wrong("name", name, "use the name of a column")
+    return Column(name)
+
+
+def _bracketed(condition: Condition) -> str:
+    return f"({condition!r})" if isinstance(condition, Comparison | And | Or) else repr(condition)
+
+
+def _condition(given: object, sign: str) -> Condition:
+    if not isinstance(given, Condition):
+        raise wrong("condition", given, f"{sign} joins conditions, such as (wb.col('a') > 1) {sign} (wb.col('b') < 2)")
+    return given
+
+
+def _value(given: object) -> Value:
+    return given if isinstance(given, Value) else _constant(given, "condition")
+
+
+def _constant(given: object, argument: str) -> Constant:
+    if given is None:
+        raise ArgumentError(f'{argument}: got None; nothing equals null: use wb.col("…").is_null()')
+    if isinstance(given, bool | str):
+        return Constant(given)
+    if isinstance(given, int):
+        if not _LEAST <= given <= _MOST:
+            raise wrong(argument, given, "use whole numbers of 64 bits, or a decimal.Decimal")
+        return Constant(int(given))
+    if isinstance(given, float):
+        if not math.isfinite(given):
+            raise wrong(argument, given, "use a finite number")
+        return Constant(float(given))
+    if isinstance(given, Decimal):
+        if not given.is_finite() or max(len(given.as_tuple().digits), abs(int(given.as_tuple().exponent))) > _DIGITS:
+            raise wrong(argument, given, f"use a finite number of at most {_DIGITS} digits")
+        return Constant(given)
+    raise wrong(argument, given, "use a boolean, a number, a text, or another column")

@@ -1,0 +1,107 @@
+"""A condition from its text: what `repr` gives, and no more of Python than that."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from workbench.conditions._nodes import Condition, Value, col
+from workbench.errors import ArgumentError, wrong
+
+__all__ = ["read"]
+
+_LONGEST = 10_000
+_SIGNS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+class _OtherwiseError(Exception):
+    """Something that no condition has."""
+
+
+def read(text: str, argument: str) -> Condition:
+    """A condition from its text. Nothing of the text is run.
+
+    Parameters
+    ----------
+    text
+        As ``repr`` of a condition gives it; ``col`` does as well as ``wb.col``.
+    argument
+        What it was given for, for errors.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no condition, or compares with what nothing can be compared with.
+
+    Examples
+    --------
+    >>> read('(col("amount") > 100) & ~col("method").isin("cash")', "where")
+    (wb.col('amount') > 100) & ~wb.col('method').isin('cash')
+    """
+    remedy = 'use a condition, such as wb.col("amount") > 100, several of them joined by &, | and ~'
+    if not isinstance(text, str) or len(text) > _LONGEST:
+        raise wrong(argument, text, remedy)
+    try:
+        found = _read(ast.parse(text.strip(), mode="eval").body)
+    except ArgumentError as error:
+        raise wrong(argument, text, error.remedy) from None
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, _OtherwiseError):
+        raise wrong(argument, text, remedy) from None
+    if not isinstance(found, Condition):
+        raise wrong(argument, text, remedy)
+    return found
+
+
+def _read(node: ast.expr) -> Any:
+    match node:
+        case ast.Constant(value) if isinstance(value, bool | int | float | str):
+            return value
+        case ast.UnaryOp(ast.USub(), ast.Constant(int(value) | float(value))) if not isinstance(value, bool):
+            return -value
+        case ast.UnaryOp(ast.Invert(), of):
+            negated = _read(of)
+            if isinstance(negated, Condition):
+                return ~negated
+        case ast.Compare(left, [sign], [right]) if type(sign) in _SIGNS:
+            return _joined(sign, left, right)
+        case ast.BinOp(left, sign, right) if type(sign) in _SIGNS:
+            return _joined(sign, left, right)
+        case ast.Call(ast.Name("col") | ast.Attribute(ast.Name("wb"), "col"), [ast.Constant(str(name))], []):
+            return col(name)
+        case ast.Call(ast.Name("Decimal"), [ast.Constant(str(digits))], []):
+            return _decimal(digits)
+        case ast.Call(ast.Attribute(of, "isin" | "like" | "is_null" as asked), options, []):
+            value = _read(of)
+            if isinstance(value, Value):
+                return getattr(value, asked)(*map(_read, options))
+    raise _OtherwiseError
+
+
+def _joined(sign: ast.AST, left: ast.expr, right: ast.expr) -> Any:
+    sides = _read(left), _read(right)
+    if not any(isinstance(each, Condition | Value) for each in sides):  # nothing is computed that is no condition
+        raise _OtherwiseError
+    return _SIGNS[type(sign)](*sides)
+
+
+def _decimal(digits: str) -> Decimal:
+    try:
+        return Decimal(digits)
+    except InvalidOperation:
+        raise _OtherwiseError from None

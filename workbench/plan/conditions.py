@@ -1,0 +1,143 @@
+"""Conditions as the text of a dialect of SQL. User text enters only as quoted names and literals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from workbench.conditions import (
+    And,
+    Arithmetic,
+    Column,
+    Comparison,
+    Condition,
+    Constant,
+    IsIn,
+    IsNull,
+    Kind,
+    Like,
+    Not,
+    Or,
+    Scalar,
+    Value,
+    kind_of_value,
+)
+from workbench.plan.names import in_sql
+
+__all__ = ["Dialect", "spark_sql", "sql"]
+
+_SIGNS = {"==": "=", "!=": "<>"}
+_OF_DOUBLES: tuple[Kind, ...] = ("single", "double")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What differs between the dialects of SQL.
+
+    Attributes
+    ----------
+    column
+        The text of a column, by its name.
+    text
+        The literal of a text.
+    decimal
+        The literal of a decimal, by its digits.
+    """
+
+    column: Callable[[str], str]
+    text: Callable[[str], str]
+    decimal: Callable[[str], str]
+
+
+def spark_sql(condition: Condition, kinds: Mapping[str, Kind], column: Callable[[str], str] = in_sql) -> str:
+    """A condition as Spark's SQL.
+
+    Parameters
+    ----------
+    condition
+        The condition.
+    kinds
+        The kinds of its columns' values, as `workbench.conditions.check` gives them.
+    column
+        The text of a column, by its name.
+
+    Examples
+    --------
+    >>> from workbench.conditions import col
+    >>> condition = (col("paid") < col("amount") * 0.9) | col("method").like("c%")
+    >>> spark_sql(condition, {"paid": "double", "amount": "double", "method": "text"})
+    "(paid < (amount * 0.9E0)) OR (method LIKE 'c%')"
+    """
+    return sql(condition, kinds, Dialect(column, _spark_text, lambda digits: f"{digits}BD"))
+
+
+def sql(condition: Condition, kinds: Mapping[str, Kind], dialect: Dialect) -> str:
+    """A condition as SQL; arguments as of `spark_sql`."""
+
+    def said(of: Condition) -> str:
+        match of:
+            case And(left, right):
+                return f"{said(left) if isinstance(left, And) else bracketed(left)} AND {bracketed(right)}"
+            case Or(left, right):
+                return f"{said(left) if isinstance(left, Or) else bracketed(left)} OR {bracketed(right)}"
+            case Not(negated):
+                return f"NOT {bracketed(negated)}"
+            case Comparison(sign, left, right):
+                one, other = alike(left, right)
+                return f"{one} {_SIGNS.get(sign, sign)} {other}"
+            case IsIn(value, options):
+                return " OR ".join(f"({' = '.join(alike(value, each))})" for each in options)
+            case Like(value, pattern):
+                return f"{valued(value)} LIKE {dialect.text(pattern)}"
+            case IsNull(value):
+                return f"{valued(value)} IS NULL"
+        raise TypeError(f"no condition: {of!r}")
+
+    def bracketed(of: Condition) -> str:
+        return f"({said(of)})"
+
+    def alike(*values: Value) -> list[str]:
+        found: list[Kind] = [kind_of_value(each, kinds) for each in values]
+        doubles = any(each in _OF_DOUBLES for each in found)
+        return [
+            as_double(each) if doubles and kind not in _OF_DOUBLES else valued(each)
+            for each, kind in zip(values, found, strict=True)
+        ]
+
+    def as_double(value: Value) -> str:
+        if isinstance(value, Constant):
+            return _constant(float(value.value), dialect)
+        return valued(value) if kind_of_value(value, kinds) == "double" else f"CAST({valued(value)} AS DOUBLE)"
+
+    def valued(value: Value) -> str:
+        match value:
+            case Column(name):
+                return dialect.column(name)
+            case Constant(given):
+                return _constant(given, dialect)
+            case Arithmetic("/", left, right):
+                return f"({as_double(left)} / NULLIF({as_double(right)}, 0.0E0))"
+            case Arithmetic(sign, left, right):
+                return f"({as_double(left)} {sign} {as_double(right)})"
+        raise TypeError(f"no value: {value!r}")
+
+    return said(condition)
+
+
+def _constant(value: Scalar, dialect: Dialect) -> str:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, str):
+        return dialect.text(value)
+    if isinstance(value, Decimal):
+        return dialect.decimal(f"{value:f}")
+    if isinstance(value, float):
+        mantissa, _, exponent = repr(value).partition("e")
+        return f"{mantissa}E{int(exponent or 0)}"
+    return str(value)
+
+
+def _spark_text(value: str) -> str:
+    """A text literal of Spark's SQL."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
