@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import enum
+import functools
 import json
 import math
 import os
@@ -10,6 +12,7 @@ import subprocess
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -25,7 +28,7 @@ from workbench.model.conditions import is_true, truth
 from workbench.plan.conditions import spark_sql
 
 UTC = datetime.UTC
-WORDS = ["", "a", "ab", "a%b", "A_b", "it's", 'a"b', "c\\d", "c\nd", "ü", "\ue000", "😀", "a``b"]
+WORDS = ["", "a", "ab", "a%b", "A_b", "it's", 'a"b', "c\\d", "c\nd", "ü", "\ue000", "😀", "a``b", "${env:HOME}", "😀\n"]
 TYPES = {
     "whole": pa.int64(),
     "small": pa.int32(),
@@ -42,7 +45,15 @@ VALUES = {
     "small": [0, 1, -3, 16_777_217],
     "real": [0.0, -0.0, 0.1, 1.0, 7.5, -3.0, 1e300, math.inf, -math.inf, math.nan],
     "single": [0.0, 0.5, 0.1, 16_777_216.0, math.nan],
-    "exact": [Decimal("0.00"), Decimal("0.10"), Decimal("7.00"), Decimal("-3.25"), Decimal("99999999.99")],
+    "exact": [
+        Decimal("0.00"),
+        Decimal("0.10"),
+        Decimal("7.00"),
+        Decimal("-3.25"),
+        Decimal("799.30"),
+        Decimal("0.30"),
+        Decimal("99999999.99"),
+    ],
     "word": WORDS,
     "an odd `name`": WORDS,
     "flag": [True, False],
@@ -58,7 +69,7 @@ def columns_of(*names):
 
 constants = st.one_of(
     st.sampled_from(
-        [0, 1, -3, 7, 2**53 + 1, -(2**63), 2**40, 0.1, 0.5, 7.5, 1e300, -0.0, Decimal("7"), Decimal("0.10")]
+        [0, 1, -3, 7, 2**53 + 1, -(2**63), 2**40, 0.1, 0.5, 7.5, 1e300, -0.0, Decimal("7"), Decimal("0.10"), 799.3, 0.3]
     )
 )
 numbers = st.recursive(
@@ -183,7 +194,7 @@ def test_java_says_the_same(javac, tmp_path, asked, table):
     printed = "\n".join(f'            System.out.print(c{place}(row) + " ");' for place in range(len(texts)))
     (tmp_path / "Conditions.java").write_text(
         "import java.math.BigDecimal;\nimport java.nio.ByteBuffer;\nimport java.nio.charset.StandardCharsets;\n"
-        "import java.time.Instant;\nimport java.util.*;\nimport java.util.function.*;\n"
+        "import java.time.*;\nimport java.util.*;\nimport java.util.function.*;\n"
         f"final class Conditions {{\n{methods}\n{JAVA_HELPERS}\n"
         f"    public static void main(String[] words) {{\n        List<Map<String, Object>> rows = new ArrayList<>();\n{put}\n"
         f"        for (Map<String, Object> row : rows) {{\n{printed}\n            System.out.println();\n        }}\n    }}\n}}\n"
@@ -218,7 +229,10 @@ def in_flink(pyflink):
 @slowly(2)
 @given(asked=st.lists(anything, min_size=30, max_size=40), table=tables)
 def test_flink_sql_says_the_same(in_flink, tmp_path, asked, table):
-    """But of NaN, which Flink compares as Java does: it equals nothing."""
+    """But of NaN, which Flink compares as Java does: it equals nothing; and of line breaks, which are like no ``_``."""
+    for name in TEXTS:
+        values = [None if value is None else value.replace("\n", " ") for value in table[name].to_pylist()]
+        table = table.set_column(table.schema.get_field_index(name), name, pa.array(values, TYPES[name]))
     folder = tmp_path / f"rows{len(list(tmp_path.iterdir()))}"
     folder.mkdir()
     for name in ("real", "single"):
@@ -286,6 +300,38 @@ def test_what_reads_as_no_condition_is_said_and_nothing_is_run(text):
     assert "\n" not in str(raised.value)
 
 
+def test_what_is_a_text_or_a_number_of_another_class_is_python_s():
+    named = enum.StrEnum("Named", {"card": "card"})
+    for one, expected in (
+        (named.card, "'card'"),
+        (np.str_("x"), "'x'"),
+        (np.int64(3), "3"),
+        (np.bool_(True), "True"),
+    ):
+        assert repr(col("a") == one) == f"wb.col('a') == {expected}"
+    assert repr(-col("a") > 1) == "(0 - wb.col('a')) > 1"
+
+
+def test_long_chains_are_flat():
+    chain = functools.reduce(lambda one, other: one | other, [col("whole") == n for n in range(900)])
+    assert conditions.read(repr(chain), "where") == chain
+    kinds = conditions.check(chain, TYPES, "where")
+    assert spark_sql(chain, kinds).count(" OR ") == 899
+    assert truth(chain, kinds, {"whole": pa.array([899, 900])}).to_pylist() == [True, False]
+
+
+def test_a_decimal_is_the_double_that_it_is_nearest_to():
+    kinds = conditions.check(col("x") == 799.3, {"x": pa.decimal128(10, 1)}, "where")
+    assert truth(col("x") == 799.3, kinds, {"x": pa.array([Decimal("799.3")])}).to_pylist() == [True]
+
+
+def test_spark_finds_no_variable_in_a_text_and_none_in_a_name(spark):
+    text = spark_sql(col("word") == "${env:HOME}", {"word": "text"})
+    assert spark.createDataFrame([("${env:HOME}",)], "word string").where(text).count() == 1
+    with pytest.raises(wb.ArgumentError, match=r"Spark reads \$\{ in a column's name as a variable"):
+        spark_sql(col("a${b}") == 1, {"a${b}": "integer"})
+
+
 def test_only_true_counts():
     rows = {"amount": pa.array([1, 200, None])}
     for condition, expected in (
@@ -307,6 +353,13 @@ def test_only_true_counts():
         (lambda: col("a") > 2**63, "condition: got 9223372036854775808; use whole numbers of 64 bits, or a decimal.Decimal"),
         (lambda: col("a") > Decimal("1e99"), "condition: got Decimal('1E+99'); use a finite number of at most 38 digits"),
         (lambda: col("a").isin(), "options: got none; give the values that are looked for, such as isin('card', 'cash')"),
+        (lambda: col("a").isin([1, 2]), "options: got [1, 2]; give the values one by one, isin('card', 'cash'), or isin(*values)"),
+        (lambda: col("a") > Decimal("1e38"), "condition: got Decimal('1E+38'); use a finite number of at most 38 digits"),
+        (lambda: col("a") == "\ud800", "condition: got '\\ud800'; half a surrogate pair is no character: use whole ones"),
+        (lambda: col("a") > 1 & col("b") < 2, "condition: wb.col('b') is joined by & or |, which bind more than < and ==: use &, | and ~ in place of and, or and not, each condition in brackets"),
+        (lambda: ~col("a"), "condition: wb.col('a') is a value, not a condition: compare it, as in wb.col('a') == True"),
+        (lambda: True & (col("a") > 1), "condition: got True; & joins conditions, such as (wb.col('a') > 1) & (wb.col('b') < 2)"),
+        (lambda: functools.reduce(lambda one, _: one + 1, range(99), col("a")), "condition: it is more than 60 deep in brackets: write it flatter"),
         (lambda: col("a").isin(None), 'options: got None; nothing equals null: use wb.col("…").is_null()'),
         (lambda: col("a").like("\\"), "pattern: got '\\\\'; use a text with % for any characters and _ for one, and no backslash"),
         (lambda: (col("a") > 1) & True, "condition: got True; & joins conditions, such as (wb.col('a') > 1) & (wb.col('b') < 2)"),

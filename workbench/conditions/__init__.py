@@ -7,7 +7,7 @@ as Spark and Flink do not agree on how wide whole numbers and decimals become; a
 
 from __future__ import annotations
 
-from workbench.conditions._checking import Kind, check, columns, kind_of_type, kind_of_value
+from workbench.conditions._checking import Kind, check, columns, common_kind, kind_of_type, kind_of_value
 from workbench.conditions._nodes import (
     And,
     Arithmetic,
@@ -44,6 +44,7 @@ __all__ = [
     "check",
     "col",
     "columns",
+    "common_kind",
     "kind_of_type",
     "kind_of_value",
     "read",

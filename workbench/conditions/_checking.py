@@ -25,7 +25,7 @@ from workbench.errors import wrong
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Kind", "check", "columns", "kind_of_type", "kind_of_value"]
+__all__ = ["Kind", "check", "columns", "common_kind", "kind_of_type", "kind_of_value"]
 
 Kind = Literal["boolean", "integer", "decimal", "single", "double", "text", "time"]
 """What values of a type have in common, however wide they are."""
@@ -46,9 +46,12 @@ def columns(of: Condition | Value) -> Iterator[str]:
     match of:
         case Column(name):
             yield name
-        case Comparison(_, left, right) | Arithmetic(_, left, right) | And(left, right) | Or(left, right):
+        case Comparison(_, left, right) | Arithmetic(_, left, right):
             yield from columns(left)
             yield from columns(right)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from columns(part)
         case IsIn(value) | Like(value) | IsNull(value):
             yield from columns(value)
         case Not(negated):
@@ -126,12 +129,20 @@ def kind_of_value(value: Value, kinds: Mapping[str, Kind]) -> Kind:
     return "double"
 
 
+def common_kind(left: Value, right: Value, kinds: Mapping[str, Kind]) -> Kind:
+    """The kind as which two values are compared: doubles where one is no exact number, decimals where one is one."""
+    found = [kind_of_value(each, kinds) for each in (left, right)]
+    if any(each in ("single", "double") for each in found):
+        return "double"
+    return "decimal" if "decimal" in found else found[0]
+
+
 def _faults(of: Condition | Value, kinds: Mapping[str, Kind]) -> Iterator[str]:
     """What of a condition cannot be computed, in words."""
     match of:
-        case And(left, right) | Or(left, right):
-            yield from _faults(left, kinds)
-            yield from _faults(right, kinds)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _faults(part, kinds)
         case Not(negated):
             yield from _faults(negated, kinds)
         case Comparison(sign, left, right):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from functools import reduce
+from typing import ClassVar, Literal, NoReturn
 
 from workbench.errors import ArgumentError, wrong
 
@@ -30,6 +32,7 @@ Scalar = bool | int | float | str | Decimal
 """What a column can be compared with."""
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _DIGITS = 38
+_DEEPEST = 60
 _MEANT = "use &, | and ~ in place of and, or and not, each condition in brackets"
 
 
@@ -39,11 +42,21 @@ class Condition:
     Conditions are equal where they say the same; ``repr`` gives the call that makes one.
     """
 
+    depth: ClassVar[int] = 1
+
     def __and__(self, other: object) -> And:
-        return And(self, _condition(other, "&"))
+        return And((*_parts(self, And), *_parts(_condition(other, "&"), And)))
 
     def __or__(self, other: object) -> Or:
-        return Or(self, _condition(other, "|"))
+        return Or((*_parts(self, Or), *_parts(_condition(other, "|"), Or)))
+
+    def __rand__(self, other: object) -> NoReturn:
+        _condition(other, "&")
+        raise TypeError(other)
+
+    def __ror__(self, other: object) -> NoReturn:
+        _condition(other, "|")
+        raise TypeError(other)
 
     def __invert__(self) -> Not:
         return Not(self)
@@ -60,6 +73,8 @@ class Condition:
 
 class Value:
     """What has a value in each row: a column, a constant, or what is computed from them."""
+
+    depth: ClassVar[int] = 1
 
     def __lt__(self, other: object) -> Comparison:
         return Comparison("<", self, _value(other))
@@ -106,8 +121,20 @@ class Value:
     def __rtruediv__(self, other: object) -> Arithmetic:
         return Arithmetic("/", _value(other), self)
 
+    def __neg__(self) -> Arithmetic:
+        return Arithmetic("-", Constant(0), self)
+
     def __bool__(self) -> bool:
         raise ArgumentError(f"condition: {self!r} is a value, not a condition: compare it, as in {self!r} == True")
+
+    def __invert__(self) -> NoReturn:
+        bool(self)
+        raise TypeError(self)
+
+    def __and__(self, other: object) -> NoReturn:
+        raise ArgumentError(f"condition: {self!r} is joined by & or |, which bind more than < and ==: {_MEANT}")
+
+    __rand__ = __or__ = __ror__ = __and__
 
     def isin(self, *options: Scalar) -> IsIn:
         """Whether it is one of some constants.
@@ -131,7 +158,7 @@ class Value:
         """
         if not isinstance(pattern, str) or "\\" in pattern:
             raise wrong("pattern", pattern, "use a text with % for any characters and _ for one, and no backslash")
-        return Like(self, pattern)
+        return Like(self, _plain_text(pattern, "pattern"))
 
     def is_null(self) -> IsNull:
         """Whether it is null; ``~col("amount").is_null()``: whether it is not."""
@@ -166,6 +193,9 @@ class Arithmetic(Value):
     left: Value
     right: Value
 
+    def __post_init__(self) -> None:
+        _nest(self, self.left, self.right)
+
     def __repr__(self) -> str:
         return f"({self.left!r} {self.sign} {self.right!r})"
 
@@ -188,6 +218,11 @@ class IsIn(Condition):
 
     value: Value
     options: tuple[Constant, ...]
+
+    @property
+    def unfolded(self) -> Condition:
+        """The same as a comparison with each of them."""
+        return reduce(operator.or_, (self.value == each for each in self.options))
 
     def __repr__(self) -> str:
         return f"{self.value!r}.isin({', '.join(map(repr, self.options))})"
@@ -216,26 +251,28 @@ class IsNull(Condition):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class And(Condition):
-    """Whether both conditions are true."""
+    """Whether all of some conditions are true."""
 
-    left: Condition
-    right: Condition
+    parts: tuple[Condition, ...]
+
+    def __post_init__(self) -> None:
+        _nest(self, *self.parts)
 
     def __repr__(self) -> str:
-        first = repr(self.left) if isinstance(self.left, And) else _bracketed(self.left)
-        return f"{first} & {_bracketed(self.right)}"
+        return " & ".join(map(_bracketed, self.parts))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Or(Condition):
-    """Whether one of two conditions is true, or both."""
+    """Whether one of some conditions is true, or several."""
 
-    left: Condition
-    right: Condition
+    parts: tuple[Condition, ...]
+
+    def __post_init__(self) -> None:
+        _nest(self, *self.parts)
 
     def __repr__(self) -> str:
-        first = repr(self.left) if isinstance(self.left, Or) else _bracketed(self.left)
-        return f"{first} | {_bracketed(self.right)}"
+        return " | ".join(map(_bracketed, self.parts))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,6 +280,9 @@ class Not(Condition):
     """Whether a condition is false."""
 
     of: Condition
+
+    def __post_init__(self) -> None:
+        _nest(self, self.of)
 
     def __repr__(self) -> str:
         return f"~{_bracketed(self.of)}"
@@ -275,7 +315,7 @@ def col(name: str) -> Column:
     """
     if not isinstance(name, str) or not name:
         raise wrong("name", name, "use the name of a column")
-    return Column(name)
+    return Column(_plain_text(name, "name"))
 
 
 def _bracketed(condition: Condition) -> str:
@@ -288,6 +328,18 @@ def _condition(given: object, sign: str) -> Condition:
     return given
 
 
+def _parts(of: Condition, kind: type[And | Or]) -> tuple[Condition, ...]:
+    return of.parts if isinstance(of, kind) else (of,)
+
+
+def _nest(of: Condition | Value, *inner: Condition | Value) -> None:
+    """Note how deep a condition is; refuse one that is too deep to be worked on."""
+    depth = 1 + max(each.depth for each in inner)
+    if depth > _DEEPEST:
+        raise ArgumentError(f"condition: it is more than {_DEEPEST} deep in brackets: write it flatter")
+    object.__setattr__(of, "depth", depth)
+
+
 def _value(given: object) -> Value:
     return given if isinstance(given, Value) else _constant(given, "condition")
 
@@ -295,8 +347,12 @@ def _value(given: object) -> Value:
 def _constant(given: object, argument: str) -> Constant:
     if given is None:
         raise ArgumentError(f'{argument}: got None; nothing equals null: use wb.col("…").is_null()')
-    if isinstance(given, bool | str):
+    if type(given).__module__ == "numpy" and hasattr(given, "item"):
+        given = given.item()
+    if isinstance(given, bool):
         return Constant(given)
+    if isinstance(given, str):
+        return Constant(_plain_text(given, argument))
     if isinstance(given, int):
         if not _LEAST <= given <= _MOST:
             raise wrong(argument, given, "use whole numbers of 64 bits, or a decimal.Decimal")
@@ -306,7 +362,24 @@ def _constant(given: object, argument: str) -> Constant:
             raise wrong(argument, given, "use a finite number")
         return Constant(float(given))
     if isinstance(given, Decimal):
-        if not given.is_finite() or max(len(given.as_tuple().digits), abs(int(given.as_tuple().exponent))) > _DIGITS:
+        exponent = given.as_tuple().exponent if given.is_finite() else _DIGITS + 1
+        if (
+            isinstance(exponent, str)
+            or -exponent > _DIGITS
+            or len(given.as_tuple().digits) + max(exponent, 0) > _DIGITS
+        ):
             raise wrong(argument, given, f"use a finite number of at most {_DIGITS} digits")
         return Constant(given)
+    if isinstance(given, list | tuple | set) and argument == "options":
+        raise wrong(argument, given, "give the values one by one, isin('card', 'cash'), or isin(*values)")
     raise wrong(argument, given, "use a boolean, a number, a text, or another column")
+
+
+def _plain_text(given: str, argument: str) -> str:
+    """A text of Python's own class, which can be written down."""
+    found = str.__str__(given)
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        raise wrong(argument, found, "half a surrogate pair is no character: use whole ones") from None
+    return found

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import operator
+import warnings
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
+from functools import reduce
 from typing import Any
 
 from workbench.conditions._nodes import Condition, Value, col
@@ -13,7 +15,7 @@ from workbench.errors import ArgumentError, wrong
 
 __all__ = ["read"]
 
-_LONGEST = 10_000
+_LONGEST = 1_000_000
 _SIGNS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -58,7 +60,10 @@ def read(text: str, argument: str) -> Condition:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise wrong(argument, text, remedy)
     try:
-        found = _read(ast.parse(text.strip(), mode="eval").body)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # of an escape that is none
+            tree = ast.parse(text.strip(), mode="eval")
+        found = _read(tree.body)
     except ArgumentError as error:
         raise wrong(argument, text, error.remedy) from None
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, _OtherwiseError):
@@ -80,6 +85,8 @@ def _read(node: ast.expr) -> Any:
                 return ~negated
         case ast.Compare(left, [sign], [right]) if type(sign) in _SIGNS:
             return _joined(sign, left, right)
+        case ast.BinOp(_, ast.BitAnd() | ast.BitOr() as sign, _):
+            return reduce(_SIGNS[type(sign)], map(_read, _chain(node, type(sign))))
         case ast.BinOp(left, sign, right) if type(sign) in _SIGNS:
             return _joined(sign, left, right)
         case ast.Call(ast.Name("col") | ast.Attribute(ast.Name("wb"), "col"), [ast.Constant(str(name))], []):
@@ -91,6 +98,15 @@ def _read(node: ast.expr) -> Any:
             if isinstance(value, Value):
                 return getattr(value, asked)(*map(_read, options))
     raise _OtherwiseError
+
+
+def _chain(node: ast.expr, sign: type[ast.operator]) -> list[ast.expr]:
+    """What a chain of the same sign joins, in order; it may be long, and its tree as deep."""
+    found = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, sign):
+        found.append(node.right)
+        node = node.left
+    return [node, *reversed(found)]
 
 
 def _joined(sign: ast.AST, left: ast.expr, right: ast.expr) -> Any:

@@ -21,6 +21,7 @@ from workbench.conditions import (
     Or,
     Scalar,
     Value,
+    common_kind,
     kind_of_value,
 )
 from workbench.flink.syntax import java_text, sql_text
@@ -30,7 +31,6 @@ from workbench.plan.names import backticks
 __all__ = ["JAVA_HELPERS", "flink_sql", "java"]
 
 _SIGNS = {"<": "c -> c < 0", "<=": "c -> c <= 0", ">": "c -> c > 0", ">=": "c -> c >= 0", "==": "c -> c == 0"}
-_OF_DOUBLES: tuple[Kind, ...] = ("single", "double")
 _READ: dict[Kind, str] = {
     "boolean": "(Boolean) {}",
     "integer": "whole({})",
@@ -38,17 +38,31 @@ _READ: dict[Kind, str] = {
     "single": "real({})",
     "double": "real({})",
     "text": "(String) {}",
-    "time": "(Comparable) {}",
+    "time": "moment({})",
 }
 
 JAVA_HELPERS = """
     /** SQL's logic: a Boolean that is null is unknown. */
-    private static Boolean and(Boolean one, Boolean other) {
-        return Boolean.FALSE.equals(one) || Boolean.FALSE.equals(other) ? Boolean.FALSE : one == null ? one : other;
+    private static Boolean and(Boolean... parts) {
+        Boolean found = true;
+        for (Boolean part : parts) {
+            if (Boolean.FALSE.equals(part)) {
+                return false;
+            }
+            found = part == null ? null : found;
+        }
+        return found;
     }
 
-    private static Boolean or(Boolean one, Boolean other) {
-        return not(and(not(one), not(other)));
+    private static Boolean or(Boolean... parts) {
+        Boolean found = false;
+        for (Boolean part : parts) {
+            if (Boolean.TRUE.equals(part)) {
+                return true;
+            }
+            found = part == null ? null : found;
+        }
+        return found;
     }
 
     private static Boolean not(Boolean of) {
@@ -70,6 +84,10 @@ JAVA_HELPERS = """
             bytes[i] ^= Byte.MIN_VALUE; // ByteBuffer orders signed bytes
         }
         return ByteBuffer.wrap(bytes);
+    }
+
+    private static Instant moment(Object time) {
+        return time instanceof LocalDateTime ? ((LocalDateTime) time).toInstant(ZoneOffset.UTC) : (Instant) time;
     }
 
     private static Boolean like(String text, String pattern) {
@@ -103,6 +121,8 @@ JAVA_HELPERS = """
 def flink_sql(condition: Condition, kinds: Mapping[str, Kind], column: Callable[[str], str] = backticks) -> str:
     """A condition as Flink's SQL; arguments as of `workbench.plan.conditions.spark_sql`.
 
+    Flink differs in two things: NaN equals nothing, and ``_`` stands for no line break.
+
     Examples
     --------
     >>> from workbench.conditions import col
@@ -131,33 +151,27 @@ def java(condition: Condition, kinds: Mapping[str, Kind], column: Callable[[str]
 
     def said(of: Condition) -> str:
         match of:
-            case And(left, right):
-                return f"and({said(left)}, {said(right)})"
-            case Or(left, right):
-                return f"or({said(left)}, {said(right)})"
+            case And(parts):
+                return f"and({', '.join(map(said, parts))})"
+            case Or(parts):
+                return f"or({', '.join(map(said, parts))})"
             case Not(negated):
                 return f"not({said(negated)})"
             case Comparison("!=", left, right):
                 return f"not({said(Comparison('==', left, right))})"
             case Comparison(sign, left, right):
                 return f"compare({', '.join(alike(left, right))}, {_SIGNS[sign]})"
-            case IsIn(value, options):
-                found = [said(Comparison("==", value, each)) for each in options]
-                return f"{'or(' * (len(found) - 1)}{found[0]}{''.join(f', {each})' for each in found[1:])}"
+            case IsIn():
+                return said(of.unfolded)
             case Like(value, pattern):
                 return f"like({read(value, 'text')}, {java_text(_regular(pattern))})"
             case IsNull(value):
                 return f"({read(value, kind_of_value(value, kinds))} == null)"
         raise TypeError(f"no condition: {of!r}")
 
-    def alike(*values: Value) -> list[str]:
-        found: list[Kind] = [kind_of_value(each, kinds) for each in values]
-        common: Kind = found[0]
-        if any(each in _OF_DOUBLES for each in found):
-            common = "double"
-        elif "decimal" in found:
-            common = "decimal"
-        return [read(each, common) for each in values]
+    def alike(left: Value, right: Value) -> list[str]:
+        common = common_kind(left, right, kinds)
+        return [read(each, common) for each in (left, right)]
 
     def read(value: Value, kind: Kind) -> str:
         match value:
@@ -176,7 +190,7 @@ def java(condition: Condition, kinds: Mapping[str, Kind], column: Callable[[str]
 
 def _constant(value: Scalar, kind: Kind) -> str:
     """A constant in Java, of a kind."""
-    if kind in _OF_DOUBLES:
+    if kind == "double":
         return repr(float(value) + 0.0)  # which Java tells from -0.0
     if kind == "decimal":
         return f"new BigDecimal({java_text(f'{Decimal(value):f}')})"

@@ -24,14 +24,14 @@ from workbench.conditions import (
     Not,
     Or,
     Value,
-    kind_of_value,
+    common_kind,
 )
 
 __all__ = ["is_true", "truth"]
 
-_OF_DOUBLES: tuple[Kind, ...] = ("single", "double")
 _COMPUTED = {"+": pc.add, "-": pc.subtract, "*": pc.multiply}
 _MOST_DIGITS = 76
+"""Of Arrow's widest decimals, which hold those of Spark, of 38 digits, with the scale of any other."""
 
 
 def is_true(condition: Condition, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> np.ndarray[Any, Any]:
@@ -55,16 +55,16 @@ def truth(condition: Condition, kinds: Mapping[str, Kind], rows: Mapping[str, An
         Its columns, by name: Arrow arrays of the same length.
     """
     match condition:
-        case And(left, right):
-            return pc.and_kleene(truth(left, kinds, rows), truth(right, kinds, rows))
-        case Or(left, right):
-            return pc.or_kleene(truth(left, kinds, rows), truth(right, kinds, rows))
+        case And(parts):
+            return reduce(pc.and_kleene, (truth(each, kinds, rows) for each in parts))
+        case Or(parts):
+            return reduce(pc.or_kleene, (truth(each, kinds, rows) for each in parts))
         case Not(negated):
             return pc.invert(truth(negated, kinds, rows))
         case Comparison(sign, left, right):
             return _compared(sign, left, right, kinds, rows)
-        case IsIn(value, options):
-            return reduce(pc.or_kleene, (_compared("==", value, each, kinds, rows) for each in options))
+        case IsIn():
+            return truth(condition.unfolded, kinds, rows)
         case Like(value, pattern):
             return pc.match_like(_valued(value, kinds, rows), pattern)
         case IsNull(value):
@@ -74,33 +74,39 @@ def truth(condition: Condition, kinds: Mapping[str, Kind], rows: Mapping[str, An
 
 def _compared(sign: str, left: Value, right: Value, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> Any:
     one, other = _alike(left, right, kinds, rows)
-    if sign in (">", ">="):
-        sign, one, other = sign.replace(">", "<"), other, one
-    less, equal = pc.less(one, other) if "<" in sign else None, pc.equal(one, other)
-    if pa.types.is_floating(one.type):
-        nan, other_nan = pc.is_nan(one), pc.is_nan(other)
-        equal = pc.or_kleene(equal, pc.and_kleene(nan, other_nan))
-        less = None if less is None else pc.or_kleene(less, pc.and_kleene(pc.invert(nan), other_nan))
     match sign:
         case "<":
-            return less
+            return _less(one, other)
+        case ">":
+            return _less(other, one)
         case "<=":
-            return pc.or_kleene(less, equal)
-        case "==":
-            return equal
-    return pc.invert(equal)
+            return pc.invert(_less(other, one))
+        case ">=":
+            return pc.invert(_less(one, other))
+    equal = pc.equal(one, other)
+    if pa.types.is_floating(one.type):
+        equal = pc.or_kleene(equal, pc.and_kleene(pc.is_nan(one), pc.is_nan(other)))
+    return equal if sign == "==" else pc.invert(equal)
+
+
+def _less(one: Any, other: Any) -> Any:
+    """Whether one value is less than another; NaN is greater than all other numbers."""
+    less = pc.less(one, other)
+    if pa.types.is_floating(one.type):
+        less = pc.or_kleene(less, pc.and_kleene(pc.invert(pc.is_nan(one)), pc.is_nan(other)))
+    return less
 
 
 def _alike(left: Value, right: Value, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> list[Any]:
     """Two values as arrays of one type, in which they are compared as they are."""
-    found = [kind_of_value(each, kinds) for each in (left, right)]
-    if any(kind in _OF_DOUBLES for kind in found):
+    common = common_kind(left, right, kinds)
+    if common == "double":
         return [_as_double(each, kinds, rows) for each in (left, right)]
     values = [_valued(each, kinds, rows) for each in (left, right)]
-    if "decimal" in found:
-        scale = max(each.type.scale if pa.types.is_decimal(each.type) else 0 for each in values)
-        return [pc.cast(each, pa.decimal256(_MOST_DIGITS, scale)) for each in values]
-    match found[0]:
+    match common:
+        case "decimal":
+            scale = max(each.type.scale if pa.types.is_decimal(each.type) else 0 for each in values)
+            return [pc.cast(each, pa.decimal256(_MOST_DIGITS, scale)) for each in values]
         case "integer":
             return [pc.cast(each, pa.int64(), safe=False) for each in values]
         case "text":
@@ -113,7 +119,10 @@ def _alike(left: Value, right: Value, kinds: Mapping[str, Kind], rows: Mapping[s
 def _as_double(value: Value, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> Any:
     if isinstance(value, Constant):
         return pa.scalar(float(value.value), pa.float64())
-    return pc.cast(_valued(value, kinds, rows), pa.float64(), safe=False)
+    given = _valued(value, kinds, rows)
+    if pa.types.is_decimal(given.type):
+        given = pc.cast(given, pa.string())  # Arrow's own way is off in the last digit
+    return pc.cast(given, pa.float64(), safe=False)
 
 
 def _valued(value: Value, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> Any:

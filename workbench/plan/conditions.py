@@ -21,14 +21,15 @@ from workbench.conditions import (
     Or,
     Scalar,
     Value,
+    common_kind,
     kind_of_value,
 )
+from workbench.errors import wrong
 from workbench.plan.names import in_sql
 
 __all__ = ["Dialect", "spark_sql", "sql"]
 
 _SIGNS = {"==": "=", "!=": "<>"}
-_OF_DOUBLES: tuple[Kind, ...] = ("single", "double")
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Dialect:
     decimal: Callable[[str], str]
 
 
-def spark_sql(condition: Condition, kinds: Mapping[str, Kind], column: Callable[[str], str] = in_sql) -> str:
+def spark_sql(condition: Condition, kinds: Mapping[str, Kind], column: Callable[[str], str] | None = None) -> str:
     """A condition as Spark's SQL.
 
     Parameters
@@ -60,7 +61,7 @@ def spark_sql(condition: Condition, kinds: Mapping[str, Kind], column: Callable[
     kinds
         The kinds of its columns' values, as `workbench.conditions.check` gives them.
     column
-        The text of a column, by its name.
+        The text of a column, by its name; None: the name.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def spark_sql(condition: Condition, kinds: Mapping[str, Kind], column: Callable[
     >>> spark_sql(condition, {"paid": "double", "amount": "double", "method": "text"})
     "(paid < (amount * 0.9E0)) OR (method LIKE 'c%')"
     """
-    return sql(condition, kinds, Dialect(column, _spark_text, lambda digits: f"{digits}BD"))
+    return sql(condition, kinds, Dialect(column or _spark_column, _spark_text, lambda digits: f"{digits}BD"))
 
 
 def sql(condition: Condition, kinds: Mapping[str, Kind], dialect: Dialect) -> str:
@@ -77,17 +78,17 @@ def sql(condition: Condition, kinds: Mapping[str, Kind], dialect: Dialect) -> st
 
     def said(of: Condition) -> str:
         match of:
-            case And(left, right):
-                return f"{said(left) if isinstance(left, And) else bracketed(left)} AND {bracketed(right)}"
-            case Or(left, right):
-                return f"{said(left) if isinstance(left, Or) else bracketed(left)} OR {bracketed(right)}"
+            case And(parts):
+                return " AND ".join(map(bracketed, parts))
+            case Or(parts):
+                return " OR ".join(map(bracketed, parts))
             case Not(negated):
                 return f"NOT {bracketed(negated)}"
             case Comparison(sign, left, right):
                 one, other = alike(left, right)
                 return f"{one} {_SIGNS.get(sign, sign)} {other}"
-            case IsIn(value, options):
-                return " OR ".join(f"({' = '.join(alike(value, each))})" for each in options)
+            case IsIn():
+                return said(of.unfolded)
             case Like(value, pattern):
                 return f"{valued(value)} LIKE {dialect.text(pattern)}"
             case IsNull(value):
@@ -97,13 +98,11 @@ def sql(condition: Condition, kinds: Mapping[str, Kind], dialect: Dialect) -> st
     def bracketed(of: Condition) -> str:
         return f"({said(of)})"
 
-    def alike(*values: Value) -> list[str]:
-        found: list[Kind] = [kind_of_value(each, kinds) for each in values]
-        doubles = any(each in _OF_DOUBLES for each in found)
-        return [
-            as_double(each) if doubles and kind not in _OF_DOUBLES else valued(each)
-            for each, kind in zip(values, found, strict=True)
-        ]
+    def alike(left: Value, right: Value) -> list[str]:
+        doubles = common_kind(left, right, kinds) == "double"
+        exact = [kind_of_value(each, kinds) not in ("single", "double") for each in (left, right)]
+        values = zip((left, right), exact, strict=True)
+        return [as_double(each) if doubles and is_exact else valued(each) for each, is_exact in values]
 
     def as_double(value: Value) -> str:
         if isinstance(value, Constant):
@@ -139,5 +138,11 @@ def _constant(value: Scalar, dialect: Dialect) -> str:
 
 
 def _spark_text(value: str) -> str:
-    """A text literal of Spark's SQL."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    """A text literal of Spark's SQL, in which Spark finds no variable either."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace("${", "$\\{") + "'"
+
+
+def _spark_column(name: str) -> str:
+    if "${" in name:
+        raise wrong("where", name, "Spark reads ${ in a column's name as a variable: rename the column")
+    return in_sql(name)

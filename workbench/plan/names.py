@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import json
 import keyword
 import re
 from dataclasses import dataclass
@@ -142,7 +141,7 @@ def literal(value: str) -> str:
     """Python source of a text literal, in double quotes, in ASCII where the text is not printable."""
     if value.isprintable():
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return json.dumps(value)
+    return '"' + value.encode("unicode_escape").decode().replace('"', '\\"') + '"'
 
 
 def column(name: str) -> str:

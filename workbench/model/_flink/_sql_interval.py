@@ -33,37 +33,38 @@ from workbench.model._watermarks import Watermarks
 def replay(join: Join, marks: Watermarks, true: Micros, sides: dict[Side, pd.DataFrame], shared: Shared) -> Outcome:
     """What comes out, under the watermarks that the operator has after each step."""
     emits, count = emission(join), len(marks)
-    low, high = (-(-kind_of(join).bounds(join)[0] // MS), kind_of(join).bounds(join)[1] // MS)
+    lower, upper = kind_of(join).bounds(join)
+    low, high = -(-lower // MS), upper // MS  # the whole milliseconds within the bounds
     reach: dict[Side, int] = {"left": high, "right": -low}
-    batch = {side: sides[side]["batch"].to_numpy() for side in SIDES}
+    came = {side: sides[side]["batch"].to_numpy() for side in SIDES}
     if emits.first_only:
         one, other = shared.matches(join)
-        pairs = one, other, np.maximum(batch["left"][one], batch["right"][other])
+        pairs = one, other, np.maximum(came["left"][one], came["right"][other])
         removed = {side: np.full(len(sides[side]), count) for side in SIDES}
     elif low <= high:
         pairs, removed = _operator(reach, true // MS, sides, shared.matches(join))
     else:  # Flink plans no join, and pads the rows as they come
         none = np.array([], dtype=np.int64)
-        pairs, removed = (none, none, none), batch
+        pairs, removed = (none, none, none), came
     padded = {}
     for side, place in zip(SIDES, pairs[:2], strict=True):
         mine = sides[side]
         matched = np.zeros(len(mine), dtype=bool)
         matched[place] = True
         mine["matched"], mine["evicted_in"] = matched, removed[side]
-        mine["held"] = removed[side] > batch[side]
+        mine["held"] = removed[side] > came[side]
         mine["leaves_at"] = NEVER if emits.first_only else mine["end"].to_numpy() + reach[side] * MS + MS
         if side in emits.padded:
             alone = np.flatnonzero(~matched)
             padded[side] = alone, removed[side][alone]
     rows = {side: sides[side]["row"].to_numpy() for side in SIDES}
 
-    def placed(assignments: dict[Side, Micros], batch: Micros) -> Placed:
-        none = np.zeros(len(batch), dtype=np.int64)
-        return Placed(assignments, none, none, batch)
+    def placed(assignments: dict[Side, Micros], step: Micros) -> Placed:
+        no_window = np.zeros(len(step), dtype=np.int64)
+        return Placed(assignments, no_window, no_window, step)
 
     both = placed({"left": pairs[0], "right": pairs[1]}, pairs[2])
-    alone_of = {side: placed({side: place}, batch) for side, (place, batch) in padded.items()}
+    alone_of = {side: placed({side: place}, step) for side, (place, step) in padded.items()}
     return Outcome(marks, shared.keys, sides, of_pairs(emits, rows, both, alone_of), no_groups(), np.zeros(count, int))
 
 
@@ -214,11 +215,12 @@ class _Cleaned:
     Attributes
     ----------
     before
-        At the beginning of each step.
+        That time at the beginning of each step.
     after
-        From the first row of the other side on that looks for partners in a step, and finds this less than it can meet.
+        That time later in the step, once a row of the other side has looked for partners: the watermark's.
     changes
-        Which row that is, by how many came before it.
+        The first such row, by how many rows came before it; `NEVER` without one. A row looks if the time is less than
+        that of the last row that it can meet.
     """
 
     before: Micros
@@ -260,8 +262,8 @@ def _overdue(
 ) -> Micros:
     """The pairs of overdue rows with rows that come after they were due; and when such a row has removed them.
 
-    `removed`, the steps in which rows leave, is set where a row of the other side removes one. The first partner of
-    such a row lies `back` before it.
+    A row of the other side looks at its key's rows from `back` before its own time on, and removes what is overdue:
+    then the step in `removed` becomes its own.
     """
     taken = np.flatnonzero(cleaned.looks(other))
     if not len(taken):
