@@ -309,8 +309,7 @@ def col(name: str) -> Column:
 
     Examples
     --------
-    >>> import workbench as wb
-    >>> (wb.col("amount") > 100) & ~wb.col("method").isin("cash", "voucher")
+    >>> (col("amount") > 100) & ~col("method").isin("cash", "voucher")
     (wb.col('amount') > 100) & ~wb.col('method').isin('cash', 'voucher')
     """
     if not isinstance(name, str) or not name:
