@@ -118,13 +118,13 @@ def _operator(
     for side in SIDES:
         mine, other = rows[side], rows[other_side(side)]
         leaves, fired = _fired(mine)
-        cleaned = _Cleaned.of(fired, stands, now, reach[side], other)
+        looking = _Cleaned.of(fired, stands, now, reach[side], other).looks(other)
         removed[side] = np.where(mine.cached, mine.due, mine.step)
         overdue = np.flatnonzero(leaves > mine.due)
         removed[side][overdue] = leaves[overdue]
         if len(overdue):
-            found.append(_overdue(side, overdue, removed[side], mine, other, cleaned, reach[side]))
-        looks[other_side(side)] = cleaned.looks(other)
+            found.append(_overdue(side, overdue, removed[side], mine, other, looking, reach[side]))
+        looks[other_side(side)] = looking
     one, other_one = matches
     left_first = rows["left"].came[one] < rows["right"].came[other_one]
     kept = np.zeros(len(one), dtype=bool)
@@ -258,14 +258,14 @@ class _Cleaned:
 
 
 def _overdue(
-    side: Side, overdue: Micros, removed: Micros, mine: _Side, other: _Side, cleaned: _Cleaned, back: int
+    side: Side, overdue: Micros, removed: Micros, mine: _Side, other: _Side, looking: Micros, back: int
 ) -> Micros:
     """The pairs of overdue rows with rows that come after they were due; and when such a row has removed them.
 
-    A row of the other side looks at its key's rows from `back` before its own time on, and removes what is overdue:
-    then the step in `removed` becomes its own.
+    A row of the other side that is `looking` looks at its key's rows from `back` before its own time on, and removes
+    what is overdue: then the step in `removed` becomes its own.
     """
-    taken = np.flatnonzero(cleaned.looks(other))
+    taken = np.flatnonzero(looking)
     if not len(taken):
         return np.empty((0, 3), dtype=np.int64)
     taken = taken[np.lexsort((other.came[taken], other.key[taken]))]
