@@ -62,7 +62,7 @@ class FlinkPreview(Preview):
 
         found = super().rows
         found = found.rename(columns=tables.renamed(list(found), ("fired_again",)))
-        times = self.fired_again.set_index("row")["times"].reindex(range(len(found)), fill_value=0)
+        times = self._fired_again.set_index("row")["times"].reindex(range(len(found)), fill_value=0)
         return found.assign(fired_again=times.to_numpy())
 
     @property
@@ -72,6 +72,10 @@ class FlinkPreview(Preview):
         Columns: ``row`` (a place in `rows`), ``times`` (in how many micro-batches after the first), ``batches`` (those
         micro-batches).
         """
+        return self._fired_again.copy()
+
+    @cached_property
+    def _fired_again(self) -> pd.DataFrame:
         import numpy as np
         import pandas as pd
 
