@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import reduce
 from typing import ClassVar, Literal, NoReturn
 
 from workbench.errors import ArgumentError, wrong
@@ -222,7 +220,8 @@ class IsIn(Condition):
     @property
     def unfolded(self) -> Condition:
         """The same as a comparison with each of them."""
-        return reduce(operator.or_, (self.value == each for each in self.options))
+        compared = tuple(self.value == each for each in self.options)
+        return compared[0] if len(compared) == 1 else Or(compared)
 
     def __repr__(self) -> str:
         return f"{self.value!r}.isin({', '.join(map(repr, self.options))})"

@@ -51,7 +51,7 @@ class Dialect:
     decimal: Callable[[str], str]
 
 
-def spark_sql(condition: Condition, kinds: Mapping[str, Kind], column: Callable[[str], str] | None = None) -> str:
+def spark_sql(condition: Condition, kinds: Mapping[str, Kind]) -> str:
     """A condition as Spark's SQL.
 
     Parameters
@@ -60,8 +60,6 @@ def spark_sql(condition: Condition, kinds: Mapping[str, Kind], column: Callable[
         The condition.
     kinds
         The kinds of its columns' values, as `workbench.conditions.check` gives them.
-    column
-        The text of a column, by its name; None: the name.
 
     Examples
     --------
@@ -70,7 +68,7 @@ def spark_sql(condition: Condition, kinds: Mapping[str, Kind], column: Callable[
     >>> spark_sql(condition, {"paid": "double", "amount": "double", "method": "text"})
     "(paid < (amount * 0.9E0)) OR (method LIKE 'c%')"
     """
-    return sql(condition, kinds, Dialect(column or _spark_column, _spark_text, lambda digits: f"{digits}BD"))
+    return sql(condition, kinds, Dialect(_spark_column, _spark_text, lambda digits: f"{digits}BD"))
 
 
 def sql(condition: Condition, kinds: Mapping[str, Kind], dialect: Dialect) -> str:
