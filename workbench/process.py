@@ -25,7 +25,8 @@ public name of the package is kept in ``__init__.py`` (``flink/__init__.py``) wh
 filters where they are loaded (``flink/_texts.py``). In the JVM that it starts, the session
 replaces Hadoop's local file system and takes defaults out of its configuration, once (``session/hadoop.py``); a local
 session of the user's, too, gets the class of a state store (``session/state_store.py``). The reader of Kafka samples
-has a logger that says nothing (``sources/kafka.py``). Functions with a cache of what they return for the same
+has a logger that says nothing (``sources/kafka.py``). Python's warnings of a text are off while it is read as a
+condition (``conditions/_reading.py``). Functions with a cache of what they return for the same
 arguments have no state.
 """
 

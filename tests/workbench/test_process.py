@@ -27,6 +27,7 @@ CHANGES = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popi
 REGISTRATIONS = {"addHandler", "filterwarnings", "setprofile", "settrace", "signal", "simplefilter"}
 EXCEPTIONS = {
     ("__init__.py", "globals()"): "a public name is kept when it is first used, so that the import stays light",
+    ("conditions/_reading.py", "warnings.simplefilter"): "within `catch_warnings`, while a text is parsed",
     ("flink/__init__.py", "globals()"): "the same",
     ("app/sources/__init__.py", "_sources"): "the registry of sources, filled when it is imported",
     ("flink/_texts.py", "_TEMPLATES"): "the filters of the package's own templates, set once at import",

@@ -188,12 +188,18 @@ def moments(microseconds: pd.Series[Any], zone: str | None) -> pd.Series[Any]:
 
 
 def stack(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    """Both sides' frames below each other; the columns that a run adds behind the streams' own stand last."""
+    """Both sides' frames below each other; the columns that a run adds behind the streams' own stand last.
+
+    The columns of a side without rows are there, with their types.
+    """
     full = [part for part in parts if len(part)]
     if not full:
         return pd.concat(parts).iloc[:0].reset_index(drop=True)
     stacked = pd.concat(full, ignore_index=True) if len(full) > 1 else full[0].reset_index(drop=True)
     columns = dict.fromkeys([column for part in parts for column in part.columns])
+    for column in columns.keys() - set(stacked.columns):
+        of = next(part[column] for part in parts if column in part)
+        stacked[column] = of.reset_index(drop=True).reindex(stacked.index)
     tail = [
         column
         for column in (
@@ -208,7 +214,7 @@ def stack(parts: list[pd.DataFrame]) -> pd.DataFrame:
         )
         if column in columns
     ]
-    return stacked.reindex(columns=[*(column for column in columns if column not in tail), *tail])
+    return stacked[[*(column for column in columns if column not in tail), *tail]]
 
 
 def renamed(columns: list[str], ours: Sequence[str] = _OURS) -> dict[str, str]:

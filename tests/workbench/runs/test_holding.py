@@ -106,6 +106,18 @@ def test_nothing_in_state_is_an_empty_table():
         assert {"side", "since", "evicted_in", "leaves_at", "state_bytes"} <= set(preview.state(last))
 
 
+def test_columns_of_a_side_without_rows_keep_their_types():
+    preview = wb.preview(wb.AsOfJoin(), stream(ORDERS, "orders"), stream(PAYMENTS, "prices"), finish=False)
+    last = len(preview.batches) - 1
+    both, right = preview.state(0), preview.state(last)
+    assert set(both["side"]) == {"left", "right"}
+    assert set(right["side"]) == {"right"}
+    assert (right.dtypes == both.dtypes).all()
+    of_right = both[both["side"] == "right"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(preview.state(0, "a").iloc[:0], both.iloc[:0])
+    assert of_right.dtypes.equals(right.dtypes)
+
+
 @pytest.mark.parametrize("most", [0, -1, 1.5, "all", True])
 def test_a_wrong_number_of_keys_is_named(most):
     preview = wb.preview(JOINS[0], stream(ORDERS, "orders"), stream(PAYMENTS, "payments"))
