@@ -38,6 +38,9 @@ def pytest_addoption(parser):
         action="store_true",
         help="kill exported scripts at every step, not at some that the commit draws",
     )
+    parser.addoption(
+        "--every-case", action="store_true", help="run every case of the tests of which the commit draws some"
+    )
     parser.addoption("--every-version", action="store_true", help="run what needs many versions of Spark, too")
 
 
@@ -53,22 +56,35 @@ def _seed(config):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Mark tests by what they need, and cases that a quick run leaves out of many."""
-    many = {}
     for item in items:
         for marker, fixtures in NEEDS.items():
             if fixtures & set(getattr(item, "fixturenames", ())):
                 item.add_marker(marker)
-        if found := item.get_closest_marker("sampled"):
+    for item in _beyond("sampled", items, config.getoption("randomly_seed", 0)):
+        item.add_marker("slow")
+    left_out = set()
+    if not config.option.every_case and not _named(config):
+        left_out.update(_beyond("drawn", items, _seed(config)))
+    if not config.option.every_version:
+        left_out.update(item for item in items if item.get_closest_marker("many_versions"))
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _beyond(marker, items, seed):
+    """Of the tests with a marker, the cases beyond as many as it says, drawn by a seed."""
+    many = {}
+    for item in items:
+        if found := item.get_closest_marker(marker):
             many.setdefault((item.path, item.originalname, *found.args), []).append(item)
     for (*_, count), cases in many.items():
         cases.sort(key=lambda item: item.nodeid)
-        draw = random.Random(config.getoption("randomly_seed", 0))
-        for item in draw.sample(cases, max(0, len(cases) - count)):
-            item.add_marker("slow")
-    if not config.option.every_version:
-        left_out = [item for item in items if item.get_closest_marker("many_versions")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+        yield from random.Random(seed).sample(cases, max(0, len(cases) - count))
+
+
+def _named(config):
+    """Whether one test or one case is asked for, by its name."""
+    return any("::" in argument for argument in config.args)
 
 
 @pytest.fixture(scope="session")

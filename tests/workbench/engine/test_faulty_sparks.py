@@ -63,12 +63,14 @@ def on(name, version, folder):
     return found["faulty"]
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("name", sorted(SCRIPTS))
 def test_the_faults_of_the_installed_spark(name, tmp_path):
     found = told(name, tmp_path)
     assert found["faulty"] == (name in HERE), found
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(("name", "version"), ELSEWHERE)
 def test_a_fault_of_another_spark(name, version, tmp_path):
     assert on(name, version, tmp_path)

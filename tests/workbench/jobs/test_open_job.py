@@ -48,6 +48,7 @@ def by_batch(ran, names=("order_no", "payment_no")):
     return {batch: jobs.pairs(each, names) for batch, each in ran.output.items() if each}
 
 
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("write", written.JOINS, ids=lambda each: each.__name__)
 def test_a_job_that_somebody_else_wrote(session, folder, tmp_path, write):
     joined = write(*jobs.streams(session, folder))
@@ -195,6 +196,7 @@ def test_a_sample_has_the_fates_of_the_whole(outer):
         assert some.batches.watermark.tolist() == whole.batches.watermark.tolist()
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     "write",
     [written.guide_outer, written.full, written.residual, written.sliding, written.semi],

@@ -115,6 +115,7 @@ def test_a_part_of_the_keys(session, done):
     assert line(wb.open_job(joined, checkpoint, sample=0.5, output=out))["differences"] == 0
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("write", [written.guide_inner, written.full, written.columns], ids=lambda each: each.__name__)
 def test_a_key_of_either_side(session, folder, tmp_path, write):
     joined = write(*jobs.streams(session, folder))
@@ -136,6 +137,7 @@ def test_no_key_in_the_output(session, folder, tmp_path):
     assert job.mismatches.empty
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(("kind", "options"), [("json", {}), ("csv", {}), ("csv", {"header": "true"}), ("orc", {})])
 def test_other_formats(session, folder, tmp_path, kind, options):
     joined = projected(*jobs.streams(session, folder)).drop("written_at")
@@ -154,6 +156,7 @@ def test_partitions(session, folder, tmp_path, kind):
     assert found["model"] > 10
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     "write", [written.sliding, written.tumbling_semi, written.anti, written.static_lookup, written.exploded]
 )
@@ -164,6 +167,7 @@ def test_joins_of_other_kinds(session, folder, tmp_path, write):
     assert (found["differences"], found["model"] > 0) == (0, True), found["examples"]
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("compact", ["2", "100"])
 def test_only_the_last_micro_batches_are_kept(spark, folder, tmp_path, compact):
     session = spark.newSession()
