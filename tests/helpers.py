@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import reference
 
@@ -43,10 +45,12 @@ def window_tuple(window):
     return ("session", micros(window.gap))
 
 
-def expected(join, left, right):
-    """What the reference says comes out."""
+def expected(join, left, right, satisfies=None):
+    """What the reference says comes out; `satisfies` is the join's condition on the numbers ``n`` of a pair."""
     from workbench.times import micros
 
+    if satisfies is not None:
+        return _expected_where(join, left, right, satisfies)
     sides = loose(left), loose(right)
     if isinstance(join, wb.IntervalJoin):
         bounds = micros(join.lower), micros(join.upper), join.lower_exclusive, join.upper_exclusive
@@ -57,6 +61,28 @@ def expected(join, left, right):
     if isinstance(join, wb.CoGroup):
         return reference.cogroup(window_tuple(join.window), *sides)
     return reference.window_join(window_tuple(join.window), join.how, *sides)
+
+
+def _expected_where(join, left, right, satisfies):
+    """The same of a join with a condition, from those of the join without it."""
+    plain = replace(join, where=None)
+    pairs = [each for each in expected(replace(plain, how="inner"), left, right) if satisfies(*each[:2])]
+    met = [{(each[side], *each[2:]) for each in pairs} for side in (0, 1)]
+    nobody = [replace(each, table=each.table.slice(0, 0), arrival=each.arrival[:0]) for each in (left, right)]
+    every = [(each[0], None, *each[2:]) for each in expected(replace(plain, how="left"), left, nobody[1])]
+    alone = [each for each in every if (each[0], *each[2:]) not in met[0]]
+    others = [
+        (None, *each[1:]) for each in expected(replace(plain, how="right"), nobody[0], right) if each[1:] not in met[1]
+    ]
+    found = {
+        "inner": pairs,
+        "left": pairs + alone,
+        "right": pairs + others,
+        "full": pairs + alone + others,
+        "semi": [each for each in every if (each[0], *each[2:]) in met[0]],
+        "anti": alone,
+    }
+    return reference.sort(found[join.how])
 
 
 def micros_of(values):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from workbench.conditions import col
 from workbench.errors import ArgumentError, DataError, JavaError, QueryError, TooLargeError, WorkbenchError
 from workbench.joins import AsOfJoin, CoGroup, IntervalJoin, WindowJoin
 from workbench.streams import Stream
@@ -57,6 +58,7 @@ __all__ = [
     "WorkbenchError",
     "advise",
     "backends",
+    "col",
     "describe",
     "export",
     "flink",

@@ -5,14 +5,15 @@ Source of the definitions: https://nightlies.apache.org/flink/flink-docs-stable/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar, get_args
 
 from workbench import times
+from workbench.conditions import Condition
 from workbench.errors import ArgumentError, one_of, wrong
 from workbench.literals import SIDES, Side
 from workbench.times import Span
-from workbench.windows import Described, Window
+from workbench.windows import Described, Session, Window
 
 __all__ = [
     "DIRECTIONS",
@@ -28,6 +29,8 @@ __all__ = [
     "check_how",
     "emission",
     "how_of",
+    "where_of",
+    "without_where",
 ]
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
@@ -72,6 +75,20 @@ class Join(Described):
     """A description of a join. What each kind means, and how Spark does it, is in `workbench.kinds`."""
 
 
+J = TypeVar("J", bound=Join)
+
+
+def where_of(join: Join) -> Condition | None:
+    """What a join asks of its pairs besides; None: nothing."""
+    where: Condition | None = getattr(join, "where", None)
+    return where
+
+
+def without_where(join: J) -> J:
+    """The join without what it asks of its pairs besides."""
+    return join if where_of(join) is None else replace(join, where=None)  # type: ignore[type-var]
+
+
 def how_of(join: Join) -> How:
     """A join's ``how``; ``inner`` of one that has none, a coGroup for instance."""
     how: How = getattr(join, "how", "inner")
@@ -106,6 +123,14 @@ class WindowJoin(Join):
     how
         ``inner``; ``left``, ``right``, ``full`` (unmatched rows come padded with nulls, once for each window they
         are in); ``semi`` and ``anti`` (left rows with, and without, a partner, once for each window).
+    where
+        What a pair must satisfy besides, such as ``wb.col("right_paid") < wb.col("left_amount")``, by the output's
+        columns. As in SQL's ``ON``: a row that satisfies it with no partner has none. Not of session windows.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is wrong.
 
     Examples
     --------
@@ -116,10 +141,14 @@ class WindowJoin(Join):
 
     window: Window
     how: How = "inner"
+    where: Condition | None = None
 
     def __post_init__(self) -> None:
         _check_window(self.window)
         check_how(self.how)
+        _check_where(self.where)
+        if self.where is not None and isinstance(self.window, Session):
+            raise wrong("where", self.where, "pairs of a session take no condition: filter the output")
 
 
 @dataclass(frozen=True, repr=False)
@@ -150,6 +179,8 @@ class IntervalJoin(Join):
         As in `WindowJoin`.
     lower_exclusive, upper_exclusive
         Leave the bound itself out.
+    where
+        As in `WindowJoin`.
 
     Raises
     ------
@@ -167,6 +198,7 @@ class IntervalJoin(Join):
     how: How = "inner"
     lower_exclusive: bool = False
     upper_exclusive: bool = False
+    where: Condition | None = None
 
     def __post_init__(self) -> None:
         lower, upper = times.parse(self.lower, "lower"), times.parse(self.upper, "upper")
@@ -180,6 +212,7 @@ class IntervalJoin(Join):
         check_how(self.how)
         for name in ("lower_exclusive", "upper_exclusive"):
             _check_flag(name, getattr(self, name))
+        _check_where(self.where)
 
 
 @dataclass(frozen=True, repr=False)
@@ -228,6 +261,11 @@ class AsOfJoin(Join):
         if not tolerance and not self.allow_exact:
             raise wrong("tolerance", self.tolerance, "no row has a partner with allow_exact=False; use a longer one")
         self._set("tolerance", tolerance)
+
+
+def _check_where(where: object) -> None:
+    if where is not None and not isinstance(where, Condition):
+        raise wrong("where", where, 'use a condition, such as wb.col("right_paid") < wb.col("left_amount"), or None')
 
 
 def _check_flag(name: str, value: object) -> None:

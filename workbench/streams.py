@@ -36,6 +36,7 @@ __all__ = [
     "chosen",
     "moving",
     "on_one_clock",
+    "pair_types",
     "same_rows",
     "some_rows",
     "write_batch",
@@ -580,6 +581,16 @@ def moving(stream: Stream, keyed: bool) -> np.ndarray[Any, Any] | None:
         Whether rows with a null key are dropped before they do.
     """
     return stream.newest_keyed if keyed and stream.newest_keyed is not None else stream.newest
+
+
+def pair_types(left: Stream, right: Stream) -> dict[str, pa.DataType]:
+    """The columns that a pair of rows has in the output, ``left_…`` and ``right_…``, and their types."""
+    sides = zip(SIDES, (left, right), strict=True)
+    return {
+        f"{side}_{each.name}": each.type
+        for side, stream in sides
+        for each in stream.table.select(stream.columns).schema
+    }
 
 
 def on_one_clock(left: Stream, right: Stream) -> tuple[Stream, Stream]:

@@ -141,7 +141,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Tumbling": {"size": "10 s", "offset": "1 s"},
     "Sliding": {"size": "10 s", "slide": "5 s", "offset": "1 s"},
     "Session": {"gap": "5 s"},
-    "WindowJoin": {"window": wb.Tumbling("10 s"), "how": "inner"},
+    "WindowJoin": {"window": wb.Tumbling("10 s"), "how": "inner", "where": wb.col("left_v") > 1},
+    "col": {"name": "left_v"},
     "CoGroup": {"window": wb.Tumbling("10 s")},
     "IntervalJoin": {
         "lower": "-1 s", "upper": "1 s", "how": "inner", "lower_exclusive": False, "upper_exclusive": False,

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.errors import ArgumentError
 from workbench.joins import How
-from workbench.kinds import Field, Flag, Menu, kinds
+from workbench.kinds import Flag, Input, kinds
 from workbench.literals import DELAYS
 
 _OF_THE_RUN = {*DELAYS.values(), "policy", "finish"}
@@ -27,7 +27,7 @@ class JoinInputs:
         input, so that it keeps what is typed when another kind is chosen.
     """
 
-    inputs: Mapping[str, Field | Menu | Flag]
+    inputs: Mapping[str, Input]
     names: Mapping[str, Mapping[str, str]]
 
     def join(self, values: Mapping[str, Any], how: How) -> Any:
@@ -41,10 +41,11 @@ class JoinInputs:
         """What is wrong with the fields of the kind, each by itself: the error, and the words beside the input."""
         kind, names = kinds()[values["kind"]], self.names[values["kind"]]
         found = []
-        for each in kind.fields:
-            name = names[each.argument]
+        read = {each.argument: each.read for each in kind.fields} | {each.argument: each.read for each in kind.clauses}
+        for argument, reads in read.items():
+            name = names[argument]
             try:
-                each.read(values[name], each.argument)
+                reads(values[name], argument)
             except ArgumentError as error:
                 found.append((error, {name: error.remedy}))
         return found
@@ -58,10 +59,11 @@ class JoinInputs:
 def join_inputs() -> JoinInputs:
     """The inputs of all kinds; those of the kinds with most fields first, to stay together, then menus, flags last."""
     known = sorted(kinds().values(), key=lambda kind: -len(kind.fields))
-    inputs: dict[str, Field | Menu | Flag] = {}
-    owners: dict[Field | Menu | Flag, str] = {}
-    of_all: list[tuple[str, Field | Menu | Flag]] = []
+    inputs: dict[str, Input] = {}
+    owners: dict[Input, str] = {}
+    of_all: list[tuple[str, Input]] = []
     of_all += [(kind.name, each) for kind in known for each in kind.fields]
+    of_all += [(kind.name, each) for kind in known for each in kind.clauses]
     of_all += [(kind.name, each) for kind in known for each in kind.menus]
     of_all += [(kind.name, each) for kind in known for each in kind.flags]
     names: dict[str, dict[str, str]] = {kind.name: {} for kind in known}

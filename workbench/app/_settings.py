@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, assert_never
 
@@ -20,7 +19,7 @@ from workbench.app.sources import sources
 from workbench.app.sources.job import VARIABLE as JOB
 from workbench.jobs import Job
 from workbench.joins import HOWS, Join, how_of
-from workbench.kinds import Field, Flag, Menu, kind_of, kinds
+from workbench.kinds import Clause, Field, Flag, Input, Menu, kind_of, kinds
 from workbench.literals import DELAYS, POLICIES
 from workbench.runs import summary
 from workbench.runs.labels import setting_value
@@ -237,11 +236,13 @@ def suggested(scenario: str) -> Join:
     return join
 
 
-def _input_of(part: Field | Menu | Flag) -> widgets.Widget:
+def _input_of(part: Input) -> widgets.Widget:
     """The input of a part of a join's form."""
     match part:
         case Field():
             return widgets.Text(part.first)
+        case Clause():
+            return widgets.Text("", placeholder="no condition")
         case Menu():
             return widgets.Dropdown(options=part.values)
         case Flag():
@@ -253,11 +254,8 @@ def _input_of(part: Field | Menu | Flag) -> widgets.Widget:
 def _settings(of: RunConfiguration | Result) -> dict[str, Any]:
     """The inputs of a configuration, by the names that `SettingsPanel.apply` takes."""
     kind = kind_of(of.join)
-    given = kind.arguments(of.join)
-    names = [each.argument for each in kind.inputs]
-    inputs = {name: times.text(given[name]) if isinstance(given[name], timedelta) else given[name] for name in names}
     delays = {DELAYS[side]: times.text(getattr(of, side).watermark) for side in SIDES}
-    return inputs | delays | {"policy": of.policy, "finish": of.finish}
+    return kind.typed(of.join) | delays | {"policy": of.policy, "finish": of.finish}
 
 
 def describe(of: RunConfiguration) -> dict[str, str]:

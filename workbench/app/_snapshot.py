@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, cast
 
-from workbench import times
+from workbench import conditions, times
 from workbench.app._join_inputs import JoinInputs
 from workbench.app._streams import Made, made_streams
 from workbench.app.sources import Streams, WrongSettingsError
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.jobs import Job
-from workbench.joins import How, Join
+from workbench.joins import How, Join, where_of
 from workbench.literals import Policy, Side
 from workbench.runs import recorded
 from workbench.runs.result import Result
 from workbench.sources.findings import Finding
-from workbench.streams import SIDES, Stream
+from workbench.streams import SIDES, Stream, pair_types
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +140,7 @@ class Reader:
         left, right = (
             replace(each, watermark=delay) for each, delay in zip((streams.left, streams.right), delays, strict=True)
         )
+        self._check_where(values, join, left, right)
         finish, policy = values["finish"], values["policy"]
         return RunConfiguration(
             join, left, right, finish, policy, streams.code, self._folder, streams.job, streams.job_name
@@ -156,6 +157,15 @@ class Reader:
             name = self._inputs.names[values["kind"]].get(error.argument)
             found.append((error, {name: error.remedy} if name else {}))
             return None
+
+    def _check_where(self, values: Mapping[str, Any], join: Join, left: Stream, right: Stream) -> None:
+        where = where_of(join)
+        if where is not None:
+            try:
+                conditions.check(where, pair_types(left, right), "where")
+            except ArgumentError as error:
+                name = self._inputs.names[values["kind"]].get("where")
+                raise WrongSettingsError(str(error), {name: error.remedy} if name else {}) from error
 
     @staticmethod
     def _delay(values: Mapping[str, Any], side: Side, found: list[Any]) -> timedelta:

@@ -104,7 +104,7 @@ def _draw(scene: Scene) -> Drawing:
     drawn = pd.DataFrame([(label, each / 1e6) for label, each in limits], columns=["label", "seconds"])
     title = f"{kind_of(simulation.join).label}: near misses"
     late, other = (sum(map(len, each.values())) for each in (passed, failed))
-    where = "" if simulation.facts.where is None else simulation.facts.where.text
+    where = "" if simulation.where is None else simulation.where.text
     return misses(pd.concat(parts, ignore_index=True), drawn, names, title, late=late, failed=other, where=where)
 
 

@@ -12,7 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench import conditions
 from workbench.engine import sink_reader
+from workbench.joins import where_of
 from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES, Side
 from workbench.streams import ROW
@@ -40,8 +42,10 @@ def pays(simulation: Simulation) -> bool:
 
 def columns(simulation: Simulation, side: Side) -> list[str]:
     """The columns of a side that a run cannot go without."""
-    stream = simulation.side(side)
-    return [name for name in (*stream.columns, ROW) if name in {*stream.key, stream.time, ROW}]
+    stream, where = simulation.side(side), where_of(simulation.join)
+    asked = set() if where is None else set(conditions.columns(where))
+    needed = {*stream.key, stream.time, ROW}
+    return [name for name in (*stream.columns, ROW) if name in needed or f"{side}_{name}" in asked]
 
 
 def narrowed(joined: DataFrame) -> DataFrame:

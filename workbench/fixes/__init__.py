@@ -61,7 +61,7 @@ def _in_flink(simulation: Simulation, search: Search) -> list[pd.DataFrame]:
 
 def _joined(simulation: Simulation, found: pd.DataFrame) -> pd.DataFrame:
     """The fixes whose rows satisfy what else the join asks for."""
-    where = simulation.facts.where
+    where = simulation.where
     if where is None:
         return found
     is_left, row, partner = (found["side"] == "left").to_numpy(), found["row"].to_numpy(), found["partner"].to_numpy()

@@ -9,7 +9,7 @@ from workbench.flink._preview import preview
 from workbench.flink._result import FlinkRun
 from workbench.flink.cluster import Cluster, case_lines, find_jars
 from workbench.flink.emissions import outputs
-from workbench.joins import Join, how_of
+from workbench.joins import Join, how_of, where_of
 from workbench.kinds import MS, kind_of
 from workbench.model import in_sql
 from workbench.streams import Stream
@@ -63,6 +63,10 @@ def run(
     WorkbenchError
         If no jars of Flink are found.
     """
+    if where_of(join) is not None:
+        raise wrong(
+            "join", join, "Flink runs joins without condition here: take its where out, or use wb.flink.preview"
+        )
     expected = preview(join, left, right, allowed_lateness=allowed_lateness, watermarks=watermarks, idleness=idleness)
     if in_sql(join):
         low, high = kind_of(join).bounds(join)

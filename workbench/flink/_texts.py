@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jinja2
 
+from workbench.conditions import Condition, Kind, check
 from workbench.flink import syntax
-from workbench.joins import Join, emission, how_of
+from workbench.flink.conditions import JAVA_HELPERS, flink_sql
+from workbench.flink.conditions import java as java_condition
+from workbench.joins import Join, emission, how_of, where_of
 from workbench.kinds import kind_of
 from workbench.plan import Names
 from workbench.plan.names import ENVIRONMENT, backticks
 from workbench.sources.arrow import check_same_keys
-from workbench.streams import Stream, check_stream
+from workbench.streams import Stream, check_stream, pair_types
 
 __all__ = ["class_name", "java", "sql"]
 
@@ -22,6 +26,7 @@ _TEMPLATES.filters = ENVIRONMENT.filters | {  # an overlay shares its filters wi
     "row_type": syntax.row_type,
     "java_text": syntax.java_text,
     "java_lines": syntax.java_lines,
+    "java_comment": syntax.java_comment,
 }
 _JOINS = {"inner": "JOIN", "left": "LEFT JOIN", "right": "RIGHT JOIN", "full": "FULL JOIN", "anti": "LEFT JOIN"}
 
@@ -81,8 +86,11 @@ def java(join: Join, left: Stream, right: Stream) -> str:
     parts = {"assigner": None, "bounds": [], "by_table": False, "more": {}} | kind_of(join).flink_java(join)
     by_table = parts["by_table"]
     named = [{each.name: each for each in columns} for columns in given["fields"]]
+    where_java = "" if by_table else _where(join, left, right, _java)
     body = _TEMPLATES.get_template(parts["template"]).render(
         given,
+        where_java=where_java,
+        java_helpers=JAVA_HELPERS,
         name=class_name(left, right),
         tables=_tables(given, watermarks=by_table),
         query=_query(join, given) if by_table else "",
@@ -136,7 +144,29 @@ def _given(join: Join, left: Stream, right: Stream) -> dict[str, Any]:
         "session": kind.merging,
         "sides": tuple(range(len(emitted.sides))),
         "regular": emitted.first_only and not kind.windowed,
+        "where": _where(join, left, right, _sql),
     }
+
+
+def _where(join: Join, left: Stream, right: Stream, text: Callable[[Condition, Mapping[str, Kind]], str]) -> str:
+    """The text of a join's condition on its pairs; empty for none."""
+    where = where_of(join)
+    return "" if where is None else text(where, check(where, pair_types(left, right), "where"))
+
+
+def _sql(where: Condition, kinds: Mapping[str, Kind]) -> str:
+    return flink_sql(where, kinds, lambda name: f"{'L' if name.startswith('left_') else 'R'}.{backticks(_own(name))}")
+
+
+def _java(where: Condition, kinds: Mapping[str, Kind]) -> str:
+    return java_condition(
+        where, kinds, lambda name: f"{name.partition('_')[0]}.getField({syntax.java_text(_own(name))})"
+    )
+
+
+def _own(name: str) -> str:
+    """A column's name in its stream, by that in the output."""
+    return name.partition("_")[2]
 
 
 def _tables(given: dict[str, Any], watermarks: bool) -> list[str]:

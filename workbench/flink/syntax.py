@@ -28,6 +28,7 @@ __all__ = [
     "duration",
     "fields",
     "interval",
+    "java_comment",
     "java_imports",
     "java_keys",
     "java_lines",
@@ -43,6 +44,9 @@ BOTH = "bothSides"
 _MILLISECOND = timedelta(milliseconds=1)
 _FLINK, _STREAMING = "org.apache.flink", "org.apache.flink.streaming.api"
 _CLASSES = (
+    "java.math.BigDecimal",
+    "java.nio.ByteBuffer",
+    "java.nio.charset.StandardCharsets",
     "java.time.Duration",
     "java.time.Instant",
     "java.time.LocalDate",
@@ -52,8 +56,11 @@ _CLASSES = (
     "java.util.List",
     "java.util.Map",
     "java.util.TreeMap",
+    "java.util.function.DoubleBinaryOperator",
+    "java.util.function.IntPredicate",
     f"{_FLINK}.api.common.eventtime.WatermarkStrategy",
     f"{_FLINK}.api.common.functions.CoGroupFunction",
+    f"{_FLINK}.api.common.functions.FlatJoinFunction",
     f"{_FLINK}.api.common.functions.JoinFunction",
     f"{_FLINK}.api.common.functions.OpenContext",
     f"{_FLINK}.api.common.state.MapState",
@@ -100,6 +107,12 @@ def java_lines(text: str) -> str:
     """The inside of a text block of Java, whose lines keep what they end in."""
     lines = [json.dumps(line)[1:-1] for line in text.split("\n")]
     return "\n".join(f"{line[:-1]}\\s" if line.endswith(" ") else line for line in lines)
+
+
+def java_comment(text: object) -> str:
+    """A text inside a comment of Java, which ends it nowhere; Java reads Unicode escapes there, too."""
+    shown = str(text).replace("&", "&amp;").replace("<", "&lt;")
+    return shown.replace("\\", "&#92;").replace("*/", "*&#47;")
 
 
 def java_imports(body: str) -> str:

@@ -7,7 +7,7 @@ for the `Kind` of a join, and never tests which one it is.
 
 from __future__ import annotations
 
-from workbench.kinds._kind import MS, NEVER, Choice, Field, Flag, Kind, Menu, Micros, NearMiss
+from workbench.kinds._kind import MS, NEVER, Choice, Clause, Field, Flag, Input, Kind, Menu, Micros, NearMiss
 from workbench.kinds._operator import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, PROCESSOR, Operator
 from workbench.kinds._registry import kind_of, kinds, register, unregister
 
@@ -19,8 +19,10 @@ __all__ = [
     "NEVER",
     "PROCESSOR",
     "Choice",
+    "Clause",
     "Field",
     "Flag",
+    "Input",
     "Kind",
     "Menu",
     "Micros",

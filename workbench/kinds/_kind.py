@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
-from workbench import times
+from workbench import conditions, times
+from workbench.conditions import Condition
 from workbench.errors import ArgumentError
 from workbench.joins import HOWS, How, Join, emission
 from workbench.kinds._operator import HASH_JOIN, Operator
@@ -70,6 +71,20 @@ class Flag:
 
 
 @dataclass(frozen=True)
+class Clause:
+    """A text field with a condition on pairs, empty for none: the argument it gives, its label, and what it means."""
+
+    argument: str
+    label: str
+    help: str
+
+    @staticmethod
+    def read(text: str, argument: str) -> Condition | None:
+        """Reads its text; raises `ArgumentError` for one that is no condition."""
+        return conditions.read(text, argument) if text.strip() else None
+
+
+@dataclass(frozen=True)
 class Menu:
     """A choice of the form: the argument it gives, its label, the values there are, and what it means."""
 
@@ -77,6 +92,20 @@ class Menu:
     label: str
     values: tuple[str, ...]
     help: str
+
+
+WHERE = Clause("where", "Where", 'What pairs must satisfy besides: wb.col("right_paid") < wb.col("left_amount").')
+
+Input = Field | Clause | Menu | Flag
+"""An input of the form of a kind."""
+
+
+def _typed(of: Input, value: Any) -> Any:
+    if isinstance(value, timedelta):
+        return times.text(value)
+    if isinstance(of, Clause):
+        return "" if value is None else repr(value)
+    return value
 
 
 @dataclass(frozen=True)
@@ -146,7 +175,7 @@ class Kind(Generic[J]):
         The word that stands for it in the page's settings.
     label
         What it is called.
-    fields, menus, flags, hows
+    fields, clauses, menus, flags, hows
         The inputs of its form, and the values of ``how`` that it has; none: it has no ``how``.
     no_how
         Why it has none.
@@ -172,6 +201,7 @@ class Kind(Generic[J]):
     name: str
     label: str
     fields: tuple[Field, ...] = ()
+    clauses: tuple[Clause, ...] = ()
     menus: tuple[Menu, ...] = ()
     flags: tuple[Flag, ...] = ()
     hows: tuple[How, ...] = HOWS
@@ -188,22 +218,23 @@ class Kind(Generic[J]):
     # the description
 
     @property
-    def inputs(self) -> tuple[Field | Menu | Flag, ...]:
+    def inputs(self) -> tuple[Input, ...]:
         """The inputs of its form, but for ``how``."""
-        return (*self.fields, *self.menus, *self.flags)
+        return (*self.fields, *self.clauses, *self.menus, *self.flags)
 
     def describes(self, join: object) -> bool:
         """Whether something is a join of this kind."""
         raise NotImplementedError
 
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> J:
-        """The join that the inputs of its form describe: the texts of its fields and menus, the flags, and ``how``."""
+        """The join that its form describes: the texts of fields, clauses and menus, the flags, and ``how``."""
         raise NotImplementedError
 
     def example(self) -> J:
         """A join of this kind, as its form begins."""
         first = {each.argument: each.first for each in self.fields}
         first |= {each.argument: each.values[0] for each in self.menus}
+        first |= {each.argument: "" for each in self.clauses}
         return self.make(first, {each.argument: each.first for each in self.flags}, "inner")
 
     def arguments(self, join: J) -> dict[str, Any]:
@@ -212,6 +243,11 @@ class Kind(Generic[J]):
         values = {each.name: getattr(join, each.name) for each in fields(join)}  # type: ignore[arg-type]
         own = {name: value for name, value in values.items() if value is not spans}
         return own if spans is join else own | {each.name: getattr(spans, each.name) for each in fields(spans)}
+
+    def typed(self, join: J) -> dict[str, str | bool]:
+        """What the inputs of its form hold for a join: texts and flags, by argument."""
+        given = self.arguments(join)
+        return {each.argument: _typed(each, given[each.argument]) for each in self.inputs}
 
     def settings(self, join: J) -> dict[Setting, timedelta]:
         """The time spans that can be set, by name."""

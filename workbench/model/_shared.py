@@ -9,9 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from workbench.joins import Join, how_of
+from workbench.joins import Join, how_of, where_of
 from workbench.kinds import Micros, kind_of
 from workbench.literals import SIDES, Side
+from workbench.model.conditions import OfPairs
 from workbench.model.definition import key_codes, matches
 from workbench.streams import Stream
 
@@ -41,6 +42,30 @@ class _Renumbered:
 
     def __call__(self, left: Micros, right: Micros) -> Any:
         return self.whole(self.left[left], self.right[right])
+
+
+@dataclass(frozen=True)
+class _Both:
+    """Two conditions at once."""
+
+    one: Condition
+    other: Condition
+
+    @property
+    def text(self) -> str:
+        return f"{self.one.text} and {self.other.text}"
+
+    def __call__(self, left: Micros, right: Micros) -> Any:
+        return self.one(left, right) & self.other(left, right)
+
+
+def asked_of_pairs(join: Join, left: Stream, right: Stream, more: Condition | None = None) -> Condition | None:
+    """What a join asks of the pairs of two streams, and what `more` asks; None: nothing."""
+    where = where_of(join)
+    if where is None:
+        return more
+    own = OfPairs(where, left, right)
+    return own if more is None else _Both(own, more)
 
 
 Flags = Mapping[Side, Any]
@@ -166,12 +191,17 @@ class Shared:
     def matches(self, join: Join) -> tuple[Micros, Micros]:
         """The pairs by definition, as places in the assignments."""
         kind = kind_of(join)
-        what = kind.assignment(join), kind.bounds(join), self.rows.under(join).nulls_meet
+        what = kind.assignment(join), kind.bounds(join), self.rows.under(join).nulls_meet, where_of(join)
         if what not in self._matches:
             left, right = (self.assignments(join, side) for side in SIDES)
             one, other = matches(join, left, right, self.named)
-            if self.rows.where is not None:
-                kept = self.rows.where(left["row"].to_numpy()[one], right["row"].to_numpy()[other])
+            where = self.where(join)
+            if where is not None:
+                kept = where(left["row"].to_numpy()[one], right["row"].to_numpy()[other])
                 one, other = one[kept], other[kept]
             self._matches[what] = one, other
         return self._matches[what]
+
+    def where(self, join: Join) -> Condition | None:
+        """What pairs must satisfy beside equal keys and times; None: nothing."""
+        return asked_of_pairs(join, self._streams["left"], self._streams["right"], self.rows.where)

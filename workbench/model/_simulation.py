@@ -10,14 +10,14 @@ import numpy as np
 
 from workbench import spark_versions
 from workbench.errors import one_of, wrong
-from workbench.joins import Join
+from workbench.joins import Join, without_where
 from workbench.kinds import Micros, kind_of
 from workbench.literals import Policy, Side
 from workbench.model import _fates
 from workbench.model._flink import FlinkRules
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome
-from workbench.model._shared import RowFacts, Shared
+from workbench.model._shared import Condition, RowFacts, Shared, asked_of_pairs
 from workbench.model._simulate import simulate
 from workbench.streams import ROW, SIDES, Stream
 
@@ -113,13 +113,13 @@ class Simulation:
     def refused(self) -> dict[Side, Micros]:
         """For each row how many others are in reach with which it fails what else a job's join asks for."""
         counts = {side: np.zeros(len(self.side(side)), dtype=np.int64) for side in SIDES}
-        where = self.facts.where
+        where = self.where
         if where is None:
             return counts
-        shared = Shared(self.left, self.right, self.outcome.keys)
+        shared, join = Shared(self.left, self.right, self.outcome.keys), without_where(self.join)
         pairs = [
-            shared.assignments(self.join, side)["row"].to_numpy()[places]
-            for side, places in zip(SIDES, shared.matches(self.join), strict=True)
+            shared.assignments(join, side)["row"].to_numpy()[places]
+            for side, places in zip(SIDES, shared.matches(join), strict=True)
         ]
         satisfied = where(*pairs)
         return {
@@ -141,6 +141,11 @@ class Simulation:
     def facts(self) -> RowFacts:
         """What is known of the rows beside their keys and times."""
         return RowFacts() if self.logged is None else self.logged.rows
+
+    @property
+    def where(self) -> Condition | None:
+        """What pairs must satisfy beside equal keys and times; None: nothing."""
+        return asked_of_pairs(self.join, self.left, self.right, self.facts.where)
 
     @property
     def names(self) -> tuple[str, str]:

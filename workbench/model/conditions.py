@@ -1,9 +1,10 @@
-"""Conditions computed for many rows at once, by SQL's three-valued logic, as Spark computes them."""
+"""Conditions computed for many rows or pairs at once, by SQL's three-valued logic, as Spark computes them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,47 @@ from workbench.conditions import (
     Not,
     Or,
     Value,
+    check,
+    columns,
     common_kind,
+    kind_of_value,
 )
+from workbench.kinds import Micros
+from workbench.literals import SIDES
+from workbench.streams import Stream, pair_types
 
-__all__ = ["is_true", "truth"]
+__all__ = ["OfPairs", "is_true", "truth"]
 
 _COMPUTED = {"+": pc.add, "-": pc.subtract, "*": pc.multiply}
 _MOST_DIGITS = 76
 """Of Arrow's widest decimals, which hold those of Spark, of 38 digits, with the scale of any other."""
+
+
+@dataclass(frozen=True)
+class OfPairs:
+    """A join's condition on its pairs, over the columns of two streams by the names that they have in the output."""
+
+    condition: Condition
+    left: Stream
+    right: Stream
+
+    @property
+    def text(self) -> str:
+        """The condition, as it was given."""
+        return repr(self.condition)
+
+    @cached_property
+    def _kinds(self) -> dict[str, Kind]:
+        return check(self.condition, pair_types(self.left, self.right), "where")
+
+    def __call__(self, left: Micros, right: Micros) -> np.ndarray[Any, Any]:
+        """Which of some pairs, given as their left and right rows, satisfy it."""
+        given = {}
+        for side, stream, rows in zip(SIDES, (self.left, self.right), (left, right), strict=True):
+            prefix = f"{side}_"
+            for name in {each.removeprefix(prefix) for each in columns(self.condition) if each.startswith(prefix)}:
+                given[prefix + name] = stream.table.column(name).take(pa.array(rows))
+        return is_true(self.condition, self._kinds, given)
 
 
 def is_true(condition: Condition, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> np.ndarray[Any, Any]:

@@ -21,13 +21,14 @@ from workbench.conditions import (
     Or,
     Scalar,
     Value,
+    check,
     common_kind,
     kind_of_value,
 )
 from workbench.errors import wrong
-from workbench.plan.names import in_sql
+from workbench.plan.names import Names, in_sql, literal
 
-__all__ = ["Dialect", "spark_sql", "sql"]
+__all__ = ["Dialect", "of_pairs", "spark_sql", "sql"]
 
 _SIGNS = {"==": "=", "!=": "<>"}
 
@@ -69,6 +70,13 @@ def spark_sql(condition: Condition, kinds: Mapping[str, Kind]) -> str:
     "(paid < (amount * 0.9E0)) OR (method LIKE 'c%')"
     """
     return sql(condition, kinds, Dialect(_spark_column, _spark_text, lambda digits: f"{digits}BD"))
+
+
+def of_pairs(where: Condition | None, names: Names) -> str:
+    """Python source of a join's condition on its pairs, as a column; empty for none."""
+    if where is None:
+        return ""
+    return f"F.expr({literal(spark_sql(where, check(where, names.types, 'where')))})"
 
 
 def sql(condition: Condition, kinds: Mapping[str, Kind], dialect: Dialect) -> str:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache, lru_cache
 from importlib.resources import files
 from textwrap import dedent
 from textwrap import fill as filled
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import black
 import jinja2
 
 from workbench import times
-from workbench.streams import ROW, Stream
+from workbench.streams import ROW, Stream, pair_types
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "ENVIRONMENT",
@@ -27,6 +31,7 @@ __all__ = [
     "column",
     "fill",
     "identifier",
+    "in_docstring",
     "in_sql",
     "interval",
     "is_plain",
@@ -142,6 +147,11 @@ def literal(value: str) -> str:
     if value.isprintable():
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return '"' + value.encode("unicode_escape").decode().replace('"', '\\"') + '"'
+
+
+def in_docstring(text: str) -> str:
+    """A text inside a docstring, which ends it nowhere."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def column(name: str) -> str:
@@ -281,10 +291,11 @@ class SideNames:
 
 @dataclass(frozen=True)
 class Names:
-    """The names of both sides."""
+    """The names of both sides, and the types of the columns that a pair has."""
 
     left: SideNames
     right: SideNames
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
 
     @classmethod
     def of(cls, left: Stream, right: Stream, recorded: bool = False) -> Names:
@@ -306,7 +317,7 @@ class Names:
             )
             for given, var, prefix, side in zip(plain, names, ("left_", "right_"), (left, right), strict=True)
         ]
-        return cls(*sides)
+        return cls(sides[0], sides[1], pair_types(left, right))
 
 
 def wrapped(text: str, width: int, lead: str = "") -> str:
@@ -322,6 +333,7 @@ ENVIRONMENT = jinja2.Environment(
 )
 ENVIRONMENT.filters |= {
     "column": column,
+    "in_docstring": in_docstring,
     "literal": literal,
     "quoted": quoted,
     "interval": interval,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench import spark_versions
+from workbench import conditions, spark_versions
 from workbench.errors import ArgumentError, one_of, wrong
-from workbench.joins import Join
+from workbench.joins import Join, where_of
 from workbench.kinds import kind_of
 from workbench.literals import POLICIES
-from workbench.streams import Stream, check_stream, on_one_clock
+from workbench.streams import Stream, check_stream, on_one_clock, pair_types
 
 __all__ = ["check", "check_operator", "check_session", "has_operator"]
 
@@ -32,6 +32,8 @@ def check(join: Any, left: Any, right: Any, finish: object = True, policy: objec
         raise wrong("finish", finish, "use True or False")
     one_of("policy", policy, POLICIES)
     check_same_keys(left, right)
+    if (where := where_of(join)) is not None:
+        conditions.check(where, pair_types(left, right), "where")
     for name in left.key:
         if name.lower() in kind.reserved:
             raise wrong("key", name, f"the output of this join has a column {name!r} of its own; rename the key column")

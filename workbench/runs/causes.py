@@ -52,7 +52,7 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
     else:  # how near a left row is says nothing: it has one partner, and that is another
         found[away[near]] = f"the partner of no row of {other}"
     found[unmatched & ~known] = f"its key never came on {other}"
-    where = simulation.facts.where
+    where = simulation.where
     if where is not None:
         found[unmatched & (simulation.refused[side] > 0)] = f"no row of {other} in reach satisfies {where.text}"
     found[passed] = f"the watermark had passed it, or its row of {other}"

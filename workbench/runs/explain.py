@@ -126,7 +126,7 @@ class Reasons:
     @property
     def _where(self) -> Condition | None:
         """What the join asks for beside equal keys and times; None: nothing."""
-        return self.simulation.facts.where
+        return self.simulation.where
 
     @cached_property
     def _filtered(self) -> dict[Side, Any]:

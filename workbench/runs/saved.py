@@ -10,14 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workbench import recording, safe_files, times
+from workbench import recording, safe_files
 from workbench.engine.execution import Execution, versions
 from workbench.errors import DataError, WorkbenchError, one_of, wrong
 from workbench.joins import Join, how_of
@@ -91,10 +90,7 @@ def write(saved: Saved, path: Path) -> Path:
 def _described(join: Join) -> dict[str, Any]:
     """A join as the name of its kind, and the inputs of that kind's form."""
     kind = kind_of(join)
-    given = kind.arguments(join)
-    values = {each.argument: given[each.argument] for each in kind.inputs}
-    texts = {name: times.text(each) if isinstance(each, timedelta) else each for name, each in values.items()}
-    return {"kind": kind.name, "how": how_of(join), "arguments": texts, "repr": repr(join)}
+    return {"kind": kind.name, "how": how_of(join), "arguments": kind.typed(join), "repr": repr(join)}
 
 
 def _source(source: Source) -> dict[str, Any] | None:
@@ -186,7 +182,7 @@ def _read_join(about: Mapping[str, Any]) -> Join:
             f"path: its join, {about['repr']}, is of a kind {about['kind']!r} that is not known here; register it with "
             "workbench.kinds.register first"
         )
-    given = about["arguments"]
+    given = {each.argument: "" for each in kind.clauses} | about["arguments"]  # an older version knew of none
     texts = {each.argument: given[each.argument] for each in kind.inputs if not isinstance(each, Flag)}
     flags = {each.argument: given[each.argument] for each in kind.flags}
     join: Join = kind.make(texts, flags, about["how"])

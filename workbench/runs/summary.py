@@ -53,5 +53,9 @@ def settings(join: Join, left: Stream, right: Stream, *, finish: bool, policy: P
     return {
         "streams": f"{left.name} ({len(left):,} rows), {right.name} ({len(right):,} rows)",
         "join": kind_of(join).label,
-        **{name(setting): setting_value(setting, value) for setting, value in given.items()},
+        **{
+            name(setting): setting_value(setting, value)
+            for setting, value in given.items()
+            if (setting, value) != ("where", None)
+        },
     }

@@ -98,7 +98,7 @@ def both_sides(names: Names, left: Stream, right: Stream, endpoints: Endpoints, 
 
 
 def description(join: Join, policy: Policy, names: Names) -> str:
-    """The settings in words; no user text but the identifiers made of the streams' names."""
+    """The settings in words, for a docstring."""
     delays = " and ".join(f"{times.text(side.delay)} ({side.var})" for side in (names.left, names.right))
     return f"{join!r}\nWatermark delays: {delays}; the query's watermark is the {policy}imum of the two."
 

@@ -12,7 +12,7 @@ from workbench import times
 from workbench.fixes import delays
 from workbench.flink import syntax as flink
 from workbench.joins import How, IntervalJoin
-from workbench.kinds._kind import MS, Advised, Field, Flag, J, Kind, Micros, NearMiss
+from workbench.kinds._kind import MS, WHERE, Advised, Field, Flag, J, Kind, Micros, NearMiss
 from workbench.kinds.interval import advice, plan
 from workbench.kinds.interval.fixes import bounds
 from workbench.literals import Side
@@ -52,6 +52,7 @@ class Interval(WithoutWindows[IntervalJoin]):
         Field("lower", "Lower bound", "0 seconds", f"The earliest right row, {_RELATIVE}", "a lower bound"),
         Field("upper", "Upper bound", "15 seconds", f"The latest right row, {_RELATIVE}", "an upper bound"),
     )
+    clauses = (WHERE,)
     flags = (
         Flag("lower_exclusive", "lower bound exclusive", _APART),
         Flag("upper_exclusive", "upper bound exclusive", _APART),
@@ -61,7 +62,8 @@ class Interval(WithoutWindows[IntervalJoin]):
         return isinstance(join, IntervalJoin)
 
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> IntervalJoin:
-        return IntervalJoin(texts["lower"], texts["upper"], how, **flags)
+        where = WHERE.read(texts.get("where", ""), "where")
+        return IntervalJoin(texts["lower"], texts["upper"], how, where=where, **flags)
 
     def plan(self, join: IntervalJoin, names: Names, finish: bool) -> str:
         return plan.render(join, names, finish)

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from workbench import times
 from workbench.joins import IntervalJoin
+from workbench.plan.conditions import of_pairs
 from workbench.plan.how import spark_how
 from workbench.plan.names import Names, fill, interval, template
 
@@ -22,6 +23,9 @@ _TEMPLATE = template('''
         {{ same_keys() }}
         & (F.col({{ right.prefixed_time }}) {{ ">" if join.lower_exclusive else ">=" }} F.col({{ left.prefixed_time }}){{ lower }})
         & (F.col({{ right.prefixed_time }}) {{ "<" if join.upper_exclusive else "<=" }} F.col({{ left.prefixed_time }}){{ upper }})
+{% if where %}
+        & {{ where }}
+{% endif %}
     )
 {% if how == "anti" %}
     joined = {{ left.var }}.join({{ right.var }}, matches, "left")
@@ -46,6 +50,7 @@ def render(join: IntervalJoin, names: Names, finish: bool) -> str:
         upper_text=_described(upper),
         how=join.how,
         spark_how=spark_how(join.how),
+        where=of_pairs(join.where, names),
     )
 
 

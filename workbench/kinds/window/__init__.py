@@ -10,8 +10,8 @@ import pandas as pd
 
 from workbench import times
 from workbench.fixes import delays
-from workbench.joins import How, WindowJoin, how_of
-from workbench.kinds._kind import ENDED, Advised, Field, J, Kind, Micros
+from workbench.joins import How, WindowJoin, how_of, where_of
+from workbench.kinds._kind import ENDED, WHERE, Advised, Field, J, Kind, Micros
 from workbench.kinds.window import advice, flink, plan
 from workbench.kinds.window.fixes import windows
 from workbench.kinds.window.semantics import assign, window_calls
@@ -60,7 +60,7 @@ class OwnWindows(Kind[J]):
         time = '"event_time"'
         sides = ((names.left, "window"), (names.right, "other_window"))
         calls = [self.window_calls(join, time, name, side.delay) for side, name in sides]
-        return plan.render(calls, how_of(join), names, finish)
+        return plan.render(calls, how_of(join), names, finish, where_of(join))
 
     def late_rows(self, join: J, side: SideNames, rows: str) -> str:
         _, calls = self.window_calls(join, column(side.time), LATE_WINDOW, side.delay)
@@ -111,12 +111,14 @@ class FixedWindowJoin(FixedWindows[WindowJoin]):
         super().__init__(window)
         self.name = window.__name__.lower()
         self.label = f"{window.__name__} window join"
+        self.clauses = (WHERE,)
 
     def describes(self, join: object) -> bool:
         return isinstance(join, WindowJoin) and isinstance(join.window, self.window)
 
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> WindowJoin:
-        return WindowJoin(self.window(**texts), how)
+        spans = {each.argument: texts[each.argument] for each in self.fields}
+        return WindowJoin(self.window(**spans), how, WHERE.read(texts.get("where", ""), "where"))
 
     def flink_query(self, join: WindowJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
         sides = zip(given["names"], (given["left"], given["right"]), strict=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from workbench.conditions import Condition
 from workbench.joins import How
+from workbench.plan.conditions import of_pairs
 from workbench.plan.how import spark_how
 from workbench.plan.names import Names, fill, template
 
@@ -22,6 +24,9 @@ _TEMPLATE = template('''
     matches = (
         {{ same_keys() }}
         & (F.col("window") == F.col("other_window"))
+{% if where %}
+        & {{ where }}
+{% endif %}
     )
     joined = {{ left.var }}.join({{ right.var }}, matches, {{ spark_how }})
 {% if how == "anti" %}
@@ -37,7 +42,7 @@ _TEMPLATE = template('''
 ''')
 
 
-def render(calls: list[tuple[str, str]], how: How, names: Names, finish: bool) -> str:
+def render(calls: list[tuple[str, str]], how: How, names: Names, finish: bool, where: Condition | None = None) -> str:
     """The text of a join of windows that each row is in by itself.
 
     Parameters
@@ -45,7 +50,7 @@ def render(calls: list[tuple[str, str]], how: How, names: Names, finish: bool) -
     calls
         For each side the windows in words, and the method calls that add them as column ``window`` on the left and
         ``other_window`` on the right.
-    how, names, finish
+    how, names, finish, where
         As in the join, and in `workbench.plan.render`.
     """
     (description, left), (_, right) = calls
@@ -58,4 +63,5 @@ def render(calls: list[tuple[str, str]], how: How, names: Names, finish: bool) -
         right_window=right,
         how=how,
         spark_how=spark_how(how),
+        where=of_pairs(where, names),
     )

@@ -51,11 +51,20 @@ def replay(
     for mine in sides.values():
         mine["held"] = on_time(mine) & (mine["evicted_in"] > mine["batch"]).to_numpy()
     met = firings.counts("left") * firings.counts("right") > 0
+    partnered = {side: met[firings.of[side]] for side in SIDES}
+    if kind_of(join).grouped:
+        outputs = _grouped(sides, firings, met)
+    else:
+        pairs = _pairs(firings, shared)
+        if (where := shared.where(join)) is not None:
+            rows = [sides[side]["row"].to_numpy()[firings.assignments[side][pairs[side]]] for side in SIDES]
+            pairs = pairs[where(*rows)]
+            partnered = {side: np.isin(np.arange(len(firings.of[side])), pairs[side]) for side in SIDES}
+        outputs = _joined(join, sides, firings, pairs, partnered)
     for side in SIDES:
         matched = np.zeros(len(sides[side]), dtype=bool)
-        matched[firings.assignments[side][met[firings.of[side]]]] = True
+        matched[firings.assignments[side][partnered[side]]] = True
         sides[side]["matched"] = matched
-    outputs = _grouped(sides, firings, met) if kind_of(join).grouped else _joined(join, sides, firings, met, shared)
     count = len(marks)
     held = [mine[mine["held"]] for mine in sides.values()]
     left, right = (present(each["batch"].to_numpy(), each["evicted_in"].to_numpy(), count) for each in held)
@@ -95,12 +104,22 @@ def _fired(true: Micros, sides: Mapping[Side, pd.DataFrame]) -> Firings:
     return Firings.made(pd.DataFrame(span | {"key": key[heads][of_window]}), firing, is_right[at], place[at], cut)
 
 
-def _joined(join: Join, sides: Mapping[Side, pd.DataFrame], firings: Firings, met: Micros, shared: Shared) -> Outputs:
+def _pairs(firings: Firings, shared: Shared) -> pd.DataFrame:
+    """The pairs of each firing: ``firing``; ``left``, ``right`` (places among the rows of the firings of that side)."""
+    check_pairs(firings.table["key"].to_numpy(), firings.counts("left") * firings.counts("right"), shared.named)
+    each = [pd.DataFrame({side: np.arange(len(firings.of[side])), "firing": firings.of[side]}) for side in SIDES]
+    return each[0].merge(each[1], on="firing")
+
+
+def _joined(
+    join: Join,
+    sides: Mapping[Side, pd.DataFrame],
+    firings: Firings,
+    pairs: pd.DataFrame,
+    partnered: Mapping[Side, Micros],
+) -> Outputs:
     """What comes out of a join: in each firing the pairs, and the rows without partner."""
     table, emits = firings.table, emission(join)
-    check_pairs(table["key"].to_numpy(), firings.counts("left") * firings.counts("right"), shared.named)
-    each = [pd.DataFrame({side: firings.assignments[side], "firing": firings.of[side]}) for side in SIDES]
-    pairs = each[0].merge(each[1], on="firing")
     firing = pairs["firing"].to_numpy()
 
     def placed(assignments: dict[Side, Micros], firing: Micros) -> Placed:
@@ -108,10 +127,10 @@ def _joined(join: Join, sides: Mapping[Side, pd.DataFrame], firings: Firings, me
 
     padded = {}
     for side in emits.padded:
-        alone = np.flatnonzero(~met[firings.of[side]])
+        alone = np.flatnonzero(~partnered[side])
         padded[side] = placed({side: firings.assignments[side][alone]}, firings.of[side][alone])
     rows = {side: sides[side]["row"].to_numpy() for side in SIDES}
-    both = placed({side: pairs[side].to_numpy() for side in SIDES}, firing)
+    both = placed({side: firings.assignments[side][pairs[side]] for side in SIDES}, firing)
     return of_pairs(emits, rows, both, padded, of=firing)
 
 
