@@ -73,10 +73,15 @@ def spark_sql(condition: Condition, kinds: Mapping[str, Kind]) -> str:
 
 
 def of_pairs(where: Condition | None, names: Names) -> str:
-    """Python source of a join's condition on its pairs, as a column; empty for none."""
+    """Python source of a join's condition on its pairs, as a column; empty for none.
+
+    It names a column of either side, so that Spark asks it of pairs. What rests on one side alone Spark would ask of
+    its rows as they are read, and those that fail would move no watermark.
+    """
     if where is None:
         return ""
-    return f"F.expr({literal(spark_sql(where, check(where, names.types, 'where')))})"
+    text = literal(spark_sql(where, check(where, names.types, "where")))
+    return f"F.when(F.expr({text}), F.struct({names.left.prefixed_time}, {names.right.prefixed_time})).isNotNull()"
 
 
 def sql(condition: Condition, kinds: Mapping[str, Kind], dialect: Dialect) -> str:

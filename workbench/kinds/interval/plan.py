@@ -24,6 +24,7 @@ _TEMPLATE = template('''
         & (F.col({{ right.prefixed_time }}) {{ ">" if join.lower_exclusive else ">=" }} F.col({{ left.prefixed_time }}){{ lower }})
         & (F.col({{ right.prefixed_time }}) {{ "<" if join.upper_exclusive else "<=" }} F.col({{ left.prefixed_time }}){{ upper }})
 {% if where %}
+        # both sides are named, so that rows that fail by themselves move the watermark all the same
         & {{ where }}
 {% endif %}
     )

@@ -25,6 +25,7 @@ _TEMPLATE = template('''
         {{ same_keys() }}
         & (F.col("window") == F.col("other_window"))
 {% if where %}
+        # both sides are named, so that rows that fail by themselves move the watermark all the same
         & {{ where }}
 {% endif %}
     )
