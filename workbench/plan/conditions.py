@@ -75,13 +75,15 @@ def spark_sql(condition: Condition, kinds: Mapping[str, Kind]) -> str:
 def of_pairs(where: Condition | None, names: Names) -> str:
     """Python source of a join's condition on its pairs, as a column; empty for none.
 
-    It names a column of either side, so that Spark asks it of pairs. What rests on one side alone Spark would ask of
-    its rows as they are read, and those that fail would move no watermark.
+    It compares the times of both sides, in a way that is true of every pair, so that Spark asks it of pairs. What rests
+    on one side alone, or on columns that are equal on both, Spark asks of that side's rows as they are read, and those
+    that fail move no watermark.
     """
     if where is None:
         return ""
     text = literal(spark_sql(where, check(where, names.types, "where")))
-    return f"F.when(F.expr({text}), F.struct({names.left.prefixed_time}, {names.right.prefixed_time})).isNotNull()"
+    left, right = names.left.prefixed_time, names.right.prefixed_time
+    return f"(F.when(F.expr({text}), F.greatest({left}, {right})) >= F.col({left}))"
 
 
 def sql(condition: Condition, kinds: Mapping[str, Kind], dialect: Dialect) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.joins import Join
 from workbench.literals import Policy
+from workbench.plan.names import in_docstring
 from workbench.script import _imports, _modules, _templates
 from workbench.script._endpoints import Endpoints
 from workbench.script._variables import variables
@@ -26,7 +27,7 @@ def modules(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: 
     """
     given = variables(join, left, right, policy, endpoints, MAIN, endpoints.source.template)
     purposes = {
-        "join": f"The join of {given['title']}.\n\n{given['description']}",
+        "join": f"The join of {given['title']}.\n\n{in_docstring(given['description'])}",
         "sources": f"Where the rows come from: {endpoints.source.description}",
         "operations": "What a job needs to live long: a log, restarts, and the checkpoint that belongs to it.",
         "sinks": f"Where the joined rows go: {endpoints.sink.description}",
