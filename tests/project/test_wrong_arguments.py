@@ -146,6 +146,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "CoGroup": {"window": wb.Tumbling("10 s")},
     "IntervalJoin": {
         "lower": "-1 s", "upper": "1 s", "how": "inner", "lower_exclusive": False, "upper_exclusive": False,
+        "where": wb.col("left_v") > 1,
     },
     "AsOfJoin": {"direction": "backward", "tolerance": "1 s", "how": "inner", "allow_exact": True},
     "advise": SIDES | {"policy": "min", "spark_version": "3.5.3", "checkpoint": None},

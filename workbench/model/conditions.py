@@ -28,7 +28,6 @@ from workbench.conditions import (
     check,
     columns,
     common_kind,
-    kind_of_value,
 )
 from workbench.kinds import Micros
 from workbench.literals import SIDES
