@@ -257,7 +257,68 @@ def orders_prices(draw: Draw) -> tuple[Side, Side]:
     return orders, prices
 
 
+def readings_thresholds(draw: Draw) -> tuple[Side, Side]:
+    """Sensors: what they read, and each sensor's thresholds, which are moved, and withdrawn, while readings come.
+
+    Suits a rules join, ``RulesJoin()``: a reading is judged by the thresholds in force at its time, and comes out once
+    for each that it crosses; a threshold that comes late must not judge by the old value.
+    """
+    count = draw.settings.events
+    sensors, read = draw.keys(count, usual=max(1, count // 20)), draw.moments(count)
+    heat = draw.rng.normal(60.0, 12.0, count).round(1)
+    readings = Side(
+        "readings",
+        ("sensor_id",),
+        "read_at",
+        read,
+        {
+            "sensor_id": names("s", sensors),
+            "reading_id": names("r", draw.numbers(count)),
+            "temperature": pa.array(heat),
+            "humidity": pa.array(np.clip(draw.rng.normal(45.0, 15.0, count), 0, 100).round(1)),
+            "site": draw.pool(lambda fake: fake.city(), count, size=20),
+        },
+    )
+    known = np.unique(sensors)
+    moved = np.sort(draw.rng.integers(0, count, max(1, count // 4)))
+    damp = np.concatenate([np.arange(len(known)) % 2 == 1, draw.rng.random(len(moved)) < 0.4])
+    moments = np.concatenate(
+        [
+            read[:1].repeat(len(known)) - draw.rng.integers(1, 20, len(known)) * SECOND,
+            read[moved] - draw.rng.integers(0, 5_000, len(moved)) * 1000,
+        ]
+    )
+    order = np.argsort(moments, kind="stable")
+    number = len(order)
+    value = np.where(damp, draw.rng.normal(60.0, 6.0, number), draw.rng.normal(70.0, 6.0, number)).round(1)
+    gone = np.concatenate([np.zeros(len(known), dtype=bool), draw.rng.random(len(moved)) < 0.15])
+    thresholds = Side(
+        "thresholds",
+        ("sensor_id",),
+        "since",
+        moments[order],
+        {
+            "sensor_id": names("s", np.concatenate([known, sensors[moved]])[order]),
+            "rule_id": pc.if_else(pa.array(damp[order]), "damp", "hot"),
+            "field": pc.if_else(pa.array(damp[order]), "humidity", "temperature"),
+            "op": draw.pick([">", ">="], number, [4, 1]),
+            "value": pa.array(value[order]),
+            "withdrawn": pa.array(gone[order]),
+            "changed_by": draw.pool(lambda fake: fake.name(), number, size=8),
+        },
+    )
+    return readings, thresholds
+
+
 SCENARIOS = {
     each.__name__: each
-    for each in (impressions_clicks, orders_payments, goods_info_price, transfers, page_views_searches, orders_prices)
+    for each in (
+        impressions_clicks,
+        orders_payments,
+        goods_info_price,
+        transfers,
+        page_views_searches,
+        orders_prices,
+        readings_thresholds,
+    )
 }

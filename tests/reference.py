@@ -128,6 +128,38 @@ def as_of_join(direction, tolerance, allow_exact, how, left, right):
     return sort(out)
 
 
+def rules_join(as_of, keyed, left, right):
+    """Sorted list of (left index, right index): each left row with the latest version of each rule, where it meets it.
+
+    Left rows have "batch" and the columns that rules name; right rows "batch", "rule", "field", "op", "value", "withdrawn".
+    """
+    out = []
+    for l, lrow in enumerate(left):
+        if keyed and lrow["key"] is None:
+            continue
+        latest = {}
+        for r, rrow in enumerate(right):
+            if rrow["rule"] is None or (keyed and rrow["key"] != lrow["key"]):
+                continue
+            came = (rrow["batch"] if as_of == "arrival" else rrow["t"], r)
+            reached = came[0] <= (lrow["batch"] if as_of == "arrival" else lrow["t"])
+            if reached and came >= latest.get(rrow["rule"], (came,))[0]:
+                latest[rrow["rule"]] = (came, r)
+        for _, r in latest.values():
+            if not right[r]["withdrawn"] and _meets(lrow.get(right[r]["field"]), right[r]["op"], right[r]["value"]):
+                out.append((l, r))
+    return sort(out)
+
+
+def _meets(given, op, value):
+    if given is None or value is None or op not in ("<", "<=", ">", ">=", "=", "==", "!=", "<>"):
+        return False
+    less, equal = given < value, given == value
+    return {"<": less, "<=": less or equal, ">": not less and not equal, ">=": not less}.get(
+        op, equal == (op in ("=", "=="))
+    )
+
+
 def cogroup(window, left, right):
     """Sorted list of (key, start, end, left indexes, right indexes)."""
     groups = {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.conditions import col
 from workbench.errors import ArgumentError, DataError, JavaError, QueryError, TooLargeError, WorkbenchError
-from workbench.joins import AsOfJoin, CoGroup, IntervalJoin, WindowJoin
+from workbench.joins import AsOfJoin, CoGroup, IntervalJoin, RulesJoin, WindowJoin
 from workbench.streams import Stream
 from workbench.windows import Session, Sliding, Tumbling
 
@@ -45,6 +45,7 @@ __all__ = [
     "Live",
     "Preview",
     "QueryError",
+    "RulesJoin",
     "Run",
     "Session",
     "SideDescription",

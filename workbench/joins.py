@@ -10,12 +10,13 @@ from typing import Literal, TypeVar, get_args
 
 from workbench import times
 from workbench.conditions import Condition
-from workbench.errors import ArgumentError, one_of, wrong
+from workbench.errors import ArgumentError, check_whole, one_of, wrong
 from workbench.literals import SIDES, Side
 from workbench.times import Span
 from workbench.windows import Described, Session, Window
 
 __all__ = [
+    "AS_OF",
     "DIRECTIONS",
     "HOWS",
     "AsOfJoin",
@@ -25,6 +26,7 @@ __all__ = [
     "How",
     "IntervalJoin",
     "Join",
+    "RulesJoin",
     "WindowJoin",
     "check_how",
     "emission",
@@ -37,6 +39,9 @@ How = Literal["inner", "left", "right", "full", "semi", "anti"]
 HOWS: tuple[How, ...] = get_args(How)
 Direction = Literal["backward", "forward", "nearest"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+AsOf = Literal["event time", "arrival"]
+AS_OF: tuple[AsOf, ...] = get_args(AsOf)
+_MOST_COPIES = 10_000
 
 
 @dataclass(frozen=True)
@@ -261,6 +266,74 @@ class AsOfJoin(Join):
         if not tolerance and not self.allow_exact:
             raise wrong("tolerance", self.tolerance, "no row has a partner with allow_exact=False; use a longer one")
         self._set("tolerance", tolerance)
+
+
+@dataclass(frozen=True, repr=False)
+class RulesJoin(Join):
+    """Each left row with the rules that are in force and that it meets; the right stream holds the rules.
+
+    A right row is a version of a rule, from its event time on: *field op value*, a comparison of a column of the left
+    stream, such as ``temperature``, ``>`` and ``80``. The latest version of a rule is in force, unless it withdraws the
+    rule. A left row comes out once for each rule in force that it meets.
+
+    Source of the definition: Flink's broadcast state pattern,
+    https://nightlies.apache.org/flink/flink-docs-stable/docs/dev/datastream/fault-tolerance/broadcast_state/
+
+    Parameters
+    ----------
+    field
+        The right column with the name of the left column that is compared.
+    op
+        The right column with the comparison: ``<``, ``<=``, ``>``, ``>=``, ``=`` or ``==``, ``!=`` or ``<>``. A rule
+        with another one is met by no row.
+    value
+        The right column with what is compared with: a number, compared with columns of numbers, or a text, compared
+        with columns of texts.
+    rule
+        The right column with what names the rule.
+    withdrawn
+        The right column with booleans: true withdraws the rule from then on. None: rules are never withdrawn.
+    as_of
+        ``event time``: the rules in force at the left row's event time, whatever the order of arrival; a row waits
+        until the watermark has passed it. ``arrival``: those that have arrived by then, in the left row's micro-batch
+        or before, the version that arrived last; nothing waits, nothing is late, and the result depends on arrival.
+    copies
+        None: a rule is for rows of its key. A number: it is for rows of any key; each task must see every rule, so each
+        version is held in so many copies, and left rows are spread over them by their key.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is not one of these.
+
+    Examples
+    --------
+    >>> RulesJoin(as_of="arrival")
+    RulesJoin(as_of='arrival')
+    """
+
+    field: str = "field"
+    op: str = "op"
+    value: str = "value"
+    rule: str = "rule_id"
+    withdrawn: str | None = "withdrawn"
+    as_of: AsOf = "event time"
+    copies: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("field", "op", "value", "rule", "withdrawn"):
+            given = getattr(self, name)
+            if not (isinstance(given, str) and given) and not (name == "withdrawn" and given is None):
+                raise wrong(name, given, "give the name of a column of the right stream")
+        one_of("as_of", self.as_of, AS_OF)
+        if self.copies is not None:
+            check_whole("copies", self.copies, most=_MOST_COPIES)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The right columns that it reads."""
+        named = (self.field, self.op, self.value, self.rule)
+        return named if self.withdrawn is None else (*named, self.withdrawn)
 
 
 def _check_where(where: object) -> None:

@@ -41,7 +41,7 @@ class JoinInputs:
         """What is wrong with the fields of the kind, each by itself: the error, and the words beside the input."""
         kind, names = kinds()[values["kind"]], self.names[values["kind"]]
         found = []
-        read = {each.argument: each.read for each in kind.fields} | {each.argument: each.read for each in kind.clauses}
+        read = {each.argument: each.read for each in kind.fields} | {each.argument: each.read for each in kind.texts}
         for argument, reads in read.items():
             name = names[argument]
             try:
@@ -63,7 +63,7 @@ def join_inputs() -> JoinInputs:
     owners: dict[Input, str] = {}
     of_all: list[tuple[str, Input]] = []
     of_all += [(kind.name, each) for kind in known for each in kind.fields]
-    of_all += [(kind.name, each) for kind in known for each in kind.clauses]
+    of_all += [(kind.name, each) for kind in known for each in kind.texts]
     of_all += [(kind.name, each) for kind in known for each in kind.menus]
     of_all += [(kind.name, each) for kind in known for each in kind.flags]
     names: dict[str, dict[str, str]] = {kind.name: {} for kind in known}

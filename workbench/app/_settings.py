@@ -19,7 +19,7 @@ from workbench.app.sources import sources
 from workbench.app.sources.job import VARIABLE as JOB
 from workbench.jobs import Job
 from workbench.joins import HOWS, Join, how_of
-from workbench.kinds import Clause, Field, Flag, Input, Menu, kind_of, kinds
+from workbench.kinds import Field, Flag, Input, Menu, Text, kind_of, kinds
 from workbench.literals import DELAYS, POLICIES
 from workbench.runs import summary
 from workbench.runs.labels import setting_value
@@ -241,8 +241,8 @@ def _input_of(part: Input) -> widgets.Widget:
     match part:
         case Field():
             return widgets.Text(part.first)
-        case Clause():
-            return widgets.Text("", placeholder="no condition")
+        case Text():
+            return widgets.Text(part.first, placeholder=part.unset)
         case Menu():
             return widgets.Dropdown(options=part.values)
         case Flag():

@@ -11,7 +11,16 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.engine.execution import Execution
-from workbench.kinds import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, PROCESSOR, Operator, kind_of
+from workbench.kinds import (
+    AGGREGATION,
+    CLOSEST_PAIR,
+    HASH_JOIN,
+    PROCESSOR,
+    RULES,
+    RULES_ON_ARRIVAL,
+    Operator,
+    kind_of,
+)
 from workbench.literals import Side
 from workbench.model import Simulation
 from workbench.streams import ROW, SIDES
@@ -39,7 +48,7 @@ def timers(simulation: Simulation, execution: Execution, batch: int) -> pd.DataF
     """The timers of a processor after a micro-batch: the left key's columns, and ``fires_at`` (milliseconds)."""
     from pyspark.sql import functions as F
 
-    names = simulation.left.key
+    names = simulation.left.key if simulation.keyed else ("copy",)
     keys = [F.col(f"key.key_{place}").alias(f"key_{place}") for place in range(len(names))]
     state = _states(execution, [batch], readRegisteredTimers="true")
     found: pd.DataFrame = state.select(*keys, F.col("expiration_timestamp_ms").alias("fires_at")).toPandas()
@@ -157,9 +166,21 @@ def _pairs(simulation: Simulation, execution: Execution, batches: Sequence[int])
 def _variables(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
     """Rows in the state variables of a processor: left rows wait, right rows are versions."""
     names: dict[Side, str] = {"left": "waiting", "right": "versions"}
+    return _of_variables(simulation, execution, batches, names)
+
+
+def _versions(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
+    """Rows in the state variable of a processor that holds right rows only."""
+    return _of_variables(simulation, execution, batches, {"right": "versions"})
+
+
+def _of_variables(
+    simulation: Simulation, execution: Execution, batches: Sequence[int], names: Mapping[Side, str]
+) -> list[pd.DataFrame]:
+    """Rows in the state variables of these names, each once, however many copies there are of it."""
     states = {side: _states(execution, batches, stateVarName=name) for side, name in names.items()}
     numbers = {side: f"user_map_value.{side}_{len(simulation.side(side).columns)}" for side in SIDES}
-    return [_together([_of(side, numbers[side], state) for side, state in states.items()])]
+    return [_together([_of(side, numbers[side], state) for side, state in states.items()]).drop_duplicates()]
 
 
 def _of(side: Side, number: str, state: Any) -> Any:
@@ -205,4 +226,6 @@ _READERS: Mapping[Operator, Callable[[Simulation, Execution, Sequence[int]], lis
     AGGREGATION: _groups,
     CLOSEST_PAIR: _pairs,
     PROCESSOR: _variables,
+    RULES: _variables,
+    RULES_ON_ARRIVAL: _versions,
 }

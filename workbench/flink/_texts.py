@@ -13,7 +13,6 @@ from workbench.joins import Join, emission, how_of, where_of
 from workbench.kinds import kind_of
 from workbench.plan import Names
 from workbench.plan.names import ENVIRONMENT, backticks
-from workbench.sources.arrow import check_same_keys
 from workbench.streams import Stream, check_stream, pair_types
 
 __all__ = ["class_name", "java", "sql"]
@@ -124,7 +123,7 @@ def _given(join: Join, left: Stream, right: Stream) -> dict[str, Any]:
     kind = kind_of(join)
     check_stream("left", left)
     check_stream("right", right)
-    check_same_keys(left, right)
+    kind.check(join, left, right)
     names = Names.of(left, right)
     emitted, how = emission(join), how_of(join)
     return {

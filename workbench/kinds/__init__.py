@@ -7,8 +7,16 @@ for the `Kind` of a join, and never tests which one it is.
 
 from __future__ import annotations
 
-from workbench.kinds._kind import MS, NEVER, Choice, Clause, Field, Flag, Input, Kind, Menu, Micros, NearMiss
-from workbench.kinds._operator import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, PROCESSOR, Operator
+from workbench.kinds._kind import MS, NEVER, Choice, Field, Flag, Input, Kind, Menu, Micros, NearMiss, Rules, Text
+from workbench.kinds._operator import (
+    AGGREGATION,
+    CLOSEST_PAIR,
+    HASH_JOIN,
+    PROCESSOR,
+    RULES,
+    RULES_ON_ARRIVAL,
+    Operator,
+)
 from workbench.kinds._registry import kind_of, kinds, register, unregister
 
 __all__ = [
@@ -18,8 +26,9 @@ __all__ = [
     "MS",
     "NEVER",
     "PROCESSOR",
+    "RULES",
+    "RULES_ON_ARRIVAL",
     "Choice",
-    "Clause",
     "Field",
     "Flag",
     "Input",
@@ -28,6 +37,8 @@ __all__ = [
     "Micros",
     "NearMiss",
     "Operator",
+    "Rules",
+    "Text",
     "kind_of",
     "kinds",
     "register",

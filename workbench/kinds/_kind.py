@@ -71,17 +71,31 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Clause:
-    """A text field with a condition on pairs, empty for none: the argument it gives, its label, and what it means."""
+class Text:
+    """Another text field of the page's form.
+
+    Attributes
+    ----------
+    argument
+        The argument of the join that it gives.
+    label, first, help
+        The field's label and first text, and what the term means.
+    read
+        Gives the argument, of the text and its name; raises `ArgumentError` for a text that is wrong.
+    unset
+        What the field shows while its text is empty.
+    """
 
     argument: str
     label: str
+    first: str
     help: str
+    read: Callable[[str, str], Any]
+    unset: str = ""
 
-    @staticmethod
-    def read(text: str, argument: str) -> Condition | None:
-        """Reads its text; raises `ArgumentError` for one that is no condition."""
-        return conditions.read(text, argument) if text.strip() else None
+
+def _read_where(text: str, argument: str) -> Condition | None:
+    return conditions.read(text, argument) if text.strip() else None
 
 
 @dataclass(frozen=True)
@@ -94,17 +108,24 @@ class Menu:
     help: str
 
 
-WHERE = Clause("where", "Where", 'What pairs must satisfy besides: wb.col("right_paid") < wb.col("left_amount").')
+WHERE = Text(
+    "where",
+    "Where",
+    "",
+    'What pairs must satisfy besides: wb.col("right_paid") < wb.col("left_amount").',
+    _read_where,
+    "no condition",
+)
 
-Input = Field | Clause | Menu | Flag
+Input = Field | Text | Menu | Flag
 """An input of the form of a kind."""
 
 
 def _typed(of: Input, value: Any) -> Any:
     if isinstance(value, timedelta):
         return times.text(value)
-    if isinstance(of, Clause):
-        return "" if value is None else repr(value)
+    if isinstance(of, Text):
+        return "" if value is None else value if isinstance(value, str) else repr(value)
     return value
 
 
@@ -163,6 +184,19 @@ class Choice(Protocol):
         """
 
 
+class Rules(Protocol):
+    """What right rows mean that are versions of rules; frames as in `workbench.kinds.rules.semantics.in_force`."""
+
+    def in_force(self, join: Any, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Micros, Micros]:
+        """Each left row with each version of a rule that is in force for it, as places in the frames."""
+
+    def retained(self, join: Any, right: pd.DataFrame) -> tuple[Micros, Micros]:
+        """Until when each version is of use, and the place of the one that replaces it; -1 where there is none."""
+
+    def compared(self, join: Any, types: Mapping[str, Any]) -> tuple[bool, list[str]]:
+        """Whether rules compare numbers, and not texts, and the left columns that they may compare."""
+
+
 class Kind(Generic[J]):
     """One kind of join: all that the rest of the workbench asks about it.
 
@@ -175,7 +209,7 @@ class Kind(Generic[J]):
         The word that stands for it in the page's settings.
     label
         What it is called.
-    fields, clauses, menus, flags, hows
+    fields, texts, menus, flags, hows
         The inputs of its form, and the values of ``how`` that it has; none: it has no ``how``.
     no_how
         Why it has none.
@@ -187,8 +221,12 @@ class Kind(Generic[J]):
         Whether its windows are merged from those of single rows, as sessions are, and so depend on the rows.
     choice
         How a left row's partner is chosen, where it has one at most; None: all that are in reach are its partners.
+    rules
+        What the right rows mean, where they are versions of rules; None: they are not.
+    drops_late
+        Whether rows that the watermark has passed are dropped.
     operator
-        How Spark executes it: `HASH_JOIN`, `AGGREGATION`, `CLOSEST_PAIR`, `PROCESSOR`.
+        How Spark executes it: `HASH_JOIN`, `AGGREGATION`, `CLOSEST_PAIR`, `PROCESSOR`, `RULES`, `RULES_ON_ARRIVAL`.
     state_bytes
         Bytes that Spark 4.3's in-memory state store takes for a row or group beside its values: measured at the peak
         of runs of five kinds over three scenarios, 300 and 2,000 rows a side; none was off by more than a third.
@@ -201,7 +239,7 @@ class Kind(Generic[J]):
     name: str
     label: str
     fields: tuple[Field, ...] = ()
-    clauses: tuple[Clause, ...] = ()
+    texts: tuple[Text, ...] = ()
     menus: tuple[Menu, ...] = ()
     flags: tuple[Flag, ...] = ()
     hows: tuple[How, ...] = HOWS
@@ -210,6 +248,8 @@ class Kind(Generic[J]):
     grouped: bool = False
     merging: bool = False
     choice: Choice | None = None
+    rules: Rules | None = None
+    drops_late: bool = True
     operator: Operator = HASH_JOIN
     state_bytes: int = 720
     reserved: frozenset[str] = frozenset()
@@ -220,21 +260,21 @@ class Kind(Generic[J]):
     @property
     def inputs(self) -> tuple[Input, ...]:
         """The inputs of its form, but for ``how``."""
-        return (*self.fields, *self.clauses, *self.menus, *self.flags)
+        return (*self.fields, *self.texts, *self.menus, *self.flags)
 
     def describes(self, join: object) -> bool:
         """Whether something is a join of this kind."""
         raise NotImplementedError
 
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> J:
-        """The join that its form describes: the texts of fields, clauses and menus, the flags, and ``how``."""
+        """The join that its form describes: the texts of fields, texts and menus, the flags, and ``how``."""
         raise NotImplementedError
 
     def example(self) -> J:
         """A join of this kind, as its form begins."""
         first = {each.argument: each.first for each in self.fields}
         first |= {each.argument: each.values[0] for each in self.menus}
-        first |= {each.argument: "" for each in self.clauses}
+        first |= {each.argument: each.first for each in self.texts}
         return self.make(first, {each.argument: each.first for each in self.flags}, "inner")
 
     def arguments(self, join: J) -> dict[str, Any]:
@@ -262,6 +302,18 @@ class Kind(Generic[J]):
     def spans_of(self, join: J) -> Any:
         """The description that holds the time spans: the join, or its window."""
         return join
+
+    def check(self, join: J, left: Any, right: Any) -> None:
+        """Check that two streams can be joined so.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the argument that is wrong.
+        """
+        from workbench.sources.arrow import check_same_keys
+
+        check_same_keys(left, right)
 
     # what Spark runs
 

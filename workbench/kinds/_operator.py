@@ -21,12 +21,15 @@ class Operator:
         How long the simulation of a row takes, in those of a hash join.
     is_processor
         Whether it is a processor in Python, which Spark has with the RocksDB state store only.
+    has_timers
+        Whether it sets timers on event time.
     """
 
     holds: str
     drops: str
     work_per_row: int
     is_processor: bool = False
+    has_timers: bool = False
 
 
 HASH_JOIN = Operator("rows", "late rows, once for each window, in each micro-batch (numRowsDroppedByWatermark)", 1)
@@ -41,5 +44,10 @@ CLOSEST_PAIR = Operator(
     1,
 )
 """A hash join, and an aggregation of each left row's pairs that keeps one of them."""
-PROCESSOR = Operator("rows", "late rows in each micro-batch (numRowsDroppedByWatermark)", 1, is_processor=True)
+_LATE = "late rows in each micro-batch (numRowsDroppedByWatermark)"
+PROCESSOR = Operator("rows", _LATE, 1, is_processor=True, has_timers=True)
 """A processor in Python, with state and timers of its own: ``transformWithState``."""
+RULES = Operator("rows, those of rules once for each copy,", _LATE, 1, is_processor=True, has_timers=True)
+"""A processor that holds the versions of rules, and rows until the watermark has passed them."""
+RULES_ON_ARRIVAL = Operator("rules, once for each copy,", "rows that are late: none ever is", 1, is_processor=True)
+"""A processor that holds the rules that have arrived, and nothing else."""

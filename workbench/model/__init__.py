@@ -13,6 +13,7 @@ from workbench.model._flink import FlinkRules, in_sql
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome, on_time, present
 from workbench.model._outputs import Outputs, members
+from workbench.model._rules import in_force_on_time
 from workbench.model._shared import Condition, RowFacts, Shared
 from workbench.model._simulate import common_delay, complete, drop_counts, replay, simulate
 from workbench.model._simulation import Simulation, checked_batch, is_index
@@ -26,6 +27,7 @@ from workbench.model._watermarks import (
     watermarks,
 )
 from workbench.model.definition import MOST, at_most, check_size, common_type, key_codes, matches
+from workbench.model.rules import Met
 from workbench.streams import NOTHING
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "Condition",
     "FlinkRules",
     "Logged",
+    "Met",
     "Micros",
     "Outcome",
     "Outputs",
@@ -53,6 +56,7 @@ __all__ = [
     "complete",
     "drop_counts",
     "end_of_input_is_enough",
+    "in_force_on_time",
     "in_sql",
     "is_index",
     "key_codes",

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import pandas as pd
 
-from workbench.joins import Join, how_of, where_of
+from workbench.joins import Join, RulesJoin, how_of, where_of
 from workbench.kinds import Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model.conditions import OfPairs
 from workbench.model.definition import key_codes, matches
+from workbench.model.rules import Met, versions_of
 from workbench.streams import Stream
 
 
@@ -61,6 +62,8 @@ class _Both:
 
 def asked_of_pairs(join: Join, left: Stream, right: Stream, more: Condition | None = None) -> Condition | None:
     """What a join asks of the pairs of two streams, and what `more` asks; None: nothing."""
+    if kind_of(join).rules is not None:
+        return Met(cast(RulesJoin, join), left, right)
     where = where_of(join)
     if where is None:
         return more
@@ -166,7 +169,7 @@ class Shared:
         what = kind.assignment(join), nulls_meet
         if (what, side) not in self._assignments:
             stream = self._streams[side]
-            key = self.keys[SIDES.index(side)]
+            key = self.keys_of(join)[SIDES.index(side)]
             if nulls_meet:
                 key = np.where(key < 0, -1 - key, key)
             moments = stream.event_times
@@ -175,8 +178,17 @@ class Shared:
             columns = {name: mine[name].to_numpy() for name in mine}
             once = len(row) == len(key) and bool((row == np.arange(len(row))).all())  # then nothing is copied
             columns |= {name: each if once else each[row] for name, each in (("batch", stream.arrival), ("key", key))}
+            if kind.rules is not None and side == "right":
+                columns |= versions_of(cast(RulesJoin, join), stream)
             self._assignments[what, side] = pd.DataFrame(columns, copy=False)
         return self._assignments[what, side]
+
+    def keys_of(self, join: Join) -> tuple[Micros, Micros]:
+        """The keys of both sides under a join: all the same where rules are for rows of any key."""
+        if kind_of(join).rules is None or cast(RulesJoin, join).copies is None:
+            return self.keys
+        left, right = (np.zeros(len(each), dtype=np.int64) for each in self.keys)
+        return left, right
 
     def named(self, code: int) -> str:
         """A key in words, by its code."""
@@ -194,7 +206,10 @@ class Shared:
         what = kind.assignment(join), kind.bounds(join), self.rows.under(join).nulls_meet, where_of(join)
         if what not in self._matches:
             left, right = (self.assignments(join, side) for side in SIDES)
-            one, other = matches(join, left, right, self.named)
+            if kind.rules is None:
+                one, other = matches(join, left, right, self.named)
+            else:
+                one, other = kind.rules.in_force(join, left, right)
             where = self.where(join)
             if where is not None:
                 kept = where(left["row"].to_numpy()[one], right["row"].to_numpy()[other])

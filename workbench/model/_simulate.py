@@ -56,7 +56,7 @@ def simulate(
         The version of Spark that the model stands for; None: the one that is installed.
     """
     shared = Shared(left, right) if shared is None else shared
-    marks = watermarks(join, left, right, shared.keys, finish, policy, no_more_data)
+    marks = watermarks(join, left, right, shared.keys_of(join), finish, policy, no_more_data)
     return replay(join, marks, shared, spark or here())
 
 
@@ -74,7 +74,7 @@ def complete(join: Join, left: Stream, right: Stream, shared: Shared | None = No
 
 def replay(join: Join, marks: Watermarks, shared: Shared, spark: SparkFacts) -> Outcome:
     """What comes out of the rows in `shared` under these watermarks, whatever rows they come from."""
-    sides, facts = {}, shared.rows.under(join)
+    sides, facts, drops_late = {}, shared.rows.under(join), kind_of(join).drops_late
     for side, filtered in zip(SIDES, kind_of(join).drops_null_keys(join), strict=True):
         mine = shared.assignments(join, side).copy(deep=False)
         if facts.filtered is not None:
@@ -82,7 +82,7 @@ def replay(join: Join, marks: Watermarks, shared: Shared, spark: SparkFacts) -> 
         else:
             mine["filtered"] = (mine["key"] < 0) if filtered else False
         mine["watermark"] = marks.late[mine["batch"]]
-        mine["late"] = (mine["end"] <= mine["watermark"]) & ~mine["filtered"]
+        mine["late"] = (mine["end"] <= mine["watermark"]) & ~mine["filtered"] & drops_late
         sides[side] = mine
     return MODELS[kind_of(join).operator].replay(join, marks, sides, shared, spark)
 

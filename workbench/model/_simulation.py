@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from workbench import spark_versions
 from workbench.errors import one_of, wrong
-from workbench.joins import Join, without_where
+from workbench.joins import Join, RulesJoin, without_where
 from workbench.kinds import Micros, kind_of
 from workbench.literals import Policy, Side
 from workbench.model import _fates
 from workbench.model._flink import FlinkRules
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome
+from workbench.model._rules import candidates
 from workbench.model._shared import Condition, RowFacts, Shared, asked_of_pairs
 from workbench.model._simulate import simulate
 from workbench.streams import ROW, SIDES, Stream
@@ -116,11 +117,7 @@ class Simulation:
         where = self.where
         if where is None:
             return counts
-        shared, join = Shared(self.left, self.right, self.outcome.keys), without_where(self.join)
-        pairs = [
-            shared.assignments(join, side)["row"].to_numpy()[places]
-            for side, places in zip(SIDES, shared.matches(join), strict=True)
-        ]
+        pairs = self.in_reach
         satisfied = where(*pairs)
         return {
             side: np.bincount(each[~satisfied], minlength=len(counts[side]))
@@ -136,6 +133,26 @@ class Simulation:
     def first(self) -> int:
         """Spark's number of the first micro-batch."""
         return 0 if self.logged is None else self.logged.first
+
+    @cached_property
+    def in_reach(self) -> list[Micros]:
+        """The left and the right row of each pair in reach, whether it satisfies what the join asks for or not.
+
+        Where right rows are rules: each left row with each rule in force for it, of the rows that are on time.
+        """
+        if kind_of(self.join).rules is not None:
+            assignments = self.outcome.assignments
+            places = candidates(self.join, assignments)
+        else:
+            shared, join = Shared(self.left, self.right, self.outcome.keys), without_where(self.join)
+            assignments = {side: shared.assignments(join, side) for side in SIDES}
+            places = shared.matches(join)
+        return [assignments[side]["row"].to_numpy()[place] for side, place in zip(SIDES, places, strict=True)]
+
+    @property
+    def keyed(self) -> bool:
+        """Whether rows meet others of their key only."""
+        return kind_of(self.join).rules is None or cast(RulesJoin, self.join).copies is None
 
     @property
     def facts(self) -> RowFacts:

@@ -33,7 +33,7 @@ from workbench.kinds import Micros
 from workbench.literals import SIDES
 from workbench.streams import Stream, pair_types
 
-__all__ = ["OfPairs", "is_true", "truth"]
+__all__ = ["OfPairs", "as_double", "is_true", "truth"]
 
 _COMPUTED = {"+": pc.add, "-": pc.subtract, "*": pc.multiply}
 _MOST_DIGITS = 76
@@ -152,10 +152,14 @@ def _alike(left: Value, right: Value, kinds: Mapping[str, Kind], rows: Mapping[s
 def _as_double(value: Value, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> Any:
     if isinstance(value, Constant):
         return pa.scalar(float(value.value), pa.float64())
-    given = _valued(value, kinds, rows)
-    if pa.types.is_decimal(given.type):
-        given = pc.cast(given, pa.string())  # Arrow's own way is off in the last digit
-    return pc.cast(given, pa.float64(), safe=False)
+    return as_double(_valued(value, kinds, rows))
+
+
+def as_double(values: Any) -> Any:
+    """Numbers as the doubles that are nearest to them."""
+    if pa.types.is_decimal(values.type):
+        values = pc.cast(values, pa.string())  # Arrow's own way is off in the last digit
+    return pc.cast(values, pa.float64(), safe=False)
 
 
 def _valued(value: Value, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> Any:

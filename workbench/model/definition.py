@@ -12,10 +12,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.errors import TooLargeError
+from workbench.errors import ArgumentError, TooLargeError
 from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
 from workbench.model.ordering import along_keys, order
+from workbench.sources.arrow import check_same_keys
 from workbench.streams import Stream
 
 __all__ = ["MOST", "at_most", "check_pairs", "check_size", "common_type", "key_codes", "matches"]
@@ -54,7 +55,13 @@ def check_size(count: int, what: str, remedy: str) -> None:
 
 
 def key_codes(left: Stream, right: Stream) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The keys of both sides as whole numbers, equal where the keys are; below 0 where a column is null."""
+    """The keys of both sides as whole numbers, equal where the keys are; below 0 where a column is null.
+
+    Keys that cannot be compared, as there may be where rows meet others of any key, are never equal.
+    """
+    if not _comparable(left, right):
+        mine, theirs = (key_codes(each, each)[0] for each in (left, right))
+        return mine, np.where(theirs < 0, theirs, theirs + len(left))
     columns = [
         _column_codes(left.table.column(mine), right.table.column(theirs))
         for mine, theirs in zip(left.key, right.key, strict=True)
@@ -66,6 +73,14 @@ def key_codes(left: Stream, right: Stream) -> tuple[np.ndarray[Any, Any], np.nda
         codes = pd.factorize(codes * (count + 1) + part)[0]
     codes[missing] = -1 - codes[missing]
     return codes[: len(left)], codes[len(left) :]
+
+
+def _comparable(left: Stream, right: Stream) -> bool:
+    try:
+        check_same_keys(left, right)
+    except ArgumentError:
+        return False
+    return True
 
 
 def _column_codes(mine: pa.ChunkedArray, theirs: pa.ChunkedArray) -> tuple[Micros, int]:

@@ -386,7 +386,7 @@ def template(source: str) -> jinja2.Template:
 
 def fill(source: jinja2.Template, names: Names, finish: bool, **more: Any) -> str:
     """The text of a template for these names."""
-    keys = list(zip(names.left.prefixed_keys, names.right.prefixed_keys, strict=True))
+    keys = list(zip(names.left.prefixed_keys, names.right.prefixed_keys, strict=False))  # rules may be for any key
     return _formatted(
         source.render(left=names.left, right=names.right, keys=keys, finish=finish, row_number=ROW, **more)
     )

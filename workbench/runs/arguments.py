@@ -23,7 +23,7 @@ def check(join: Any, left: Any, right: Any, finish: object = True, policy: objec
         Naming the argument that is wrong.
     """
     from workbench import model
-    from workbench.sources.arrow import END_OF_INPUT, check_same_keys
+    from workbench.sources.arrow import END_OF_INPUT
 
     kind = kind_of(join)
     check_stream("left", left)
@@ -31,7 +31,7 @@ def check(join: Any, left: Any, right: Any, finish: object = True, policy: objec
     if not isinstance(finish, bool):
         raise wrong("finish", finish, "use True or False")
     one_of("policy", policy, POLICIES)
-    check_same_keys(left, right)
+    kind.check(join, left, right)
     if (where := where_of(join)) is not None:
         conditions.check(where, pair_types(left, right), "where")
     for name in left.key:
@@ -65,6 +65,4 @@ def check_operator(join: Join, version: str) -> None:
         Saying which versions have one.
     """
     if not has_operator(join, version):
-        raise wrong(
-            "join", join, f"without a tolerance it needs Spark 4.1 or later, and this is {version}: give it one"
-        )
+        raise wrong("join", join, f"it is a processor, which needs Spark 4.1 or later, and this is {version}")

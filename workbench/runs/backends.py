@@ -16,7 +16,7 @@ from workbench import charts
 from workbench.engine import query, storage
 from workbench.errors import QueryError, wrong
 from workbench.joins import Join
-from workbench.kinds import PROCESSOR, kind_of
+from workbench.kinds import kind_of
 from workbench.model import Simulation
 from workbench.runs import recorded
 from workbench.runs.arguments import check, check_session
@@ -138,7 +138,7 @@ def backends(
     first = replace(simulation, left=_first(left), right=_first(right), finish=False)
     rows = []
     for store, settings in STORES.items():
-        if kind_of(join).operator is PROCESSOR and store == MEMORY:
+        if kind_of(join).operator.is_processor and store == MEMORY:
             continue
         say(f"{store}: warming up")
         recorded.execute(first, wanted, spark, settings=settings)

@@ -17,6 +17,7 @@ from workbench.model import DATA, NOTHING, Condition, Micros, Simulation, on_tim
 from workbench.model.ordering import among
 from workbench.runs import firings, tables
 from workbench.runs.labels import Labels
+from workbench.runs.rule_reasons import RuleReasons
 
 __all__ = ["EXPLANATION", "Reasons", "fix_value", "rows", "some"]
 
@@ -129,6 +130,11 @@ class Reasons:
         return self.simulation.where
 
     @cached_property
+    def _rules(self) -> RuleReasons | None:
+        """What is said of rules; None: right rows are none."""
+        return None if self.kind.rules is None else RuleReasons(self.simulation, self.labels)
+
+    @cached_property
     def _filtered(self) -> dict[Side, Any]:
         """Which rows the filters of a job leave out."""
         filtered = self.simulation.facts.filtered
@@ -178,6 +184,9 @@ class Reasons:
                 continue
             words = f"{once} {_count(int(size), 'row')} of {other}, first in micro-batch {self.first + int(batch)}"
             words += f"; it was late for {gone} of its {windows} windows" if gone else ""
+            if self._rules is not None:
+                words = f"{self._rules.of_matched(side, row)}, first in micro-batch {self.first + int(batch)}"
+                words += self._rules.otherwise(row) if side == "left" else ""
             if row in fired:
                 batches = ", ".join(map(str, fired[row]))
                 words += (
@@ -305,6 +314,8 @@ class Reasons:
             return f"{kept}; with {self._changed(fix)} it would have met {met}" if fix else kept
         setting, value = found
         kept = f"{self.labels.setting(setting, fix_value(setting, value))} would have kept it"
+        if fix is None and self._rules is not None:
+            return f"{kept}, though {'it would have met no rule' if side == 'left' else 'no row would have met it'}"
         if fix is None:
             if partners and side == "right" and self.kind.choice is not None:
                 return f"{kept}, though it would be the partner of no row of {self.labels.names[0]}"
@@ -328,6 +339,8 @@ class Reasons:
             end = int(self.outcome.groups["end"].iloc[group])
         other = self.labels.names[1 - SIDES.index(side)]
         until = self.kind.waits_until(self.join, side, other, end, self.labels.moment)
+        if not self.kind.drops_late:
+            return f"waiting: {until}"
         mark = int(self.marks.eviction[-1])
         stands = f"the watermark stands at {self.labels.moment(mark)}" if mark else "there is no watermark yet"
         return f"waiting: {until}, {stands}{self._held_back()}"
@@ -355,6 +368,8 @@ class Reasons:
         tail = self._alone(side, row, "padded ")
         if self._filtered[side][row]:
             return "the job's filters leave it out, before it reaches the join"
+        if self._rules is not None and partners and not self._dropped(side, row):
+            return self._rules.of_unmatched(side, row) + (self._rules.otherwise(row) if side == "left" else "")
         refused = int(self.simulation.refused[side][row])
         if refused and self._where is not None:
             found = f"{_count(refused, 'row')} of {self.labels.names[1 - SIDES.index(side)]} in reach"
@@ -372,6 +387,11 @@ class Reasons:
         if side == "left" and (dropped := self._dropped_by_choice(row)):
             near = dropped
         return f"{near}{partly}{tail}"
+
+    def _dropped(self, side: Side, row: int) -> bool:
+        """Whether a longer delay would have matched a row."""
+        fix = self.fixes.get(RowId(side, row))
+        return fix is not None and fix.setting in DELAYS.values()
 
     def _dropped_by_choice(self, row: int) -> str:
         """What became of a left row's partner by definition, where it came late and no delay would have kept it."""

@@ -185,7 +185,7 @@ def rows_of_key(simulation: Simulation, words: Micros, key: object) -> dict[Side
         values = key if isinstance(key, tuple) else (key,)
         of_value = np.concatenate([_has_key(stream, values) for stream in (simulation.left, simulation.right)])
         found = of_value if of_value.any() else found
-    equal = codes[found]
+    equal = codes[found] if simulation.keyed else codes[:0]
     places = np.flatnonzero(found | np.isin(codes, equal[equal >= 0]))
     return {"left": places[places < first], "right": places[places >= first] - first}
 

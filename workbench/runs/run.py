@@ -198,22 +198,23 @@ class Run(Result):
         Returns
         -------
         pandas.DataFrame
-            In the order in which they fire: the columns of the key, under the left stream's names, and ``fires_at``,
+            In the order in which they fire: the columns of the key, under the left stream's names (or the ``copy`` of
+            rules for rows of any key), and ``fires_at``,
             the watermark that makes it fire; missing where it fires only when the input ends.
 
         Raises
         ------
         ArgumentError
-            If the join has none: only an `AsOfJoin` without tolerance has timers.
+            If the join has none: only an `AsOfJoin` without tolerance and a `RulesJoin` by event time have timers.
         """
         from workbench.engine import state_reader
-        from workbench.kinds import PROCESSOR, kind_of
+        from workbench.kinds import kind_of
         from workbench.runs import tables
         from workbench.sources.arrow import AFTER_ALL
 
         batch = checked_batch(batch, len(self.execution.progress))
-        if kind_of(self.join).operator is not PROCESSOR:
-            raise wrong("batch", batch, f"{self.join} has no timers: the watermark evicts its rows")
+        if not kind_of(self.join).operator.has_timers:
+            raise wrong("batch", batch, f"{self.join} has no timers")
         found = _in_a_sentence(
             lambda: state_reader.timers(self.simulation, self.execution, batch), "the timers could not be read"
         )

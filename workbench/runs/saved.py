@@ -182,7 +182,7 @@ def _read_join(about: Mapping[str, Any]) -> Join:
             f"path: its join, {about['repr']}, is of a kind {about['kind']!r} that is not known here; register it with "
             "workbench.kinds.register first"
         )
-    given = {each.argument: "" for each in kind.clauses} | about["arguments"]  # an older version knew of none
+    given = {each.argument: each.first for each in kind.texts} | about["arguments"]  # an older version knew of none
     texts = {each.argument: given[each.argument] for each in kind.inputs if not isinstance(each, Flag)}
     flags = {each.argument: given[each.argument] for each in kind.flags}
     join: Join = kind.make(texts, flags, about["how"])

@@ -7,6 +7,7 @@ from workbench.joins import AsOfJoin, IntervalJoin
 from workbench.kinds.as_of import semantics
 from workbench.kinds.interval.plan import shift
 from workbench.plan.names import Names, fill, template
+from workbench.plan.processors import PLACED
 from workbench.sources.arrow import AFTER_ALL
 
 __all__ = ["processor", "within"]
@@ -52,30 +53,13 @@ _WITHIN = template('''
     return best.select("left.*", "right.*")
 ''')
 
-_PROCESSOR = template('''
+_PROCESSOR = template(
+    PLACED
+    + '''
 {{ signature() }}
     """Give each row the {{ words }}."""
 
-    def is_time(column):
-        return isinstance(column.dataType, TimestampType)
-
-    def placed(rows, keys, event_time, is_left):
-        """The rows with their columns by place, as state takes no other names, how to name them again, their types.
-
-        Times become numbers, as Python reads them in a time zone of its own.
-        """
-        fields = [(f"{'left' if is_left else 'right'}_{place}", each) for place, each in enumerate(rows.schema)]
-        named = [(F.timestamp_micros(name) if is_time(each) else F.col(name)).alias(each.name) for name, each in fields]
-        types = [StructField(name, LongType() if is_time(each) else each.dataType) for name, each in fields]
-        key_names = [f"key_{n}" for n in range(len(keys))]
-        all_names = [*key_names, "event_time", *(name for name, _ in fields)]
-        rows = rows.select(*keys, event_time, "*").toDF(*all_names)
-        numbers = {each.name: F.unix_micros(each.name) for each in rows.schema if is_time(each)}
-        # -0.0 and 0.0 are one key
-        numbers |= {name: F.col(name) + 0.0 for name in key_names if rows.schema[name].dataType.typeName() in ("float", "double")}
-        at = numbers.pop("event_time")
-        return rows.withColumns(numbers | {"at": at, "is_left": F.lit(is_left)}), named, StructType(types)
-
+{{ placed() }}
 {% for side in (left, right) %}
 {% call prepare(side) %}
 {% if side == right or join.how == "inner" %}
@@ -185,7 +169,8 @@ _PROCESSOR = template('''
     by_key = left_rows.unionByName(right_rows, allowMissingColumns=True).groupBy({% for key in keys %}"key_{{ loop.index0 }}"{{ ", " if not loop.last }}{% endfor %})
     joined = by_key.transformWithState(LatestVersion(), output, "append", "eventTime")
     return joined.select(*left_named, *right_named)
-''')
+'''
+)
 
 
 def within(join: AsOfJoin, bounds: IntervalJoin, names: Names, finish: bool) -> str:

@@ -52,7 +52,7 @@ class Interval(WithoutWindows[IntervalJoin]):
         Field("lower", "Lower bound", "0 seconds", f"The earliest right row, {_RELATIVE}", "a lower bound"),
         Field("upper", "Upper bound", "15 seconds", f"The latest right row, {_RELATIVE}", "an upper bound"),
     )
-    clauses = (WHERE,)
+    texts = (WHERE,)
     flags = (
         Flag("lower_exclusive", "lower bound exclusive", _APART),
         Flag("upper_exclusive", "upper bound exclusive", _APART),

@@ -111,7 +111,7 @@ class FixedWindowJoin(FixedWindows[WindowJoin]):
         super().__init__(window)
         self.name = window.__name__.lower()
         self.label = f"{window.__name__} window join"
-        self.clauses = (WHERE,)
+        self.texts = (WHERE,)
 
     def describes(self, join: object) -> bool:
         return isinstance(join, WindowJoin) and isinstance(join.window, self.window)

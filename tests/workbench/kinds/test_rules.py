@@ -1,0 +1,330 @@
+"""Rules joins: against plain loops and Spark; fates, reasons, fixes, state, script, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+import strategies
+from hypothesis import strategies as st
+from scripts import run_here
+
+import generators
+import workbench as wb
+from workbench.joins import AS_OF
+from workbench.kinds import kind_of
+
+START = pd.Timestamp("2026-01-01 10:00")
+JOINS = [wb.RulesJoin(as_of=as_of, copies=copies) for as_of in AS_OF for copies in (None, 3)]
+OPS = ["<", "<=", ">", ">=", "=", "==", "!=", "<>", "?", None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Rows of both sides as tuples, the last the micro-batch, and what the values of rules are."""
+
+    join: wb.RulesJoin
+    texts: bool
+    left: tuple
+    right: tuple
+    delay: str
+
+    def streams(self):
+        kind = "string" if self.texts else "float64"
+        left = pd.DataFrame(self.left, columns=["key", "t", "a", "b", "batch"]).sort_values("batch", kind="stable")
+        right = pd.DataFrame(
+            self.right, columns=["key", "t", "rule_id", "field", "op", "value", "withdrawn", "batch"]
+        ).sort_values("batch", kind="stable")
+        for frame, names in ((left, ("a", "b")), (right, ("value",))):
+            frame["t"] = START + pd.to_timedelta(frame["t"].astype("int64"), unit="ms")
+            frame["key"] = frame["key"].astype("string")
+            frame["batch"] = frame["batch"].astype("int64")
+            for name in names:
+                frame[name] = frame[name].astype(kind)
+        right = right.astype({"rule_id": "string", "field": "string", "op": "string", "withdrawn": "boolean"})
+        if not self.texts:
+            left["b"] = left["b"].fillna(0).astype("int64")
+        return (
+            wb.Stream.from_pandas(left, "readings", "key", "t", self.delay, batch="batch"),
+            wb.Stream.from_pandas(right, "rules", "key", "t", self.delay, batch="batch"),
+        )
+
+
+keys, moments, batches = (
+    st.sampled_from(["a", "a", "b", None]),
+    st.integers(0, 12).map(lambda at: 1000 * at),
+    st.integers(0, 3),
+)
+
+
+@st.composite
+def cases(draw, delay="1 day", joins=JOINS):
+    texts = draw(st.booleans())
+    values = st.sampled_from(["", "x", "y", "é", None]) if texts else st.sampled_from([0.0, -0.0, 1.5, 2.0, 70.0, None])
+    left = st.tuples(keys, moments, values, values, batches)
+    fields = st.sampled_from(["a", "a", "b", "c", None])
+    right = st.tuples(
+        keys, moments, st.sampled_from(["r1", "r1", "r2", None]), fields, st.sampled_from(OPS), values,
+        st.sampled_from([False, False, True, None]), batches,
+    )  # fmt: skip
+    rows = [tuple(draw(st.lists(each, max_size=9))) for each in (left, right)]
+    return Case(draw(st.sampled_from(joins)), texts, *rows, delay)
+
+
+def expected(join, left, right):
+    sides = []
+    for stream in (left, right):
+        frame = stream.to_pandas().astype(object)
+        rows = frame.where(frame.notna(), None).rename(columns={"rule_id": "rule"}).to_dict("records")
+        sides.append([row | {"batch": batch} for row, batch in zip(rows, stream.arrival.tolist(), strict=True)])
+    return reference.rules_join(join.as_of, join.copies is None, *sides)
+
+
+def actual(result):
+    """The pairs that came out, as row numbers: the rows of a case have none of their own."""
+    outputs = result.simulation.outcome.outputs
+    left, right = (outputs.first(side) for side in ("left", "right"))
+    return reference.sort(list(zip(left.tolist(), right.tolist(), strict=True)))
+
+
+@strategies.in_parts(4, 80, case=cases())
+def test_it_is_what_its_definition_says(case):
+    preview = wb.preview(case.join, *case.streams())
+    assert actual(preview) == expected(case.join, preview.left, preview.right)
+
+
+@strategies.in_parts(2, 60, case=cases(joins=JOINS[:2]), seed=st.integers(0, 10**6))
+def test_by_event_time_the_order_of_arrival_does_not_matter(case, seed):
+    """But for versions of one rule at the same time, of which the last one counts."""
+    right = {(row[0] if case.join.copies is None else "", row[1], row[2]): row for row in case.right}
+    chance = np.random.default_rng(seed)
+
+    def outcome(case):
+        out = wb.preview(case.join, *case.streams()).output.drop(columns="batch")
+        return sorted(map(repr, out.itertuples(index=False)))
+
+    case = replace(case, right=tuple(right.values()))
+    shuffled = [tuple((*row[:-1], int(chance.integers(0, 4))) for row in side) for side in (case.left, case.right)]
+    assert outcome(case) == outcome(replace(case, left=shuffled[0], right=shuffled[1]))
+
+
+@strategies.in_parts(6, 4, case=cases(delay="2 seconds"))
+def test_spark_does_as_the_model_says(case):
+    left, right = case.streams()
+    if not (len(left) and len(right)):
+        return
+    preview, run = wb.preview(case.join, left, right), wb.run(case.join, left, right)
+    assert run.mismatch == ""
+    for batch in range(len(run.batches)):
+        columns = [name for name in preview.state(batch) if name != "state_bytes"]
+        pd.testing.assert_frame_equal(run.state(batch)[columns], preview.state(batch)[columns])
+    assert run.batches["state_rows"].tolist() == preview.batches["state_rows"].tolist()
+
+
+def sides(**more):
+    return generators.generate("readings_thresholds", **{"events": 150, "late": 0.1, "seed": 3, "batches": 6} | more)
+
+
+@pytest.fixture(scope="module", params=JOINS, ids=repr)
+def run(request, spark):
+    return wb.run(request.param, *sides(watermark="3 s"))
+
+
+def test_a_scenario_on_spark(run):
+    assert run.mismatch == ""
+    assert len(run.output) > 10
+    assert bool(len(run.late)) == (run.join.as_of == "event time")
+    listed = run.state(2)
+    assert set(listed["side"]) == ({"left", "right"} if run.join.as_of == "event time" else {"right"})
+    copies = run.join.copies or 1
+    held = listed["side"].eq("left").sum() + copies * listed["side"].eq("right").sum()
+    assert held == run.batches["state_rows"].iloc[2]
+
+
+def test_timers(run):
+    if run.join.as_of == "arrival":
+        with pytest.raises(wb.ArgumentError, match="has no timers"):
+            run.timers(0)
+        return
+    timers = run.timers(2)
+    assert timers["fires_at"].is_monotonic_increasing
+    assert list(timers) == (["sensor_id"] if run.join.copies is None else ["copy"]) + ["fires_at"]
+
+
+def test_the_script_gives_the_rows_of_the_run(run, spark, tmp_path):
+    own = run_here(spark, run, tmp_path)
+    found = own.read.parquet(str(tmp_path / "output")).toPandas()
+    columns = [name for name in run.output if name != "batch"]
+    found = found[columns].astype(run.output.dtypes[columns].to_dict())
+    rows = [sorted(map(repr, each.itertuples(index=False))) for each in (found, run.output[columns])]
+    assert rows[0] == rows[1]
+
+
+def test_a_saved_run_is_loaded(run, tmp_path):
+    run.save(tmp_path / "run")
+    loaded = wb.load(tmp_path / "run")
+    assert loaded.join == run.join
+    pd.testing.assert_frame_equal(loaded.rows, run.rows)
+
+
+def reasons(join, left, right, **settings):
+    readings = pd.DataFrame(left, columns=["key", "at", "heat", "batch"])
+    rules = pd.DataFrame(right, columns=["key", "at", "rule_id", "field", "op", "value", "withdrawn", "batch"])
+    made = []
+    for frame, name in ((readings, "readings"), (rules, "rules")):
+        frame["at"] = START + pd.to_timedelta(frame["at"], unit="s")
+        made.append(wb.Stream.from_pandas(frame, name, "key", "at", settings.get("delay", "1 minute"), batch="batch"))
+    found = wb.preview(join, *made, finish=settings.get("finish", True)).rows
+    return [found.loc[found["side"] == side, "reason"].tolist() for side in ("left", "right")]
+
+
+HOT = ("a", 5, "hot", "heat", ">", 80.0, False, 0)
+
+
+def test_reasons_of_rows_and_rules():
+    left = [("a", 1, 90.0, 0), ("a", 6, 90.0, 0), ("a", 7, 78.5, 0), ("b", 7, 90.0, 0), ("a", 20, 90.0, 1)]
+    right = [
+        HOT,
+        ("a", 0, "cold", "heat", "<", 10.0, False, 0),
+        ("a", 15, "hot", "heat", ">", 80.0, True, 0),
+        ("c", 15, "hot", "wet", ">", 80.0, False, 0),
+        ("a", 15, None, "heat", ">", 80.0, False, 0),
+        ("a", 0, "cold", "heat", "<", 5.0, False, 1),
+    ]
+    mine, theirs = reasons(wb.RulesJoin(), left, right)
+    assert mine == [
+        "1 rule was in force, and it meets none: cold (heat < 5), and it has 90, 85 away",
+        "meets 1 rule: hot (heat > 80) of 10:00:05, first in micro-batch 3",
+        "2 rules were in force, and it meets none: the nearest is hot (heat > 80), and it has 78.5, 1.5 away",
+        "no partner: key b never came on rules",
+        "1 rule was in force, and it meets none: cold (heat < 5), and it has 90, 85 away",
+    ]
+    assert theirs == [
+        "hot (heat > 80): met by 1 row of readings, first in micro-batch 3",
+        "another version of cold, at the same time, came after it and replaced it",
+        "it withdraws rule hot from 10:00:15 on",
+        "no partner: key c never came on readings",
+        "its rule_id is null: it is no version of any rule",
+        "cold (heat < 5): 4 rows of readings came while it was in force, and none met it",
+    ]
+
+
+def test_a_rule_that_comes_late_is_said_of_the_rows_that_it_would_have_judged():
+    left = [("a", 1, 50.0, 0), ("a", 60, 50.0, 1), ("a", 61, 90.0, 2), ("a", 8, 90.0, 3)]
+    right = [
+        ("a", 0, "cold", "heat", "<", 60.0, False, 0),
+        ("a", 60, "cold", "heat", "<", 60.0, False, 1),
+        (*HOT[:-1], 3),
+    ]
+    mine, theirs = reasons(wb.RulesJoin(), left, right, delay="2 seconds")
+    assert mine[3] == (
+        "late by 50 s: it arrived in micro-batch 3, when the watermark stood at 10:00:58; a watermark delay of 52.001 s on "
+        "readings would have kept it; with a watermark delay of 55.001 s on readings it would have met the row at 10:00:05"
+    )
+    assert theirs[2].startswith("late by 53 s: it arrived in micro-batch 3")
+
+
+def test_rules_by_arrival_say_what_event_time_would_give():
+    left, right = [("a", 6, 90.0, 0), ("a", 7, 90.0, 1)], [("a", 3, "hot", "heat", ">", 80.0, False, 1)]
+    mine, theirs = reasons(wb.RulesJoin(as_of="arrival"), left, right, finish=False)
+    assert mine == [
+        "no rule of rules was in force when it came; by event time it would meet others: hot (heat > 80)",
+        "meets 1 rule: hot (heat > 80) of 10:00:03, first in micro-batch 1",
+    ]
+    assert theirs == ["hot (heat > 80): met by 1 row of readings, first in micro-batch 1"]
+
+
+@strategies.in_parts(2, 40, case=cases(delay="2 seconds", joins=JOINS[:2]))
+def test_every_row_has_a_reason_and_a_fix_matches_it(case):
+    from workbench import fixes
+
+    preview = wb.preview(case.join, *case.streams())
+    rows = preview.rows
+    assert rows["reason"].str.len().gt(0).all()
+    for row, each in rows[rows["fix_setting"].notna()].iterrows():
+        join, left, right, finish = fixes.apply(
+            each["fix_setting"], each["fix_value"], preview.join, preview.left, preview.right, finish=True
+        )
+        assert wb.preview(join, left, right, finish=finish).rows.loc[row, "fate"] == "matched", each["reason"]
+
+
+def test_what_the_state_holds_and_why():
+    preview = wb.preview(wb.RulesJoin(), *sides(), finish=False)
+    last = len(preview.batches) - 1
+    rules = preview.state(last).query("side == 'right'")
+    latest = rules[rules["leaves_at"].isna()]
+    assert len(latest) > 5
+    assert not latest.duplicated(["sensor_id", "rule_id"]).any()
+    assert not latest["withdrawn"].any()
+    assert preview.state_by_key(last)["held_by"].str.contains("until another takes its place|the watermark").all()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"field": ""}, "field: got ''; give the name of a column of the right stream"),
+        ({"rule": 3}, "rule: got 3"),
+        ({"as_of": "now"}, "as_of: got 'now'; use one of 'event time', 'arrival'"),
+        ({"copies": 0}, "copies: got 0; use a whole number, from 1 to 10,000"),
+        ({"copies": True}, "copies: got True"),
+        ({"withdrawn": ""}, "withdrawn: got ''"),
+    ],
+)
+def test_wrong_arguments(given, words):
+    with pytest.raises(wb.ArgumentError, match=re.escape(words)):
+        wb.RulesJoin(**given)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"field": "feld"}, "field: got 'feld'; thresholds has no such column: name one of sensor_id"),
+        ({"withdrawn": "gone"}, "or None where no rule is ever withdrawn"),
+        (
+            {"value": "withdrawn"},
+            "value: got column 'withdrawn' of thresholds, which holds bool values; use one of numbers",
+        ),
+        (
+            {"rule": "value"},
+            "rule: got column 'value' of thresholds, which holds double values; use one of text or whole",
+        ),
+        (
+            {"withdrawn": "op"},
+            "withdrawn: got column 'op' of thresholds, which holds string values; use one of booleans",
+        ),
+    ],
+)
+def test_streams_without_the_columns_of_rules_are_refused(given, words):
+    with pytest.raises(wb.ArgumentError, match=words):
+        wb.preview(wb.RulesJoin(**given), *sides())
+
+
+def test_rules_for_any_key_need_no_key_of_the_same_type():
+    readings, thresholds = (each.to_pandas() for each in sides())
+    one = wb.Stream.from_pandas(readings.assign(number=range(len(readings))), "readings", "number", "read_at")
+    other = wb.Stream.from_pandas(thresholds, "thresholds", "rule_id", "since")
+    with pytest.raises(wb.ArgumentError, match="key: got"):
+        wb.preview(wb.RulesJoin(), one, other)
+    assert len(wb.preview(wb.RulesJoin(copies=4), one, other).output) > 40
+
+
+def test_a_rule_on_a_column_that_there_is_not():
+    mine, _ = reasons(wb.RulesJoin(), [("a", 6, 90.0, 0)], [("a", 5, "wet", "damp", ">", 80.0, False, 0)])
+    assert mine == [
+        "1 rule was in force, and it meets none: wet (damp > 80) asks for 'damp', and readings has no such column of numbers"
+    ]
+
+
+def test_the_kinds_of_the_form():
+    for join in JOINS:
+        kind = kind_of(join)
+        assert kind.make(kind.typed(join), {}, "inner") == join
+    kind = kind_of(JOINS[0])
+    assert kind.make(kind.typed(wb.RulesJoin(withdrawn=None)), {}, "inner") == wb.RulesJoin(withdrawn=None)
+    for text in ("x", "0", "1.5", "-1"):
+        with pytest.raises(wb.ArgumentError, match="copies"):
+            kind.make(kind.typed(JOINS[0]) | {"copies": text}, {}, "inner")

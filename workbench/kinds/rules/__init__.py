@@ -1,0 +1,141 @@
+"""Rules joins: each left row with the rules in force that it meets; the right stream holds the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from workbench.errors import check_whole, wrong
+from workbench.fixes import delays
+from workbench.joins import AsOf, How, Join, RulesJoin
+from workbench.kinds._kind import Kind, Text
+from workbench.kinds._operator import RULES, RULES_ON_ARRIVAL
+from workbench.kinds.interval import WithoutWindows
+from workbench.kinds.rules import fields, plan, semantics
+from workbench.literals import Side
+from workbench.plan.names import Names, SideNames
+
+__all__ = ["KINDS", "RulesByArrival", "RulesByEventTime"]
+
+
+def _read_copies(text: str, argument: str) -> int | None:
+    if not text.strip():
+        return None
+    if not text.strip().isdecimal():
+        raise wrong(argument, text, "use a whole number, or nothing where rules are for rows of their key")
+    check_whole(argument, int(text), most=10_000)
+    return int(text)
+
+
+def _read_name(text: str, argument: str) -> str:
+    if not text:
+        raise wrong(argument, text, "give the name of a column of the right stream")
+    return text
+
+
+def _read_withdrawn(text: str, argument: str) -> str | None:
+    return text or None
+
+
+_TEXTS = (
+    Text("rule", "Rule", "rule_id", "The right column with the rule's name; its latest version counts.", _read_name),
+    Text("field", "Field", "field", "The right column with the name of the left column that is compared.", _read_name),
+    Text("op", "Comparison", "op", "The right column with the comparison: <, <=, >, >=, = or !=.", _read_name),
+    Text("value", "Value", "value", "The right column with what is compared with.", _read_name),
+    Text(
+        "withdrawn", "Withdrawn", "withdrawn", "The right column that is true where a rule is withdrawn.",
+        _read_withdrawn, "rules are never withdrawn",
+    ),
+    Text(
+        "copies", "Copies", "", "A number: rules are for rows of any key, each held in so many copies.",
+        _read_copies, "rules are for rows of their key",
+    ),
+)  # fmt: skip
+
+
+class _Rules(WithoutWindows[RulesJoin]):
+    """What both have in common."""
+
+    texts = _TEXTS
+    hows: tuple[How, ...] = ()
+    no_how = "a row comes out for each rule that it meets, and for none without one: it has no how"
+    rules = semantics
+    as_of: AsOf
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, RulesJoin) and join.as_of == self.as_of
+
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> RulesJoin:
+        read = {each.argument: each.read(texts[each.argument], each.argument) for each in self.texts}
+        return RulesJoin(as_of=self.as_of, **read)
+
+    def check(self, join: RulesJoin, left: Any, right: Any) -> None:
+        if join.copies is None:
+            super().check(join, left, right)
+        fields.check(join, left, right)
+
+    def plan(self, join: RulesJoin, names: Names, finish: bool) -> str:
+        return plan.render(join, names, finish)
+
+    def assignment(self, join: RulesJoin) -> Join:  # type: ignore[override]
+        return join
+
+    def drops_null_keys(self, join: RulesJoin) -> tuple[bool, bool]:
+        return join.copies is None, join.copies is None
+
+    def alone(self, join: RulesJoin, side: Side, other: str, meant: str) -> str:
+        if side == "right":
+            return f"no row of {other} met it while it was in force"
+        return f"no rule of {other} was in force"
+
+    def reach(self, join: RulesJoin) -> int:
+        return 0
+
+    def waits(self, join: RulesJoin, side: Side) -> int:
+        return 0
+
+
+class RulesByEventTime(_Rules):
+    """The rules in force at a row's event time: it waits until the watermark has passed it."""
+
+    name = "rules"
+    label = "Rules join, by event time"
+    operator = RULES
+    as_of = "event time"
+
+    def held_by(self, join: RulesJoin, side: Side) -> str:
+        return "the watermark" if side == "left" else "the rule: its latest version stays until another takes its place"
+
+    def waits_until(self, join: RulesJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
+        if side == "right":
+            return f"it is in force, and rows of {other} may still meet it"
+        return f"until the watermark has passed {moment(end)}"
+
+    def fixes(self, search: Any) -> list[pd.DataFrame]:
+        left, right = search.assignments["left"], search.assignments["right"]
+        pairs = semantics.in_force(search.join, left, right)
+        return [delays(search, pairs, left["start"].to_numpy()[pairs[0]])]
+
+
+class RulesByArrival(_Rules):
+    """The rules that have arrived: nothing waits, and nothing is late."""
+
+    name = "rules_on_arrival"
+    label = "Rules join, by arrival"
+    operator = RULES_ON_ARRIVAL
+    as_of = "arrival"
+    drops_late = False
+
+    def late_rows(self, join: RulesJoin, side: SideNames, rows: str) -> str:
+        return f"    return {rows}.where(F.lit(False))  # nothing is late"
+
+    def held_by(self, join: RulesJoin, side: Side) -> str:
+        return "the rule: its last version stays until another comes"
+
+    def waits_until(self, join: RulesJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
+        return f"it is in force, and rows of {other} that come may meet it"
+
+
+KINDS: tuple[Kind[Any], ...] = (RulesByEventTime(), RulesByArrival())
