@@ -51,6 +51,8 @@ def expected(join, left, right, satisfies=None):
 
     if satisfies is not None:
         return _expected_where(join, left, right, satisfies)
+    if isinstance(join, wb.RulesJoin):
+        return _expected_rules(join, left, right)
     sides = loose(left), loose(right)
     if isinstance(join, wb.IntervalJoin):
         bounds = micros(join.lower), micros(join.upper), join.lower_exclusive, join.upper_exclusive
@@ -61,6 +63,16 @@ def expected(join, left, right, satisfies=None):
     if isinstance(join, wb.CoGroup):
         return reference.cogroup(window_tuple(join.window), *sides)
     return reference.window_join(window_tuple(join.window), join.how, *sides)
+
+
+def _expected_rules(join, left, right):
+    sides = []
+    for stream in (left, right):
+        frame = stream.to_pandas().astype(object)
+        rows = frame.where(frame.notna(), None).rename(columns={"rule_id": "rule"}).to_dict("records")
+        places = zip(rows, loose(stream), stream.arrival.tolist(), strict=True)
+        sides.append([row | key_and_time | {"batch": batch} for row, key_and_time, batch in places])
+    return reference.rules_join(join.as_of, join.copies is None, *sides)
 
 
 def _expected_where(join, left, right, satisfies):

@@ -122,7 +122,7 @@ class FlinkPanel:
 
     def _compared(self, run: Result) -> str:
         """Compare; gives what is to be said of it."""
-        rows, compares = len(run.left) + len(run.right), kind_of(run.join).choice is None
+        rows, compares = len(run.left) + len(run.right), kind_of(run.join).choice is None and kind_of(run.join).rules is None
         for each in (self.steps, self.idle):
             show(each, compares)
         if not compares:

@@ -73,6 +73,8 @@ def preview(
     kind = kind_of(join)
     if kind.choice is not None:
         raise wrong("join", join, "Flink's DataStream API has no as-of join: give an interval, window or coGroup join")
+    if kind.rules is not None:
+        raise wrong("join", join, "Flink drops no row as late here: its broadcast state is what as_of='arrival' gives")
     kind.flink_java(join)  # refuses what is finer than a millisecond
     for side, stream in zip(SIDES, (left, right), strict=True):
         if times.micros(stream.watermark) % 1000:

@@ -7,7 +7,7 @@ import jinja2
 
 from workbench.conditions import Condition, Kind, check
 from workbench.flink import syntax
-from workbench.flink.conditions import JAVA_HELPERS, flink_sql
+from workbench.flink.conditions import flink_sql, java_helpers
 from workbench.flink.conditions import java as java_condition
 from workbench.joins import Join, emission, how_of, where_of
 from workbench.kinds import kind_of
@@ -82,25 +82,38 @@ def java(join: Join, left: Stream, right: Stream) -> str:
         As in `sql`.
     """
     given = _given(join, left, right)
-    parts = {"assigner": None, "bounds": [], "by_table": False, "more": {}} | kind_of(join).flink_java(join)
+    kind = kind_of(join)
+    parts = {"assigner": None, "bounds": [], "by_table": False, "more": {}} | kind.flink_java(join)
+    more = {"keyed": (True, True), "rules": False} | parts["more"]
+    if kind.rules is not None:
+        numbers, compared = kind.rules.compared(join, pair_types(left, right))
+        more |= {"rules": True, "numbers": numbers, "compared": compared}
     by_table = parts["by_table"]
     named = [{each.name: each for each in columns} for columns in given["fields"]]
     where_java = "" if by_table else _where(join, left, right, _java)
     body = _TEMPLATES.get_template(parts["template"]).render(
         given,
         where_java=where_java,
-        java_helpers=JAVA_HELPERS,
+        java_helpers=java_helpers,
         name=class_name(left, right),
         tables=_tables(given, watermarks=by_table),
         query=_query(join, given) if by_table else "",
-        keys=syntax.java_keys([named[0][key] for key in left.key], [named[1][key] for key in right.key]),
+        keys=_java_keys(more["keyed"], named, left, right),
         times=[syntax.java_time(columns[stream.time]) for columns, stream in zip(named, (left, right), strict=True)],
         delays=[syntax.duration(stream.watermark, "watermark") for stream in (left, right)],
         assigner=parts["assigner"],
         bounds=parts["bounds"],
-        **parts["more"],
+        **more,
     )
     return f"{syntax.java_imports(body)}\n\n{body}\n"
+
+
+def _java_keys(
+    keyed: tuple[bool, bool], named: list[dict[str, syntax.Field]], left: Stream, right: Stream
+) -> dict[str, str]:
+    """The key as Java source; that of the left rows alone where right rows are for any key."""
+    mine = [named[0][key] for key in left.key]
+    return syntax.java_keys(mine, [named[1][key] for key in right.key] if keyed[1] else mine)
 
 
 def class_name(left: Stream, right: Stream) -> str:
@@ -133,7 +146,7 @@ def _given(join: Join, left: Stream, right: Stream) -> dict[str, Any]:
         "title": f"{names.left.var} with {names.right.var}",
         "left": left,
         "right": right,
-        "keys": list(zip(left.key, right.key, strict=True)),
+        "keys": list(zip(left.key, right.key, strict=False)),  # rules may be for any key
         "names": [names.left.var, names.right.var],
         "fields": [syntax.fields(stream) for stream in (left, right)],
         "both": syntax.BOTH,

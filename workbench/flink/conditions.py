@@ -28,7 +28,7 @@ from workbench.flink.syntax import java_text, sql_text
 from workbench.plan.conditions import Dialect, sql
 from workbench.plan.names import backticks
 
-__all__ = ["JAVA_HELPERS", "flink_sql", "java"]
+__all__ = ["flink_sql", "java", "java_helpers"]
 
 _SIGNS = {"<": "c -> c < 0", "<=": "c -> c <= 0", ">": "c -> c > 0", ">=": "c -> c >= 0", "==": "c -> c == 0"}
 _READ: dict[Kind, str] = {
@@ -41,7 +41,7 @@ _READ: dict[Kind, str] = {
     "time": "moment({})",
 }
 
-JAVA_HELPERS = """
+_JAVA_HELPERS = """
     /** SQL's logic: a Boolean that is null is unknown. */
     private static Boolean and(Boolean... parts) {
         Boolean found = true;
@@ -115,7 +115,32 @@ JAVA_HELPERS = """
         return other == null || other == 0 ? null : compute(one, other, (a, b) -> a / b);
     }
 """
-"""The methods that a condition in Java calls."""
+"""The methods that a condition in Java may call, with an empty line between."""
+
+
+def java_helpers(body: str) -> str:
+    """The methods that a text of Java calls, and those that these call.
+
+    Parameters
+    ----------
+    body
+        The text, with an expression that `java` has written.
+    """
+    methods = {}
+    for method in _JAVA_HELPERS.strip("\n").split("\n\n"):
+        name = re.search(r"static \w+ (\w+)\(", method)
+        if name is None:
+            raise ValueError(f"no method: {method}")
+        methods[name[1]] = method
+    wanted: list[str] = []
+    looked_at = [body]
+    while looked_at:
+        text = looked_at.pop()
+        for name, method in methods.items():
+            if name not in wanted and re.search(rf"(?<![\w.]){name}\(", text):
+                wanted.append(name)
+                looked_at.append(method.replace(f" {name}(", " ", 1))
+    return "\n".join(f"\n{method}" for name, method in methods.items() if name in wanted)
 
 
 def flink_sql(condition: Condition, kinds: Mapping[str, Kind], column: Callable[[str], str] = backticks) -> str:
@@ -133,7 +158,7 @@ def flink_sql(condition: Condition, kinds: Mapping[str, Kind], column: Callable[
 
 
 def java(condition: Condition, kinds: Mapping[str, Kind], column: Callable[[str], str]) -> str:
-    """A condition as an expression of Java, a Boolean that is null where it is unknown; it calls `JAVA_HELPERS`.
+    """A condition as an expression of Java, a Boolean that is null where it is unknown; it calls `java_helpers`.
 
     Parameters
     ----------

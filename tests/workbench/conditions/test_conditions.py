@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import workbench as wb
 from workbench import conditions
 from workbench.conditions import col
-from workbench.flink.conditions import JAVA_HELPERS, flink_sql, java
+from workbench.flink.conditions import flink_sql, java, java_helpers
 from workbench.flink.syntax import java_text
 from workbench.model.conditions import is_true, truth
 from workbench.plan.conditions import spark_sql
@@ -196,7 +196,7 @@ def test_java_says_the_same(javac, tmp_path, asked, table):
     (tmp_path / "Conditions.java").write_text(
         "import java.math.BigDecimal;\nimport java.nio.ByteBuffer;\nimport java.nio.charset.StandardCharsets;\n"
         "import java.time.*;\nimport java.util.*;\nimport java.util.function.*;\n"
-        f"final class Conditions {{\n{methods}\n{JAVA_HELPERS}\n"
+        f"final class Conditions {{\n{methods}\n{java_helpers(methods)}\n"
         f"    public static void main(String[] words) {{\n        List<Map<String, Object>> rows = new ArrayList<>();\n{put}\n"
         f"        for (Map<String, Object> row : rows) {{\n{printed}\n            System.out.println();\n        }}\n    }}\n}}\n"
     )

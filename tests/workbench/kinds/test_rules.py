@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+import helpers
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,15 +76,6 @@ def cases(draw, delay="1 day", joins=JOINS):
     return Case(draw(st.sampled_from(joins)), texts, *rows, delay)
 
 
-def expected(join, left, right):
-    sides = []
-    for stream in (left, right):
-        frame = stream.to_pandas().astype(object)
-        rows = frame.where(frame.notna(), None).rename(columns={"rule_id": "rule"}).to_dict("records")
-        sides.append([row | {"batch": batch} for row, batch in zip(rows, stream.arrival.tolist(), strict=True)])
-    return reference.rules_join(join.as_of, join.copies is None, *sides)
-
-
 def actual(result):
     """The pairs that came out, as row numbers: the rows of a case have none of their own."""
     outputs = result.simulation.outcome.outputs
@@ -94,7 +86,7 @@ def actual(result):
 @strategies.in_parts(4, 80, case=cases())
 def test_it_is_what_its_definition_says(case):
     preview = wb.preview(case.join, *case.streams())
-    assert actual(preview) == expected(case.join, preview.left, preview.right)
+    assert actual(preview) == helpers.expected(case.join, preview.left, preview.right)
 
 
 @strategies.in_parts(2, 60, case=cases(joins=JOINS[:2]), seed=st.integers(0, 10**6))

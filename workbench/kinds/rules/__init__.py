@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.errors import check_whole, wrong
+from workbench.errors import ArgumentError, check_whole, wrong
 from workbench.fixes import delays
 from workbench.joins import AsOf, How, Join, RulesJoin
 from workbench.kinds._kind import Kind, Text
@@ -84,6 +84,15 @@ class _Rules(WithoutWindows[RulesJoin]):
 
     def drops_null_keys(self, join: RulesJoin) -> tuple[bool, bool]:
         return join.copies is None, join.copies is None
+
+    def flink_query(self, join: RulesJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+        raise ArgumentError(
+            f"join: got {join!r}; Flink SQL has no broadcast state: it is a job of the DataStream API (wb.flink.java)"
+        )
+
+    def flink_java(self, join: RulesJoin) -> dict[str, Any]:
+        by_key = join.copies is None
+        return {"template": "rules/flink.java.jinja", "more": {"keyed": (by_key or join.as_of == "event time", by_key)}}
 
     def alone(self, join: RulesJoin, side: Side, other: str, meant: str) -> str:
         if side == "right":
