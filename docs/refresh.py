@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench import flink, plan
+from workbench.kinds import kind_of
 
 if TYPE_CHECKING:
     from workbench.runs.run import Run
@@ -37,12 +38,17 @@ def example(page: str) -> tuple[Run, Any]:
 
 def texts(run: Run) -> dict[str, str]:
     """What stands in the page's other blocks."""
-    java, sql = flink.java(run.join, run.left, run.right), flink.sql(run.join, run.left, run.right)
+    java = flink.java(run.join, run.left, run.right)
     (body,) = re.findall(r"^        return timedLeft\n.*?;\n(?=    }$)", java, re.M | re.S)
-    return {
+    found = {
         "py": plan.render(run.join, run.left, run.right),
         "java": "\n".join(line.removeprefix("        ") for line in body.splitlines()) + "\n",
-        "sql": sql[sql.index("CREATE VIEW") if "CREATE VIEW" in sql else sql.rindex("SELECT\n") :].strip() + "\n",
+    }
+    if kind_of(run.join).rules is not None:  # which Flink SQL has not
+        return found
+    sql = flink.sql(run.join, run.left, run.right)
+    return found | {
+        "sql": sql[sql.index("CREATE VIEW") if "CREATE VIEW" in sql else sql.rindex("SELECT\n") :].strip() + "\n"
     }
 
 

@@ -149,6 +149,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "where": wb.col("left_v") > 1,
     },
     "AsOfJoin": {"direction": "backward", "tolerance": "1 s", "how": "inner", "allow_exact": True},
+    "RulesJoin": {
+        "field": "field", "op": "op", "value": "value", "rule": "rule_id", "withdrawn": None, "as_of": "arrival", "copies": 2,
+    },
     "advise": SIDES | {"policy": "min", "spark_version": "3.5.3", "checkpoint": None},
     "backends": SIDES | {"finish": True, "spark": None, "folder": "files", "progress": None},
     "preview": SIDES | {"finish": True, "policy": "min", "spark_version": "4.1"},

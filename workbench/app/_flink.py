@@ -122,9 +122,12 @@ class FlinkPanel:
 
     def _compared(self, run: Result) -> str:
         """Compare; gives what is to be said of it."""
-        rows, compares = len(run.left) + len(run.right), kind_of(run.join).choice is None and kind_of(run.join).rules is None
+        rows, kind = len(run.left) + len(run.right), kind_of(run.join)
+        compares = kind.choice is None and kind.rules is None
         for each in (self.steps, self.idle):
             show(each, compares)
+        if kind.rules is not None:
+            return "Flink's broadcast state is what a rules join by arrival gives, row by row: see Script"
         if not compares:
             return "Flink's DataStream API has no as-of join to compare with; its SQL has one: see Script"
         if rows > MOST_ROWS:

@@ -190,6 +190,9 @@ class Rules(Protocol):
     def in_force(self, join: Any, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Micros, Micros]:
         """Each left row with each version of a rule that is in force for it, as places in the frames."""
 
+    def covered(self, join: Any, right: pd.DataFrame) -> tuple[Micros, Micros, Micros]:
+        """The places of versions that are in force for some rows, and from when until when they are."""
+
     def retained(self, join: Any, right: pd.DataFrame) -> tuple[Micros, Micros]:
         """Until when each version is of use, and the place of the one that replaces it; -1 where there is none."""
 

@@ -13,7 +13,7 @@ from workbench.model._flink import FlinkRules, in_sql
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome, on_time, present
 from workbench.model._outputs import Outputs, members
-from workbench.model._rules import in_force_on_time
+from workbench.model._rules import in_force_on_time, rule_versions
 from workbench.model._shared import Condition, RowFacts, Shared
 from workbench.model._simulate import common_delay, complete, drop_counts, replay, simulate
 from workbench.model._simulation import Simulation, checked_batch, is_index
@@ -66,6 +66,7 @@ __all__ = [
     "present",
     "query_watermark",
     "replay",
+    "rule_versions",
     "simulate",
     "versions",
     "watermarks",

@@ -69,6 +69,17 @@ def candidates(join: Join, sides: dict[Side, pd.DataFrame]) -> tuple[Micros, Mic
     return here[_LEFT][one], here[_RIGHT][other]
 
 
+def rule_versions(join: Join, outcome: Outcome) -> pd.DataFrame:
+    """The versions of rules that are in force for some rows, as right assignments with ``begin`` and ``until``.
+
+    These are event times in microseconds, 2**62 without an end; by arrival, micro-batches.
+    """
+    mine = outcome.assignments[_RIGHT]
+    mine = mine[in_force_on_time(mine)]
+    places, begin, until = _rules(join).covered(join, mine)
+    return mine.iloc[places].assign(begin=begin, until=until)
+
+
 def in_force_on_time(mine: pd.DataFrame) -> Micros:
     """Which assignments reach the processor, and are no rules without a name."""
     named = (mine["rule"] >= 0).to_numpy() if "rule" in mine else True

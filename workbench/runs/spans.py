@@ -7,7 +7,7 @@ import pandas as pd
 
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
-from workbench.model import NEVER, Micros, Simulation, versions
+from workbench.model import NEVER, Micros, Simulation, rule_versions, versions
 from workbench.runs.labels import key_words
 
 __all__ = ["closed_in", "closing", "opening", "session_spans", "spans"]
@@ -15,13 +15,16 @@ __all__ = ["closed_in", "closing", "opening", "session_spans", "spans"]
 
 def spans(simulation: Simulation) -> pd.DataFrame:
     """The windows behind the rows: ``start``, ``end``, ``opened``, ``closed``, ``key`` (of a session)."""
-    if kind_of(simulation.join).choice is not None:
-        return _versions(simulation)
+    kind = kind_of(simulation.join)
+    if kind.choice is not None:
+        return _versions(simulation, versions(simulation.join, simulation.outcome))
+    if kind.rules is not None and kind.drops_late:
+        return _versions(simulation, rule_versions(simulation.join, simulation.outcome))
     if not simulation.windowed:
         none = np.array([], dtype="datetime64[us]")
         return pd.DataFrame({"key": [], "start": none, "end": none, "opened": [], "closed": []})
     outcome = simulation.outcome
-    if kind_of(simulation.join).merging:
+    if kind.merging:
         found, words = session_spans(simulation)
         opened = opening(simulation)[np.asarray(found.index)]
         closed = closed_in(simulation, found["batch"].to_numpy())
@@ -34,9 +37,9 @@ def spans(simulation: Simulation) -> pd.DataFrame:
     return pd.DataFrame({"key": words, **moments, "opened": opened, "closed": closed})
 
 
-def _versions(simulation: Simulation) -> pd.DataFrame:
-    """The right rows of a join that gives a left row one of them, from when until when left rows have them."""
-    mine, count = versions(simulation.join, simulation.outcome), len(simulation.outcome.marks)
+def _versions(simulation: Simulation, mine: pd.DataFrame) -> pd.DataFrame:
+    """Right rows that are versions of something, from when until when left rows have them."""
+    count = len(simulation.outcome.marks)
     moments = np.concatenate([simulation.left.event_times, mine["start"].to_numpy()])
     least, most = (int(moments.min()), int(moments.max())) if len(moments) else (0, 0)
     edges = [np.clip(mine[name].to_numpy(), least, most) for name in ("begin", "until")]

@@ -110,7 +110,7 @@ class RulesByEventTime(_Rules):
     """The rules in force at a row's event time: it waits until the watermark has passed it."""
 
     name = "rules"
-    label = "Rules join, by event time"
+    label = "Rules join"
     operator = RULES
     as_of = "event time"
 

@@ -11,7 +11,7 @@ from workbench.kinds.rules.fields import compared
 from workbench.model.definition import check_pairs
 from workbench.model.ordering import along_keys, order
 
-__all__ = ["compared", "in_force", "retained"]
+__all__ = ["compared", "covered", "in_force", "retained"]
 
 
 def in_force(join: RulesJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Micros, Micros]:
@@ -36,9 +36,7 @@ def in_force(join: RulesJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[
     TooLargeError
         If there are more than the model makes.
     """
-    places, begin, end = _spans(join, right)
-    shown = ~right["withdrawn"].to_numpy()[places] & (right[["key", "rule"]].to_numpy()[places] >= 0).all(axis=1)
-    places, begin, end = places[shown], begin[shown], end[shown]
+    places, begin, end = covered(join, right)
     rows = np.flatnonzero((left["key"] >= 0).to_numpy())
     none = np.array([], dtype=np.int64)
     if not (len(places) and len(rows)):
@@ -55,6 +53,26 @@ def in_force(join: RulesJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[
     one, other = rows[found[np.repeat(low, count) + offset]], np.repeat(places, count)
     by_left = order(one)
     return one[by_left], other[by_left]
+
+
+def covered(join: RulesJoin, right: pd.DataFrame) -> tuple[Micros, Micros, Micros]:
+    """The versions that are in force for some rows, and from when until when.
+
+    Parameters
+    ----------
+    join, right
+        As in `in_force`.
+
+    Returns
+    -------
+    places
+        Of versions that have a key and a name, withdraw nothing, and are the last of their rule at an instant.
+    begin, end
+        Event times in microseconds, by arrival micro-batches; the end is not within; 2**62 without one.
+    """
+    places, begin, end = _spans(join, right)
+    shown = ~right["withdrawn"].to_numpy()[places] & (right[["key", "rule"]].to_numpy()[places] >= 0).all(axis=1)
+    return places[shown], begin[shown], end[shown]
 
 
 def retained(join: RulesJoin, right: pd.DataFrame) -> tuple[Micros, Micros]:
