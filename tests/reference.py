@@ -141,7 +141,7 @@ def rules_join(as_of, keyed, left, right):
         for r, rrow in enumerate(right):
             if rrow["rule"] is None or (keyed and rrow["key"] != lrow["key"]):
                 continue
-            came = (rrow["batch"] if as_of == "arrival" else rrow["t"], r)
+            came = (rrow["batch"], rrow["t"], r) if as_of == "arrival" else (rrow["t"], r)
             reached = came[0] <= (lrow["batch"] if as_of == "arrival" else lrow["t"])
             if reached and came >= latest.get(rrow["rule"], (came,))[0]:
                 latest[rrow["rule"]] = (came, r)

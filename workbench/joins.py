@@ -296,7 +296,8 @@ class RulesJoin(Join):
     as_of
         ``event time``: the rules in force at the left row's event time, whatever the order of arrival; a row waits
         until the watermark has passed it. ``arrival``: those that have arrived by then, in the left row's micro-batch
-        or before, the version that arrived last; nothing waits, nothing is late, and the result depends on arrival.
+        or before, the version that arrived last (of several in one micro-batch the one with the latest event time);
+        nothing waits, nothing is late, and the result depends on arrival.
     copies
         None: a rule is for rows of its key. A number: it is for rows of any key; each task must see every rule, so each
         version is held in so many copies, and left rows are spread over them by their key.

@@ -126,12 +126,8 @@ def java_helpers(body: str) -> str:
     body
         The text, with an expression that `java` has written.
     """
-    methods = {}
-    for method in _JAVA_HELPERS.strip("\n").split("\n\n"):
-        name = re.search(r"static \w+ (\w+)\(", method)
-        if name is None:
-            raise ValueError(f"no method: {method}")
-        methods[name[1]] = method
+    written = _JAVA_HELPERS.strip("\n").split("\n\n")
+    methods = {re.findall(r"static \w+ (\w+)\(", method)[0]: method for method in written}
     wanted: list[str] = []
     looked_at = [body]
     while looked_at:

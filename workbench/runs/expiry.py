@@ -24,10 +24,12 @@ def of_run(simulation: Simulation, ttl: Any, trigger: Any) -> pd.DataFrame:
     """The table of `Result.time_to_live`, which has the same arguments."""
     join = simulation.join
     if kind_of(join).operator is not PROCESSOR:
-        raise ArgumentError(
-            f"join: got {join}, which needs no time to live, because the watermark evicts all its rows; ask it of an "
-            "AsOfJoin without a tolerance"
+        why = (
+            "whose rules stay until they are replaced"
+            if kind_of(join).operator.is_processor
+            else "which needs no time to live, because the watermark evicts all its rows"
         )
+        raise ArgumentError(f"join: got {join}, {why}; ask it of an AsOfJoin without a tolerance")
     span = times.micros(times.positive(ttl, "ttl"))
     began = _began(simulation, trigger)
     left, right = (_of_keys(simulation.outcome.assignments[side]) for side in SIDES)

@@ -93,8 +93,9 @@ class RuleReasons:
         replaced_by = int(self._replaced_by[place])
         arrival = self._join.as_of == "arrival"
         if replaced_by >= 0:
-            same = "in the same micro-batch" if arrival else "at the same time"
-            return f"another version of {name}, {same}, came after it and replaced it"
+            if arrival:
+                return f"another version of {name} in the same micro-batch replaced it"
+            return f"another version of {name}, at the same time, came after it and replaced it"
         came = (
             f"{_count(count, 'row')} of {self._labels.names[0]} came"
             if count

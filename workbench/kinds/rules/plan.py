@@ -161,11 +161,10 @@ _BY_ARRIVAL = template(
 
         def handleInputRows(self, key, rows, timerValues):
             stored = {key[0]: row for key, row in self.versions.iterator()}
-            versions, fresh, left_rows = dict(stored), set(), []
+            versions, fresh, left_rows, right_rows = dict(stored), set(), [], []
             for row in rows:
-                if row["is_left"]:
-                    left_rows.append(tuple(row[name] for name in left_schema.names))
-                    continue
+                (left_rows if row["is_left"] else right_rows).append(row)
+            for row in sorted(right_rows, key=lambda row: row["at"]):  # a micro-batch has no other order
                 if row[rule] is None:
                     continue
                 version = tuple(row[name] for name in right_schema.names)
@@ -177,8 +176,9 @@ _BY_ARRIVAL = template(
 {% endif %}
                 versions[row[rule]] = version
             for row in left_rows:  # after the rules of the micro-batch, whatever the order in it
+                left_row = tuple(row[name] for name in left_schema.names)
                 for version in versions.values():
-                    yield joined_row(*row, *version)
+                    yield joined_row(*left_row, *version)
             for each in fresh & set(versions):
                 self.versions.updateValue((each,), versions[each])
             for each in set(stored) - set(versions):

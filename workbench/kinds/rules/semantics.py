@@ -111,7 +111,7 @@ def _axis(join: RulesJoin) -> str:
 def _instants(join: RulesJoin, right: pd.DataFrame) -> tuple[Micros, Micros]:
     """The places of versions in order of key, rule, instant and arrival; which follow one of the same instant."""
     columns = [right[name].to_numpy() for name in ("key", "rule", _axis(join))]
-    places = np.lexsort(columns[::-1])
+    places = np.lexsort([right["start"].to_numpy(), *columns[::-1]])  # in a micro-batch in order of event time
     same = np.zeros(len(places), dtype=bool)
     same[1:] = np.all([each[places][1:] == each[places][:-1] for each in columns], axis=0)
     return places, same
