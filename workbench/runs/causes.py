@@ -53,7 +53,10 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
         found[away[near]] = f"the partner of no row of {other}"
     found[unmatched & ~known] = f"its key never came on {other}"
     where = simulation.where
-    if where is not None:
+    if kind.rules is not None:
+        met_none = f"it meets no rule of {other} that is in force" if side == "left" else f"no row of {other} met it"
+        found[unmatched & (simulation.refused[side] > 0)] = met_none
+    elif where is not None:
         found[unmatched & (simulation.refused[side] > 0)] = f"no row of {other} in reach satisfies {where.text}"
     found[passed] = f"the watermark had passed it, or its row of {other}"
     found[unmatched & (windows == 0)] = "in the gap between two windows"

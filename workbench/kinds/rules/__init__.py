@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from workbench.errors import ArgumentError, check_whole, wrong
 from workbench.fixes import delays
 from workbench.joins import AsOf, How, Join, RulesJoin
-from workbench.kinds._kind import Kind, Text
+from workbench.kinds._kind import Kind, Micros, Text
 from workbench.kinds._operator import RULES, RULES_ON_ARRIVAL
 from workbench.kinds.interval import WithoutWindows
 from workbench.kinds.rules import fields, plan, semantics
@@ -46,11 +47,11 @@ _TEXTS = (
     Text("value", "Value", "value", "The right column with what is compared with.", _read_name),
     Text(
         "withdrawn", "Withdrawn", "withdrawn", "The right column that is true where a rule is withdrawn.",
-        _read_withdrawn, "rules are never withdrawn",
+        _read_withdrawn, "never",
     ),
     Text(
         "copies", "Copies", "", "A number: rules are for rows of any key, each held in so many copies.",
-        _read_copies, "rules are for rows of their key",
+        _read_copies, "by key",
     ),
 )  # fmt: skip
 
@@ -99,6 +100,9 @@ class _Rules(WithoutWindows[RulesJoin]):
             return f"no row of {other} met it while it was in force"
         return f"no rule of {other} was in force"
 
+    def missed(self, join: RulesJoin, apart: Micros) -> Micros:
+        return np.full(len(apart), "no rule in force, or no row while it was", dtype=object)
+
     def reach(self, join: RulesJoin) -> int:
         return 0
 
@@ -132,7 +136,7 @@ class RulesByArrival(_Rules):
     """The rules that have arrived: nothing waits, and nothing is late."""
 
     name = "rules_on_arrival"
-    label = "Rules join, by arrival"
+    label = "Rules join by arrival"
     operator = RULES_ON_ARRIVAL
     as_of = "arrival"
     drops_late = False
