@@ -8,6 +8,7 @@ as Spark and Flink do not agree on how wide whole numbers and decimals become; a
 from __future__ import annotations
 
 from workbench.conditions._checking import Kind, check, columns, common_kind, kind_of_type, kind_of_value
+from workbench.conditions._columns import col
 from workbench.conditions._nodes import (
     And,
     Arithmetic,
@@ -22,7 +23,6 @@ from workbench.conditions._nodes import (
     Or,
     Scalar,
     Value,
-    col,
 )
 from workbench.conditions._reading import read
 

@@ -23,7 +23,7 @@ __all__ = [
     "Or",
     "Scalar",
     "Value",
-    "col",
+    "plain_text",
 ]
 
 Scalar = bool | int | float | str | Decimal
@@ -156,7 +156,7 @@ class Value:
         """
         if not isinstance(pattern, str) or "\\" in pattern:
             raise wrong("pattern", pattern, "use a text with % for any characters and _ for one, and no backslash")
-        return Like(self, _plain_text(pattern, "pattern"))
+        return Like(self, plain_text(pattern, "pattern"))
 
     def is_null(self) -> IsNull:
         """Whether it is null; ``~col("amount").is_null()``: whether it is not."""
@@ -287,35 +287,6 @@ class Not(Condition):
         return f"~{_bracketed(self.of)}"
 
 
-def col(name: str) -> Column:
-    """A column, for a condition.
-
-    Parameters
-    ----------
-    name
-        The column's name.
-
-    Returns
-    -------
-    Column
-        Compared by ``< <= > >= == !=`` with constants and other columns, asked by ``isin``, ``like`` and ``is_null``,
-        computed with by ``+ - * /``.
-
-    Raises
-    ------
-    ArgumentError
-        If it is no name; and later, where it is compared with what it cannot be compared with.
-
-    Examples
-    --------
-    >>> (col("amount") > 100) & ~col("method").isin("cash", "voucher")
-    (wb.col('amount') > 100) & ~wb.col('method').isin('cash', 'voucher')
-    """
-    if not isinstance(name, str) or not name:
-        raise wrong("name", name, "use the name of a column")
-    return Column(_plain_text(name, "name"))
-
-
 def _bracketed(condition: Condition) -> str:
     return f"({condition!r})" if isinstance(condition, Comparison | And | Or) else repr(condition)
 
@@ -350,7 +321,7 @@ def _constant(given: object, argument: str) -> Constant:
     if isinstance(given, bool):
         return Constant(given)
     if isinstance(given, str):
-        return Constant(_plain_text(given, argument))
+        return Constant(plain_text(given, argument))
     if isinstance(given, int):
         if not _LEAST <= given <= _MOST:
             raise wrong(argument, given, "use whole numbers of 64 bits, or a decimal.Decimal")
@@ -373,7 +344,7 @@ def _constant(given: object, argument: str) -> Constant:
     raise wrong(argument, given, "use a boolean, a number, a text, or another column")
 
 
-def _plain_text(given: str, argument: str) -> str:
+def plain_text(given: str, argument: str) -> str:
     """A text of Python's own class, which can be written down."""
     found = str.__str__(given)
     try:

@@ -10,7 +10,8 @@ from decimal import Decimal, InvalidOperation
 from functools import reduce
 from typing import Any
 
-from workbench.conditions._nodes import Condition, Value, col
+from workbench.conditions._columns import col
+from workbench.conditions._nodes import Condition, Value
 from workbench.errors import ArgumentError, wrong
 
 __all__ = ["read"]

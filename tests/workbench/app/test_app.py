@@ -62,13 +62,15 @@ def test_each_scenario_brings_the_join_that_suits_it(page, scenario):
 
 @pytest.mark.parametrize("kind", kinds())
 def test_every_kind_of_join_can_be_set(page, kind):
+    if kinds()[kind].rules is not None:
+        page.set({"Scenario": "readings_thresholds"})
     page.set({"Kind": kinds()[kind].label})
     for how in kinds()[kind].hows:
         page.set({"How": how})
         assert page.meant().join.how == how
         assert not page.button("Run on Spark").disabled
     name = type(page.meant().join).__name__
-    assert name == {"i": "IntervalJoin", "c": "CoGroup", "a": "AsOfJoin"}.get(kind[0], "WindowJoin")
+    assert name == {"i": "IntervalJoin", "c": "CoGroup", "a": "AsOfJoin", "r": "RulesJoin"}.get(kind[0], "WindowJoin")
     assert SETTINGS_OF_JOINS & set(page.fields()) == {field.label for field in kinds()[kind].fields}
     assert page.field("How").disabled == (not kinds()[kind].hows)
     assert ("it has no how" in page.mark("How")) == (not kinds()[kind].hows)
