@@ -47,9 +47,9 @@ def prepare() -> Path:
     part = archive.with_suffix(".part")
     part.unlink(missing_ok=True)
     spark = session.launch(f"-XX:ArchiveClassesAtExit={part}")
-    examples = [kind.example() for kind in kinds().values()]
-    for join in (each for each in examples if has_operator(each, spark.version)):
-        run(join, *generators.generate("orders_payments", events=50, seed=1), spark=spark)
+    for kind in kinds().values():
+        if has_operator(kind.example(), spark.version):
+            run(kind.example(), *generators.generate(kind.scenario, events=50, seed=1), spark=spark)
     _end(spark)
     if not part.exists():
         raise JavaError(f"Java wrote no archive of its classes to {part}; is there room for 200 MB?")

@@ -62,8 +62,7 @@ def test_each_scenario_brings_the_join_that_suits_it(page, scenario):
 
 @pytest.mark.parametrize("kind", kinds())
 def test_every_kind_of_join_can_be_set(page, kind):
-    if kinds()[kind].rules is not None:
-        page.set({"Scenario": "readings_thresholds"})
+    page.set({"Scenario": kinds()[kind].scenario})
     page.set({"Kind": kinds()[kind].label})
     for how in kinds()[kind].hows:
         page.set({"How": how})

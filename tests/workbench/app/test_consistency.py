@@ -32,6 +32,12 @@ def join_of(page):
     if kind == "interval":
         exclusive = page.value("lower bound exclusive"), page.value("upper bound exclusive")
         return wb.IntervalJoin(page.value("Lower bound"), page.value("Upper bound"), page.value("How"), *exclusive)
+    if kind.startswith("as_of"):
+        tolerance = page.value("Tolerance") if kind == "as_of" else None
+        exact = page.value("a row at the same time counts")
+        return wb.AsOfJoin(page.value("Direction"), tolerance, page.value("How"), exact)
+    if kind.startswith("rules"):
+        return wb.RulesJoin(as_of="arrival" if kind == "rules_on_arrival" else "event time")
     name = kind.removeprefix("cogroup_")
     if name == "session":
         window = wb.Session(page.value("Gap"))

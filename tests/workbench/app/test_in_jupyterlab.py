@@ -210,7 +210,7 @@ def test_a_browser_that_shows_the_page_changes_no_setting(opened):
 
 def test_each_kind_of_join_is_set_and_previewed(opened):
     for kind in kinds().values():
-        choose(opened, "Scenario", "impressions_clicks" if kind.rules is None else "readings_thresholds")
+        choose(opened, "Scenario", kind.scenario)
         choose(opened, "Kind", kind.label)
         words = kind.label.replace("Interval join", "Interval join on").replace(" window join", " window join on")
         title(opened, words)

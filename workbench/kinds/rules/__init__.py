@@ -59,6 +59,7 @@ _TEXTS = (
 class _Rules(WithoutWindows[RulesJoin]):
     """What both have in common."""
 
+    scenario = "readings_thresholds"
     texts = _TEXTS
     hows: tuple[How, ...] = ()
     no_how = "a row comes out for each rule that it meets, and for none without one: it has no how"
