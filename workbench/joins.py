@@ -5,11 +5,12 @@ Source of the definitions: https://nightlies.apache.org/flink/flink-docs-stable/
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar, get_args
 
 from workbench import times
-from workbench.conditions import Condition
+from workbench.conditions import Condition, plain_text
 from workbench.errors import ArgumentError, check_whole, one_of, wrong
 from workbench.literals import SIDES, Side
 from workbench.times import Span
@@ -322,13 +323,21 @@ class RulesJoin(Join):
     copies: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("field", "op", "value", "rule", "withdrawn"):
+        used: dict[str, str] = {}
+        for name in ("field", "op", "value", "withdrawn", "rule"):
             given = getattr(self, name)
-            if not (isinstance(given, str) and given) and not (name == "withdrawn" and given is None):
+            if name == "withdrawn" and given is None:
+                continue
+            if not (isinstance(given, str) and given):
                 raise wrong(name, given, "give the name of a column of the right stream")
+            self._set(name, plain_text(given, name))
+            if given in used and not {name, used[given]} == {"rule", "field"}:
+                raise wrong(name, given, f"it is the column of {used[given]}, too: name another one")
+            used[given] = name
         one_of("as_of", self.as_of, AS_OF)
         if self.copies is not None:
             check_whole("copies", self.copies, most=_MOST_COPIES)
+            self._set("copies", operator.index(self.copies))
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from workbench.conditions._nodes import (
     Or,
     Scalar,
     Value,
+    plain_text,
 )
 from workbench.conditions._reading import read
 
@@ -47,5 +48,6 @@ __all__ = [
     "common_kind",
     "kind_of_type",
     "kind_of_value",
+    "plain_text",
     "read",
 ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from workbench.joins import RulesJoin
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
 from workbench.model import Simulation, common_type, on_time
@@ -63,6 +64,8 @@ def _placed(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) 
     from pyspark.sql import functions as F
 
     kind = kind_of(simulation.join)
+    if not simulation.keyed:
+        return _copies(simulation, spark, counts)
     by = ["key", "start", "end"] if kind.windowed and not kind.merging else ["key"]
     parts = []
     for number, side in enumerate(SIDES):
@@ -86,6 +89,25 @@ def _placed(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) 
         frame = frame.withColumn(f"of_{count}", F.pmod(hashed, F.lit(count)))
     placed = frame.select("place", *(f"of_{count}" for count in counts)).toPandas()
     return found.merge(placed, on="place")
+
+
+def _copies(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) -> pd.DataFrame:
+    """As `_placed`, of rules for rows of any key: a copy of all rules is kept together, with its share of the rows."""
+    from pyspark.sql import functions as F
+
+    copies = cast(RulesJoin, simulation.join).copies or 1
+    left, right = (simulation.outcome.assignments[side] for side in SIDES)
+    keys = simulation.left.table.select(list(simulation.left.key)).take(pa.array(left.loc[on_time(left), "row"]))
+    rows = spark.createDataFrame(keys.rename_columns([f"key_{n}" for n in range(keys.num_columns)]))
+    of_row = F.pmod(F.xxhash64(*rows.columns), F.lit(copies))
+    spread: Any = rows.groupBy(of_row.alias("place")).count().toPandas()
+    places = spark.range(copies).select("id", *(F.pmod(F.hash("id"), F.lit(n)).alias(f"of_{n}") for n in counts))
+    found: Any = places.toPandas()
+    found = found.rename(columns={"id": "place"})
+    found["rows"] = found["place"].map(spread.set_index("place")["count"]).fillna(0).astype("int64") + int(
+        on_time(right).sum()
+    )
+    return found.assign(key=found["place"])
 
 
 def _values(simulation: Simulation, first: pd.DataFrame) -> pa.Table:

@@ -27,7 +27,7 @@ from workbench.model._watermarks import (
     watermarks,
 )
 from workbench.model.definition import MOST, at_most, check_size, common_type, key_codes, matches
-from workbench.model.rules import Met
+from workbench.model.rules import OPERATORS, Met
 from workbench.streams import NOTHING
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "MOST",
     "NEVER",
     "NOTHING",
+    "OPERATORS",
     "Condition",
     "FlinkRules",
     "Logged",

@@ -16,7 +16,11 @@ from workbench.kinds import Micros, Rules, kind_of
 from workbench.model.conditions import as_double, is_true
 from workbench.streams import Stream, pair_types
 
-__all__ = ["Met", "versions_of"]
+__all__ = ["OPERATORS", "Met", "versions_of"]
+
+
+OPERATORS = ("<", "<=", ">", ">=", "=", "==", "!=", "<>")
+"""What a rule may compare with."""
 
 
 def _comparison() -> Condition:

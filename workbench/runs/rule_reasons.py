@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 
 from workbench.joins import RulesJoin
-from workbench.kinds import Micros, Rules, kind_of
+from workbench.kinds import NEVER, Micros, Rules, kind_of
 from workbench.literals import SIDES, Side
-from workbench.model import Met, Shared, Simulation, in_force_on_time
+from workbench.model import OPERATORS, Met, Shared, Simulation, in_force_on_time
 from workbench.model.ordering import order
 from workbench.runs.labels import Labels
 
 __all__ = ["RuleReasons"]
 
-_SHOWN = 3
+_SHOWN, _LONGEST = 3, 60
 
 
 class RuleReasons:
@@ -59,8 +59,8 @@ class RuleReasons:
             return f"{words}: {self._incomparable(int(mine[0]))}"
         nearest = mine[np.nanargmin(away)]
         rule, reads = int(self._pairs["right"][nearest]), self._pairs["compared"][nearest]
-        short = f", {_number(float(self._away[nearest]))} away" if self._away[nearest] else ""
-        return f"{words}: {'the nearest is ' * (count > 1)}{self.rule(rule)}, and it has {_number(reads)}{short}"
+        short = f", {self._away[nearest]:.6g} away" if self._away[nearest] else ""
+        return f"{words}: {'the nearest is ' * (count > 1)}{self.rule(rule)}, and it has {_value(reads)}{short}"
 
     def otherwise(self, row: int) -> str:
         """Which rules a left row would meet by event time, where that differs from those by arrival; else nothing."""
@@ -70,13 +70,13 @@ class RuleReasons:
         here, there = now.get(row, set()), then.get(row, set())
         if here == there:
             return ""
-        rules = ", ".join(self.rule(each) for each in sorted(there)[:_SHOWN]) or "none"
-        return f"; by event time it would meet {'others: ' * bool(there)}{rules}"
+        rules = ", ".join(f"{self.rule(each)} of {self._moment(each)}" for each in sorted(there)[:_SHOWN]) or "none"
+        return f"; by event time it would meet {rules}{f' and {len(there) - _SHOWN} more' * (len(there) > _SHOWN)}"
 
     def rule(self, row: int) -> str:
         """A version of a rule, as its name and what it asks for."""
         name, field, op, value = (column[row] for column in self._texts)
-        return f"{name} ({field} {op} {_number(value)})"
+        return f"{_text(name)} ({_text(field)} {_text(op)} {_value(value)})"
 
     @cached_property
     def _texts(self) -> list[list[Any]]:
@@ -87,15 +87,20 @@ class RuleReasons:
         place = int(np.flatnonzero(self._rights["row"] == row)[0])
         if self._rights["rule"].iloc[place] < 0:
             return f"its {self._join.rule} is null: it is no version of any rule"
-        name = self._texts[0][row]
-        if self._rights["withdrawn"].iloc[place]:
-            return f"it withdraws rule {name} from {self._moment(row)} on"
+        name = _text(self._texts[0][row])
         replaced_by = int(self._replaced_by[place])
         arrival = self._join.as_of == "arrival"
         if replaced_by >= 0:
             if arrival:
                 return f"another version of {name} in the same micro-batch replaced it"
             return f"another version of {name}, at the same time, came after it and replaced it"
+        if self._rights["withdrawn"].iloc[place]:
+            since = f"micro-batch {self._simulation.first + self._axis[place]}" if arrival else self._moment(row)
+            if self._first[place] == self._axis[place]:
+                return f"it withdraws rule {name}, of which there was no version before {since}"
+            return f"it withdraws rule {name} from {since} on"
+        if meaning := self._meaningless(row):
+            return f"no row can meet {self.rule(row)}: {meaning}"
         came = (
             f"{_count(count, 'row')} of {self._labels.names[0]} came"
             if count
@@ -111,11 +116,21 @@ class RuleReasons:
         return f": {self.rule(min(there))} came too late" if there else " at its time"
 
     def _incomparable(self, pair: int) -> str:
-        rule, field = int(self._pairs["right"][pair]), self._texts[1][int(self._pairs["right"][pair])]
+        rule = int(self._pairs["right"][pair])
+        meaning = self._meaningless(rule)
+        return f"{self.rule(rule)}, {meaning or 'and it has ' + _value(self._pairs['compared'][pair])}"
+
+    def _meaningless(self, rule: int) -> str:
+        """Why no row at all can meet a version; empty if some can."""
+        _, field, op, value = (column[rule] for column in self._texts)
+        if field is None or op is None or value is None:
+            missing = self._join.field if field is None else self._join.op if op is None else self._join.value
+            return f"its {missing} is null"
+        if op not in OPERATORS:
+            return f"there is no operator {_text(op)!r}"
         if field not in self._columns[1]:
-            kind = self._columns[0]
-            return f"{self.rule(rule)} asks for {field!r}, and {self._labels.names[0]} has no such column of {kind}"
-        return f"{self.rule(rule)}, and it has {self._pairs['compared'][pair]!r}"
+            return f"{self._labels.names[0]} has no column {_text(field)!r} of {self._columns[0]}"
+        return ""
 
     @cached_property
     def _columns(self) -> tuple[str, list[str]]:
@@ -149,7 +164,11 @@ class RuleReasons:
         asked = pd.Series(self._texts[3], dtype=object).to_numpy()[self._pairs["right"]]
         numbers = (pd.to_numeric(pd.Series(each), errors="coerce") for each in (self._pairs["compared"], asked))
         one, other = (each.to_numpy(dtype=float) for each in numbers)
-        return np.abs(one - other) if self._columns[0] == "numbers" else np.full(len(one), np.nan)
+        if self._columns[0] != "numbers":
+            return np.full(len(one), np.nan)
+        known = np.array([each in OPERATORS for each in self._texts[2]], dtype=bool)
+        with np.errstate(invalid="ignore"):  # of infinities
+            return np.where(known[self._pairs["right"]], np.abs(one - other), np.nan)
 
     @cached_property
     def _by_row(self) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
@@ -172,6 +191,20 @@ class RuleReasons:
         return self._simulation.outcome.assignments["right"]
 
     @cached_property
+    def _axis(self) -> Micros:
+        """For each right row where it is along what versions follow each other."""
+        axis: Micros = self._rights["batch" if self._join.as_of == "arrival" else "start"].to_numpy()
+        return axis
+
+    @cached_property
+    def _first(self) -> Micros:
+        """For each right row where the first version of its rule, of those on time, is along that."""
+        alive = in_force_on_time(self._rights)
+        table = self._rights[["key", "rule"]].assign(axis=np.where(alive, self._axis, NEVER))
+        found: Micros = table.groupby(["key", "rule"])["axis"].transform("min").to_numpy()
+        return found
+
+    @cached_property
     def _replaced_by(self) -> Micros:
         """For each right row the one that replaced it at once; -1 where there is none."""
         alive = np.flatnonzero(in_force_on_time(self._rights))
@@ -185,8 +218,21 @@ class RuleReasons:
         return self._labels.moment(int(self._simulation.right.event_times[row]))
 
 
-def _number(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _value(value: object) -> str:
+    """A value in a sentence: texts in quotes, numbers with all their digits, null for None."""
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        return f"'{_text(value)}'"
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _text(value: object) -> str:
+    """A user's text in a sentence: not too long, and what is not printable escaped."""
+    if value is None:
+        return "null"
+    text = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in str(value))
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _count(count: int, noun: str) -> str:

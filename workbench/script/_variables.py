@@ -114,7 +114,8 @@ def _output_keys(join: Join, names: Names) -> str:
     """The key of an output row, as Python source of columns."""
     if kind_of(join).grouped:
         return ", ".join(f"F.col({plan.column(key)})" for key in names.left.keys)
+    if len(emission(join).sides) == 1 or kind_of(join).rules is not None:  # rules may be for rows of any key
+        mine = zip(names.left.prefixed_keys, names.left.keys, strict=True)
+        return ", ".join(f"F.col({name}).alias({literal(key)})" for name, key in mine)
     pairs = zip(names.left.prefixed_keys, names.right.prefixed_keys, names.left.keys, strict=True)
-    if len(emission(join).sides) == 1:
-        return ", ".join(f"F.col({mine}).alias({literal(key)})" for mine, _, key in pairs)
     return ", ".join(f"F.coalesce({mine}, {theirs}).alias({literal(key)})" for mine, theirs, key in pairs)

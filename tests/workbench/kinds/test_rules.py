@@ -220,11 +220,73 @@ def test_a_rule_that_comes_late_is_said_of_the_rows_that_it_would_have_judged():
     assert theirs[2].startswith("late by 53 s: it arrived in micro-batch 3")
 
 
+@pytest.mark.parametrize(
+    ("rule", "mine", "theirs"),
+    [
+        ({"op": "?"}, "hot (heat ? 80), there is no operator '?'", "no row can meet hot (heat ? 80): there is no operator '?'"),
+        ({"op": None}, "hot (heat null 80), its op is null", "no row can meet hot (heat null 80): its op is null"),
+        ({"field": None}, "hot (null > 80), its field is null", "no row can meet hot (null > 80): its field is null"),
+        ({"value": float("nan")}, "hot (heat > null), its value is null", "no row can meet hot (heat > null): its value is null"),
+        ({"value": 90.00001}, "hot (heat > 90.00001), and it has 90, 1e-05 away", "came while it was in force, and none met it"),
+        ({"rule_id": "a\n\u202e" + 99 * "b"}, "a\\n\\u202e" + 51 * "b" + "… (heat > 95)", "a\\n\\u202e"),
+    ],
+)  # fmt: skip
+def test_reasons_of_odd_rules(rule, mine, theirs):
+    given = dict(zip(("key", "at", "rule_id", "field", "op", "value", "withdrawn", "batch"), HOT, strict=True))
+    given |= {"value": 95.0} if "rule_id" in rule else {}
+    one, other = reasons(wb.RulesJoin(), [("a", 6, 90.0, 0)], [tuple((given | rule).values())])
+    assert mine in one[0]
+    assert theirs in other[0]
+    assert one[0].isprintable()
+    assert other[0].isprintable()
+
+
+def test_a_rule_that_can_be_met_is_nearer_than_one_that_cannot():
+    mine, _ = reasons(wb.RulesJoin(), [("a", 6, 80.0, 0)], [("a", 5, "odd", "heat", "?", 80.0, False, 0), HOT])
+    assert mine == ["2 rules were in force, and it meets none: the nearest is hot (heat > 80), and it has 80"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_values_have_a_distance_or_none():
+    infinite = float("inf")
+    mine, _ = reasons(wb.RulesJoin(), [("a", 6, infinite, 0)], [("a", 5, "hot", "heat", "<", infinite, False, 0)])
+    assert mine == ["1 rule was in force, and it meets none: hot (heat < inf), and it has inf"]
+
+
+def test_withdrawals_that_take_nothing_back():
+    gone = ("a", 5, "hot", "heat", ">", 80.0, True, 0)
+    _, theirs = reasons(wb.RulesJoin(), [("a", 6, 90.0, 0)], [gone, HOT])
+    assert theirs[0] == "another version of hot, at the same time, came after it and replaced it"
+    _, theirs = reasons(wb.RulesJoin(), [("a", 6, 90.0, 0)], [gone])
+    assert theirs == ["it withdraws rule hot, of which there was no version before 10:00:05"]
+
+
+def test_a_withdrawal_by_arrival_counts_from_its_micro_batch():
+    rules = [HOT, ("a", 2, "hot", "heat", ">", 80.0, True, 1)]
+    _, theirs = reasons(wb.RulesJoin(as_of="arrival"), [("a", 6, 90.0, 0)], rules)
+    assert theirs[1] == "it withdraws rule hot from micro-batch 1 on"
+
+
+@pytest.mark.parametrize("join", [wb.RulesJoin(as_of=as_of, copies=3) for as_of in AS_OF], ids=repr)
+def test_rules_for_any_key_with_another_number_of_key_columns(join, spark):
+    readings, thresholds = (each.to_pandas() for each in sides(events=60))
+    one = wb.Stream.from_pandas(readings, "readings", ["sensor_id", "site"], "read_at")
+    other = wb.Stream.from_pandas(thresholds, "thresholds", "rule_id", "since")
+    compile(wb.preview(join, one, other).script, "script", "exec")
+    assert "class" in wb.flink.java(join, one, other)
+    run = wb.run(join, one, other)
+    assert run.mismatch == ""
+    partitions = run.partitions(2)
+    rules = int((run.simulation.outcome.assignments["right"]["late"] == 0).sum())
+    assert partitions["rows"].sum() == len(one) + 3 * rules
+    assert partitions["keys"].sum() == 3
+
+
 def test_rules_by_arrival_say_what_event_time_would_give():
     left, right = [("a", 6, 90.0, 0), ("a", 7, 90.0, 1)], [("a", 3, "hot", "heat", ">", 80.0, False, 1)]
     mine, theirs = reasons(wb.RulesJoin(as_of="arrival"), left, right, finish=False)
     assert mine == [
-        "no rule of rules was in force when it came; by event time it would meet others: hot (heat > 80)",
+        "no rule of rules was in force when it came; by event time it would meet hot (heat > 80) of 10:00:03",
         "meets 1 rule: hot (heat > 80) of 10:00:03, first in micro-batch 1",
     ]
     assert theirs == ["hot (heat > 80): met by 1 row of readings, first in micro-batch 1"]
@@ -264,6 +326,9 @@ def test_what_the_state_holds_and_why():
         ({"copies": 0}, "copies: got 0; use a whole number, from 1 to 10,000"),
         ({"copies": True}, "copies: got True"),
         ({"withdrawn": ""}, "withdrawn: got ''"),
+        ({"field": "\ud800"}, "field: got"),
+        ({"op": "value"}, "value: got 'value'; it is the column of op, too: name another one"),
+        ({"rule": "op"}, "rule: got 'op'; it is the column of op, too"),
     ],
 )
 def test_wrong_arguments(given, words):
@@ -277,16 +342,16 @@ def test_wrong_arguments(given, words):
         ({"field": "feld"}, "field: got 'feld'; thresholds has no such column: name one of sensor_id"),
         ({"withdrawn": "gone"}, "or None where no rule is ever withdrawn"),
         (
-            {"value": "withdrawn"},
-            "value: got column 'withdrawn' of thresholds, which holds bool values; use one of numbers",
+            {"value": "since"},
+            "value: got column 'since' of thresholds, which holds timestamp.* values; use one of numbers",
         ),
         (
-            {"rule": "value"},
-            "rule: got column 'value' of thresholds, which holds double values; use one of text or whole",
+            {"rule": "since"},
+            "rule: got column 'since' of thresholds, which holds timestamp.* values; use one of text or whole",
         ),
         (
-            {"withdrawn": "op"},
-            "withdrawn: got column 'op' of thresholds, which holds string values; use one of booleans",
+            {"withdrawn": "changed_by"},
+            "withdrawn: got column 'changed_by' of thresholds, which holds string values; use one of booleans",
         ),
     ],
 )
@@ -304,11 +369,14 @@ def test_rules_for_any_key_need_no_key_of_the_same_type():
     assert len(wb.preview(wb.RulesJoin(copies=4), one, other).output) > 40
 
 
+def test_numbers_of_numpy_are_plain_ones():
+    assert repr(wb.RulesJoin(copies=np.int64(3), field=np.str_("asks"))) == "RulesJoin(field='asks', copies=3)"
+    assert wb.RulesJoin(rule="field") == wb.RulesJoin(rule="field", field="field")  # one rule for each column
+
+
 def test_a_rule_on_a_column_that_there_is_not():
     mine, _ = reasons(wb.RulesJoin(), [("a", 6, 90.0, 0)], [("a", 5, "wet", "damp", ">", 80.0, False, 0)])
-    assert mine == [
-        "1 rule was in force, and it meets none: wet (damp > 80) asks for 'damp', and readings has no such column of numbers"
-    ]
+    assert mine == ["1 rule was in force, and it meets none: wet (damp > 80), readings has no column 'damp' of numbers"]
 
 
 def test_the_kinds_of_the_form():
