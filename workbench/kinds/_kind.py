@@ -232,6 +232,9 @@ class Kind(Generic[J]):
         Whether rows that the watermark has passed are dropped.
     operator
         How Spark executes it: `HASH_JOIN`, `AGGREGATION`, `CLOSEST_PAIR`, `PROCESSOR`, `RULES`, `RULES_ON_ARRIVAL`.
+    without_processor
+        Of a kind that is a processor: how a sentence begins that says which versions of Spark have it, and what else
+        to do where they have not.
     state_bytes
         Bytes that Spark 4.3's in-memory state store takes for a row or group beside its values: measured at the peak
         of runs of five kinds over three scenarios, 300 and 2,000 rows a side; none was off by more than a third.
@@ -257,6 +260,7 @@ class Kind(Generic[J]):
     rules: Rules | None = None
     drops_late: bool = True
     operator: Operator = HASH_JOIN
+    without_processor: tuple[str, str] = ("it needs", "")
     state_bytes: int = 720
     reserved: frozenset[str] = frozenset()
     window_noun: str = "window"

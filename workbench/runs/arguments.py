@@ -65,4 +65,5 @@ def check_operator(join: Join, version: str) -> None:
         Saying which versions have one.
     """
     if not has_operator(join, version):
-        raise wrong("join", join, f"it is a processor, which needs Spark 4.1 or later, and this is {version}")
+        needs, remedy = kind_of(join).without_processor
+        raise wrong("join", join, f"{needs} Spark 4.1 or later, and this is {version}{remedy}")

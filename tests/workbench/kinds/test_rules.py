@@ -369,6 +369,12 @@ def test_rules_for_any_key_need_no_key_of_the_same_type():
     assert len(wb.preview(wb.RulesJoin(copies=4), one, other).output) > 40
 
 
+def test_spark_4_0_has_no_processor_for_it(spark, monkeypatch):
+    monkeypatch.setattr("workbench.session.version_of", lambda _: "4.0.1")
+    with pytest.raises(wb.ArgumentError, match=r"it needs Spark 4\.1 or later, and this is 4\.0\.1$"):
+        wb.run(wb.RulesJoin(), *sides())
+
+
 def test_numbers_of_numpy_are_plain_ones():
     assert repr(wb.RulesJoin(copies=np.int64(3), field=np.str_("asks"))) == "RulesJoin(field='asks', copies=3)"
     assert wb.RulesJoin(rule="field") == wb.RulesJoin(rule="field", field="field")  # one rule for each column

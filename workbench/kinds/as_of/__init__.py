@@ -154,6 +154,7 @@ class AnyAge(_AsOf):
     name = "as_of_any_age"
     label = "As-of join, however far"
     operator = PROCESSOR
+    without_processor = ("without a tolerance it needs", ": give it one")
 
     def describes(self, join: object) -> bool:
         return isinstance(join, AsOfJoin) and join.tolerance is None
