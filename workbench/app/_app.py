@@ -98,7 +98,7 @@ class App:
             SettingsPanel(space, names, lambda: self._previews.changed(), folder),
             Shown(
                 worker.submit,
-                runs.widget,
+                {"runs": runs.widget, "rules": live.editor.widget},
                 live.drawing,
                 lambda settings: self._previews.apply(settings),
             ),

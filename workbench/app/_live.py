@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from workbench import charts
 from workbench.app._form import show
+from workbench.app._rule_editor import RuleEditor
 from workbench.app._snapshot import RunConfiguration
 from workbench.app.html import html
 from workbench.app.sources import LiveFeed, Values, sources
@@ -37,6 +38,8 @@ class LivePanel:
     ----------
     buttons
         Go live, pause.
+    editor
+        Sets and withdraws rules, where the join has some.
     live
         The query, None before the first.
     """
@@ -63,6 +66,7 @@ class LivePanel:
             tooltip="Seconds of event time that pass in a second.",
             layout=widgets.Layout(width="64px"),
         )
+        self.editor = RuleEditor()
         self.buttons = [self.go, self.speed, self.pause_button]
         self.pause_button.on_click(lambda _: self.pause_or_resume())
 
@@ -83,6 +87,7 @@ class LivePanel:
             on_progress=self._progressed,
         )
         self._buttons(True)
+        self.editor.offer(self.live)
 
     def _buttons(self, on: bool) -> None:
         show(self.go, not on)
@@ -115,6 +120,7 @@ class LivePanel:
         """After a micro-batch, and at the end; in the thread that makes the rows."""
         if not live.active:
             self._buttons(False)
+            self.editor.offer(None)
             self._ended(live.error)
         elif live.done:
             self._worker.submit("live", lambda: self._shown(live.run()))

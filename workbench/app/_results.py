@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -36,8 +36,8 @@ class ResultsPanel:
         Does a job of a kind in the thread that draws, as `CoalescingWorker.submit` does.
     cell
         Gives the text of the cell that does what the page does.
-    runs
-        The panel of past runs.
+    panels
+        What the tabs *Runs* and *Live* show beside the chart, by the name of the part: ``runs``, ``rules``.
     live_chart
         Gives the chart of the live query; None where there is none.
     apply
@@ -63,7 +63,7 @@ class ResultsPanel:
         self,
         submit: Callable[[str, Callable[[], None]], None],
         cell: Callable[[], str],
-        runs: widgets.Widget,
+        panels: Mapping[str, widgets.Widget],
         live_chart: Callable[[], Drawing | None],
         apply: Callable[[dict[str, Any]], None],
     ) -> None:
@@ -98,12 +98,13 @@ class ResultsPanel:
         self._parts = {
             "tune": self._tune.widget,
             "flink": self._flink.rules,
+            "rules": panels["rules"],
             "chart": self._chart.widget,
             "stories": self._flink.stories,
             "table": self._table.widget,
             "steps": self._steps.widget,
             "code": self._texts.widget,
-            "runs": runs,
+            "runs": panels["runs"],
         }
         self.widget = widgets.VBox([self.view, self._remark, *self._parts.values()])
         self.widget.add_class("sjw-views")
@@ -148,7 +149,7 @@ class ResultsPanel:
         if drawing is None or drawing.aggregated or "chart" not in tab.parts or self._drawn != self._wanted(tab):
             return False
         self.chart.params = self._params()
-        if tab.parts != ("chart",):
+        if {*tab.parts, "rules"} != {"chart", "rules"}:
             return False
         self._submit(self._describe)
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -36,7 +36,7 @@ class Shown:
 
     Parameters
     ----------
-    submit, runs, live_chart, apply
+    submit, panels, live_chart, apply
         As `ResultsPanel` takes them.
 
     Attributes
@@ -50,7 +50,7 @@ class Shown:
     def __init__(
         self,
         submit: Callable[[str, Callable[[], None]], None],
-        runs: widgets.Widget,
+        panels: Mapping[str, widgets.Widget],
         live_chart: Callable[[], Drawing | None],
         apply: Callable[[dict[str, Any]], None],
     ) -> None:
@@ -58,7 +58,7 @@ class Shown:
         self._figures, self._since = HTML(), HTML()
         self._figures.add_class("sjw-figures")
         self._since.add_class("sjw-since")
-        self.results = ResultsPanel(submit, self.cell, runs, live_chart, apply)
+        self.results = ResultsPanel(submit, self.cell, panels, live_chart, apply)
         self._begin = HTML(_HOW_TO_BEGIN)
         self._begin.add_class("sjw-begin")
         self.say_how_to_begin(False)

@@ -6,7 +6,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -18,10 +18,10 @@ from workbench.engine.execution import Execution, versions
 from workbench.engine.live_rates import NO_LATENCY, Measured, Numbers, duration, latencies, rates
 from workbench.engine.scratch import Scratch
 from workbench.engine.stopping import stop_query
-from workbench.errors import QueryError, WorkbenchError, wrong
+from workbench.errors import QueryError, WorkbenchError, one_of, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.literals import Policy
+from workbench.literals import Policy, Side
 from workbench.model import Simulation
 from workbench.runs.arguments import check, check_operator, check_session
 from workbench.runs.run import Run
@@ -94,6 +94,7 @@ class Live:
         self._paused, self._stopped = threading.Event(), threading.Event()
         self._lock = threading.RLock()
         self._files: list[list[_File]] = [[], []]
+        self._sent: list[list[pa.Table]] = [[], []]
         self.written = [0, 0]
         self._progress: list[dict[str, Any]] = []
         self._taken: list[tuple[int, int]] = []
@@ -147,6 +148,55 @@ class Live:
         self._paused.clear()
         self._changed("pause", True, False)
 
+    def send(self, side: Side, row: Mapping[str, Any]) -> None:
+        """Send a row beside those of the feed; it is in the next micro-batch, also while the feed is paused.
+
+        Parameters
+        ----------
+        side
+            The side it is of.
+        row
+            Its values, by column. Those that are left out are null, and its event time is the newest that has come.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such side or column, or a value is not of its column's type.
+        QueryError
+            If the query has ended.
+        """
+        import pyarrow as pa
+
+        one_of("side", side, SIDES)
+        stream = self._sides[SIDES.index(side)]
+        if not isinstance(row, Mapping):
+            raise wrong("row", row, 'give its values by column, such as {"rule_id": "hot", "value": 80.0}')
+        for name in row:
+            if name not in stream.columns:
+                raise wrong("row", name, f"{stream.name} has no such column: {', '.join(stream.columns)}")
+        if not self.active:
+            raise self.error or QueryError("the live query has ended: it takes no more rows")
+        arrays = []
+        for field in stream.table.schema:
+            value = row.get(field.name)
+            try:
+                arrays.append(pa.array([value], field.type))
+            except (pa.ArrowException, TypeError, ValueError, OverflowError):
+                raise wrong("row", value, f"column {field.name!r} holds {field.type} values") from None
+        if row.get(stream.time) is None:
+            place = stream.table.schema.get_field_index(stream.time)
+            arrays[place] = pa.array([self._newest()], pa.timestamp("us", "UTC")).cast(arrays[place].type)
+        with self._lock:
+            self._sent[SIDES.index(side)].append(pa.Table.from_arrays(arrays, schema=stream.table.schema))
+
+    def _newest(self) -> int:
+        """The newest event time that has come, in microseconds."""
+        with self._lock:
+            times = [file.newest for files in self._files for file in files if file.newest is not None]
+        if not times:
+            raise QueryError("no row has come yet: give the row an event time, or wait a second")
+        return max(times)
+
     def stop(self) -> Run:
         """Stop the query, and give what it did as a run."""
         self.end()
@@ -169,8 +219,9 @@ class Live:
             while not self._stopped.wait(_TICK):
                 now = time.monotonic()
                 self._note_settings()
-                if not self._paused.is_set():
-                    self._write(*self._step((now - last) * self._speed))
+                made = () if self._paused.is_set() else self._step((now - last) * self._speed)
+                if tables := self._with_sent(made):
+                    self._write(*tables)
                 last = now
                 self._follow()
                 if not self._query.isActive:
@@ -216,6 +267,20 @@ class Live:
             return self.feed.step(seconds)
         except Exception as error:  # noqa: BLE001 - the feed is the user's
             raise QueryError(f"the feed gave no more rows: {error!r}") from None
+
+    def _with_sent(self, made: tuple[pa.Table, ...]) -> tuple[pa.Table, ...]:
+        """Tables of both sides, and behind them what was sent since the last time; nothing where there is nothing."""
+        import pyarrow as pa
+
+        with self._lock:
+            sent, self._sent = self._sent, [[], []]
+        if not made and not any(sent):
+            return ()
+        both = made or tuple(side.table.slice(0, 0) for side in self._sides)
+        return tuple(
+            pa.concat_tables([one, *(each.cast(one.schema) for each in more)]) if more else one
+            for one, more in zip(both, sent, strict=True)
+        )
 
     def _write(self, *tables: pa.Table) -> None:
         """Write the rows of both sides as a file each, seen by Spark only when it is whole."""
@@ -376,6 +441,16 @@ class Live:
     def names(self) -> tuple[str, str]:
         """The names of the two streams."""
         return self._sides[0].name, self._sides[1].name
+
+    @property
+    def join(self) -> Join:
+        """The join."""
+        return self._empty.join
+
+    @property
+    def sides(self) -> tuple[Stream, Stream]:
+        """Both streams without rows: their names, columns, keys, times and delays."""
+        return self._sides
 
     @property
     def trigger(self) -> float:

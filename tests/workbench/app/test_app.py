@@ -612,6 +612,32 @@ def test_going_live(spark):
     assert page.app.run.left.table is space["live_orders_2"].table
 
 
+def test_rules_are_set_and_withdrawn_while_a_query_runs(page, spark):
+    page.set({"Scenario": "readings_thresholds", "Rate": 10.0})
+    page.set({"Kind": "Rules join by arrival"})
+    page.press("Go live")
+    wait_for(lambda: len(process.live_queries) and len(running_query().rates) >= 2)
+    live, editor = running_query(), page.app._page.live.editor
+    page.look_at("Live")
+    sensor = live.run().left.to_pandas()["sensor_id"].iloc[0]
+    editor._set.click()
+    assert "give a value for rule_id" in editor._note.value or "give a value for sensor_id" in editor._note.value
+    editor._keys["sensor_id"].value, editor._rule.value = sensor, "any"
+    assert editor._field.value == "temperature"
+    editor._field.value, editor._op.value, editor._value.value = "humidity", ">=", "low"
+    editor._set.click()
+    assert "value holds double values, and &#39;low&#39; is not one" in editor._note.value
+    editor._value.value = "-1"
+    editor._set.click()
+    assert "any is set to humidity &gt;= -1 from the next micro-batch on" in editor._note.value
+    wait_for(lambda: "any" in set(live.run().right.to_pandas()["rule_id"]))
+    editor._withdraw.click()
+    wait_for(lambda: (live.run().right.to_pandas()["rule_id"] == "any").sum() == 2)
+    page.press("Stop")
+    wait_for(lambda: not live.active and not active(spark))
+    assert live.run().mismatch == ""
+
+
 def test_a_page_that_is_taken_away_stops_its_query(page, spark):
     page.chart.views = 1
     page.press("Go live")

@@ -228,3 +228,40 @@ def test_a_query_that_ends_later_than_spark_waits_for_it_is_waited_for(spark, mo
     live.end()
     assert time.monotonic() - begun > 1
     assert not active(spark)
+
+
+def test_a_row_that_is_sent_is_in_the_next_micro_batch(spark):
+    feed = generators.Feed("readings_thresholds", rate=20, seed=3)
+    live = wb.live(wb.RulesJoin(as_of="arrival", copies=2), feed, "5 s", "5 s", speed=8, trigger="500 ms")
+    wait_for(lambda: live.done >= 2)
+    live.pause()
+    rule = {"rule_id": "cold", "field": "temperature", "op": "<", "value": 1000}
+    live.send("right", rule)
+    wait_for(lambda: "cold" in set(live.run().right.to_pandas()["rule_id"]))
+    live.resume()
+    wait_for(lambda: "cold" in set(live.run().output["right_rule_id"]))
+    live.send("right", rule | {"withdrawn": True})
+    wait_for(lambda: (live.run().right.to_pandas()["rule_id"] == "cold").sum() == 2)
+    run = live.stop()
+    assert run.mismatch == ""
+    sent = run.rows[(run.rows["side"] == "right") & (run.rows["rule_id"] == "cold")]
+    assert sent["reason"].iloc[0].startswith("cold (temperature < 1000): met by")
+    assert "withdraws rule cold" in sent["reason"].iloc[1]
+    with pytest.raises(wb.QueryError, match="has ended"):
+        live.send("right", rule)
+
+
+@pytest.mark.parametrize(
+    ("side", "row", "words"),
+    [
+        ("middle", {}, "side: got 'middle'"),
+        ("right", 7, "row: got 7; give its values by column"),
+        ("right", {"rule": "x"}, "row: got 'rule'; thresholds has no such column: sensor_id"),
+        ("right", {"value": "hot"}, "row: got 'hot'; column 'value' holds double values"),
+    ],
+)
+def test_a_row_that_cannot_be_sent_is_refused(spark, side, row, words):
+    feed = generators.Feed("readings_thresholds", rate=20, seed=3)
+    live = wb.live(wb.RulesJoin(), feed, "5 seconds", "5 seconds", speed=8, trigger="500 ms")
+    with pytest.raises(wb.ArgumentError, match=words):
+        live.send(side, row)
