@@ -84,19 +84,19 @@ class RuleReasons:
         return [table.column(name).to_pylist() for name in (join.rule, join.field, join.op, join.value)]
 
     def _unmet(self, row: int, count: int) -> str:
-        place = int(np.flatnonzero(self._rights["row"] == row)[0])
-        if self._rights["rule"].iloc[place] < 0:
+        rule, withdrawn = self._versions
+        if rule[row] < 0:
             return f"its {self._join.rule} is null: it is no version of any rule"
         name = _text(self._texts[0][row])
-        replaced_by = int(self._replaced_by[place])
+        replaced_by = int(self._replaced_by[row])
         arrival = self._join.as_of == "arrival"
         if replaced_by >= 0:
             if arrival:
                 return f"another version of {name} in the same micro-batch replaced it"
             return f"another version of {name}, at the same time, came after it and replaced it"
-        if self._rights["withdrawn"].iloc[place]:
-            since = f"micro-batch {self._simulation.first + self._axis[place]}" if arrival else self._moment(row)
-            if self._first[place] == self._axis[place]:
+        if withdrawn[row]:
+            since = f"micro-batch {self._simulation.first + self._axis[row]}" if arrival else self._moment(row)
+            if self._first[row] == self._axis[row]:
                 return f"it withdraws rule {name}, of which there was no version before {since}"
             return f"it withdraws rule {name} from {since} on"
         if meaning := self._meaningless(row):
@@ -188,7 +188,13 @@ class RuleReasons:
 
     @cached_property
     def _rights(self) -> pd.DataFrame:
+        """The right assignments: without windows one for each row, in their order."""
         return self._simulation.outcome.assignments["right"]
+
+    @cached_property
+    def _versions(self) -> tuple[Micros, Micros]:
+        """For each right row the number of its rule, below 0 for none, and whether it withdraws it."""
+        return self._rights["rule"].to_numpy(), self._rights["withdrawn"].to_numpy()
 
     @cached_property
     def _axis(self) -> Micros:
