@@ -9,12 +9,13 @@ import time
 import pandas as pd
 import pytest
 from helpers import active
-from page import Page, wait_for
+from page import Page, plain, wait_for
 
 import generators
 import workbench as wb
 from workbench import charts, process
 from workbench.app import App, close_all, current
+from workbench.app.html import HTML
 from workbench.kinds import kinds
 
 SETTINGS_OF_JOINS = {field.label for kind in kinds().values() for field in kind.fields}
@@ -617,21 +618,33 @@ def test_rules_are_set_and_withdrawn_while_a_query_runs(page, spark):
     page.set({"Kind": "Rules join by arrival"})
     page.press("Go live")
     wait_for(lambda: len(process.live_queries) and len(running_query().rates) >= 2)
-    live, editor = running_query(), page.app._page.live.editor
+    live = running_query()
     page.look_at("Live")
-    sensor = live.run().left.to_pandas()["sensor_id"].iloc[0]
-    editor._set.click()
-    assert "give a value for rule_id" in editor._note.value or "give a value for sensor_id" in editor._note.value
-    editor._keys["sensor_id"].value, editor._rule.value = sensor, "any"
-    assert editor._field.value == "temperature"
-    editor._field.value, editor._op.value, editor._value.value = "humidity", ">=", "low"
-    editor._set.click()
-    assert "value holds double values, and &#39;low&#39; is not one" in editor._note.value
-    editor._value.value = "-1"
-    editor._set.click()
-    assert "any is set to humidity &gt;= -1 from the next micro-batch on" in editor._note.value
+
+    wait_for(lambda: "Set rule" in page.buttons())
+
+    def entry(words):
+        names = ("placeholder", "tooltip")
+        return next(each for each in page.widgets() if words in [getattr(each, name, None) for name in names])
+
+    def told(words):
+        return any(words in plain(each.value) for each in page.widgets() if isinstance(each, HTML))
+
+    page.press("Set rule")
+    assert told("give a value for sensor_id")
+    entry("sensor_id").value = live.run().left.to_pandas()["sensor_id"].iloc[0]
+    entry("rule").value = "any"
+    assert entry("The column that is compared").value == "temperature"
+    entry("The column that is compared").value = "humidity"
+    entry("How it is compared").value = ">="
+    entry("value").value = "low"
+    page.press("Set rule")
+    assert told("value holds double values, and 'low' is not one")
+    entry("value").value = "-1"
+    page.press("Set rule")
+    assert told("any is set to humidity >= -1 from the next micro-batch on")
     wait_for(lambda: "any" in set(live.run().right.to_pandas()["rule_id"]))
-    editor._withdraw.click()
+    page.press("Withdraw")
     wait_for(lambda: (live.run().right.to_pandas()["rule_id"] == "any").sum() == 2)
     page.press("Stop")
     wait_for(lambda: not live.active and not active(spark))
