@@ -20,6 +20,7 @@ __all__ = [
     "AS_OF",
     "DIRECTIONS",
     "HOWS",
+    "MOST_COPIES",
     "AsOfJoin",
     "CoGroup",
     "Direction",
@@ -42,7 +43,8 @@ Direction = Literal["backward", "forward", "nearest"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 AsOf = Literal["event time", "arrival"]
 AS_OF: tuple[AsOf, ...] = get_args(AsOf)
-_MOST_COPIES = 10_000
+MOST_COPIES = 10_000
+"""Of each rule for rows of any key."""
 
 
 @dataclass(frozen=True)
@@ -336,14 +338,8 @@ class RulesJoin(Join):
             used[given] = name
         one_of("as_of", self.as_of, AS_OF)
         if self.copies is not None:
-            check_whole("copies", self.copies, most=_MOST_COPIES)
+            check_whole("copies", self.copies, most=MOST_COPIES)
             self._set("copies", operator.index(self.copies))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The right columns that it reads."""
-        named = (self.field, self.op, self.value, self.rule)
-        return named if self.withdrawn is None else (*named, self.withdrawn)
 
 
 def _check_where(where: object) -> None:

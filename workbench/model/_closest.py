@@ -15,7 +15,7 @@ from workbench.joins import Join, emission
 from workbench.kinds import Choice, Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import _hash_join
-from workbench.model._outcome import Outcome, on_time, present
+from workbench.model._outcome import Outcome, on_time, present, rows_present
 from workbench.model._outputs import Placed, of_pairs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import ENDED, Watermarks
@@ -51,7 +51,7 @@ def by_pairs(
         opens[partner < 0] = leaves[partner < 0]
     grouped = alive & (opens < len(marks))
     in_groups = present(opens[grouped], closes[grouped], len(marks))
-    in_join = [_rows_present(each, len(marks)) for each in (left, right)]
+    in_join = [rows_present(each, len(marks)) for each in (left, right)]
     left["evicted_in"] = np.where(grouped, np.maximum(leaves, closes), leaves)
     return _outcome(join, marks, sides, shared, (partner, closes), in_join[0] + in_join[1] + in_groups)
 
@@ -125,12 +125,6 @@ def _placed(assignments: dict[Side, Micros], batch: Micros) -> Placed:
 
 def _choice(join: Join) -> Choice:
     return cast(Choice, kind_of(join).choice)
-
-
-def _rows_present(mine: pd.DataFrame, count: int) -> Micros:
-    """How many rows of a side are in state after each micro-batch."""
-    alive = mine[on_time(mine)]
-    return present(alive["batch"].to_numpy(), alive["evicted_in"].to_numpy(), count)
 
 
 def versions(join: Join, outcome: Outcome) -> pd.DataFrame:

@@ -25,6 +25,12 @@ def present(begin: Micros, end: Micros, count: int) -> Micros:
     return np.cumsum(added - removed)
 
 
+def rows_present(mine: pd.DataFrame, count: int) -> Micros:
+    """How many rows of a side are in state after each micro-batch."""
+    alive = mine[on_time(mine)]
+    return present(alive["batch"].to_numpy(), alive["evicted_in"].to_numpy(), count)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a run must give. All times in microseconds since 1970-01-01 UTC.

@@ -11,7 +11,7 @@ from workbench.joins import Join, RulesJoin, emission
 from workbench.kinds import Micros, Rules, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import _hash_join
-from workbench.model._outcome import Outcome, on_time, present
+from workbench.model._outcome import Outcome, on_time, rows_present
 from workbench.model._outputs import Placed, of_pairs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import ENDED, Watermarks
@@ -119,11 +119,7 @@ def _outcome(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], sha
 
 def _counted(join: RulesJoin, sides: dict[Side, pd.DataFrame], count: int) -> Micros:
     """How many rows Spark counts in state: those of rules once for each copy."""
-    found = {}
-    for side, mine in sides.items():
-        alive = mine[on_time(mine)]
-        found[side] = present(alive["batch"].to_numpy(), alive["evicted_in"].to_numpy(), count)
-    return found[_LEFT] + (join.copies or 1) * found[_RIGHT]
+    return rows_present(sides[_LEFT], count) + (join.copies or 1) * rows_present(sides[_RIGHT], count)
 
 
 def dropped(join: Join, late: pd.DataFrame) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from workbench.kinds import Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model.conditions import OfPairs
 from workbench.model.definition import key_codes, matches
-from workbench.model.rules import Met, versions_of
+from workbench.model.rules import Met, is_keyed, versions_of
 from workbench.streams import Stream
 
 
@@ -185,7 +185,7 @@ class Shared:
 
     def keys_of(self, join: Join) -> tuple[Micros, Micros]:
         """The keys of both sides under a join: all the same where rules are for rows of any key."""
-        if kind_of(join).rules is None or cast(RulesJoin, join).copies is None:
+        if is_keyed(join):
             return self.keys
         left, right = (np.zeros(len(each), dtype=np.int64) for each in self.keys)
         return left, right

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench import spark_versions
 from workbench.errors import one_of, wrong
-from workbench.joins import Join, RulesJoin, without_where
+from workbench.joins import Join, without_where
 from workbench.kinds import Micros, kind_of
 from workbench.literals import Policy, Side
 from workbench.model import _fates
@@ -20,6 +20,7 @@ from workbench.model._outcome import Outcome
 from workbench.model._rules import candidates
 from workbench.model._shared import Condition, RowFacts, Shared, asked_of_pairs
 from workbench.model._simulate import simulate
+from workbench.model.rules import is_keyed
 from workbench.streams import ROW, SIDES, Stream
 
 if TYPE_CHECKING:
@@ -114,14 +115,12 @@ class Simulation:
     def refused(self) -> dict[Side, Micros]:
         """For each row how many others are in reach with which it fails what else a job's join asks for."""
         counts = {side: np.zeros(len(self.side(side)), dtype=np.int64) for side in SIDES}
-        where = self.where
-        if where is None:
+        if self.where is None:
             return counts
-        pairs = self.in_reach
-        satisfied = where(*pairs)
+        refused = ~self.satisfied
         return {
-            side: np.bincount(each[~satisfied], minlength=len(counts[side]))
-            for side, each in zip(SIDES, pairs, strict=True)
+            side: np.bincount(each[refused], minlength=len(counts[side]))
+            for side, each in zip(SIDES, self.in_reach, strict=True)
         }
 
     @property
@@ -149,10 +148,16 @@ class Simulation:
             places = shared.matches(join)
         return [assignments[side]["row"].to_numpy()[place] for side, place in zip(SIDES, places, strict=True)]
 
+    @cached_property
+    def satisfied(self) -> Any:
+        """Which of the pairs in reach satisfy what the join asks for beside equal keys and times."""
+        where, pairs = self.where, self.in_reach
+        return np.ones(len(pairs[0]), dtype=bool) if where is None else where(*pairs)
+
     @property
     def keyed(self) -> bool:
         """Whether rows meet others of their key only."""
-        return kind_of(self.join).rules is None or cast(RulesJoin, self.join).copies is None
+        return is_keyed(self.join)
 
     @property
     def facts(self) -> RowFacts:

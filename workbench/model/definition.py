@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from workbench.errors import ArgumentError, TooLargeError
 from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
-from workbench.model.ordering import along_keys, order
+from workbench.model.ordering import along_keys, order, stretches
 from workbench.sources.arrow import check_same_keys
 from workbench.streams import Stream
 
@@ -186,5 +186,4 @@ def _within(
     row, begin = left_order[met][back], begin[met][back]
     count = np.searchsorted(axis, last[row], side="right") - begin
     check_pairs(left_key[row], count, named)
-    offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    return np.repeat(row, count), right_order[np.repeat(begin, count) + offset]
+    return np.repeat(row, count), right_order[stretches(begin, count)]

@@ -7,7 +7,7 @@ import pandas as pd
 
 from workbench.kinds import Micros
 
-__all__ = ["along_keys", "among", "equal", "numbered", "order"]
+__all__ = ["along_keys", "among", "equal", "numbered", "order", "stretches"]
 
 _LARGEST = 2**62
 _DIGIT = 16
@@ -59,6 +59,11 @@ def along_keys(*parts: tuple[Micros, Micros]) -> list[Micros]:
         instants = np.sort(pd.unique(np.concatenate(times)))
         places, width = [np.searchsorted(instants, each) for each in times], len(instants)
     return [key * width + place for key, place in zip(keys, places, strict=True)]
+
+
+def stretches(begin: Micros, count: Micros) -> Micros:
+    """The numbers from each of some beginnings on, so many of each, one stretch after the other."""
+    return np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(count.sum())
 
 
 def numbered(first: Micros) -> tuple[Micros, Micros]:

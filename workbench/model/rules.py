@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.conditions import Condition, Kind, col, kind_of_type
-from workbench.joins import RulesJoin
+from workbench.joins import Join, RulesJoin
 from workbench.kinds import Micros, Rules, kind_of
 from workbench.model.conditions import as_double, is_true
 from workbench.streams import Stream, pair_types
 
-__all__ = ["OPERATORS", "Met", "versions_of"]
+__all__ = ["OPERATORS", "Met", "is_keyed", "versions_of"]
 
 
 OPERATORS = ("<", "<=", ">", ">=", "=", "==", "!=", "<>")
@@ -35,6 +35,11 @@ def _comparison() -> Condition:
         op.isin("!=", "<>") & (one != other),
     ]
     return reduce(lambda so_far, part: so_far | part, parts)
+
+
+def is_keyed(join: Join) -> bool:
+    """Whether rows meet others of their key only: all do but where rules are for rows of any key."""
+    return kind_of(join).rules is None or cast(RulesJoin, join).copies is None
 
 
 def versions_of(join: RulesJoin, right: Stream) -> dict[str, Micros]:

@@ -142,7 +142,7 @@ class RuleReasons:
         """Each left row with each rule in force for it: arrays ``left``, ``right``, ``compared``, ``met``."""
         left, right = self._simulation.in_reach
         compared = np.array(self._met.compared(left, right).to_pylist(), dtype=object)
-        return {"left": left, "right": right, "compared": compared, "met": self._met(left, right)}
+        return {"left": left, "right": right, "compared": compared, "met": self._simulation.satisfied}
 
     def _of(self, side: Side, row: int) -> Micros:
         """The pairs of a row."""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench.errors import ArgumentError, check_whole, wrong
 from workbench.fixes import delays
-from workbench.joins import AsOf, How, Join, RulesJoin
+from workbench.joins import MOST_COPIES, AsOf, How, Join, RulesJoin
 from workbench.kinds._kind import Kind, Micros, Text
 from workbench.kinds._operator import RULES, RULES_ON_ARRIVAL
 from workbench.kinds.interval import WithoutWindows
@@ -26,7 +26,7 @@ def _read_copies(text: str, argument: str) -> int | None:
         return None
     if not text.strip().isdecimal():
         raise wrong(argument, text, "use a whole number, or nothing where rules are for rows of their key")
-    check_whole(argument, int(text), most=10_000)
+    check_whole(argument, int(text), most=MOST_COPIES)
     return int(text)
 
 

@@ -9,7 +9,7 @@ from workbench.joins import RulesJoin
 from workbench.kinds._kind import NEVER, Micros
 from workbench.kinds.rules.fields import compared
 from workbench.model.definition import check_pairs
-from workbench.model.ordering import along_keys, order
+from workbench.model.ordering import along_keys, order, stretches
 
 __all__ = ["compared", "covered", "in_force", "retained"]
 
@@ -49,8 +49,7 @@ def in_force(join: RulesJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[
     low, high = (np.searchsorted(axis[found], each) for each in (first, last))
     count = high - low
     check_pairs(of_rule, count, lambda code: f"number {code}")
-    offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    one, other = rows[found[np.repeat(low, count) + offset]], np.repeat(places, count)
+    one, other = rows[found[stretches(low, count)]], np.repeat(places, count)
     by_left = order(one)
     return one[by_left], other[by_left]
 
