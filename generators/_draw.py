@@ -30,6 +30,8 @@ class Side:
         Event times in microseconds since 1970-01-01.
     columns
         The other columns, Arrow arrays of the same length.
+    until
+        Where the next draw goes on, where rows of this one still follow it; None: at the last row.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Side:
     time: str
     moments: Numbers
     columns: dict[str, pa.Array]
+    until: int | None = None
 
 
 class Draw:
@@ -47,6 +50,8 @@ class Draw:
         self.rng = np.random.default_rng(settings.seed)
         self.first = 0
         """The number of the first row: what is drawn on and on gives each row a number of its own."""
+        self.goes_on = False
+        """Whether this is one draw of many, which follow each other in event time."""
         self._faker = Faker("en_US")
         self._faker.seed_instance(settings.seed)
         self._pools: list[list[str]] = []
@@ -55,6 +60,7 @@ class Draw:
     def continue_with(self, settings: Settings, first: int) -> None:
         """Draw more rows, from the same pools, the first of them with this number."""
         self.settings, self.first, self._turn = settings, first, 0
+        self.goes_on = True
 
     def pool(self, make: Callable[[Faker], str], count: int, size: int = _POOL) -> pa.Array:
         """`count` values drawn from a pool that Faker fills."""

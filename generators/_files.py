@@ -86,7 +86,7 @@ def _written(folder: Path, scenario: str, files: int, settings: Settings) -> lis
             names = [side.name for side in sides]
             for name in names:
                 (folder / name).mkdir()
-        end = int(sides[0].moments[-1])
+        end = int(sides[0].moments[-1]) if sides[0].until is None else sides[0].until
         for place, side in enumerate(sides):
             rows, clock = _arriving(side, waiting[place], draw)
             until = len(clock) if number == files - 1 else int(np.searchsorted(clock, end))

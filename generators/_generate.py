@@ -35,8 +35,8 @@ def generate(scenario: str, **settings: Any) -> tuple[Stream, Stream]:
     rate : float, default 10
         Events a second and side, in event time.
     unmatched : float, optional
-        Share of left rows (visits, in ``page_views_searches``) made without a partner; None: what suits the
-        scenario. Where keys come again, such a row can still meet a partner made for another.
+        Share of left rows (visits in ``page_views_searches``, sessions in ``user_actions``) made without a partner;
+        None: what suits the scenario. Where keys come again, such a row can still meet a partner made for another.
     disorder, disorder_spread : float, time span, default 0.1, "3 seconds"
         Share of rows that arrive out of order, and by how much at most.
     late, late_by : float, time span, default 0.02, "30 seconds"

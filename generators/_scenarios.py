@@ -310,6 +310,127 @@ def readings_thresholds(draw: Draw) -> tuple[Side, Side]:
     return readings, thresholds
 
 
+_COUNTRIES = pa.array(
+    ["Austria", "Belgium", "Brazil", "Canada", "France", "Germany", "India", "Italy", "Japan", "Poland", "Spain"]
+)
+_LEFT_ROWS = 4.3  # actions in a session, on average
+_COMES_BACK = 600  # seconds from one session of a user to the next, where sessions are drawn on and on
+
+
+def user_actions(draw: Draw) -> tuple[Side, Side]:
+    """A shop's users: what they do, session by session, and what they pay; one session in twelve is a fraud's.
+
+    Suits an interval join, ``IntervalJoin("0 seconds", "15 minutes", how="left")``: a payment belongs to what its user
+    did in the quarter of an hour before it. The sequence tells a fraud: a sign-in, small payments declined (below 5),
+    a large one accepted (above 500), and no sign-out in between. A user's next session begins after the one before has
+    ended, so that a short recording takes longer than its rate says.
+    """
+    count = draw.settings.events
+    exact = count >= 100 or not draw.goes_on  # a feed draws so few rows at once that only their mean can be right
+    clock = draw.moments(count)
+    first, last = (round(number / _LEFT_ROWS) for number in (draw.first, draw.first + count))
+    sessions = max(last - first, 0 if draw.goes_on else 1)
+    begun = clock[np.arange(sessions) * count // max(1, sessions)]
+    users = _users_of(draw, first, sessions)
+    each = np.arange(sessions)
+
+    pays = draw.partnered(sessions, unmatched=0.15)
+    most = max(0, (6 * sessions - count) // 4) if exact else sessions  # more would leave too few actions
+    frauds = draw.rng.permutation(np.flatnonzero(pays))[: min(most, int(sessions / 12 + draw.rng.random()))]
+    fraud = np.isin(each, frauds)
+    honest = np.flatnonzero(~fraud)
+    baskets = np.where(fraud, 0, draw.rng.integers(1, 5, sessions))
+    if exact:  # so many that all actions are as many as asked for, and none has more than four
+        more = max(0, count - 2 * sessions - len(honest))
+        baskets[honest] = 1 + np.bincount(draw.rng.permutation(3 * len(honest))[:more] // 3, minlength=len(honest))
+    declined = np.where(fraud, draw.rng.integers(2, 4, sessions), draw.rng.random(sessions) < 0.1)
+    payments = np.where(pays, declined + 1, 0)
+
+    # in milliseconds since the sign-in, a row for each session
+    filled = np.cumsum(_while(draw, (sessions, 4), mean=10.0, least=2.0), axis=1)
+    ready = np.where(fraud, 0, filled[each, baskets - 1])
+    tries = draw.rng.integers(5_000, 25_000, (sessions, 4))
+    tries[honest, 0] = _while(draw, (len(honest),), mean=16.0, least=4.0)
+    paid = ready[:, None] + np.cumsum(tries, axis=1)
+    done = np.where(pays, paid[each, payments - 1], ready)
+    left = done + np.where(
+        fraud, draw.rng.integers(1_000, 8_000, sessions), _while(draw, (sessions,), mean=90.0, least=10.0)
+    )
+    signed_in = _one_after_another(users, begun, left + _while(draw, (sessions,), mean=90.0, least=20.0))
+
+    filling, paying = np.arange(4) < baskets[:, None], np.arange(4) < payments[:, None]
+    session = np.concatenate([each, each.repeat(baskets), each])
+    acted = signed_in[session] + np.concatenate([np.zeros_like(left), filled[filling], left]) * 1000
+    order = np.argsort(acted, kind="stable")[: count if exact else None]
+    abroad = np.where(fraud, draw.rng.integers(1, len(_COUNTRIES), sessions), 0)
+    actions = Side(
+        "actions",
+        ("user_id",),
+        "acted_at",
+        acted[order],
+        {
+            "user_id": names("u", users[session[order]]),
+            "action": pa.array(["sign_in", "add_to_basket", "sign_out"]).take(
+                pa.array(np.repeat([0, 1, 2], [sessions, baskets.sum(), sessions])[order])
+            ),
+            "country": _COUNTRIES.take(pa.array(((users + abroad) % len(_COUNTRIES))[session[order]])),
+        },
+        until=int(clock[-1]),
+    )
+
+    accepted = (np.arange(4) == declined[:, None])[paying]
+    session = each.repeat(payments)
+    moments = signed_in[session] + paid[paying] * 1000
+    order = np.argsort(moments, kind="stable")
+    amounts = np.where(
+        fraud[session],
+        np.where(
+            accepted, 500 + draw.amounts(len(session), 350.0).to_numpy(), draw.rng.uniform(0.5, 4.9, len(session))
+        ),
+        draw.amounts(sessions, 35.0).to_numpy()[session],
+    ).round(2)
+    own = draw.people(users, lambda fake: fake.credit_card_number()[-4:])
+    stolen = pc.utf8_lpad(pa.array(draw.rng.integers(0, 10_000, sessions)).cast(pa.string()), 4, "0")
+    return actions, Side(
+        "payments",
+        ("user_id",),
+        "paid_at",
+        moments[order],
+        {
+            "user_id": names("u", users[session[order]]),
+            "amount": pa.array(amounts[order]),
+            "status": pc.if_else(pa.array(accepted[order]), "accepted", "declined"),
+            "card": pc.if_else(pa.array(fraud), stolen, own).take(pa.array(session[order])),
+        },
+    )
+
+
+def _users_of(draw: Draw, first: int, sessions: int) -> Numbers:
+    """The user of each session: in turn, so that all have several, or as keys and skew ask for."""
+    settings = draw.settings
+    if draw.goes_on and not settings.skew:
+        users = settings.keys or max(1, int(settings.rate * _COMES_BACK / _LEFT_ROWS))
+        return (first + np.arange(sessions)) % users
+    usual = max(1, sessions // 3)
+    return draw.keys(sessions, usual) if settings.keys or settings.skew else np.arange(sessions) % usual
+
+
+def _while(draw: Draw, shape: tuple[int, ...], mean: float, least: float) -> Numbers:
+    """Milliseconds: `least` seconds, and a gamma-distributed while of `mean` seconds more."""
+    waits: Numbers = ((draw.rng.gamma(2.0, mean / 2.0, shape) + least) * 1000).astype(np.int64)
+    return waits
+
+
+def _one_after_another(users: Numbers, begun: Numbers, lasts: Numbers) -> Numbers:
+    """When each session begins: when it would, but not before the user's sessions before it, in milliseconds, end."""
+    import pandas as pd
+
+    lengths = pd.Series(lasts * 1000)
+    before = lengths.groupby(users).cumsum() - lengths
+    moments: Numbers = ((pd.Series(begun) - before).groupby(users).cummax() + before).to_numpy()
+    return moments
+
+
 SCENARIOS = {
     each.__name__: each
     for each in (
@@ -320,5 +441,6 @@ SCENARIOS = {
         page_views_searches,
         orders_prices,
         readings_thresholds,
+        user_actions,
     )
 }

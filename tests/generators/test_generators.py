@@ -21,7 +21,11 @@ SUITED = {
     "page_views_searches": wb.WindowJoin(wb.Session("15 seconds")),
     "orders_prices": wb.AsOfJoin("backward", "20 seconds", how="left"),
     "readings_thresholds": wb.RulesJoin(),
+    "user_actions": wb.IntervalJoin("0 seconds", "15 minutes", how="left"),
 }
+SLOW = {
+    "user_actions": {"rate": 2, "late_by": "1 minute"}
+}  # a session takes minutes: at 20 a second all go on at the end
 
 
 def files(folder):
@@ -55,6 +59,7 @@ def test_the_suited_join_finds_most_partners(scenario):
         "transfers": 0.9,
         "page_views_searches": 0.7,
         "readings_thresholds": 0.2,  # most readings are below their threshold
+        "user_actions": 0.65,  # some abandon the basket, and nobody pays after the sign-out
         "orders_prices": 0.4,  # with as many products as orders the last price is often older than 20 seconds
     }
     assert share == pytest.approx(wanted[scenario], abs=0.06)
@@ -65,6 +70,80 @@ def test_one_in_five_goods_has_no_price():
     assert (len(info), len(price)) == (1000, 800)
     both = info.to_pandas().merge(price.to_pandas(), on="goods_id")
     assert (both["info_at"] - both["price_at"] == pd.Timedelta("5 s")).all()
+
+
+def sessions_of(actions, payments):
+    """The sessions as lists of rows, the actions and payments of each user in turn from sign-in to sign-out."""
+    rows = pd.concat(
+        [actions.rename(columns={"acted_at": "at"}), payments.rename(columns={"paid_at": "at"}).assign(action="pay")]
+    )
+    sessions, open_ones = [], {}
+    for row in rows.sort_values("at").itertuples():
+        if row.action == "sign_in":
+            assert row.user_id not in open_ones
+            open_ones[row.user_id] = []
+        open_ones[row.user_id].append(row)
+        if row.action == "sign_out":
+            sessions.append(open_ones.pop(row.user_id))
+    return sessions, open_ones
+
+
+def is_found(session):
+    """Whether a sign-in is followed by small payments that are declined and a large one that is accepted."""
+    paid = [row for row in session if row.action == "pay" and row.at - session[0].at < pd.Timedelta("15 min")]
+    small = [row.at for row in paid if row.status == "declined" and row.amount < 5]
+    large = [row.at for row in paid if row.status == "accepted" and row.amount > 500]
+    return bool(small and large) and min(small) < max(large)
+
+
+def test_the_sequence_of_actions_and_payments_tells_the_frauds():
+    actions, payments = (
+        each.to_pandas() for each in generators.generate("user_actions", events=3000, seed=2, late=0, disorder=0)
+    )
+    assert len(actions) == 3000
+    assert set(payments["amount"]) == set(payments["amount"].round(2))
+    assert payments["card"].str.fullmatch("[0-9]{4}").all()
+    sessions, unended = sessions_of(actions, payments)
+    assert not unended
+    assert pd.Series([session[0].user_id for session in sessions]).value_counts().min() >= 3
+    frauds = [session for session in sessions if session[1].action == "pay"]
+    assert len(frauds) == pytest.approx(len(sessions) / 12, abs=1)
+    honest = [session for session in sessions if session[1].action != "pay"]
+    usual = {session[0].user_id: session[0].country for session in honest}
+    for session in frauds:
+        assert session[0].country != usual.get(session[0].user_id)
+        *declined, accepted = session[1:-1]
+        assert [row.status for row in declined] in (["declined"] * 2, ["declined"] * 3)
+        assert declined[-1].at - declined[0].at < pd.Timedelta("1 min")
+        assert max(row.amount for row in declined) < 5
+        assert (accepted.status, accepted.amount > 500) == ("accepted", True)
+        assert session[-1].at - accepted.at < pd.Timedelta("10 s")
+        assert is_found(session)
+    outcomes = []
+    for session in honest:
+        assert session[0].country == usual[session[0].user_id]
+        outcomes.append([row.status for row in session if row.action == "pay"])
+        assert 1 <= sum(row.action == "add_to_basket" for row in session) <= 4
+        assert not is_found(session)
+    shares = {each: outcomes.count(list(each)) / len(honest) for each in map(tuple, outcomes)}
+    assert shares == pytest.approx({("accepted",): 0.75, (): 0.16, ("declined", "accepted"): 0.08}, abs=0.04)
+
+
+@pytest.mark.parametrize("rate", [1, 20])
+def test_users_come_back_in_a_feed_when_their_session_has_ended(rate):
+    feed = generators.Feed("user_actions", rate=rate, seed=5, disorder=0, late=0)
+    sides = zip(*(feed.step(60) for _ in range(30)), strict=True)
+    actions, payments = (pd.concat(each.to_pandas() for each in side) for side in sides)
+    assert len(actions) == pytest.approx(rate * 1800, rel=0.15)
+    sessions, _ = sessions_of(actions, payments)
+    assert len(sessions) > 2 * actions["user_id"].nunique()
+    assert sum(map(is_found, sessions)) == pytest.approx(len(sessions) / 12, rel=0.4)
+
+
+@pytest.mark.parametrize("events", range(1, 30))
+def test_few_actions_are_as_many_as_asked_for(events):
+    for seed in range(5):
+        assert len(generators.generate("user_actions", events=events, seed=seed)[0]) == events
 
 
 def test_settings_do_what_they_say():
@@ -167,6 +246,7 @@ def test_wrong_folders(tmp_path):
 @pytest.mark.parametrize("scenario", SUITED)
 def test_files_of_a_scenario(tmp_path, scenario):
     settings = {"events": 1_000, "rate": 20, "late": 0.1, "late_by": "20 seconds", "duplicates": 0.1, "seed": 4}
+    settings |= SLOW.get(scenario, {})
     folders = generators.write(tmp_path / "a", scenario, files=4, **settings)
     again = generators.write(tmp_path / "b", scenario, files=4, **settings)
     assert files(tmp_path / "a") == files(tmp_path / "b")

@@ -7,8 +7,8 @@ as Spark and Flink do not agree on how wide whole numbers and decimals become; a
 
 from __future__ import annotations
 
-from workbench.conditions._checking import Kind, check, columns, common_kind, kind_of_type, kind_of_value
-from workbench.conditions._columns import col
+from workbench.conditions._checking import Kind, check, columns, common_kind, earlier, kind_of_type, kind_of_value
+from workbench.conditions._columns import EarlierRow, col, row
 from workbench.conditions._nodes import (
     And,
     Arithmetic,
@@ -16,6 +16,7 @@ from workbench.conditions._nodes import (
     Comparison,
     Condition,
     Constant,
+    EarlierColumn,
     IsIn,
     IsNull,
     Like,
@@ -25,15 +26,19 @@ from workbench.conditions._nodes import (
     Value,
     plain_text,
 )
-from workbench.conditions._reading import read
+from workbench.conditions._python import HELPERS, python
+from workbench.conditions._reading import of_tree, read
 
 __all__ = [
+    "HELPERS",
     "And",
     "Arithmetic",
     "Column",
     "Comparison",
     "Condition",
     "Constant",
+    "EarlierColumn",
+    "EarlierRow",
     "IsIn",
     "IsNull",
     "Kind",
@@ -46,8 +51,12 @@ __all__ = [
     "col",
     "columns",
     "common_kind",
+    "earlier",
     "kind_of_type",
     "kind_of_value",
+    "of_tree",
     "plain_text",
+    "python",
     "read",
+    "row",
 ]

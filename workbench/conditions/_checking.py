@@ -13,6 +13,7 @@ from workbench.conditions._nodes import (
     Comparison,
     Condition,
     Constant,
+    EarlierColumn,
     IsIn,
     IsNull,
     Like,
@@ -25,7 +26,7 @@ from workbench.errors import wrong
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Kind", "check", "columns", "common_kind", "kind_of_type", "kind_of_value"]
+__all__ = ["Kind", "check", "columns", "common_kind", "earlier", "kind_of_type", "kind_of_value"]
 
 Kind = Literal["boolean", "integer", "decimal", "single", "double", "text", "time"]
 """What values of a type have in common, however wide they are."""
@@ -43,19 +44,28 @@ _WORDS: dict[Kind, str] = {
 
 def columns(of: Condition | Value) -> Iterator[str]:
     """The names of the columns that a condition rests on, each as often as it is named."""
+    return (each.name for each in _leaves(of))
+
+
+def earlier(of: Condition | Value) -> Iterator[EarlierColumn]:
+    """The columns of earlier rows of a match that a condition rests on, each as often as it is named."""
+    return (each for each in _leaves(of) if isinstance(each, EarlierColumn))
+
+
+def _leaves(of: Condition | Value) -> Iterator[Column | EarlierColumn]:
     match of:
-        case Column(name):
-            yield name
+        case Column() | EarlierColumn():
+            yield of
         case Comparison(_, left, right) | Arithmetic(_, left, right):
-            yield from columns(left)
-            yield from columns(right)
+            yield from _leaves(left)
+            yield from _leaves(right)
         case And(parts) | Or(parts):
             for part in parts:
-                yield from columns(part)
+                yield from _leaves(part)
         case IsIn(value) | Like(value) | IsNull(value):
-            yield from columns(value)
+            yield from _leaves(value)
         case Not(negated):
-            yield from columns(negated)
+            yield from _leaves(negated)
 
 
 def check(condition: object, types: Mapping[str, pa.DataType], argument: str) -> dict[str, Kind]:
@@ -116,7 +126,7 @@ def kind_of_type(given: pa.DataType) -> Kind | None:
 def kind_of_value(value: Value, kinds: Mapping[str, Kind]) -> Kind:
     """The kind of a value, by the kinds of the columns."""
     match value:
-        case Column(name):
+        case Column(name) | EarlierColumn(name):
             return kinds[name]
         case Constant(given):
             if isinstance(given, bool):

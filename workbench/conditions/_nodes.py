@@ -16,6 +16,7 @@ __all__ = [
     "Comparison",
     "Condition",
     "Constant",
+    "EarlierColumn",
     "IsIn",
     "IsNull",
     "Like",
@@ -171,6 +172,21 @@ class Column(Value):
 
     def __repr__(self) -> str:
         return f"wb.col({self.name!r})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EarlierColumn(Value):
+    """A column of an earlier row of a pattern's match: the last one that was taken for a step; null without one.
+
+    `name` is what it is called among the columns of a condition: what its ``repr`` gives.
+    """
+
+    name: str
+    step: str
+    column: str
+
+    def __repr__(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True, eq=False, repr=False)

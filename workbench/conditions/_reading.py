@@ -10,11 +10,11 @@ from decimal import Decimal, InvalidOperation
 from functools import reduce
 from typing import Any
 
-from workbench.conditions._columns import col
+from workbench.conditions._columns import col, row
 from workbench.conditions._nodes import Condition, Value
 from workbench.errors import ArgumentError, wrong
 
-__all__ = ["read"]
+__all__ = ["of_tree", "read"]
 
 _LONGEST = 1_000_000
 _SIGNS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
@@ -33,7 +33,7 @@ _SIGNS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 }
 
 
-class _OtherwiseError(Exception):
+class _OtherwiseError(ValueError):
     """Something that no condition has."""
 
 
@@ -67,10 +67,24 @@ def read(text: str, argument: str) -> Condition:
         found = _read(tree.body)
     except ArgumentError as error:
         raise wrong(argument, text, error.remedy) from None
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, _OtherwiseError):
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise wrong(argument, text, remedy) from None
     if not isinstance(found, Condition):
         raise wrong(argument, text, remedy)
+    return found
+
+
+def of_tree(node: ast.expr) -> Condition:
+    """A condition from its place in a tree of Python's.
+
+    Raises
+    ------
+    ArgumentError, TypeError, ValueError
+        If it is none.
+    """
+    found = _read(node)
+    if not isinstance(found, Condition):
+        raise TypeError(ast.unparse(node))
     return found
 
 
@@ -92,6 +106,10 @@ def _read(node: ast.expr) -> Any:
             return _joined(sign, left, right)
         case ast.Call(ast.Name("col") | ast.Attribute(ast.Name("wb"), "col"), [ast.Constant(str(name))], []):
             return col(name)
+        case ast.Attribute(of, name) if (step := _step(of)) is not None:
+            return row(step)[name]
+        case ast.Subscript(of, ast.Constant(str(name))) if (step := _step(of)) is not None:
+            return row(step)[name]
         case ast.Call(ast.Name("Decimal"), [ast.Constant(str(digits))], []):
             return _decimal(digits)
         case ast.Call(ast.Attribute(of, "isin" | "like" | "is_null" as asked), options, []):
@@ -99,6 +117,14 @@ def _read(node: ast.expr) -> Any:
             if isinstance(value, Value):
                 return getattr(value, asked)(*map(_read, options))
     raise _OtherwiseError
+
+
+def _step(node: ast.expr) -> str | None:
+    """The name of the step of a call of ``row``; None: it is none."""
+    match node:
+        case ast.Call(ast.Name("row") | ast.Attribute(ast.Name("wb"), "row"), [ast.Constant(str(step))], []):
+            return step
+    return None
 
 
 def _chain(node: ast.expr, sign: type[ast.operator]) -> list[ast.expr]:

@@ -13,6 +13,7 @@ from workbench.conditions import (
     Comparison,
     Condition,
     Constant,
+    EarlierColumn,
     IsIn,
     IsNull,
     Kind,
@@ -196,7 +197,7 @@ def java(condition: Condition, kinds: Mapping[str, Kind], column: Callable[[str]
 
     def read(value: Value, kind: Kind) -> str:
         match value:
-            case Column(name):
+            case Column(name) | EarlierColumn(name):
                 return _READ[kind].format(column(name))
             case Constant(given):
                 return _constant(given, kind)

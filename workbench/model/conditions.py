@@ -18,6 +18,7 @@ from workbench.conditions import (
     Comparison,
     Condition,
     Constant,
+    EarlierColumn,
     IsIn,
     IsNull,
     Kind,
@@ -164,7 +165,7 @@ def as_double(values: Any) -> Any:
 
 def _valued(value: Value, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> Any:
     match value:
-        case Column(name):
+        case Column(name) | EarlierColumn(name):
             return rows[name]
         case Constant(given):
             return pa.scalar(given)

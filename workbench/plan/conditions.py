@@ -13,6 +13,7 @@ from workbench.conditions import (
     Comparison,
     Condition,
     Constant,
+    EarlierColumn,
     IsIn,
     IsNull,
     Kind,
@@ -124,7 +125,7 @@ def sql(condition: Condition, kinds: Mapping[str, Kind], dialect: Dialect) -> st
 
     def valued(value: Value) -> str:
         match value:
-            case Column(name):
+            case Column(name) | EarlierColumn(name):
                 return dialect.column(name)
             case Constant(given):
                 return _constant(given, dialect)

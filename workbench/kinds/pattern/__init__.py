@@ -1,0 +1,1 @@
+"""Patterns: sequences of rows of both sides, in order of event time."""

@@ -1,0 +1,69 @@
+"""What is asked of the rows of two streams, checked: which columns there must be, and of which type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from workbench.conditions import Condition, Kind, check, earlier
+from workbench.errors import ArgumentError, wrong
+from workbench.kinds.pattern.automaton import automaton
+from workbench.literals import Side
+from workbench.patterns import Pattern
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["check_streams", "kinds_of", "side_of"]
+
+
+def side_of(pattern: Pattern, step: str) -> Side:
+    """The side whose rows a step takes."""
+    return next(each.side for each in pattern.flat if each.name == step) or "left"
+
+
+def kinds_of(
+    pattern: Pattern, side: Side, where: Condition, types: Mapping[Side, Mapping[str, pa.DataType]]
+) -> dict[str, Kind]:
+    """The kinds of the values of the columns that a condition on a row of a side names.
+
+    Parameters
+    ----------
+    pattern
+        The pattern that asks it.
+    side, where
+        What is asked.
+    types
+        Of each side the types of its columns, by name.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such column, or what cannot be compared is compared.
+    """
+    known = dict(types[side])
+    for each in earlier(where):
+        of = side_of(pattern, each.step)
+        if each.column not in types[of]:
+            columns = ", ".join(types[of])
+            raise wrong("where", where, f"step {each.step!r} has no column {each.column!r}; there are {columns}")
+        known[each.name] = types[of][each.column]
+    return check(where, known, "where")
+
+
+def check_streams(pattern: Pattern, types: Mapping[Side, Mapping[str, pa.DataType]], key: tuple[str, ...]) -> None:
+    """Check that two streams have what a pattern asks of their rows.
+
+    Raises
+    ------
+    ArgumentError
+        If a condition names a column that there is not, or a step has the name of a column of the key.
+    """
+    for each in pattern.taken:
+        if each.name.lower() in {name.lower() for name in key}:
+            raise ArgumentError(f"steps: got a step {each.name!r}, which is a column of the key: use another name")
+    for asked in automaton(pattern).asked:
+        if asked.where is not None:
+            kinds_of(pattern, asked.side, asked.where, types)
+
+
