@@ -9,9 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.conditions import col
+from workbench.conditions import col, row
 from workbench.errors import ArgumentError, DataError, JavaError, QueryError, TooLargeError, WorkbenchError
 from workbench.joins import AsOfJoin, CoGroup, IntervalJoin, RulesJoin, WindowJoin
+from workbench.patterns import (
+    Pattern,
+    Step,
+    followed_by,
+    followed_by_any,
+    group,
+    next,  # noqa: A004 - the word of the field
+    not_followed_by,
+    not_next,
+    step,
+)
 from workbench.streams import Stream
 from workbench.windows import Session, Sliding, Tumbling
 
@@ -43,6 +54,7 @@ __all__ = [
     "JavaError",
     "Job",
     "Live",
+    "Pattern",
     "Preview",
     "QueryError",
     "RulesJoin",
@@ -50,6 +62,7 @@ __all__ = [
     "Session",
     "SideDescription",
     "Sliding",
+    "Step",
     "Stream",
     "TooLargeError",
     "Tumbling",
@@ -63,14 +76,22 @@ __all__ = [
     "describe",
     "export",
     "flink",
+    "followed_by",
+    "followed_by_any",
     "frames",
+    "group",
     "live",
     "load",
+    "next",
+    "not_followed_by",
+    "not_next",
     "open_job",
     "preview",
+    "row",
     "run",
     "session_settings",
     "spark",
+    "step",
     "stop",
     "tune",
     "watch",

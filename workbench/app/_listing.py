@@ -182,7 +182,7 @@ class _OfOutput(Listing):
     def _inside(self, cut: Cut) -> np.ndarray[Any, Any]:
         """Those that some row in it is a part of."""
         rows = cut.rows(self._run.simulation)
-        members = sink_reader.outputs(self._run.raw_output.take(self._index)).members
+        members = sink_reader.outputs(self._run.raw_output.take(self._index), self._run.join).members
         of_side = [np.isin(members["row"], rows[side]) & (members["side"] == place) for place, side in enumerate(SIDES)]
         found = np.zeros(len(self), dtype=bool)
         found[members["output"].to_numpy()[of_side[0] | of_side[1]]] = True
@@ -387,7 +387,7 @@ def _blank(column: pd.Series[Any]) -> np.ndarray[Any, Any]:
 
 def _input_rows(run: Result, places: np.ndarray[Any, Any]) -> list[list[RowId]]:
     """The input rows in some rows of the output."""
-    members = sink_reader.outputs(run.raw_output.take(places)).members.sort_values(["output", "side", "row"])
+    members = sink_reader.outputs(run.raw_output.take(places), run.join).members.sort_values(["output", "side", "row"])
     ids: list[list[RowId]] = [[] for _ in places]
     for output, side, row in zip(members["output"], members["side"], members["row"], strict=True):
         ids[output].append(RowId(SIDES[side], row))

@@ -45,7 +45,7 @@ def negated(part):
 
 
 def compare(one, sign, other):
-    """Whether one value is less than another, equal to it, …; NaN is greater than all other numbers, and equals itself."""
+    """One value compared with another; NaN is greater than all other numbers, and equals itself."""
     if one is None or other is None:
         return None
     ranked = [(each != each, 0 if each != each else each) for each in (one, other)]

@@ -345,7 +345,9 @@ class Live:
                 rows=(rows[0], rows[1]),
                 newest=(newest[0], newest[1]),
                 output_rows=0 if written is None else written.num_rows,
-                latency=NO_LATENCY if written is None else latencies(sink_reader.outputs(written), arrived, end),
+                latency=NO_LATENCY
+                if written is None
+                else latencies(sink_reader.outputs(written, self.join), arrived, end),
             )
         )
 

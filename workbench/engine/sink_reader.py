@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,26 @@ import pyarrow.parquet as pq
 from workbench.engine import metadata_log
 from workbench.joins import Join
 from workbench.kinds import kind_of
+from workbench.literals import Side
 from workbench.model import Outputs, members
 from workbench.sources import arrow
 from workbench.streams import ROW, SIDES, Stream
 
-__all__ = ["BEGAN", "Reader", "as_spark_writes", "counts", "dated", "frame", "ordered", "outputs"]
+__all__ = [
+    "BEGAN",
+    "WAITED_FOR",
+    "Reader",
+    "as_spark_writes",
+    "counts",
+    "dated",
+    "frame",
+    "ordered",
+    "outputs",
+    "timed_out",
+]
 
+WAITED_FOR = "waited_for"
+"""The column that says for which step a partial match of a pattern waited that was given up; null: it is a match."""
 BEGAN = "__micro_batch_began"
 """The column that says when the micro-batch of a row began, where the sink's log cannot be read."""
 
@@ -91,8 +106,13 @@ def counts(output: Path) -> dict[int, int]:
 def ordered(table: pa.Table) -> pa.Table:
     """The rows of an output in order of micro-batch, then of rows, then of windows."""
     by = {"batch": table.column("batch")}
-    if all(side in table.column_names for side in SIDES):  # groups: by the first row of each side
-        found = outputs(table)
+    if WAITED_FOR in table.column_names:  # matches: by their times and rows
+        lists = [name for name in table.column_names if pa.types.is_list(table.schema.field(name).type)]
+        rows = [pc.cast(_numbers(table.column(name)), pa.list_(pa.string())) for name in lists]
+        by |= {name: table.column(name) for name in ("start", "end")}
+        by |= {f"rows_{place}": pc.binary_join(each, ",") for place, each in enumerate(rows)}
+    elif all(side in table.column_names for side in SIDES):  # groups: by the first row of each side
+        found = _outputs(table)
         first = {side: found.first(side) for side in SIDES}
         by |= {side: pa.array(rows, mask=rows < 0) for side, rows in first.items()}
     for name in (f"left_{ROW}", f"right_{ROW}", "window_start"):
@@ -107,11 +127,50 @@ def as_spark_writes(table: pa.Table) -> pa.Table:
     return table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
 
 
-def outputs(raw: pa.Table) -> Outputs:
+def outputs(raw: pa.Table, join: Join) -> Outputs:
     """Rows that were written, as the model's outputs: which rows, which window, which micro-batch.
 
     ``matched`` is whether there are rows of both sides, also where their keys are null.
     """
+    steps = kind_of(join).steps(join)
+    if steps:
+        return _matches(raw, [name for name, _ in steps], [SIDES.index(side) for _, side in steps])
+    return _outputs(raw)
+
+
+def _numbers(lists: pa.ChunkedArray) -> Any:
+    """The row numbers in lists of rows."""
+    whole = lists.combine_chunks()
+    rows = pc.struct_field(pc.list_flatten(whole), [ROW])
+    lengths = pc.list_value_length(whole).to_numpy()
+    return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)), rows)
+
+
+def _matches(raw: pa.Table, steps: list[str], sides: list[int]) -> Outputs:
+    """Matches of a pattern; a step of one that was given up has the place that the column of steps has it."""
+    micros = {
+        name: raw.column(name).cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_numpy() for name in ("start", "end")
+    }
+    waited = raw.column(WAITED_FOR).to_pylist()
+    parts = []
+    for step, (name, side) in enumerate(zip(steps, sides, strict=True)):
+        lists = _numbers(raw.column(name))
+        row = pc.list_flatten(lists).to_numpy()
+        output = pc.list_parent_indices(lists).to_numpy()
+        parts.append(pd.DataFrame({"side": side, "output": output, "row": row, "assignment": -1, "step": step}))
+    inside = pd.concat(parts, ignore_index=True)
+    inside["place"] = inside.groupby(["output", "step"]).cumcount()
+    inside = inside.astype({"side": np.int8}).sort_values(["side", "output", "row"], kind="stable", ignore_index=True)
+    table = pd.DataFrame(micros).assign(
+        batch=raw.column("batch").to_numpy(),
+        waited_for=pd.Series(waited, dtype=object),
+        matched=np.array([each is None for each in waited], dtype=bool),
+        emitted=True,
+    )
+    return Outputs(table, inside)
+
+
+def _outputs(raw: pa.Table) -> Outputs:
     count = raw.num_rows
     table = {"start": np.zeros(count, dtype=np.int64), "end": np.zeros(count, dtype=np.int64)}
     for name in table:
@@ -141,6 +200,9 @@ def outputs(raw: pa.Table) -> Outputs:
 def frame(raw: pa.Table, join: Join, left: Stream, right: Stream) -> pd.DataFrame:
     """The output as users see it: without row numbers, timestamps in the zones they came in."""
     window_zone = left.zones.get(left.time)
+    if steps := kind_of(join).steps(join):
+        found = _frame_of_matches(raw, steps, left, right)
+        return found[found[WAITED_FOR].isna()].drop(columns=WAITED_FOR).reset_index(drop=True)
     zones: dict[str, str | None] = {"window_start": window_zone, "window_end": window_zone}
     if kind_of(join).grouped:
         zones |= {key: left.zones.get(key) for key in left.key}
@@ -156,8 +218,27 @@ def frame(raw: pa.Table, join: Join, left: Stream, right: Stream) -> pd.DataFram
     )
 
 
-def _dicts(lists: pa.ChunkedArray, stream: Stream) -> pd.Series:
-    """Lists of rows as lists of dicts, in order of arrival."""
+def timed_out(raw: pa.Table, join: Join, left: Stream, right: Stream) -> pd.DataFrame:
+    """The partial matches that were given up, as users see them; without columns of steps where there are none."""
+    steps = kind_of(join).steps(join)
+    if not steps:
+        return pd.DataFrame({WAITED_FOR: []}, dtype=object)
+    found = _frame_of_matches(raw, steps, left, right)
+    return found[found[WAITED_FOR].notna()].reset_index(drop=True)
+
+
+def _frame_of_matches(raw: pa.Table, steps: tuple[tuple[str, Side], ...], left: Stream, right: Stream) -> pd.DataFrame:
+    zone = left.zones.get(left.time)
+    zones: dict[str, str | None] = {"start": zone, "end": zone, **{key: left.zones.get(key) for key in left.key}}
+    plain = arrow.to_pandas(raw.drop([name for name, _ in steps]), zones)
+    for name, side in steps:
+        plain[name] = _dicts(raw.column(name), left if side == "left" else right, in_order=True)
+    plain[WAITED_FOR] = plain[WAITED_FOR].astype(object).where(plain[WAITED_FOR].notna(), None)
+    return plain[[*left.key, *(name for name, _ in steps), "start", "end", WAITED_FOR, "batch"]]
+
+
+def _dicts(lists: pa.ChunkedArray, stream: Stream, in_order: bool = False) -> pd.Series:
+    """Lists of rows as lists of dicts, in order of arrival, or as they are."""
     rows = pc.list_flatten(lists)
     if isinstance(rows, pa.ChunkedArray):
         rows = rows.combine_chunks()
@@ -169,7 +250,7 @@ def _dicts(lists: pa.ChunkedArray, stream: Stream) -> pd.Series:
     groups: list[list[dict[str, object]]] = []
     begin = 0
     for length in lengths:
-        order = np.argsort(numbers[begin : begin + length], kind="stable")
+        order = np.arange(length) if in_order else np.argsort(numbers[begin : begin + length], kind="stable")
         groups.append([dicts[begin + place] for place in order])
         begin += int(length)
     return pd.Series(groups, dtype=object)

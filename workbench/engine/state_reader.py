@@ -15,6 +15,7 @@ from workbench.kinds import (
     AGGREGATION,
     CLOSEST_PAIR,
     HASH_JOIN,
+    PATTERN,
     PROCESSOR,
     RULES,
     RULES_ON_ARRIVAL,
@@ -174,6 +175,11 @@ def _versions(simulation: Simulation, execution: Execution, batches: Sequence[in
     return _of_variables(simulation, execution, batches, {"right": "versions"})
 
 
+def _followed(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
+    """Rows in the state variables of a processor that follows patterns."""
+    return _of_variables(simulation, execution, batches, {"left": "left_rows", "right": "right_rows"})
+
+
 def _of_variables(
     simulation: Simulation, execution: Execution, batches: Sequence[int], names: Mapping[Side, str]
 ) -> list[pd.DataFrame]:
@@ -226,6 +232,7 @@ _READERS: Mapping[Operator, Callable[[Simulation, Execution, Sequence[int]], lis
     AGGREGATION: _groups,
     CLOSEST_PAIR: _pairs,
     PROCESSOR: _variables,
+    PATTERN: _followed,
     RULES: _variables,
     RULES_ON_ARRIVAL: _versions,
 }

@@ -231,7 +231,8 @@ class Kind(Generic[J]):
     drops_late
         Whether rows that the watermark has passed are dropped.
     operator
-        How Spark executes it: `HASH_JOIN`, `AGGREGATION`, `CLOSEST_PAIR`, `PROCESSOR`, `RULES`, `RULES_ON_ARRIVAL`.
+        How Spark executes it: `HASH_JOIN`, `AGGREGATION`, `CLOSEST_PAIR`, `PROCESSOR`, `RULES`, `RULES_ON_ARRIVAL` or
+        `PATTERN`.
     without_processor
         Of a kind that is a processor: how a sentence begins that says which versions of Spark have it, and what else
         to do where they have not.
@@ -298,6 +299,10 @@ class Kind(Generic[J]):
         """What the inputs of its form hold for a join: texts and flags, by argument."""
         given = self.arguments(join)
         return {each.argument: _typed(each, given[each.argument]) for each in self.inputs}
+
+    def steps(self, join: J) -> tuple[tuple[str, Side], ...]:
+        """Of a join whose output is matches, the list columns of these: each step that takes rows, and their side."""
+        return ()
 
     def settings(self, join: J) -> dict[Setting, timedelta]:
         """The time spans that can be set, by name."""

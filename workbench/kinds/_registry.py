@@ -9,7 +9,7 @@ from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.kinds._kind import Kind
 
-_PACKAGES = ("interval", "window", "session", "cogroup", "as_of", "rules")
+_PACKAGES = ("interval", "window", "session", "cogroup", "as_of", "rules", "pattern")
 _kinds: dict[str, Kind[Any]] = {}
 
 

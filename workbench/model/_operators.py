@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workbench.joins import Join
-from workbench.kinds import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, PROCESSOR, RULES, RULES_ON_ARRIVAL, Operator
+from workbench.kinds import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, PATTERN, PROCESSOR, RULES, RULES_ON_ARRIVAL, Operator
 from workbench.literals import Side
-from workbench.model import _aggregation, _closest, _hash_join, _rules
+from workbench.model import _aggregation, _closest, _hash_join, _patterns, _rules
 from workbench.model._outcome import Outcome
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
@@ -41,5 +41,6 @@ MODELS: Mapping[Operator, OperatorModel] = {
     CLOSEST_PAIR: OperatorModel(_closest.by_pairs, _hash_join.dropped),
     PROCESSOR: OperatorModel(_closest.by_processor, _hash_join.dropped),
     RULES: OperatorModel(_rules.by_event_time, _rules.dropped),
+    PATTERN: OperatorModel(_patterns.replay, _hash_join.dropped),
     RULES_ON_ARRIVAL: OperatorModel(_rules.by_arrival, _rules.dropped),
 }

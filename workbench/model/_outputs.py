@@ -32,11 +32,14 @@ class Outputs:
         One row an output: ``start``, ``end`` (of the window, in microseconds since 1970-01-01 UTC; 0 without windows),
         ``batch`` (the micro-batch it comes out in), ``matched`` (whether rows of both sides with equal keys are in it),
         ``emitted`` (whether a row comes out for it: not for the pairs of an anti join, nor for a left row's further
-        pairs in a semi join).
+        pairs in a semi join). Of matches of a pattern also ``waited_for`` (the step that a partial match waited for
+        when it was given up; None: it is a match, and only that is ``matched``); ``start`` and ``end`` are the times of
+        its first and last row.
     members
         One row a member, ordered by side, output and row: ``side`` (the place in `SIDES`), ``output`` (the place in
         ``table``), ``row``, ``assignment`` (the place in `Outcome.assignments` of its side; -1 in what Spark wrote,
-        which does not say).
+        which does not say). Of matches also ``step`` (the place of the row's list among those of the match) and
+        ``place`` (its place in that list).
     """
 
     table: pd.DataFrame

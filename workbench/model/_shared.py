@@ -162,6 +162,11 @@ class Shared:
         self._assignments: dict[tuple[Hashable, str], pd.DataFrame] = {}
         self._matches: dict[object, tuple[Micros, Micros]] = {}
 
+    @property
+    def streams(self) -> tuple[Stream, Stream]:
+        """The left and the right stream."""
+        return self._streams["left"], self._streams["right"]
+
     def assignments(self, join: Join, side: Side) -> pd.DataFrame:
         """The assignments of a side in the join's windows, with ``batch`` and ``key``."""
         kind = kind_of(join)

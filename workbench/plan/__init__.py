@@ -13,11 +13,16 @@ from workbench.streams import Stream
 __all__ = ["IMPORTS", "Names", "column", "render"]
 
 IMPORTS = (
+    "import math",
+    "import operator",
+    "import re",
     "from bisect import bisect_left, bisect_right",
     "from collections import Counter",
+    "from decimal import Decimal",
     "from pyspark.sql import Row",
     "from pyspark.sql.streaming import StatefulProcessor",
-    "from pyspark.sql.types import LongType, StructField, StructType, TimestampType",
+    "from pyspark.sql.types import ArrayType, BooleanType, LongType, StringType",
+    "from pyspark.sql.types import StructField, StructType, TimestampType",
 )
 """What the text of a plan may import beside DataFrames and functions."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 __all__ = ["PLACED"]
 
 PLACED = '''
-{% macro placed() %}
+{% macro placed(fits=False) %}
     def is_time(column):
         return isinstance(column.dataType, TimestampType)
 
-    def placed(rows, keys, event_time, is_left):
+    def placed(rows, keys, event_time, is_left{{ ", fits" if fits }}):
         """The rows with their columns by place, as state takes no other names, how to name them again, their types.
 
         Times become numbers, as Python reads them in a time zone of its own.
@@ -18,8 +18,8 @@ PLACED = '''
         named = [(F.timestamp_micros(name) if is_time(each) else F.col(name)).alias(each.name) for name, each in fields]
         types = [StructField(name, LongType() if is_time(each) else each.dataType) for name, each in fields]
         key_names = [f"key_{n}" for n in range(len(keys))]
-        all_names = [*key_names, "event_time", *(name for name, _ in fields)]
-        rows = rows.select(*keys, event_time, "*").toDF(*all_names)
+        all_names = [*key_names, "event_time", {{ '"fits", ' if fits }}*(name for name, _ in fields)]
+        rows = rows.select(*keys, event_time, {{ "fits, " if fits }}"*").toDF(*all_names)
         numbers = {each.name: F.unix_micros(each.name) for each in rows.schema if is_time(each)}
         # -0.0 and 0.0 are one key
         floats = ("float", "double")

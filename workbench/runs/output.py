@@ -22,7 +22,11 @@ def simulated(simulation: Simulation) -> pa.Table:
 
 def table(simulation: Simulation, outputs: Outputs) -> pa.Table:
     """All rows of some outputs of a join, as `Execution.raw_output` has them."""
-    made = _groups(simulation, outputs) if kind_of(simulation.join).grouped else _rows(simulation, outputs)
+    kind = kind_of(simulation.join)
+    if kind.steps(simulation.join):
+        made = _matches(simulation, outputs)
+    else:
+        made = _groups(simulation, outputs) if kind.grouped else _rows(simulation, outputs)
     return sink_reader.ordered(sink_reader.as_spark_writes(made))
 
 
@@ -45,6 +49,22 @@ def _groups(simulation: Simulation, outputs: Outputs) -> pa.Table:
         columns[side] = pa.ListArray.from_arrays(pa.array(offsets), rows)
     spans = _spans(simulation, *(outputs.table[name].to_numpy() for name in ("start", "end", "batch")))
     return pa.table(columns | spans)
+
+
+def _matches(simulation: Simulation, outputs: Outputs) -> pa.Table:
+    columns: dict[str, pa.ChunkedArray | pa.Array] = _keys(simulation, outputs)
+    steps = kind_of(simulation.join).steps(simulation.join)
+    for step, (name, side) in enumerate(steps):
+        mine = outputs.of(side)
+        mine = mine[mine["step"] == step].sort_values(["output", "place"])
+        lengths = np.bincount(mine["output"], minlength=len(outputs))
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        rows = _taken(simulation, side, mine["row"].to_numpy()).to_struct_array().combine_chunks()
+        columns[name] = pa.ListArray.from_arrays(pa.array(offsets), rows)
+    spans = {name: pa.array(outputs.table[name].to_numpy(), pa.timestamp("us", "UTC")) for name in ("start", "end")}
+    waited = pa.array(outputs.table[sink_reader.WAITED_FOR].tolist(), pa.string())
+    batch = pa.array(outputs.table["batch"].to_numpy(), pa.int64())
+    return pa.table(columns | spans | {sink_reader.WAITED_FOR: waited, "batch": batch})
 
 
 def _keys(simulation: Simulation, outputs: Outputs) -> dict[str, pa.Array]:

@@ -6,11 +6,12 @@ A difference is a mismatch, a bug of the workbench, and is reported as one.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -72,7 +73,7 @@ def compare(
             compared(
                 "left row, right row, window and micro-batch of what came out",
                 output_facts(outcome.outputs, grouped, emission(simulation.join).sides),
-                output_facts(sink_reader.outputs(execution.raw_output), grouped),
+                output_facts(sink_reader.outputs(execution.raw_output, simulation.join), grouped),
             ),
             compared(
                 operator.drops,
@@ -168,9 +169,23 @@ def output_facts(outputs: Outputs, grouped: bool, sides: tuple[Side, ...] = SIDE
     sides
         The sides whose rows come out.
     """
+    if "step" in outputs.members:
+        return _facts_of_matches(outputs)
     rows = outputs.emitted(sides)
     names = ["left", "right", "start", "end", "batch", *(["further"] if grouped else [])]
     return _columns(*(rows[name] for name in names))
+
+
+def _facts_of_matches(outputs: Outputs) -> Micros:
+    """A match in one row: its first rows, times and micro-batch, and a checksum of which row is where in it."""
+    members = outputs.members.sort_values(["output", "step", "place"])
+    words = defaultdict[int, list[tuple[int, ...]]](list)
+    for output, *own in members[["output", "step", "place", "side", "row"]].itertuples(index=False, name=None):
+        words[output].append(tuple(own))
+    waited = outputs.table["waited_for"].tolist()
+    sums = [crc32(repr((words[output], each)).encode()) for output, each in enumerate(waited)]
+    spans = (outputs.table[name] for name in ("start", "end", "batch"))
+    return _columns(outputs.first("left"), outputs.first("right"), *spans, np.array(sums, dtype=np.int64))
 
 
 def _numbered(counts: Micros) -> Micros:

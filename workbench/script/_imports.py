@@ -15,7 +15,6 @@ import argparse
 import hashlib
 import json
 import os
-import re
 import sys
 import time
 from collections import Counter

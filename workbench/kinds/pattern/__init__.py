@@ -1,1 +1,143 @@
 """Patterns: sequences of rows of both sides, in order of event time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.errors import ArgumentError, wrong
+from workbench.joins import How
+from workbench.kinds._kind import Field, Kind, Micros, Text
+from workbench.kinds._operator import PATTERN
+from workbench.kinds.interval import WithoutWindows
+from workbench.kinds.pattern import plan
+from workbench.literals import SIDES, Side
+from workbench.patterns import Pattern, Step, read_steps
+from workbench.patterns.checking import check_streams
+from workbench.plan.names import Names
+
+__all__ = ["KINDS", "Endless", "Within"]
+
+_EXAMPLE = (
+    'wb.step("sign_in", side="left", where=wb.col("action") == "sign_in"), '
+    'wb.followed_by("declined", side="right", where=(wb.col("status") == "declined") & (wb.col("amount") < 5))'
+    ".one_or_more(), "
+    'wb.followed_by("paid", side="right", where=(wb.col("status") == "accepted") & (wb.col("amount") > 500))'
+)
+_STEPS_HELP = (
+    "What follows what: wb.step, then wb.next (the very next row), wb.followed_by (the next one that fits) or "
+    "wb.followed_by_any (any later one that fits); wb.not_next and wb.not_followed_by for what must not come; "
+    ".one_or_more(), .times(2), .optional(), .greedy() say how often."
+)
+_SKIP_HELP = "What goes when a match comes out: no skip, to next, past last event, to first <step>, to last <step>."
+_WITHIN_HELP = "The last row of a match comes less than this after the first one."
+
+
+def _read_skip(text: str, argument: str) -> str:
+    if not text.strip():
+        raise wrong(argument, text, "use no skip, to next, past last event, to first <step> or to last <step>")
+    return text.strip()
+
+
+class _Patterns(WithoutWindows[Pattern]):
+    """What both have in common."""
+
+    scenario = "user_actions"
+    texts = (
+        Text("steps", "Steps", _EXAMPLE, _STEPS_HELP, read_steps),
+        Text("skip", "Skip", "past last event", _SKIP_HELP, _read_skip),
+    )
+    hows: tuple[How, ...] = ()
+    no_how = "a match has a list of rows for each step: it has no how"
+    grouped = True
+    operator = PATTERN
+    reserved = frozenset({"start", "end", "waited_for", "batch"})
+
+    def steps(self, join: Pattern) -> tuple[tuple[str, Side], ...]:
+        return tuple((each.name, each.side or "left") for each in join.taken)
+
+    def typed(self, join: Pattern) -> dict[str, str | bool]:
+        steps = ", ".join(map(repr, join.steps))
+        within = {} if join.within is None else {"within": times.text(join.within)}
+        return {"steps": steps, "skip": join.skip, **within}
+
+    def changed(self, join: Pattern, **spans: Any) -> Pattern:
+        within = spans.get("within", join.within)
+        return Pattern(*join.steps, within=within, skip=join.skip, most=join.most)
+
+    def check(self, join: Pattern, left: Any, right: Any) -> None:
+        super().check(join, left, right)
+        types: dict[Side, dict[str, Any]] = {
+            side: {each.name: each.type for each in stream.table.schema}
+            for side, stream in zip(SIDES, (left, right), strict=True)
+        }
+        check_streams(join, types, tuple(left.key))
+
+    def plan(self, join: Pattern, names: Names, finish: bool) -> str:
+        return plan.render(join, names, finish)
+
+    def assignment(self, join: Pattern) -> None:
+        return None
+
+    def drops_null_keys(self, join: Pattern) -> tuple[bool, bool]:
+        return True, True
+
+    def flink_query(self, join: Pattern, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+        raise ArgumentError(
+            f"join: got {join!r}; Flink SQL's MATCH_RECOGNIZE is of one table: "
+            "a pattern over two streams is a job of the DataStream API (wb.flink.java)"
+        )
+
+    def held_by(self, join: Pattern, side: Side) -> str:
+        return "the watermark, and then a partial match"
+
+    def waits_until(self, join: Pattern, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
+        return f"until the watermark has passed {moment(end)}"
+
+    def alone(self, join: Pattern, side: Side, other: str, meant: str) -> str:
+        return "it is in no match"
+
+    def missed(self, join: Pattern, apart: Micros) -> Micros:
+        return np.full(len(apart), "in no match", dtype=object)
+
+    def waits(self, join: Pattern, side: Side) -> int:
+        return 0 if join.within is None else times.micros(join.within)
+
+    def fixes(self, search: Any) -> list[pd.DataFrame]:
+        return []
+
+
+class Within(_Patterns):
+    """Patterns whose matches come to their end within a time."""
+
+    name = "pattern"
+    label = "Pattern"
+    fields = (Field("within", "Within", "15 minutes", _WITHIN_HELP, "a time", times.positive),)
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, Pattern) and join.within is not None
+
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> Pattern:
+        steps: tuple[Step, ...] = read_steps(texts["steps"], "steps")
+        return Pattern(*steps, within=texts["within"], skip=texts["skip"])
+
+
+class Endless(_Patterns):
+    """Patterns that wait for ever."""
+
+    name = "pattern_without_end"
+    label = "Pattern, however long"
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, Pattern) and join.within is None
+
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> Pattern:
+        steps: tuple[Step, ...] = read_steps(texts["steps"], "steps")
+        return Pattern(*steps, skip=texts["skip"])
+
+
+KINDS: tuple[Kind[Any], ...] = (Within(), Endless())

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from workbench.conditions import Condition, earlier
 from workbench.flink.conditions import java
 from workbench.flink.syntax import duration, java_text
-from workbench.kinds.pattern.checking import kinds_of, side_of
 from workbench.literals import SIDES, Side
 from workbench.patterns import Pattern, Step, skip_of
+from workbench.patterns.checking import kinds_of, side_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from workbench.conditions import Condition, Kind, check, earlier
 from workbench.errors import ArgumentError, wrong
-from workbench.kinds.pattern.automaton import automaton
 from workbench.literals import Side
-from workbench.patterns import Pattern
+from workbench.patterns._pattern import Pattern
+from workbench.patterns.automaton import automaton
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,5 +65,3 @@ def check_streams(pattern: Pattern, types: Mapping[Side, Mapping[str, pa.DataTyp
     for asked in automaton(pattern).asked:
         if asked.where is not None:
             kinds_of(pattern, asked.side, asked.where, types)
-
-

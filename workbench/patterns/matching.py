@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from workbench.kinds.pattern.automaton import Automaton, State, Test
-from workbench.patterns import Pattern, skip_of
+from workbench.patterns._pattern import Pattern, skip_of
+from workbench.patterns.automaton import Automaton, State, Test
 
 __all__ = ["Found", "Matcher", "Path", "paths"]
 
@@ -194,9 +194,9 @@ class Matcher:
             if self._skip != "no skip" and partial.items and _order(first) > _order(partial.items[0]):
                 break
             self.complete.poll()
-            assert first.path is not None  # a match has a row
-            self._prune(first.path)
-            yield Found(first.path, at)
+            if first.path is not None:  # a match has a row
+                self._prune(first.path)
+                yield Found(first.path, at)
 
     def _prune(self, match: Path) -> None:
         rows = match.rows()
@@ -244,7 +244,7 @@ def _order(of: _Partial) -> float:
 
 
 class _Queue:
-    """Partial matches in the order of Java's ``PriorityQueue``, which says which of those with one first row is next."""
+    """Partial matches in the order of Java's ``PriorityQueue``: it says which of those with one first row is next."""
 
     def __init__(self, items: list[_Partial]) -> None:
         self.items = items

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from workbench.conditions import Condition
 from workbench.literals import Side
-from workbench.patterns import Contiguity, Pattern, Step
+from workbench.patterns._pattern import Pattern
+from workbench.patterns._steps import Contiguity, Step
 from workbench.times import micros
 
 __all__ = ["Asked", "Automaton", "Move", "State", "Test", "automaton"]

@@ -1,0 +1,295 @@
+"""Matches of a pattern: what a processor that follows the rows of each key finds behind the watermark."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from functools import reduce
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from workbench.conditions import HELPERS, Column, EarlierColumn, columns, earlier, python
+from workbench.errors import TooLargeError
+from workbench.joins import Join
+from workbench.kinds import Micros, kind_of
+from workbench.literals import SIDES, Side
+from workbench.model import _hash_join
+from workbench.model._outcome import Outcome, on_time, present
+from workbench.model._outputs import Outputs
+from workbench.model._shared import Shared
+from workbench.model._watermarks import ENDED, Watermarks
+from workbench.model.conditions import is_true
+from workbench.patterns import Pattern
+from workbench.patterns.automaton import Asked, Automaton, automaton
+from workbench.patterns.checking import kinds_of, side_of
+from workbench.patterns.matching import Found, Matcher, Path, paths
+from workbench.spark_versions import SparkFacts
+from workbench.streams import Stream
+
+__all__ = ["replay"]
+
+Holds = Callable[[int, Path | None], Sequence[bool]]
+
+
+def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts) -> Outcome:
+    """What comes out of a pattern; arguments as in `workbench.model._operators.OperatorModel`.
+
+    A row is in state until the watermark has passed it, and then as long as a partial match holds it.
+    """
+    pattern, count = cast(Pattern, join), len(marks)
+    made = automaton(pattern)
+    rows = _in_order(sides, marks)
+    holds = _holds(pattern, made, rows, shared)
+    found: list[tuple[int, Found]] = []
+    gone, some = np.full(len(rows), count), np.zeros(count + 1, dtype=np.int64)
+    at, key, closes = (rows[name].to_numpy() for name in ("at", "key", "closes"))
+    gone[closes < count] = closes[closes < count]
+    begins = np.flatnonzero(np.diff(key, prepend=-1))
+    for begin, end in zip(begins.tolist(), np.append(begins[1:], len(rows)).tolist(), strict=True):
+        keys = _Key(pattern, made, holds, marks, shared.named(int(key[begin])))
+        mine = range(begin, begin + int(np.searchsorted(closes[begin:end], count)))
+        found += keys.follow(mine, at, closes)
+        gone[list(keys.held_since)] = count
+        for row, batch in keys.left.items():
+            gone[row] = batch
+        some += keys.some(count)
+    return _outcome(pattern, marks, sides, shared, rows.assign(gone=gone), found, np.cumsum(some[:count]))
+
+
+class _Key:
+    """The rows of one key, micro-batch after micro-batch."""
+
+    def __init__(self, pattern: Pattern, made: Automaton, holds: Holds, marks: Watermarks, named: str) -> None:
+        self._pattern, self._marks, self._named = pattern, marks, named
+        self._matcher = Matcher(pattern, made, holds)
+        self._changes: list[tuple[int, int]] = []
+        self.held_since: dict[int, int] = {}
+        self.left: dict[int, int] = {}
+        """In which micro-batch each row that is no longer held went, by its number."""
+
+    def follow(self, rows: range, at: Micros, closes: Micros) -> list[tuple[int, Found]]:
+        """What comes out, each with its micro-batch."""
+        found: list[tuple[int, Found]] = []
+        eviction, count = self._marks.eviction, len(self._marks)
+        place, before = rows.start, None
+        while True:
+            due = self._matcher.next_end()
+            batches = [int(np.searchsorted(eviction, min(due, ENDED)))] if due is not None else []
+            batches += [int(closes[place])] if place < rows.stop else []
+            batch = min(batches, default=count)
+            if batch >= count:
+                return found
+            out: list[Found] = []
+            while place < rows.stop and closes[place] == batch:
+                moment = int(at[place])
+                if moment != before:
+                    out += self._matcher.pass_time(moment)
+                before = moment
+                out += self._matcher.take(place, moment)
+                self._check()
+                place += 1
+            mark = int(eviction[batch])
+            out += self._matcher.pass_time(2**62 if mark >= ENDED else mark)
+            found += [(batch, each) for each in out]
+            self._note(batch, range(rows.start, place), closes)
+
+    def _check(self) -> None:
+        held = sum(path.length for path in self._matcher.held())
+        if held > self._pattern.most:
+            raise TooLargeError(
+                f"most: got {self._pattern.most:,}; the partial matches of key {self._named} hold more rows than that: "
+                "set a shorter within, or a larger most",
+                held,
+            )
+
+    def _note(self, batch: int, rows: range, closes: Micros) -> None:
+        """Which rows are held after a micro-batch."""
+        alive = {path.row for path in paths(self._matcher.held())}
+        for row in set(self.held_since) - alive:
+            self.left[row] = batch
+            del self.held_since[row]
+        for row in alive - set(self.held_since):
+            self.held_since[row] = batch
+        now = int(bool(alive))
+        if now != sum(each for _, each in self._changes):
+            self._changes.append((batch, 1 if now else -1))
+
+    def some(self, count: int) -> Micros:
+        """In which micro-batches partial matches begin to be in state (1), and end to be (-1)."""
+        changes = np.zeros(count + 1, dtype=np.int64)
+        for batch, change in self._changes:
+            changes[batch] += change
+        return changes
+
+
+def _in_order(sides: dict[Side, pd.DataFrame], marks: Watermarks) -> pd.DataFrame:
+    """The rows that reach the processor, in order of key, time, side and arrival: their number is their place."""
+    parts = []
+    for number, side in enumerate(SIDES):
+        mine = sides[side]
+        place = np.flatnonzero(on_time(mine) & (mine["key"] >= 0).to_numpy())
+        taken = mine.iloc[place]
+        parts.append(
+            pd.DataFrame(
+                {
+                    "key": taken["key"].to_numpy(),
+                    "at": taken["start"].to_numpy(),
+                    "side": number,
+                    "row": taken["row"].to_numpy(),
+                    "assignment": place,
+                    "batch": taken["batch"].to_numpy(),
+                }
+            )
+        )
+    rows = pd.concat(parts, ignore_index=True)
+    rows["closes"] = np.maximum(rows["batch"], np.searchsorted(marks.eviction, np.minimum(rows["at"], ENDED)))
+    return rows.sort_values(["key", "at", "side", "row"], ignore_index=True)
+
+
+def _holds(pattern: Pattern, made: Automaton, rows: pd.DataFrame, shared: Shared) -> Holds:
+    """Of a row and the rows of a partial match before it what is asked of rows holds."""
+    streams = dict(zip(SIDES, shared.streams, strict=True))
+    types = {side: {each.name: each.type for each in stream.table.schema} for side, stream in streams.items()}
+    side, row = rows["side"].to_numpy(), rows["row"].to_numpy()
+    alone = np.zeros((len(rows), len(made.asked)), dtype=bool)
+    later: list[tuple[int, Callable[[int, Path | None], Any]]] = []
+    for number, asked in enumerate(made.asked):
+        stream, mine = streams[asked.side], side == SIDES.index(asked.side)
+        if asked.where is None:
+            alone[mine, number] = True
+        elif next(earlier(asked.where), None) is None:
+            kinds = kinds_of(pattern, asked.side, asked.where, types)
+            table = {name: stream.table.column(name).combine_chunks() for name in columns(asked.where)}
+            alone[mine, number] = is_true(asked.where, kinds, table)[row[mine]]
+        else:
+            later.append((number, _with_earlier(pattern, asked, streams, types, rows)))
+            alone[mine, number] = True
+    known: list[list[bool]] = alone.tolist()
+    if not later:
+        return lambda row, path: known[row]
+
+    def holds(row: int, path: Path | None) -> list[bool]:
+        asked = known[row].copy()
+        for number, test in later:
+            asked[number] = asked[number] and test(row, path) is True
+        return asked
+
+    return holds
+
+
+def _with_earlier(
+    pattern: Pattern, asked: Asked, streams: dict[Side, Stream], types: Any, rows: pd.DataFrame
+) -> Callable[[int, Path | None], Any]:
+    """A condition on a row and on earlier rows of its match."""
+    where = asked.where
+    if where is None:
+        raise TypeError("no condition")
+    values: dict[str, list[Any]] = {}
+    numbers = rows["row"].to_numpy()
+    steps = {each.name: each for each in earlier(where)}
+    for name in columns(where):
+        if name in steps:
+            of = side_of(pattern, steps[name].step)
+            values[name] = _plain(streams[of], steps[name].column, numbers, rows["side"].to_numpy() == SIDES.index(of))
+        else:
+            of = asked.side
+            values[name] = _plain(streams[of], name, numbers, rows["side"].to_numpy() == SIDES.index(of))
+
+    def last(name: str, path: Path | None) -> Any:
+        step = steps[name].step
+        while path is not None and path.step != step:
+            path = path.before
+        return None if path is None else values[name][path.row]
+
+    def column(of: Column | EarlierColumn) -> str:
+        return f"last({of.name!r}, path)" if isinstance(of, EarlierColumn) else f"values[{of.name!r}][row]"
+
+    text = python(where, kinds_of(pattern, asked.side, where, types), column)
+    known: dict[str, Any] = {"operator": operator, "re": re, "Decimal": Decimal, "last": last, "values": values}
+    exec(HELPERS, known)  # noqa: S102 - our own text
+    made: Callable[[int, Path | None], Any] = eval(f"lambda row, path: {text}", known)  # noqa: S307 - the user's text is quoted
+    return made
+
+
+def _plain(stream: Stream, name: str, numbers: Micros, mine: Any) -> list[Any]:
+    """A column's values by the number of the row in order, as Python has them; times are whole numbers."""
+    import pyarrow as pa
+
+    column = stream.table.column(name)
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
+    taken = column.take(pa.array(np.where(mine, numbers, 0))) if len(column) else pa.nulls(len(numbers))
+    return list(taken.to_pylist())
+
+
+def _outcome(
+    pattern: Pattern,
+    marks: Watermarks,
+    sides: dict[Side, pd.DataFrame],
+    shared: Shared,
+    rows: pd.DataFrame,
+    found: list[tuple[int, Found]],
+    some: Micros,
+) -> Outcome:
+    for number, side in enumerate(SIDES):
+        mine, own = sides[side], rows[rows["side"] == number]
+        gone = mine["batch"].to_numpy().copy()
+        gone[own["assignment"]] = np.maximum(own["gone"], own["batch"])
+        mine["evicted_in"] = gone
+        mine["leaves_at"] = mine["start"]
+        mine["held"] = on_time(mine) & (mine["evicted_in"] > mine["batch"])
+        mine["waits"], mine["group"] = False, np.full(len(mine), -1, dtype=np.int8)
+    outputs = _outputs(pattern, rows, found)
+    is_match = outputs.table["matched"].to_numpy()
+    for side in SIDES:
+        members = outputs.of(side)
+        matched = np.zeros(len(sides[side]), dtype=bool)
+        matched[members["assignment"].to_numpy()[is_match[members["output"].to_numpy()]]] = True
+        sides[side]["matched"] = matched
+    held = [
+        present(mine["batch"].to_numpy()[mine["held"]], mine["evicted_in"].to_numpy()[mine["held"]], len(marks))
+        for mine in sides.values()
+    ]
+    counted = reduce(operator.add, held) + some
+    none = np.zeros(len(marks), int)
+    return Outcome(marks, shared.keys_of(pattern), sides, outputs, _hash_join.no_groups(), none, counted)
+
+
+def _outputs(pattern: Pattern, rows: pd.DataFrame, found: list[tuple[int, Found]]) -> Outputs:
+    """Matches, and partial matches that were given up; see `Outputs`."""
+    steps = [name for name, _ in kind_of(pattern).steps(pattern)]
+    table, members = defaultdict[str, list[Any]](list), defaultdict[str, list[int]](list)
+    for output, (batch, each) in enumerate(found):
+        path = each.path.rows()
+        for name, value in (("start", path[0].at), ("end", path[-1].at), ("batch", batch)):
+            table[name].append(value)
+        table["matched"].append(not each.waited_for)
+        table["waited_for"].append(each.waited_for or None)
+        places: dict[str, int] = defaultdict(int)
+        for row in path:
+            own = (output, row.row, steps.index(row.step), places[row.step])
+            for name, value in zip(("output", "number", "step", "place"), own, strict=True):
+                members[name].append(value)
+            places[row.step] += 1
+    numbers = np.array(members["number"], dtype=np.int64)
+    inside = pd.DataFrame(
+        {
+            "side": rows["side"].to_numpy()[numbers].astype(np.int8),
+            "output": np.array(members["output"], dtype=np.int64),
+            "row": rows["row"].to_numpy()[numbers],
+            "assignment": rows["assignment"].to_numpy()[numbers],
+            "step": np.array(members["step"], dtype=np.int64),
+            "place": np.array(members["place"], dtype=np.int64),
+        }
+    )
+    spans = {name: np.array(table[name], dtype=np.int64) for name in ("start", "end", "batch")}
+    waited_for = pd.Series(table["waited_for"], dtype=object)
+    made = pd.DataFrame(spans).assign(
+        waited_for=waited_for, matched=np.array(table["matched"], dtype=bool), emitted=True
+    )
+    return Outputs(made, inside.sort_values(["side", "output", "row"], kind="stable", ignore_index=True))
