@@ -43,6 +43,7 @@ Setting = Literal[
     "offset",
     "gap",
     "tolerance",
+    "within",
     "allowed_lateness",
 ]
 """What a fix or advice changes: of a stream, of the run, or a time span of the join or its window.

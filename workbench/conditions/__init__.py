@@ -27,7 +27,7 @@ from workbench.conditions._nodes import (
     plain_text,
 )
 from workbench.conditions._python import HELPERS, python
-from workbench.conditions._reading import of_tree, read
+from workbench.conditions._reading import of_tree, read, tree_of
 
 __all__ = [
     "HELPERS",
@@ -59,4 +59,5 @@ __all__ = [
     "python",
     "read",
     "row",
+    "tree_of",
 ]

@@ -14,7 +14,7 @@ from workbench.conditions._columns import col, row
 from workbench.conditions._nodes import Condition, Value
 from workbench.errors import ArgumentError, wrong
 
-__all__ = ["of_tree", "read"]
+__all__ = ["of_tree", "read", "tree_of"]
 
 _LONGEST = 1_000_000
 _SIGNS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
@@ -61,10 +61,7 @@ def read(text: str, argument: str) -> Condition:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise wrong(argument, text, remedy)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # of an escape that is none
-            tree = ast.parse(text.strip(), mode="eval")
-        found = _read(tree.body)
+        found = _read(tree_of(text.strip()))
     except ArgumentError as error:
         raise wrong(argument, text, error.remedy) from None
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
@@ -72,6 +69,19 @@ def read(text: str, argument: str) -> Condition:
     if not isinstance(found, Condition):
         raise wrong(argument, text, remedy)
     return found
+
+
+def tree_of(text: str) -> ast.expr:
+    """A text as a tree of Python's. Nothing of it is run.
+
+    Raises
+    ------
+    SyntaxError, ValueError, RecursionError, MemoryError
+        If it is no expression of Python's.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # of an escape that is none
+        return ast.parse(text, mode="eval").body
 
 
 def of_tree(node: ast.expr) -> Condition:

@@ -57,6 +57,7 @@ class Search:
 
     def __init__(self, simulation: Simulation, asked: Mapping[Side, Micros] | None = None) -> None:
         join, outcome = simulation.join, simulation.outcome
+        self.simulation = simulation
         streams = (simulation.left, simulation.right)
         self.join, self.finish, self.policy, self.outcome = join, simulation.finish, simulation.policy, outcome
         self.time = {side: stream.event_times for side, stream in zip(SIDES, streams, strict=True)}

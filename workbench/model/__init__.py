@@ -26,6 +26,7 @@ from workbench.model._watermarks import (
     query_watermark,
     watermarks,
 )
+from workbench.model.conditions import is_true
 from workbench.model.definition import MOST, at_most, check_size, common_type, key_codes, matches
 from workbench.model.rules import OPERATORS, Met
 from workbench.streams import NOTHING
@@ -60,6 +61,7 @@ __all__ = [
     "in_force_on_time",
     "in_sql",
     "is_index",
+    "is_true",
     "key_codes",
     "matches",
     "members",

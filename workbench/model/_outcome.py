@@ -61,6 +61,11 @@ class Outcome:
         How many groups are open after each micro-batch.
     counted
         What Spark counts in state after each micro-batch, where that is neither its rows nor its groups.
+    partial
+        Of a pattern, for each row (``side``, ``row``: the index) the longest partial match that it was in and that came
+        to nothing: ``step`` (that took the row), ``length`` (how many rows), ``cause``, ``waited_for``, ``at`` (as in
+        `workbench.patterns.matching.Ended`), ``start`` (the time of its first row), ``by_side``, ``by_row`` (the row
+        that ended it; empty and -1 without one).
     """
 
     marks: Watermarks
@@ -70,6 +75,7 @@ class Outcome:
     groups: pd.DataFrame
     open_groups: Micros
     counted: Micros | None = None
+    partial: pd.DataFrame | None = None
 
     def held_after(self, batch: int, side: Side) -> pd.DataFrame:
         """The assignments of a side that are in state after a micro-batch."""

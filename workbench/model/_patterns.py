@@ -6,6 +6,7 @@ import operator
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
 from typing import Any, cast
@@ -27,7 +28,7 @@ from workbench.model.conditions import is_true
 from workbench.patterns import Pattern
 from workbench.patterns.automaton import Asked, Automaton, automaton
 from workbench.patterns.checking import kinds_of, side_of
-from workbench.patterns.matching import Found, Matcher, Path, paths
+from workbench.patterns.matching import Ended, Found, Matcher, Path, paths
 from workbench.spark_versions import SparkFacts
 from workbench.streams import Stream
 
@@ -46,6 +47,7 @@ def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], share
     rows = _in_order(sides, marks)
     holds = _holds(pattern, made, rows, shared)
     found: list[tuple[int, Found]] = []
+    longest: dict[int, tuple[Ended, Path]] = {}
     gone, some = np.full(len(rows), count), np.zeros(count + 1, dtype=np.int64)
     at, key, closes = (rows[name].to_numpy() for name in ("at", "key", "closes"))
     gone[closes < count] = closes[closes < count]
@@ -54,11 +56,45 @@ def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], share
         keys = _Key(pattern, made, holds, marks, shared.named(int(key[begin])))
         mine = range(begin, begin + int(np.searchsorted(closes[begin:end], count)))
         found += keys.follow(mine, at, closes)
+        for each in keys.ended():
+            _keep_longest(longest, each)
         gone[list(keys.held_since)] = count
         for row, batch in keys.left.items():
             gone[row] = batch
         some += keys.some(count)
-    return _outcome(pattern, marks, sides, shared, rows.assign(gone=gone), found, np.cumsum(some[:count]))
+    outcome = _outcome(pattern, marks, sides, shared, rows.assign(gone=gone), found, np.cumsum(some[:count]))
+    return replace(outcome, partial=_longest(rows, longest))
+
+
+def _keep_longest(longest: dict[int, tuple[Ended, Path]], ended: Ended) -> None:
+    """Note of each row of a partial match that has ended that it was in it, where it was in no longer one."""
+    path: Path | None = ended.path
+    while path is not None:
+        if path.row not in longest or longest[path.row][0].path.length < ended.path.length:
+            longest[path.row] = ended, path
+        path = path.before
+
+
+def _longest(rows: pd.DataFrame, longest: dict[int, tuple[Ended, Path]]) -> pd.DataFrame:
+    """`Outcome.partial`."""
+    side, row = rows["side"].tolist(), rows["row"].tolist()
+    found = [
+        (
+            SIDES[side[number]],
+            row[number],
+            path.step,
+            ended.path.length,
+            ended.cause,
+            ended.waited_for,
+            ended.at,
+            ended.path.rows()[0].at,
+            SIDES[side[ended.by]] if ended.by >= 0 else "",
+            row[ended.by] if ended.by >= 0 else -1,
+        )
+        for number, (ended, path) in longest.items()
+    ]
+    names = ["side", "row", "step", "length", "cause", "waited_for", "at", "start", "by_side", "by_row"]
+    return pd.DataFrame(found, columns=names).astype({"at": object}).set_index(["side", "row"])
 
 
 class _Key:
@@ -118,6 +154,10 @@ class _Key:
         now = int(bool(alive))
         if now != sum(each for _, each in self._changes):
             self._changes.append((batch, 1 if now else -1))
+
+    def ended(self) -> list[Ended]:
+        """The partial matches that have come to nothing, and those that wait."""
+        return self._matcher.ended + self._matcher.waiting()
 
     def some(self, count: int) -> Micros:
         """In which micro-batches partial matches begin to be in state (1), and end to be (-1)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from typing import Any
 
 from workbench import conditions
@@ -44,12 +43,10 @@ def read_steps(text: str, argument: str) -> tuple[Step, ...]:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise wrong(argument, text, remedy)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # of an escape that is none
-            tree = ast.parse(f"({text.strip().rstrip(',')},)", mode="eval")
-        if not isinstance(tree.body, ast.Tuple):
+        tree = conditions.tree_of(f"({text.strip().rstrip(',')},)")
+        if not isinstance(tree, ast.Tuple):
             raise TypeError(text)
-        steps = tuple(_step(each) for each in tree.body.elts)
+        steps = tuple(_step(each) for each in tree.elts)
     except ArgumentError:
         raise
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):

@@ -90,6 +90,8 @@ class State:
     ----------
     step
         The name of the step; empty in the final state.
+    waits_for
+        The name of the step that must come for it to go on: another one where this one may be left out, or has come.
     kind
         ``final``: it is a match; ``stop``: it is none any more; ``pending``: it is one once its time has passed.
     within
@@ -99,6 +101,7 @@ class State:
     """
 
     step: str
+    waits_for: str
     kind: StateKind
     within: int
     moves: tuple[Move, ...]
@@ -131,10 +134,26 @@ def automaton(pattern: Pattern) -> Automaton:
     made = _Builder(pattern)
     start = made.whole()
     states = tuple(
-        State(each.step, each.kind, each.within, tuple(Move(a, t.number, test) for a, t, test in each.moves))
+        State(
+            each.step,
+            _waits_for(each),
+            each.kind,
+            each.within,
+            tuple(Move(a, t.number, test) for a, t, test in each.moves),
+        )
         for each in made.states
     )
     return Automaton(states, start.number, tuple(made.asked), _micros(pattern.within))
+
+
+def _waits_for(state: _State) -> str:
+    """The step of the first state from here on that does not proceed to another."""
+    seen = [state]
+    while onward := [to for action, to, _ in seen[-1].moves if action == "proceed" and to.kind != "stop"]:
+        if onward[-1].kind == "final" or onward[-1] in seen:
+            break
+        seen.append(onward[-1])
+    return seen[-1].step
 
 
 def _micros(span: Any) -> int:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from workbench.patterns._pattern import Pattern, skip_of
 from workbench.patterns.automaton import Automaton, State, Test
 
-__all__ = ["Found", "Matcher", "Path", "paths"]
+__all__ = ["Ended", "Found", "Matcher", "Path", "paths"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -74,6 +75,32 @@ class Found:
     waited_for: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A partial match that has come to nothing, or waits.
+
+    Attributes
+    ----------
+    path
+        Its rows.
+    cause
+        ``timed out``; ``stopped`` (by a row that must not come), ``broken`` (by one that it could not go on with),
+        ``skipped`` (as a match excludes it); ``waits``.
+    waited_for
+        The step that it waited for.
+    at
+        The event time at which it ended, or will be given up, in microseconds; None: it waits for ever.
+    by
+        The number of the row that ended it, of a match the last one; -1 where there is none.
+    """
+
+    path: Path
+    cause: Literal["timed out", "stopped", "broken", "skipped", "waits"]
+    waited_for: str
+    at: int | None
+    by: int = -1
+
+
 class Matcher:
     """The partial matches of one key.
 
@@ -92,22 +119,27 @@ class Matcher:
         self._skip, self._named = skip_of(pattern)
         self.partial = _Queue([_Partial(automaton.start)])
         self.complete = _Queue([])
+        self.ended: list[Ended] = []
 
     def take(self, row: int, at: int) -> Iterator[Found]:
         """What comes out with the next row, after `pass_time` has been called for its event time."""
         partial, complete = _Queue([]), _Queue([])
         for each in self.partial.items:
-            kept, stopped = [], False
+            kept, stopped, made = [], False, False
             for after in self._after(each, row, at):
                 match self._state(after).kind:
                     case "final":
                         complete.add(after)
+                        made = True
                     case "stop":
                         stopped = True
                     case _:
                         kept.append(after)
             for after in () if stopped else kept:
                 partial.add(after)
+            if each.path is not None and (stopped or not (kept or made)):
+                cause: Literal["stopped", "broken"] = "stopped" if stopped else "broken"
+                self.ended.append(Ended(each.path, cause, self._state(each).waits_for, at, row))
         yield from self._release(partial, complete, at)
 
     def pass_time(self, until: int) -> Iterator[Found]:
@@ -120,7 +152,8 @@ class Matcher:
                 elif self._state(each).kind == "pending":
                     complete.add(each)
                 else:
-                    yield Found(each.path, ends, self._state(each).step)
+                    self.ended.append(Ended(each.path, "timed out", self._state(each).waits_for, ends))
+                    yield Found(each.path, ends, self._state(each).waits_for)
             yield from self._release(partial, complete, ends)
 
     def next_end(self) -> int | None:
@@ -131,9 +164,12 @@ class Matcher:
         """The rows of all partial matches, and of matches that wait for others, those of each from the last one."""
         return [each.path for queue in (self.partial, self.complete) for each in queue.items if each.path is not None]
 
-    def waiting(self) -> list[tuple[Path, State]]:
-        """The partial matches, each with the state that it is in."""
-        return [(each.path, self._state(each)) for each in self.partial.items if each.path is not None]
+    def waiting(self) -> list[Ended]:
+        """The partial matches that wait."""
+        every = [(each.path, each) for each in self.partial.items]
+        return [
+            Ended(path, "waits", self._state(of).waits_for, self._end(of)) for path, of in every if path is not None
+        ]
 
     def _state(self, of: _Partial) -> State:
         return self._automaton.states[of.state]
@@ -195,10 +231,10 @@ class Matcher:
                 break
             self.complete.poll()
             if first.path is not None:  # a match has a row
-                self._prune(first.path)
+                self._prune(first.path, at)
                 yield Found(first.path, at)
 
-    def _prune(self, match: Path) -> None:
+    def _prune(self, match: Path, at: int) -> None:
         rows = match.rows()
         match self._skip:
             case "no skip":
@@ -213,7 +249,9 @@ class Matcher:
                     return
                 until, itself = named[0 if self._skip == "to first" else -1], False
         for queue in (self.partial, self.complete):
-            queue.drop(lambda each: each.first is not None and each.first.row < until + itself)
+            for each in queue.drop(lambda each: each.first is not None and each.first.row < until + itself):
+                if each.path is not None:
+                    self.ended.append(Ended(each.path, "skipped", self._state(each).waits_for, at, match.row))
 
 
 def paths(held: Sequence[Path]) -> set[Path]:
@@ -264,14 +302,14 @@ class _Queue:
             self.items[0] = last
             self._sink(0)
 
-    def drop(self, gone: Callable[[_Partial], bool]) -> None:
+    def drop(self, gone: Callable[[_Partial], bool]) -> list[_Partial]:
         """Take all those away for which something holds."""
-        kept = [each for each in self.items if not gone(each)]
-        if len(kept) == len(self.items):
-            return
-        self.items = kept
-        for place in range(len(kept) // 2 - 1, -1, -1):
-            self._sink(place)
+        dropped = [each for each in self.items if gone(each)]
+        if dropped:
+            self.items = [each for each in self.items if not gone(each)]
+            for place in range(len(self.items) // 2 - 1, -1, -1):
+                self._sink(place)
+        return dropped
 
     def _sink(self, place: int) -> None:
         items, item = self.items, self.items[place]

@@ -58,11 +58,39 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
         found[unmatched & (simulation.refused[side] > 0)] = met_none
     elif where is not None:
         found[unmatched & (simulation.refused[side] > 0)] = f"no row of {other} in reach satisfies {where.text}"
+    if kind.steps(simulation.join):
+        found[fate == "matched"] = "in a match"
+        found[late] = "late"
+        found[met] = "late, and would be in a match"
+        found[unmatched] = _of_pattern(simulation, side, np.flatnonzero(unmatched))
     found[passed] = f"the watermark had passed it, or its row of {other}"
     found[unmatched & (windows == 0)] = "in the gap between two windows"
     if simulation.facts.filtered is not None:
         found[unmatched & simulation.facts.filtered[side]] = "left out by the job's filters"
     return found
+
+
+def _of_pattern(simulation: Simulation, side: Side, rows: Micros) -> list[str]:
+    """How far rows that are in no match of a pattern came."""
+    partial = simulation.outcome.partial
+    if partial is None:
+        return ["in no match"] * len(rows)
+    causes = {
+        row: (cause, step)
+        for (of, row), cause, step in zip(partial.index, partial["cause"], partial["waited_for"], strict=True)
+        if of == side
+    }
+    words = {
+        "timed out": "in a partial match that waited too long for {}",
+        "stopped": "in a partial match, and then came a row that must not come",
+        "broken": "in a partial match, and then came a row other than {}",
+        "skipped": "in a partial match that another match excludes",
+        "waits": "in a partial match that waits for {}",
+    }
+    return [
+        words[causes[row][0]].format(causes[row][1]) if row in causes else "in no partial match"
+        for row in rows.tolist()
+    ]
 
 
 def kept_apart(simulation: Simulation, unmatched: dict[Side, Micros]) -> dict[Side, Micros]:

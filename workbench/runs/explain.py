@@ -17,6 +17,7 @@ from workbench.model import DATA, NOTHING, Condition, Micros, Simulation, on_tim
 from workbench.model.ordering import among
 from workbench.runs import firings, tables
 from workbench.runs.labels import Labels
+from workbench.runs.pattern_reasons import PatternReasons
 from workbench.runs.rule_reasons import RuleReasons
 
 __all__ = ["EXPLANATION", "Reasons", "fix_value", "rows", "some"]
@@ -135,6 +136,11 @@ class Reasons:
         return None if self.kind.rules is None else RuleReasons(self.simulation, self.labels)
 
     @cached_property
+    def _pattern(self) -> PatternReasons | None:
+        """What is said of patterns; None: the join is none."""
+        return PatternReasons(self.simulation, self.labels) if self.kind.steps(self.join) else None
+
+    @cached_property
     def _filtered(self) -> dict[Side, Any]:
         """Which rows the filters of a job leave out."""
         filtered = self.simulation.facts.filtered
@@ -168,6 +174,11 @@ class Reasons:
 
     def _matched(self, side: Side, chosen: Micros, tally: dict[str, Micros]) -> list[str]:
         other = self.labels.names[1 - SIDES.index(side)]
+        if self._pattern is not None:
+            return [
+                f"{self._pattern.of_matched(side, row)}, which comes out in micro-batch {self.first + int(batch)}"
+                for row, batch in zip(chosen.tolist(), self.fates[side]["decided_in"].to_numpy()[chosen], strict=True)
+            ]
         found = self._met(side, chosen)
         found = found.groupby("row").agg(size=("size", "sum"), batch=("batch", "min")).reindex(chosen)
         late, every = tally["late"][chosen], tally["all"][chosen]
@@ -316,6 +327,8 @@ class Reasons:
         kept = f"{self.labels.setting(setting, fix_value(setting, value))} would have kept it"
         if fix is None and self._rules is not None:
             return f"{kept}, though {'it would have met no rule' if side == 'left' else 'no row would have met it'}"
+        if fix is None and self._pattern is not None:
+            return f"{kept}, though it would be in no match"
         if fix is None:
             if partners and side == "right" and self.kind.choice is not None:
                 return f"{kept}, though it would be the partner of no row of {self.labels.names[0]}"
@@ -339,6 +352,8 @@ class Reasons:
             end = int(self.outcome.groups["end"].iloc[group])
         other = self.labels.names[1 - SIDES.index(side)]
         until = self.kind.waits_until(self.join, side, other, end, self.labels.moment)
+        if self._pattern is not None:
+            until = self._pattern.of_pending(side, row) or until
         if not self.kind.drops_late:
             return f"waiting: {until}"
         mark = int(self.marks.eviction[-1])
@@ -370,6 +385,10 @@ class Reasons:
             return "the job's filters leave it out, before it reaches the join"
         if self._rules is not None and partners and not self._dropped(side, row):
             return self._rules.of_unmatched(side, row) + (self._rules.otherwise(row) if side == "left" else "")
+        if self._pattern is not None and not self._dropped(side, row):
+            fix = self.fixes.get(RowId(side, row))
+            longer = f"; with {self._changed(fix)} it would be in a match" if fix is not None else ""
+            return self._pattern.of_unmatched(side, row) + longer
         refused = int(self.simulation.refused[side][row])
         if refused and self._where is not None:
             found = f"{_count(refused, 'row')} of {self.labels.names[1 - SIDES.index(side)]} in reach"

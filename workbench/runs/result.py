@@ -201,7 +201,8 @@ class Result:
 
         Columns: for joins ``left_<column>`` …, ``right_<column>`` … (left only for semi and anti); for coGroup the
         key columns, ``left`` and ``right`` (lists of dicts); where there are windows ``window_start`` and
-        ``window_end``; and ``batch``, Spark's micro-batch that wrote the row.
+        ``window_end``; for patterns the key columns, a list of dicts for each step, ``start`` and ``end`` (the times of
+        the first and the last row); and ``batch``, Spark's micro-batch that wrote the row.
         """
         from workbench.runs import tables
 
@@ -214,6 +215,17 @@ class Result:
         from workbench.engine import sink_reader
 
         return sink_reader.frame(self.raw_output, self.join, self.left, self.right)
+
+    @property
+    def timed_out(self) -> pd.DataFrame:
+        """The partial matches of a pattern that were given up; empty for other joins.
+
+        Columns: the key columns, a list of dicts for each step, ``start`` and ``end`` (the times of the first and the
+        last row), ``waited_for`` (the step that it waited for when its time had passed), ``batch``.
+        """
+        from workbench.engine import sink_reader
+
+        return sink_reader.timed_out(self.raw_output, self.join, self.left, self.right)
 
     @property
     def rows(self) -> pd.DataFrame:

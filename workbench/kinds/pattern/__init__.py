@@ -14,6 +14,7 @@ from workbench.joins import How
 from workbench.kinds._kind import Field, Kind, Micros, Text
 from workbench.kinds._operator import PATTERN
 from workbench.kinds.interval import WithoutWindows
+from workbench.kinds.pattern import fixes as pattern_fixes
 from workbench.kinds.pattern import plan
 from workbench.literals import SIDES, Side
 from workbench.patterns import Pattern, Step, read_steps
@@ -108,7 +109,7 @@ class _Patterns(WithoutWindows[Pattern]):
         return 0 if join.within is None else times.micros(join.within)
 
     def fixes(self, search: Any) -> list[pd.DataFrame]:
-        return []
+        return [pattern_fixes.delays(search), pattern_fixes.within(search)]
 
 
 class Within(_Patterns):

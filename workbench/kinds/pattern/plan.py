@@ -41,11 +41,11 @@ _TEMPLATE = template(
 {% endfor %}
     AFTER_ALL = {{ ended }}  # in the year 2161: only the end of the input is later
     STEPS = [{% for step in steps %}{{ step | literal }}{{ ", " if not loop.last }}{% endfor %}]
-    # each state: the step it waits for, what it is, how long after the row before, and what it does with a row:
+    # each state: its step, the one that must come, what it is, how long after the row before, what it does with a row:
     # take or ignore it and go on to a state, or proceed, which is to do what that state does, where the test is true
     STATES = [
 {% for state in states %}
-        ({{ state.step | literal }}, {{ state.kind | literal }}, {{ state.within }}, [{% for action, target, test in state.moves %}({{ action | literal }}, {{ target }}, lambda fits: {{ test }}){{ ", " if not loop.last }}{% endfor %}]),
+        ({{ state.step | literal }}, {{ state.waits_for | literal }}, {{ state.kind | literal }}, {{ state.within }}, [{% for action, target, test in state.moves %}({{ action | literal }}, {{ target }}, lambda fits: {{ test }}){{ ", " if not loop.last }}{% endfor %}]),
 {% endfor %}
     ]
     START, WITHIN, MOST = {{ start }}, {{ within }}, {{ most }}
@@ -75,7 +75,7 @@ _TEMPLATE = template(
         """What becomes of a partial match, as its state and its rows, with the next row."""
         looked_at = [state]
         while looked_at:
-            step, _, _, possible = STATES[looked_at.pop()]
+            step, *_, possible = STATES[looked_at.pop()]
             possible = [(action, target) for action, target, test in possible if test(fits)]
             looked_at += [target for action, target in possible if action == "proceed"]
             for action, target in possible:
@@ -93,9 +93,9 @@ _TEMPLATE = template(
     def final_from(state, fits):
         looked_at = [state]
         while looked_at:
-            for action, target, test in STATES[looked_at.pop()][3]:
+            for action, target, test in STATES[looked_at.pop()][4]:
                 if action == "proceed" and test(fits):
-                    if STATES[target][1] == "final":
+                    if STATES[target][2] == "final":
                         return target
                     looked_at.append(target)
         return None
@@ -105,7 +105,7 @@ _TEMPLATE = template(
         state, path = match
         if not path:
             return math.inf
-        own = path[-1][1][0] + STATES[state][2] if STATES[state][2] else math.inf
+        own = path[-1][1][0] + STATES[state][3] if STATES[state][3] else math.inf
         return min(own, path[0][1][0] + WITHIN if WITHIN else math.inf)
 
 {% if skips %}
@@ -213,7 +213,7 @@ _TEMPLATE = template(
             for state, path in self.partial:
                 kept, stopped = [], False
                 for after in moves(state, path, place, asked(self.held, path, place)):
-                    kind = STATES[after[0]][1]
+                    kind = STATES[after[0]][2]
                     if kind == "final":
                         {{ "push(complete, after)" if skips else "complete.append(after)" }}
                     elif kind == "stop":
@@ -232,13 +232,13 @@ _TEMPLATE = template(
             while (ends := min(map(end_of, self.partial))) <= until and ends < math.inf:
                 partial, complete = [], []
                 for match in self.partial:
-                    step, kind, _, _ = STATES[match[0]]
+                    _, waits_for, kind, *_ = STATES[match[0]]
                     if end_of(match) != ends:
                         {{ "push(partial, match)" if skips else "partial.append(match)" }}
                     elif kind == "pending":
                         {{ "push(complete, match)" if skips else "complete.append(match)" }}
                     else:
-                        yield self.output(match[1], step)
+                        yield self.output(match[1], waits_for)
                 yield from self.release(partial, complete)
 
         def release(self, partial, complete):
@@ -341,6 +341,7 @@ def render(join: Pattern, names: Names, finish: bool) -> str:
     states = [
         {
             "step": each.step,
+            "waits_for": each.waits_for,
             "kind": each.kind,
             "within": each.within,
             "moves": [(move.action, move.target, _test(move.test)) for move in each.moves],

@@ -1,0 +1,154 @@
+"""The smallest change of one setting that would have brought a row into a match."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.errors import TooLargeError
+from workbench.fixes.search import COLUMNS, MS, Search, needed_delay
+from workbench.literals import DELAYS, SIDES, Side, other_side
+from workbench.model import Micros, Outcome, Shared, Simulation, complete, replay
+from workbench.patterns import Pattern
+from workbench.spark_versions import facts
+from workbench.streams import Stream, some_rows
+
+__all__ = ["delays", "within"]
+
+_MOST_TRIALS = 40
+"""Spans that are tried at most: each follows the rows of some keys again."""
+
+
+def within(search: Search) -> pd.DataFrame:
+    """A longer ``within`` for rows of partial matches that were given up, each tried on the rows of their keys."""
+    pattern, partial = cast(Pattern, search.join), search.outcome.partial
+    none = pd.DataFrame(columns=COLUMNS)
+    if pattern.within is None or partial is None or pattern.steps[-1].contiguity == "not_followed_by":
+        return none
+    given_up = partial[(partial["cause"] == "timed out").to_numpy()].reset_index()
+    lost = [not search.matched[side][row] for side, row in zip(given_up["side"], given_up["row"], strict=True)]
+    wanted: dict[int, list[tuple[Side, int]]] = {}
+    for side, row, start, at in given_up[lost][["side", "row", "start", "at"]].itertuples(index=False):
+        span = _next_span(search, side, row, int(start), int(at))
+        if span is not None:
+            wanted.setdefault(span, []).append((side, row))
+    parts = [none]
+    current = times.micros(pattern.within)
+    for span in sorted(wanted)[:_MOST_TRIALS]:
+        rows = wanted[span]
+        found = _tried(search, rows, span)
+        for side in SIDES:
+            mine = np.array([row for of, row in rows if of == side and (of, row) in found], dtype=np.int64)
+            partner = np.array([found[side, int(row)] for row in mine], dtype=np.int64)
+            every = np.full(len(mine), span)
+            parts.append(search.candidates(side, mine, "within", value=every, change=every - current, partner=partner))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _next_span(search: Search, side: Side, row: int, start: int, at: int) -> int | None:
+    """How long a match would take that ends with the next row of the key after one was given up."""
+    key = search.key[side][row]
+    after = [
+        int(moments.min())
+        for of in SIDES
+        if len(moments := search.time[of][(search.key[of] == key) & (search.time[of] >= at)])
+    ]
+    return None if not after or key < 0 else -(-(min(after) - start + 1) // MS) * MS
+
+
+def _tried(search: Search, rows: list[tuple[Side, int]], span: int) -> dict[tuple[Side, int], int]:
+    """Those of some rows that are in a match with another ``within``, each with a row of the other side in it."""
+    pattern = cast(Pattern, search.join)
+    wider = Pattern(*pattern.steps, within=timedelta(microseconds=span), skip=pattern.skip, most=pattern.most)
+    keys = np.unique([search.key[side][row] for side, row in rows])
+    simulation = search.simulation
+    numbers, streams = _of_keys(search, keys)
+    shared = Shared(*streams, keys=tuple(search.key[side][numbers[side]] for side in SIDES))  # type: ignore[arg-type]
+    try:
+        outcome = replay(wider, simulation.outcome.marks, shared, facts(simulation.spark_version))
+    except TooLargeError:
+        return {}
+    found = _partners(outcome, numbers)
+    return {each: found[each] for each in rows if each in found}
+
+
+def delays(search: Search) -> pd.DataFrame:
+    """Longer delays that keep all late rows of a key up to the end of a match that there is if nothing is late."""
+    late = {side: mine.loc[mine["late"], "row"].to_numpy() for side, mine in search.assignments.items()}
+    keys = np.unique(np.concatenate([search.key[side][late[side]] for side in SIDES]))
+    keys = keys[keys >= 0]
+    none = pd.DataFrame(columns=COLUMNS)
+    if not len(keys):
+        return none
+    numbers, streams = _of_keys(search, keys)
+    shared = Shared(*streams, keys=tuple(search.key[side][numbers[side]] for side in SIDES))  # type: ignore[arg-type]
+    try:
+        outcome = complete(search.join, *streams, shared)
+    except TooLargeError:
+        return none
+    parts = [none]
+    rows = _needs(search, outcome, numbers, late)
+    for delayed in SIDES:
+        for side in SIDES:
+            mine = [each for each in rows if each[0] == side and not search.matched[side][each[1]]]
+            row, partner = (np.array([each[place] for each in mine], dtype=np.int64) for place in (1, 2))
+            value = np.array([each[3][delayed] for each in mine], dtype=np.int64)
+            change = value - search.delay[delayed]
+            parts.append(search.candidates(side, row, DELAYS[delayed], value=value, change=change, partner=partner))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _needs(
+    search: Search, outcome: Outcome, numbers: dict[Side, Micros], late: dict[Side, Micros]
+) -> list[tuple[Side, int, int, dict[Side, int]]]:
+    """Rows of matches, each with a row of the other side and the delay of either side that keeps what is before."""
+    found = []
+    table, outputs = outcome.outputs.table, outcome.outputs
+    of = {side: outputs.of(side) for side in SIDES}
+    for output in np.flatnonzero(table["matched"].to_numpy()).tolist():
+        members = {side: numbers[side][of[side]["row"].to_numpy()[of[side]["output"] == output]] for side in SIDES}
+        some = next(side for side in SIDES if len(members[side]))
+        key, end = search.key[some][members[some][0]], int(table["end"].iloc[output])
+        lost = {
+            side: rows[(search.key[side][rows] == key) & (search.time[side][rows] <= end)]
+            for side, rows in late.items()
+        }
+        if not any(len(rows) for rows in lost.values()):
+            continue
+        need = {delayed: _most_needed(search, delayed, lost) for delayed in SIDES}
+        for side in SIDES:
+            others = members[other_side(side)]
+            found += [(side, int(row), int(others[0]), need) for row in members[side] if len(others)]
+    return found
+
+
+def _most_needed(search: Search, delayed: Side, lost: dict[Side, Micros]) -> int:
+    """The least delay of a side that keeps all of some late rows."""
+    index = np.concatenate([search.batch[side][rows] - 1 for side, rows in lost.items()])
+    deadline = np.concatenate([search.time[side][rows] for side, rows in lost.items()])
+    return int(needed_delay(search.outcome.marks, search.policy, delayed, index, deadline).max())
+
+
+def _of_keys(search: Search, keys: Micros) -> tuple[dict[Side, Micros], tuple[Stream, Stream]]:
+    """The rows of some keys, by their numbers, and the streams of them alone."""
+    numbers = {side: np.flatnonzero(np.isin(search.key[side], keys)) for side in SIDES}
+    simulation: Simulation = search.simulation
+    left, right = (some_rows(simulation.side(side), numbers[side]) for side in SIDES)
+    return numbers, (left, right)
+
+
+def _partners(outcome: Outcome, numbers: dict[Side, Micros]) -> dict[tuple[Side, int], int]:
+    """The rows of matches, each with a row of the other side in one of them."""
+    matched = outcome.outputs.table["matched"].to_numpy()
+    found: dict[tuple[Side, int], int] = {}
+    for side in SIDES:
+        other = outcome.outputs.first(other_side(side))
+        members: Any = outcome.outputs.of(side)
+        for row, output in zip(members["row"].tolist(), members["output"].tolist(), strict=True):
+            if matched[output] and other[output] >= 0:
+                found.setdefault((side, int(numbers[side][row])), int(numbers[other_side(side)][other[output]]))
+    return found

@@ -1,0 +1,166 @@
+"""Reasons of a pattern: in which matches a row is, how far it came in a partial match, and what came instead."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from workbench.conditions import columns, earlier
+from workbench.literals import SIDES, RowId, Side
+from workbench.model import Simulation, is_true
+from workbench.patterns import Pattern
+from workbench.patterns.checking import kinds_of
+from workbench.runs.labels import Labels
+
+__all__ = ["PatternReasons"]
+
+_SHOWN = 3
+
+
+class PatternReasons:
+    """What is said of the rows of a run of a pattern.
+
+    Parameters
+    ----------
+    simulation
+        The run.
+    labels
+        How its rows and times are named.
+    """
+
+    def __init__(self, simulation: Simulation, labels: Labels) -> None:
+        self._simulation, self._labels = simulation, labels
+        self._pattern = cast(Pattern, simulation.join)
+        self._outcome = simulation.outcome
+
+    def of_matched(self, side: Side, row: int) -> str:
+        """How many matches a row is in, and as which step; the first of them."""
+        own, outputs = self._matches(side, row), self._outcome.outputs
+        first = int(own[np.argmin(outputs.table["batch"].to_numpy()[own])])
+        members = outputs.of(side)
+        mine = members[(members["row"] == row).to_numpy() & np.isin(members["output"], own)]
+        named = [name for name, _ in self._steps]
+        steps = list(dict.fromkeys(named[step] for step in mine["step"].tolist()))
+        start, end = (self._labels.moment(int(outputs.table[name].iloc[first])) for name in ("start", "end"))
+        count = int(outputs.counts("left")[first] + outputs.counts("right")[first])
+        which = "a match" if len(own) == 1 else f"{len(own):,} matches, in the first"
+        return f"{' and '.join(steps)} in {which} of {_count(count, 'row')}, from {start} to {end}"
+
+    def of_unmatched(self, side: Side, row: int) -> str:
+        """How far a row came in a partial match, and why that came to nothing; or that it fits no step."""
+        partial = self._partial.get(RowId(side, row))
+        if partial is not None:
+            return self._ended(RowId(side, row), partial)
+        fitting = self._fitting(side, row)
+        if not fitting:
+            asks = [each.name for each in self._pattern.taken if each.side == side]
+            if not asks:
+                return f"no step takes rows of {self._labels.names[SIDES.index(side)]}"
+            return f"it fits no step: {_either(asks)} {'asks' if len(asks) == 1 else 'ask'} for other rows"
+        return f"it fits {_either(fitting)}, and no partial match of its key waited for that"
+
+    def of_pending(self, side: Side, row: int) -> str:
+        """What a row waits for that a partial match holds; empty: it waits for the watermark."""
+        partial = self._partial.get(RowId(side, row))
+        if partial is None or partial.cause != "waits":
+            return ""
+        words = f"it is {partial.step} in a partial match of {_count(partial.length, 'row')}"
+        if partial.at is None:
+            return f"{words} that waits for {partial.waited_for}, however long"
+        return f"{words} that waits for {partial.waited_for} until {self._labels.moment(int(partial.at))}"
+
+    @cached_property
+    def _steps(self) -> list[tuple[str, Side]]:
+        return [(each.name, each.side or "left") for each in self._pattern.taken]
+
+    @cached_property
+    def _partial(self) -> dict[RowId, Any]:
+        table = self._outcome.partial
+        if table is None:
+            return {}
+        index = [RowId(side, row) for side, row in table.index]
+        return dict(zip(index, table.itertuples(index=False), strict=True))
+
+    def _matches(self, side: Side, row: int) -> Any:
+        """The outputs that are matches and have a row."""
+        members = self._outcome.outputs.of(side)
+        own = np.unique(members["output"].to_numpy()[(members["row"] == row).to_numpy()])
+        return own[self._outcome.outputs.table["matched"].to_numpy()[own]]
+
+    def _ended(self, of: RowId, partial: Any) -> str:
+        words = f"it is {partial.step} in a partial match of {_count(partial.length, 'row')}"
+        waited = f"{words} that waited for {partial.waited_for}"
+        match partial.cause:
+            case "timed out":
+                until = self._labels.moment(int(partial.at))
+                return f"{waited} until {until}{self._came_after(of, partial)}"
+            case "stopped":
+                return f"{words}, and then came {self._by(partial)}, which must not come"
+            case "broken":
+                return f"{waited}, and then came {self._by(partial)}, with which it cannot go on"
+            case "skipped":
+                return f"{words}, which another match excludes: skip={self._pattern.skip!r}"
+        return f"{waited} when the recording ended"
+
+    def _came_after(self, of: RowId, partial: Any) -> str:
+        """By how much the first row that fits came too late."""
+        later = self._next_fitting(of, partial)
+        if later is None:
+            return ", and none came"
+        span = self._labels.span(self._time(later) - int(partial.at))
+        return (
+            f"; {self._labels.label(later.side, later.row)} came {span} later"
+            if self._time(later) > partial.at
+            else (f"; {self._labels.label(later.side, later.row)} came at that very moment")
+        )
+
+    def _next_fitting(self, of: RowId, partial: Any) -> RowId | None:
+        """The first row, at or after the end of a partial match that was given up, that fits what it waited for."""
+        step = next((each for each in self._pattern.taken if each.name == partial.waited_for), None)
+        if step is None or step.side is None or partial.at is None:
+            return None
+        key = self._outcome.keys[SIDES.index(of.side)][of.row]
+        stream = self._simulation.side(step.side)
+        keys = self._outcome.keys[SIDES.index(step.side)]
+        fits = self._fits[step.name] & (keys == key) & (stream.event_times >= int(partial.at))
+        rows = np.flatnonzero(fits)
+        return RowId(step.side, int(rows[np.argmin(stream.event_times[rows])])) if len(rows) else None
+
+    def _time(self, of: RowId) -> int:
+        return int(self._simulation.side(of.side).event_times[of.row])
+
+    def _by(self, partial: Any) -> str:
+        return self._labels.label(partial.by_side, int(partial.by_row)) if partial.by_side else "another row"
+
+    @cached_property
+    def _fits(self) -> dict[str, Any]:
+        """For each step which rows of its side satisfy what it asks of them alone."""
+        types: dict[Side, dict[str, Any]] = {
+            side: {each.name: each.type for each in self._simulation.side(side).table.schema} for side in SIDES
+        }
+        found = {}
+        for step in self._pattern.taken:
+            side: Side = step.side or "left"
+            table = self._simulation.side(side).table
+            if step.where is None or next(earlier(step.where), None) is not None:
+                found[step.name] = np.ones(table.num_rows, dtype=bool)
+                continue
+            kinds = kinds_of(self._pattern, side, step.where, types)
+            given = {name: table.column(name).combine_chunks() for name in columns(step.where)}
+            found[step.name] = is_true(step.where, kinds, given)
+        return found
+
+    def _fitting(self, side: Side, row: int) -> list[str]:
+        return [each.name for each in self._pattern.taken if each.side == side and self._fits[each.name][row]]
+
+
+def _either(names: list[str]) -> str:
+    shown = names[:_SHOWN]
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return (", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 and not more else ", ".join(shown)) + more
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
