@@ -85,9 +85,7 @@ def java(join: Join, left: Stream, right: Stream) -> str:
     kind = kind_of(join)
     parts = {"assigner": None, "bounds": [], "by_table": False, "more": {}} | kind.flink_java(join)
     more = {"keyed": (True, True), "rules": False} | parts["more"]
-    if kind.rules is not None:
-        numbers, compared = kind.rules.compared(join, pair_types(left, right))
-        more |= {"rules": True, "numbers": numbers, "compared": compared}
+    more |= kind.flink_variables(join, pair_types(left, right))
     by_table = parts["by_table"]
     named = [{each.name: each for each in columns} for columns in given["fields"]]
     where_java = "" if by_table else _where(join, left, right, _java)

@@ -44,6 +44,7 @@ BOTH = "bothSides"
 _MILLISECOND = timedelta(milliseconds=1)
 _FLINK, _STREAMING = "org.apache.flink", "org.apache.flink.streaming.api"
 _CLASSES = (
+    "java.io.Serializable",
     "java.math.BigDecimal",
     "java.nio.ByteBuffer",
     "java.nio.charset.StandardCharsets",
@@ -69,7 +70,15 @@ _CLASSES = (
     f"{_FLINK}.api.common.typeinfo.TypeInformation",
     f"{_FLINK}.api.common.typeinfo.Types",
     *(f"{_FLINK}.api.java.tuple.Tuple{count}" for count in range(2, 26)),
+    f"{_FLINK}.cep.CEP",
+    f"{_FLINK}.cep.functions.PatternProcessFunction",
+    f"{_FLINK}.cep.functions.TimedOutPartialMatchHandler",
+    f"{_FLINK}.cep.nfa.aftermatch.AfterMatchSkipStrategy",
+    f"{_FLINK}.cep.pattern.Pattern",
+    f"{_FLINK}.cep.pattern.WithinType",
+    f"{_FLINK}.cep.pattern.conditions.IterativeCondition",
     f"{_STREAMING}.datastream.DataStream",
+    f"{_STREAMING}.datastream.SingleOutputStreamOperator",
     f"{_STREAMING}.environment.StreamExecutionEnvironment",
     f"{_STREAMING}.functions.co.BroadcastProcessFunction",
     f"{_STREAMING}.functions.co.KeyedBroadcastProcessFunction",
@@ -82,6 +91,7 @@ _CLASSES = (
     f"{_FLINK}.table.api.bridge.java.StreamTableEnvironment",
     f"{_FLINK}.types.Row",
     f"{_FLINK}.util.Collector",
+    f"{_FLINK}.util.OutputTag",
     f"{_FLINK}.util.function.SerializableFunction",
 )
 

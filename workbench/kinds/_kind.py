@@ -506,6 +506,10 @@ class Kind(Generic[J]):
         """The Java ``template``, its ``assigner``, ``bounds``, or ``more`` by name; ``by_table`` if SQL is to do it."""
         raise ArgumentError(f"join: got {join!r}; Flink has no such join, use an interval or a window join there")
 
+    def flink_variables(self, join: J, types: Mapping[str, Any]) -> dict[str, Any]:
+        """What its Java template asks beside, by name, of the types of the columns of a pair."""
+        return {}
+
 
 def nearest(miss: NearMiss) -> str:
     """How near the nearest partner was."""

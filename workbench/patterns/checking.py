@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING
 
 from workbench.conditions import Condition, Kind, check, earlier
 from workbench.errors import ArgumentError, wrong
-from workbench.literals import Side
+from workbench.literals import SIDES, Side
 from workbench.patterns._pattern import Pattern
 from workbench.patterns.automaton import automaton
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["check_streams", "kinds_of", "side_of"]
+__all__ = ["check_streams", "kinds_of", "of_sides", "side_of"]
+
+
+def of_sides(types: Mapping[str, pa.DataType]) -> dict[Side, dict[str, pa.DataType]]:
+    """Of each side the types of its columns, by their own names, of those of a pair."""
+    return {
+        side: {name.removeprefix(f"{side}_"): given for name, given in types.items() if name.startswith(f"{side}_")}
+        for side in SIDES
+    }
 
 
 def side_of(pattern: Pattern, step: str) -> Side:

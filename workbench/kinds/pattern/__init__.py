@@ -15,10 +15,10 @@ from workbench.kinds._kind import Field, Kind, Micros, Text
 from workbench.kinds._operator import PATTERN
 from workbench.kinds.interval import WithoutWindows
 from workbench.kinds.pattern import fixes as pattern_fixes
-from workbench.kinds.pattern import plan
+from workbench.kinds.pattern import flink, plan
 from workbench.literals import SIDES, Side
 from workbench.patterns import Pattern, Step, read_steps
-from workbench.patterns.checking import check_streams
+from workbench.patterns.checking import check_streams, of_sides
 from workbench.plan.names import Names
 
 __all__ = ["KINDS", "Endless", "Within"]
@@ -93,6 +93,14 @@ class _Patterns(WithoutWindows[Pattern]):
             "a pattern over two streams is a job of the DataStream API (wb.flink.java)"
         )
 
+    def flink_java(self, join: Pattern) -> dict[str, Any]:
+        return {"template": "pattern/flink.java.jinja", "more": {"steps": self.steps(join)}}
+
+    def flink_variables(self, join: Pattern, types: Mapping[str, Any]) -> dict[str, Any]:
+        expression = flink.expression(join, of_sides(types))
+        earlier = flink.EARLIER if "earlier(match" in expression else ""
+        return {"pattern": expression, "asks": flink.HELPERS, "earlier": earlier}
+
     def held_by(self, join: Pattern, side: Side) -> str:
         return "the watermark, and then a partial match"
 
@@ -117,7 +125,7 @@ class Within(_Patterns):
 
     name = "pattern"
     label = "Pattern"
-    fields = (Field("within", "Within", "15 minutes", _WITHIN_HELP, "a time", times.positive),)
+    fields = (Field("within", "Within", "15 minutes", _WITHIN_HELP, "a within", times.positive),)
 
     def describes(self, join: object) -> bool:
         return isinstance(join, Pattern) and join.within is not None

@@ -7,10 +7,10 @@ from typing import Any
 
 from workbench.conditions import HELPERS, Column, EarlierColumn, earlier, python
 from workbench.errors import wrong
-from workbench.literals import SIDES, Side
+from workbench.literals import Side
 from workbench.patterns import Pattern, skip_of
 from workbench.patterns.automaton import Asked, Automaton, Test, automaton
-from workbench.patterns.checking import kinds_of, side_of
+from workbench.patterns.checking import kinds_of, of_sides, side_of
 from workbench.plan.conditions import spark_sql
 from workbench.plan.names import Names, fill, literal, template
 from workbench.plan.processors import PLACED
@@ -335,7 +335,7 @@ _TEMPLATE = template(
 def render(join: Pattern, names: Names, finish: bool) -> str:
     """The text of a pattern; arguments as in `workbench.plan.render`."""
     made = automaton(join)
-    types = _types(names)
+    types = of_sides(names.types)
     skip, skip_step = skip_of(join)
     steps = [(each.name, each.side) for each in join.taken]
     states = [
@@ -369,17 +369,6 @@ def render(join: Pattern, names: Names, finish: bool) -> str:
         key_names=[f"key_{place}" for place in range(len(names.left.keys))],
         ended=f"{AFTER_ALL.value // 1000:_}",
     )
-
-
-def _types(names: Names) -> dict[Side, dict[str, Any]]:
-    """Of each side the types of its columns, by their own names."""
-    found: dict[Side, dict[str, Any]] = {side: {} for side in SIDES}
-    for side in SIDES:
-        prefix = f"{side}_"
-        found[side] = {
-            name.removeprefix(prefix): given for name, given in names.types.items() if name.startswith(prefix)
-        }
-    return found
 
 
 def _is_later(asked: Asked) -> bool:

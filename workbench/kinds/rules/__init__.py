@@ -96,6 +96,10 @@ class _Rules(WithoutWindows[RulesJoin]):
         by_key = join.copies is None
         return {"template": "rules/flink.java.jinja", "more": {"keyed": (by_key or join.as_of == "event time", by_key)}}
 
+    def flink_variables(self, join: RulesJoin, types: Mapping[str, Any]) -> dict[str, Any]:
+        numbers, compared = semantics.compared(join, types)
+        return {"rules": True, "numbers": numbers, "compared": compared}
+
     def alone(self, join: RulesJoin, side: Side, other: str, meant: str) -> str:
         if side == "right":
             return f"no row of {other} met it while it was in force"
