@@ -12,7 +12,7 @@ import inspect
 import json
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +112,7 @@ OWNERS: dict[type, Callable[[], Any]] = {
     TuningCharts: lambda: _tuning().charts,
     wb.Advice: lambda: wb.Advice("short", "lengthen it", "left.watermark", "5 seconds"),
     generators.Feed: _feed,
+    wb.Step: lambda: wb.step("order", side="left"),
 }
 """Classes whose methods are called, and what on."""
 
@@ -120,6 +121,15 @@ OF_ONE_KIND: dict[str, Callable[[], Any]] = {
     "Run.timers": lambda: _run(wb.AsOfJoin()),
 }
 """Methods that are for some joins only, and what they are called on."""
+
+IN_A_LOOP = {
+    f"Step.{name}": lambda: wb.step("order", side="left").one_or_more()
+    for name in ("greedy", "consecutive", "allow_combinations", "until")
+}
+"""Methods that are for steps that repeat."""
+
+STEPS = {"Pattern": (wb.step("order", side="left"),), "group": (wb.step("order", side="left"),)}
+"""Arguments without a name."""
 
 BETWEEN = ("2026-01-01 09:00", "2026-01-01 11:00")
 SIDES = {"join": JOIN, "left": LEFT, "right": RIGHT}
@@ -143,6 +153,18 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Session": {"gap": "5 s"},
     "WindowJoin": {"window": wb.Tumbling("10 s"), "how": "inner", "where": wb.col("left_v") > 1},
     "col": {"name": "left_v"},
+    "row": {"step": "order"},
+    "Pattern": {"within": "5 s", "skip": "to next", "most": 100},
+    "group": {},
+    **{
+        name: {"name": "order", "side": "left", "where": wb.col("v") > 1, "within": "5 s"}
+        for name in ("step", "next", "followed_by", "followed_by_any", "not_followed_by")
+    },
+    "not_next": {"name": "order", "side": "left", "where": wb.col("v") > 1},
+    "Step.times": {"least": 1, "most": 2},
+    "Step.times_or_more": {"least": 1},
+    "Step.until": {"where": wb.col("v") > 1, "side": "right"},
+    **{f"Step.{name}": {} for name in ("one_or_more", "optional", "greedy", "consecutive", "allow_combinations")},
     "CoGroup": {"window": wb.Tumbling("10 s")},
     "IntervalJoin": {
         "lower": "-1 s", "upper": "1 s", "how": "inner", "lower_exclusive": False, "upper_exclusive": False,
@@ -271,6 +293,7 @@ MADE_BY = {
     "Live": "live",
     "Tuning": "tune",
     "Advice": "advise",
+    "Step": "step",
 }
 """Classes that users get, and do not make: no entry for the constructor."""
 
@@ -337,14 +360,18 @@ def _function(name: str) -> Callable[..., Any]:
     owner = {each.__name__: make for each, make in OWNERS.items()}.get(name.split(".")[0])
     static = owner is None or "." not in name or inspect.ismethod(PUBLIC[name])
     function: Callable[..., Any] = (
-        PUBLIC[name] if static else getattr(OF_ONE_KIND.get(name, owner)(), name.split(".")[1])
+        PUBLIC[name] if static else getattr((OF_ONE_KIND | IN_A_LOOP).get(name, owner)(), name.split(".")[1])
     )
-    return function
+    return partial(function, *STEPS[name]) if name in STEPS else function
 
 
 def _parameters(name: str) -> set[str]:
     parameters = inspect.signature(PUBLIC[name]).parameters.values()
-    return {each.name for each in parameters if each.kind is not each.VAR_KEYWORD and each.name != "self"}
+    return {
+        each.name
+        for each in parameters
+        if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL) and each.name != "self"
+    }
 
 
 # --- values that are wrong -------------------------------------------------------------------------------------------

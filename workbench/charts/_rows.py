@@ -13,6 +13,7 @@ from workbench.charts._axes import EVENT_TIME, Axis, arrived, places
 from workbench.charts._style import MOST_ROWS, STEPS
 from workbench.errors import wrong
 from workbench.joins import emission
+from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, row_ids
 from workbench.model import Micros, Simulation
 from workbench.runs import explain
@@ -198,9 +199,12 @@ def with_partners(simulation: Simulation, chosen: dict[Side, Micros]) -> dict[Si
 def pairs(simulation: Simulation, shown: pd.DataFrame) -> pd.DataFrame:
     """The pairs between rows that are shown: ``left``, ``right`` (row_ids), ``batch`` (in which they met).
 
-    Semi and anti joins show no pairs.
+    Semi and anti joins show no pairs. Of a match of a pattern: each row of it and the next one,
+    of whichever side.
     """
     outputs = simulation.outcome.outputs
+    if kind_of(simulation.join).steps(simulation.join):
+        return _paths(simulation, shown)
     product = outputs.counts("left") * outputs.counts("right")
     drawn = outputs.table["matched"].to_numpy() & (product <= _MOST_PAIRS_OF_A_GROUP)
     if len(emission(simulation.join).sides) == 1:
@@ -215,3 +219,20 @@ def pairs(simulation: Simulation, shown: pd.DataFrame) -> pd.DataFrame:
     found = ends[0].merge(ends[1], on="output")
     named: dict[str, Any] = {side: row_ids(side, found[side].tolist()) for side in SIDES}
     return pd.DataFrame({**named, "batch": outputs.table["batch"].to_numpy()[found["output"]]})
+
+
+def _paths(simulation: Simulation, shown: pd.DataFrame) -> pd.DataFrame:
+    """Each row of a match and the next one, of those that are shown, as `pairs` gives them."""
+    outputs = simulation.outcome.outputs
+    parts = []
+    for side in SIDES:
+        members = outputs.of(side)
+        members = members[outputs.table["matched"].to_numpy()[members["output"]]]
+        at = simulation.side(side).event_times[members["row"]]
+        parts.append(members[["output", "side", "row"]].assign(at=at, row_id=row_ids(side, members["row"].tolist())))
+    path = pd.concat(parts).sort_values(["output", "at", "side", "row"])
+    path = path[path["row_id"].isin(shown["row_id"])]
+    goes_on = (path["output"].to_numpy()[1:] == path["output"].to_numpy()[:-1]).nonzero()[0]
+    ids, output = path["row_id"].to_numpy(), path["output"].to_numpy()[goes_on]
+    batch = outputs.table["batch"].to_numpy()[output]
+    return pd.DataFrame({"left": ids[goes_on], "right": ids[goes_on + 1], "batch": batch})

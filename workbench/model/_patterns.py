@@ -94,7 +94,7 @@ def _longest(rows: pd.DataFrame, longest: dict[int, tuple[Ended, Path]]) -> pd.D
         for number, (ended, path) in longest.items()
     ]
     names = ["side", "row", "step", "length", "cause", "waited_for", "at", "start", "by_side", "by_row"]
-    return pd.DataFrame(found, columns=names).astype({"at": object}).set_index(["side", "row"])
+    return pd.DataFrame(found, columns=names, dtype=object).set_index(["side", "row"])
 
 
 class _Key:

@@ -98,7 +98,7 @@ class Step:
         least, most
             How often; without ``most`` exactly ``least`` times.
         """
-        left_out = most is not None and least == 0 and not isinstance(least, bool)
+        left_out = most is not None and isinstance(least, int) and not isinstance(least, bool) and least == 0
         if not left_out:
             check_whole("least", least, most=MOST_TIMES)
         if most is not None:

@@ -7,7 +7,9 @@ import enum
 import functools
 import json
 import math
+import operator
 import os
+import re
 import subprocess
 from decimal import Decimal
 from pathlib import Path
@@ -173,6 +175,17 @@ def java_value(value):
         case str():
             return java_text(value)
     return f'Instant.parse("{value:%Y-%m-%dT%H:%M:%S.%fZ}")'
+
+
+@given(asked=st.lists(anything, min_size=5, max_size=10), table=tables)
+def test_python_says_the_same(asked, table):
+    """A condition as Python, row by row, as a processor on Spark asks it."""
+    known = {"operator": operator, "re": re, "Decimal": Decimal}
+    exec(conditions.HELPERS, known)
+    whole = table.set_column(table.column_names.index("at"), "at", table["at"].cast(pa.int64()))
+    for each, found in zip(asked, expected(asked, table), strict=True):
+        text = conditions.python(each, kinds_of(each), lambda of: f"row[{of.name!r}]")
+        assert [eval(text, known | {"row": row}) for row in whole.to_pylist()] == found, text
 
 
 @slowly(4)

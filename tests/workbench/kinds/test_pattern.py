@@ -1,0 +1,204 @@
+"""Patterns on Spark and in the model: matches, partial matches, state; reasons, fixes, script, and what is refused.
+
+What a match is, is held to Flink's CEP library in ``tests/workbench/flink/test_flink_patterns.py``.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scripts import run_here
+
+import generators
+import workbench as wb
+from workbench import fixes
+from workbench.kinds import kind_of, kinds
+
+START = pd.Timestamp("2026-01-01 10:00")
+
+
+def kind(*words):
+    return wb.col("kind").isin(*words)
+
+
+A = wb.step("a", side="left", where=kind("a"))
+B = wb.followed_by("b", side="right", where=kind("b"))
+C = wb.followed_by("c", side="left", where=kind("c"))
+PATTERNS = [
+    wb.Pattern(A, B, within="20 seconds"),
+    wb.Pattern(A, B),
+    wb.Pattern(A, wb.next("b", side="right"), C.optional(), within="8 seconds"),
+    wb.Pattern(A, B.one_or_more(), C, within="20 seconds", skip="past last event"),
+    wb.Pattern(A, B.one_or_more().greedy(), C, within="20 seconds", skip="to next"),
+    wb.Pattern(A.times(1, 3).consecutive(), B.times(2).allow_combinations(), within="30 seconds", skip="to last a"),
+    wb.Pattern(A.one_or_more().until(kind("d"), side="right"), B, within="15 seconds", skip="to first b"),
+    wb.Pattern(A, wb.not_followed_by("n", side="right", where=kind("d")), B, within="15 seconds"),
+    wb.Pattern(A, wb.not_next("n", side="left"), B, within="15 seconds"),
+    wb.Pattern(A, wb.not_followed_by("n", side="right", where=kind("b", "c")), within="6 seconds"),
+    wb.Pattern(
+        A,
+        wb.followed_by(wb.group(wb.step("b", side="right"), wb.next("c", side="left"))).times(1, 2),
+        wb.followed_by("e", side="right", where=kind("a", "b"), within="5 seconds"),
+    ),
+    wb.Pattern(
+        A,
+        wb.followed_by_any(
+            "b", side="right", where=(wb.col("x") > wb.row("a").x) | wb.row("b").x.is_null()
+        ).one_or_more(),
+        wb.followed_by("c", side="left", where=wb.col("x") == wb.row("b").x),
+        within="25 seconds",
+        skip="past last event",
+    ),
+]
+
+
+def recorded(seed, delay="2 seconds", batches=5, rows=60):
+    """Both sides, rows in any order of time within and some beyond the delay, many of them at the same time."""
+    chance = random.Random(seed)
+    made = []
+    for side in ("left", "right"):
+        found = []
+        for number in range(rows // 2):
+            batch = number * batches // (rows // 2)
+            at = batch * 10 + chance.choice([-6, 0, 1, 1, 2, 3, 5, 8, 9])
+            found.append(
+                (chance.choice("kkl"), START + pd.Timedelta(seconds=at), chance.choice("aabcd"), batch, number)
+            )
+        frame = pd.DataFrame(found, columns=["k", "t", "kind", "batch", "n"])
+        frame["x"] = pd.array([chance.choice([1, 2, 3, None]) for _ in found], dtype="Int64")
+        frame.loc[::11, "k"] = None
+        made.append(wb.Stream.from_pandas(frame, side + "s", "k", "t", delay, batch="batch"))
+    return tuple(made)
+
+
+def matches(result):
+    """What came out, as the numbers of the rows of each step."""
+    steps = [name for name, _ in kind_of(result.join).steps(result.join)]
+    found = []
+    for frame in (result.output, result.timed_out):
+        waited = frame["waited_for"] if "waited_for" in frame else [None] * len(frame)
+        for batch, why, lists in zip(frame["batch"], waited, frame[steps].to_numpy().tolist(), strict=True):
+            found.append((batch, why or "", *(tuple(row["n"] for row in each) for each in lists)))
+    return sorted(found)
+
+
+@pytest.mark.drawn(5)
+@pytest.mark.parametrize("finish", [True, False])
+@pytest.mark.parametrize("place", range(len(PATTERNS)))
+def test_spark_finds_what_the_model_finds(spark, place, finish):
+    """Matches, partial matches that are given up, and state after every micro-batch."""
+    left, right = recorded(place)
+    run = wb.run(PATTERNS[place], left, right, finish=finish, spark=spark)
+    assert run.mismatch == ""
+    facts = run.compare()
+    assert (facts["differences"] == 0).all(), facts["examples"].tolist()
+    seen = wb.preview(PATTERNS[place], left, right, finish=finish)
+    assert matches(run) == matches(seen)
+    assert run.output.equals(seen.output)
+
+
+def test_the_patterns_find_something():
+    counts = [len(matches(wb.preview(each, *recorded(place)))) for place, each in enumerate(PATTERNS)]
+    assert min(counts) > 0
+    assert sum(len(wb.preview(each, *recorded(place)).output) > 0 for place, each in enumerate(PATTERNS)) >= 10
+
+
+@pytest.mark.parametrize("place", range(len(PATTERNS)))
+def test_the_result_does_not_depend_on_arrival(place):
+    """Rows in any order of arrival, with none late, make the same matches."""
+    left, right = (each.with_watermark("1 day") for each in recorded(place))
+    once = wb.preview(PATTERNS[place], *(_at_once(each) for each in (left, right)))
+    found = wb.preview(PATTERNS[place], left, right)
+    assert [each[1:] for each in matches(once)] == [each[1:] for each in matches(found)]
+
+
+def _at_once(stream):
+    return replace(stream, arrival=np.zeros(len(stream), dtype=np.int64), batch_count=1)
+
+
+def test_every_row_has_a_fate_and_a_reason():
+    seen = set()
+    for place, each in enumerate(PATTERNS):
+        rows = wb.preview(each, *recorded(place), finish=place % 2 == 0).rows
+        assert rows["reason"].notna().all()
+        seen |= set(rows["reason"].str.replace(r"\d[\d:.]*", "0", regex=True))
+    said = " | ".join(seen)
+    for words in (
+        "in a match of 0 rows",
+        "it fits no step",
+        "and no partial match of its key waited for that",
+        "which must not come",
+        "with which it cannot go on",
+        "which another match excludes",
+        "and none came",
+        "late by",
+        "its key is null",
+        "waiting: it is a in a partial match",
+    ):
+        assert words in said, words
+
+
+def test_a_fix_brings_its_row_into_a_match():
+    tried = 0
+    for place, each in enumerate(PATTERNS):
+        left, right = recorded(place)
+        rows = wb.preview(each, left, right).rows
+        for row in rows.index[rows["fix_setting"].notna()][:4]:
+            changed = fixes.apply(rows["fix_setting"][row], rows["fix_value"][row], each, left, right, finish=True)
+            join, *sides, finish = changed
+            assert wb.preview(join, *sides, finish=finish).rows["fate"][row] == "matched", (each, row)
+            tried += 1
+    assert tried > 5
+
+
+def test_the_script_gives_the_rows_of_the_run(spark, tmp_path):
+    left, right = recorded(11)
+    run = wb.run(PATTERNS[11], left, right, spark=spark)
+    own = run_here(spark, run, tmp_path)
+    steps = [name for name, _ in kind_of(run.join).steps(run.join)]
+    given = sorted(
+        (row["waited_for"] or "", *(tuple(each["n"] for each in row[step]) for step in steps))
+        for row in own.read.parquet(str(tmp_path / "output")).toPandas().to_dict("records")
+    )
+    assert given == sorted(each[1:] for each in matches(run))
+
+
+def test_too_many_partial_matches_end_a_run_with_a_sentence(spark):
+    left, right = recorded(1)
+    join = wb.Pattern(A, B, most=1)
+    with pytest.raises(wb.TooLargeError, match=r"most: got 1; the partial matches of key '.' hold more rows than that"):
+        _ = wb.preview(join, left, right).rows
+    with pytest.raises(wb.WorkbenchError, match=r"more than 1|hold more rows than that"):
+        _ = wb.run(join, left, right, spark=spark).rows
+
+
+def test_what_the_streams_do_not_have_is_said():
+    left, right = recorded(1)
+    for join, message in (
+        (wb.Pattern(wb.step("a", side="left", where=wb.col("z") > 1)), "there is no column 'z'"),
+        (wb.Pattern(A, wb.next("b", side="left", where=wb.row("a").z == 1)), "step 'a' has no column 'z'"),
+        (wb.Pattern(A, wb.next("b", side="left", where=wb.row("a").x == "x")), "compare what is alike"),
+        (wb.Pattern(wb.step("k", side="left")), "a column of the key"),
+    ):
+        with pytest.raises(wb.ArgumentError, match=message):
+            wb.preview(join, left, right)
+
+
+def test_frauds_are_found_in_the_scenario():
+    left, right = generators.generate("user_actions", events=400, seed=7, late=0.0, disorder=0.0)
+    found = wb.preview(kinds()["pattern"].example(), left, right).output
+    assert len(found) > 2
+    assert all(row["amount"] > 500 for paid in found["paid"] for row in paid)
+
+
+def test_no_rows_at_all():
+    left, right = recorded(1)
+    none = left.to_pandas().iloc[:0]
+    empty = wb.Stream.from_pandas(none, "lefts", "k", "t")
+    seen = wb.preview(PATTERNS[0], empty, right)
+    assert seen.output.empty and seen.timed_out.empty
+    assert list(seen.output.columns) == ["k", "a", "b", "start", "end", "batch"]
