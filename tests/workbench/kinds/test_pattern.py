@@ -64,7 +64,7 @@ def recorded(seed, delay="2 seconds", batches=5, rows=60):
         found = []
         for number in range(rows // 2):
             batch = number * batches // (rows // 2)
-            at = batch * 10 + chance.choice([-6, 0, 1, 1, 2, 3, 5, 8, 9])
+            at = batch * 10 + chance.choice([-26, -16, -6, 0, 1, 1, 2, 3, 5, 8, 9])
             found.append(
                 (chance.choice("kkl"), START + pd.Timedelta(seconds=at), chance.choice("aabcd"), batch, number)
             )

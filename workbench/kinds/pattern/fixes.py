@@ -31,8 +31,9 @@ def within(search: Search) -> pd.DataFrame:
         return none
     given_up = partial[(partial["cause"] == "timed out").to_numpy()].reset_index()
     lost = [not search.matched[side][row] for side, row in zip(given_up["side"], given_up["row"], strict=True)]
+    given_up = given_up[np.array(lost, dtype=bool)]
     wanted: dict[int, list[tuple[Side, int]]] = {}
-    for side, row, start, at in given_up[np.array(lost, dtype=bool)][["side", "row", "start", "at"]].itertuples(index=False):
+    for side, row, start, at in given_up[["side", "row", "start", "at"]].itertuples(index=False):
         span = _next_span(search, side, row, int(start), int(at))
         if span is not None:
             wanted.setdefault(span, []).append((side, row))
