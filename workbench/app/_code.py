@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+import io
+import tokenize
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import anywidget
 import traitlets
 from pygments.lexers import JavaLexer, MarkdownLexer, PythonLexer, SqlLexer, TOMLLexer, YamlLexer
 
-from workbench import flink, joins, times, windows
+from workbench import flink, joins, patterns, times, windows
 from workbench.app._snapshot import RunConfiguration
 from workbench.app.html import coloured
 from workbench.errors import ArgumentError
@@ -70,7 +71,7 @@ def cell(configuration: RunConfiguration) -> str:
     """
     sides = zip(SIDES, (configuration.left, configuration.right), strict=True)
     delays = ", ".join(f"{side}.with_watermark({times.text(stream.watermark)!r})" for side, stream in sides)
-    join = re.sub(r"\b[A-Z]\w*(?=\()", _public, repr(configuration.join))
+    join = _public(repr(configuration.join))
     arguments = "" if configuration.finish else ", finish=False"
     arguments += "" if configuration.policy == "min" else f", policy={configuration.policy!r}"
     arguments += "" if configuration.folder is None else f", folder={configuration.folder!r}"
@@ -110,9 +111,17 @@ def _formatted(lines: list[str]) -> str:
     return black.format_str("\n".join(lines), mode=black.Mode(line_length=100))
 
 
-def _public(name: re.Match[str]) -> str:
-    """The name of a class as a cell writes it: behind ``wb.`` where the workbench has it."""
-    return f"wb.{name[0]}" if hasattr(joins, name[0]) or hasattr(windows, name[0]) else name[0]
+def _public(text: str) -> str:
+    """A join's text as a cell writes it: the names of classes that the workbench has behind ``wb.``."""
+    found, before = [], ""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        known = token.type == tokenize.NAME and before != "." and token.string[0].isupper()
+        if known and any(hasattr(module, token.string) for module in (joins, patterns, windows)):
+            found.append(token.start[1])
+        before = token.string
+    for place in reversed(found):
+        text = f"{text[:place]}wb.{text[place:]}"
+    return text
 
 
 def flink_sql(run: Result) -> tuple[str, str]:

@@ -242,7 +242,8 @@ def _input_of(part: Input) -> widgets.Widget:
         case Field():
             return widgets.Text(part.first)
         case Text():
-            return widgets.Text(part.first, placeholder=part.unset)
+            made = widgets.Textarea if part.is_long else widgets.Text
+            return made(part.first, placeholder=part.unset, **({"rows": 8} if part.is_long else {}))
         case Menu():
             return widgets.Dropdown(options=part.values)
         case Flag():

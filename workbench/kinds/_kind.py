@@ -84,6 +84,8 @@ class Text:
         Gives the argument, of the text and its name; raises `ArgumentError` for a text that is wrong.
     unset
         What the field shows while its text is empty.
+    is_long
+        Whether it has several lines.
     """
 
     argument: str
@@ -92,6 +94,7 @@ class Text:
     help: str
     read: Callable[[str, str], Any]
     unset: str = ""
+    is_long: bool = False
 
 
 def _read_where(text: str, argument: str) -> Condition | None:

@@ -5,7 +5,7 @@ Source of the definitions: https://nightlies.apache.org/flink/flink-docs-stable/
 
 from __future__ import annotations
 
-from workbench.patterns._pattern import Pattern, skip_of
+from workbench.patterns._pattern import MOST_HELD, Pattern, skip_of
 from workbench.patterns._reading import read_steps
 from workbench.patterns._steps import (
     Contiguity,
@@ -20,6 +20,7 @@ from workbench.patterns._steps import (
 )
 
 __all__ = [
+    "MOST_HELD",
     "Contiguity",
     "Pattern",
     "Step",

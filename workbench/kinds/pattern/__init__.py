@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.errors import ArgumentError, wrong
+from workbench.errors import ArgumentError, check_whole, wrong
 from workbench.joins import How
 from workbench.kinds._kind import Field, Kind, Micros, Text
 from workbench.kinds._operator import PATTERN
@@ -17,7 +17,7 @@ from workbench.kinds.interval import WithoutWindows
 from workbench.kinds.pattern import fixes as pattern_fixes
 from workbench.kinds.pattern import flink, plan
 from workbench.literals import SIDES, Side
-from workbench.patterns import Pattern, Step, read_steps
+from workbench.patterns import MOST_HELD, Pattern, Step, read_steps
 from workbench.patterns.checking import check_streams, of_sides
 from workbench.plan.names import Names
 
@@ -35,6 +35,7 @@ _STEPS_HELP = (
     ".one_or_more(), .times(2), .optional(), .greedy() say how often."
 )
 _SKIP_HELP = "What goes when a match comes out: no skip, to next, past last event, to first <step>, to last <step>."
+_MOST_HELP = "How many rows the partial matches of a key may hold, before the run ends with an error."
 _WITHIN_HELP = "The last row of a match comes less than this after the first one."
 
 
@@ -44,13 +45,21 @@ def _read_skip(text: str, argument: str) -> str:
     return text.strip()
 
 
+def _read_most(text: str, argument: str) -> int:
+    if not text.strip().isdecimal():
+        raise wrong(argument, text, "use a whole number")
+    check_whole(argument, int(text))
+    return int(text)
+
+
 class _Patterns(WithoutWindows[Pattern]):
     """What both have in common."""
 
     scenario = "user_actions"
     texts = (
-        Text("steps", "Steps", _EXAMPLE, _STEPS_HELP, read_steps),
+        Text("steps", "Steps", _EXAMPLE, _STEPS_HELP, read_steps, is_long=True),
         Text("skip", "Skip", "past last event", _SKIP_HELP, _read_skip),
+        Text("most", "Most rows held", f"{MOST_HELD}", _MOST_HELP, _read_most),
     )
     hows: tuple[How, ...] = ()
     no_how = "a match has a list of rows for each step: it has no how"
@@ -64,7 +73,7 @@ class _Patterns(WithoutWindows[Pattern]):
     def typed(self, join: Pattern) -> dict[str, str | bool]:
         steps = ", ".join(map(repr, join.steps))
         within = {} if join.within is None else {"within": times.text(join.within)}
-        return {"steps": steps, "skip": join.skip, **within}
+        return {"steps": steps, "skip": join.skip, "most": str(join.most), **within}
 
     def changed(self, join: Pattern, **spans: Any) -> Pattern:
         within = spans.get("within", join.within)
@@ -132,7 +141,8 @@ class Within(_Patterns):
 
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> Pattern:
         steps: tuple[Step, ...] = read_steps(texts["steps"], "steps")
-        return Pattern(*steps, within=texts["within"], skip=texts["skip"])
+        most = _read_most(texts["most"], "most")
+        return Pattern(*steps, within=texts["within"], skip=_read_skip(texts["skip"], "skip"), most=most)
 
 
 class Endless(_Patterns):
@@ -146,7 +156,8 @@ class Endless(_Patterns):
 
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> Pattern:
         steps: tuple[Step, ...] = read_steps(texts["steps"], "steps")
-        return Pattern(*steps, skip=texts["skip"])
+        most = _read_most(texts["most"], "most")
+        return Pattern(*steps, skip=_read_skip(texts["skip"], "skip"), most=most)
 
 
 KINDS: tuple[Kind[Any], ...] = (Within(), Endless())
