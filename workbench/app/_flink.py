@@ -123,13 +123,10 @@ class FlinkPanel:
     def _compared(self, run: Result) -> str:
         """Compare; gives what is to be said of it."""
         rows, kind = len(run.left) + len(run.right), kind_of(run.join)
-        compares = kind.choice is None and kind.rules is None
         for each in (self.steps, self.idle):
-            show(each, compares)
-        if kind.rules is not None:
-            return "Flink's broadcast state is what a rules join by arrival gives, row by row: see Script"
-        if not compares:
-            return "Flink's DataStream API has no as-of join to compare with; its SQL has one: see Script"
+            show(each, not kind.not_compared)
+        if kind.not_compared:
+            return f"Nothing to compare: {kind.not_compared}"
         if rows > MOST_ROWS:
             return f"{rows:,} rows are too many to compare while you wait: use wb.flink.compare"
         if run.simulation.logged is not None:

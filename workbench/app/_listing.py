@@ -177,19 +177,20 @@ class _OfOutput(Listing):
     def __init__(self, run: Result, batch: int | None) -> None:
         output = run.output
         self._index = np.flatnonzero(output["batch"] <= batch) if batch is not None else np.arange(len(output))
+        self._raw = sink_reader.shown(run.raw_output)
         super().__init__(run, output.iloc[self._index], batch)
 
     def _inside(self, cut: Cut) -> np.ndarray[Any, Any]:
         """Those that some row in it is a part of."""
         rows = cut.rows(self._run.simulation)
-        members = sink_reader.outputs(self._run.raw_output.take(self._index), self._run.join).members
+        members = sink_reader.outputs(self._run.raw_output.take(self._raw[self._index]), self._run.join).members
         of_side = [np.isin(members["row"], rows[side]) & (members["side"] == place) for place, side in enumerate(SIDES)]
         found = np.zeros(len(self), dtype=bool)
         found[members["output"].to_numpy()[of_side[0] | of_side[1]]] = True
         return found
 
     def page(self, places: np.ndarray[Any, Any]) -> tuple[pd.DataFrame, list[list[RowId]]]:
-        return self._frame.iloc[places], _input_rows(self._run, self._index[places])
+        return self._frame.iloc[places], _input_rows(self._run, self._raw[self._index[places]])
 
     def _code(self, query: Query) -> list[str]:
         lines = ["shown = run.output"]

@@ -30,6 +30,7 @@ __all__ = [
     "frame",
     "ordered",
     "outputs",
+    "shown",
     "timed_out",
 ]
 
@@ -235,6 +236,13 @@ def _frame_of_matches(raw: pa.Table, steps: tuple[tuple[str, Side], ...], left: 
         plain[name] = _dicts(raw.column(name), left if side == "left" else right, in_order=True)
     plain[WAITED_FOR] = plain[WAITED_FOR].astype(object).where(plain[WAITED_FOR].notna(), None)
     return plain[[*left.key, *(name for name, _ in steps), "start", "end", WAITED_FOR, "batch"]]
+
+
+def shown(raw: pa.Table) -> Any:
+    """The places of the rows that `frame` has: all but partial matches that were given up."""
+    if WAITED_FOR not in raw.column_names:
+        return np.arange(raw.num_rows)
+    return np.flatnonzero(pc.is_null(raw.column(WAITED_FOR)).to_numpy(zero_copy_only=False))
 
 
 def _dicts(lists: pa.ChunkedArray, stream: Stream, in_order: bool = False) -> pd.Series:

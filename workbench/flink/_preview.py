@@ -71,10 +71,8 @@ def preview(
     """
     left, right = check(join, left, right)
     kind = kind_of(join)
-    if kind.choice is not None:
-        raise wrong("join", join, "Flink's DataStream API has no as-of join: give an interval, window or coGroup join")
-    if kind.rules is not None:
-        raise wrong("join", join, "Flink drops no row as late here: its broadcast state is what as_of='arrival' gives")
+    if kind.not_compared:
+        raise wrong("join", join, kind.not_compared)
     kind.flink_java(join)  # refuses what is finer than a millisecond
     for side, stream in zip(SIDES, (left, right), strict=True):
         if times.micros(stream.watermark) % 1000:

@@ -70,7 +70,9 @@ def test_every_kind_of_join_can_be_set(page, kind):
         assert page.meant().join.how == how
         assert not page.button("Run on Spark").disabled
     name = type(page.meant().join).__name__
-    assert name == {"i": "IntervalJoin", "c": "CoGroup", "a": "AsOfJoin", "r": "RulesJoin", "p": "Pattern"}.get(kind[0], "WindowJoin")
+    assert name == {"i": "IntervalJoin", "c": "CoGroup", "a": "AsOfJoin", "r": "RulesJoin", "p": "Pattern"}.get(
+        kind[0], "WindowJoin"
+    )
     assert SETTINGS_OF_JOINS & set(page.fields()) == {field.label for field in kinds()[kind].fields}
     assert page.field("How").disabled == (not kinds()[kind].hows)
     assert ("it has no how" in page.mark("How")) == (not kinds()[kind].hows)

@@ -317,7 +317,7 @@ def test_without_late_rows_spark_and_flink_give_the_same(watermarks):
 
 def test_what_flink_has_not_is_said():
     streams = generators.generate("orders_payments", events=20, seed=1)
-    with pytest.raises(wb.ArgumentError, match=r"join: got AsOfJoin.*; Flink's DataStream API has no as-of join: give"):
+    with pytest.raises(wb.ArgumentError, match=r"join: got AsOfJoin.*; Flink's DataStream API has no as-of join"):
         wb.flink.preview(wb.AsOfJoin(tolerance="5 s"), *streams)
     with pytest.raises(wb.ArgumentError, match=r"allowed_lateness: got '1 s'; an interval join has none"):
         wb.flink.preview(wb.IntervalJoin("0 s", "5 s"), *streams, allowed_lateness="1 s")

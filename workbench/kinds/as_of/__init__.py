@@ -43,6 +43,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
     flags = (_EXACT,)
     hows: tuple[How, ...] = ("inner", "left")
     choice = semantics
+    not_compared = "Flink's DataStream API has no as-of join, and its SQL one drops no row as late (see the Script)"
 
     def waits_until(self, join: AsOfJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
         if side == "right":

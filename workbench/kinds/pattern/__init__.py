@@ -64,6 +64,7 @@ class _Patterns(WithoutWindows[Pattern]):
     hows: tuple[How, ...] = ()
     no_how = "a match has a list of rows for each step: it has no how"
     grouped = True
+    not_compared = "Flink's CEP library looks at rows behind the watermark too, and finds the same matches in them"
     operator = PATTERN
     reserved = frozenset({"start", "end", "waited_for", "batch"})
 
