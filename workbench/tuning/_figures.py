@@ -51,7 +51,8 @@ class Complete:
         for side in SIDES:
             members = outputs.of(side)
             whole[members["output"]] = self._output[side][members["assignment"]]
-        same = outputs.table["emitted"].to_numpy() & (whole >= 0)
+        wanted = "matched" if "waited_for" in outputs.table else "emitted"  # of a pattern what was given up is not kept
+        same = outputs.table[wanted].to_numpy() & (whole >= 0)
         for side in SIDES:
             same &= outputs.counts(side) == self._members[side][whole]
         return same
