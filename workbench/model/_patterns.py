@@ -48,7 +48,7 @@ def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], share
     holds = _holds(pattern, made, rows, shared)
     found: list[tuple[int, Found]] = []
     longest: dict[int, tuple[Ended, Path]] = {}
-    gone, some = np.full(len(rows), count), np.zeros(count + 1, dtype=np.int64)
+    gone = np.full(len(rows), count)
     at, key, closes = (rows[name].to_numpy() for name in ("at", "key", "closes"))
     gone[closes < count] = closes[closes < count]
     begins = np.flatnonzero(np.diff(key, prepend=-1))
@@ -61,9 +61,17 @@ def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], share
         gone[list(keys.held_since)] = count
         for row, batch in keys.left.items():
             gone[row] = batch
-        some += keys.some(count)
-    outcome = _outcome(pattern, marks, sides, shared, rows.assign(gone=gone), found, np.cumsum(some[:count]))
+    rows = rows.assign(gone=np.maximum(gone, rows["batch"]))
+    outcome = _outcome(pattern, marks, sides, shared, rows, found, _keys_present(rows, count))
     return replace(outcome, partial=_longest(rows, longest))
+
+
+def _keys_present(rows: pd.DataFrame, count: int) -> Micros:
+    """How many keys have rows in state after each micro-batch."""
+    found = np.zeros(count, dtype=np.int64)
+    for _, mine in rows[rows["gone"] > rows["batch"]].groupby("key")[["batch", "gone"]]:
+        found += present(mine["batch"].to_numpy(), mine["gone"].to_numpy(), count) > 0
+    return found
 
 
 def _keep_longest(longest: dict[int, tuple[Ended, Path]], ended: Ended) -> None:
@@ -103,7 +111,6 @@ class _Key:
     def __init__(self, pattern: Pattern, made: Automaton, holds: Holds, marks: Watermarks, named: str) -> None:
         self._pattern, self._marks, self._named = pattern, marks, named
         self._matcher = Matcher(pattern, made, holds)
-        self._changes: list[tuple[int, int]] = []
         self.held_since: dict[int, int] = {}
         self.left: dict[int, int] = {}
         """In which micro-batch each row that is no longer held went, by its number."""
@@ -151,20 +158,10 @@ class _Key:
             del self.held_since[row]
         for row in alive - set(self.held_since):
             self.held_since[row] = batch
-        now = int(bool(alive))
-        if now != sum(each for _, each in self._changes):
-            self._changes.append((batch, 1 if now else -1))
 
     def ended(self) -> list[Ended]:
         """The partial matches that have come to nothing, and those that wait."""
         return self._matcher.ended + self._matcher.waiting()
-
-    def some(self, count: int) -> Micros:
-        """In which micro-batches partial matches begin to be in state (1), and end to be (-1)."""
-        changes = np.zeros(count + 1, dtype=np.int64)
-        for batch, change in self._changes:
-            changes[batch] += change
-        return changes
 
 
 def _in_order(sides: dict[Side, pd.DataFrame], marks: Watermarks) -> pd.DataFrame:
@@ -279,7 +276,7 @@ def _outcome(
     for number, side in enumerate(SIDES):
         mine, own = sides[side], rows[rows["side"] == number]
         gone = mine["batch"].to_numpy().copy()
-        gone[own["assignment"]] = np.maximum(own["gone"], own["batch"])
+        gone[own["assignment"]] = own["gone"]
         mine["evicted_in"] = gone
         mine["leaves_at"] = mine["start"]
         mine["held"] = on_time(mine) & (mine["evicted_in"] > mine["batch"])

@@ -173,7 +173,7 @@ _TEMPLATE = template(
             self.handle = handle
             names = ("left_rows", "right_rows")
             self.rows = [handle.getMapState(name, "at BIGINT, number INT", kept) for name, kept in zip(names, kept_schemas)]
-            self.matches = handle.getValueState("matches", f"partial {match_type}, complete {match_type}")
+            self.matches = handle.getValueState("matches", f"wake BIGINT, partial {match_type}, complete {match_type}")
 
         def handleInputRows(self, key, rows, timerValues):
             yield from self.advance(key, rows, timerValues.getCurrentWatermarkInMs() * 1000)
@@ -182,30 +182,27 @@ _TEMPLATE = template(
             yield from self.advance(key, [], timerValues.getCurrentWatermarkInMs() * 1000)
 
         def advance(self, key, rows, watermark):
-            self.key, self.held = key, {}
-            for side, of_side in enumerate(self.rows):
-                self.held.update({(at, side, number): tuple(row) for (at, number), row in of_side.iterator()})
+            self.key, before = key, self.load()
             stored, numbers = set(self.held), Counter((at, side) for at, side, _ in self.held)
-            self.load()
             for row in rows:
                 at, side = row["at"], 0 if row["is_left"] else 1
                 names = (left_schema if row["is_left"] else right_schema).names
                 self.held[at, side, numbers[at, side]] = (*(row[name] for name in names), row["fits"])
                 numbers[at, side] += 1
             until = math.inf if watermark >= AFTER_ALL else watermark
-            waiting, before = sorted(self.held.keys() - self.used()), None
+            waiting, passed_by = sorted(self.held.keys() - self.used()), None
             for passed, place in enumerate(waiting):
                 if place[0] > until:
                     waiting = waiting[passed:]
                     break
-                if place[0] != before:
+                if place[0] != passed_by:
                     yield from self.expire(place[0])
-                before = place[0]
+                passed_by = place[0]
                 yield from self.take(place)
             else:
                 waiting = []
             yield from self.expire(until)
-            self.save(stored, self.used() | set(waiting), waiting)
+            self.save(before, stored, waiting)
 
         def take(self, place):
             """The matches that come out with the next row."""
@@ -267,27 +264,35 @@ _TEMPLATE = template(
             return {place for _, path in self.partial + self.complete for _, place in path}
 
         def load(self):
-            self.partial, self.complete = [(START, ())], []
-            if self.matches.exists():
-                self.partial, self.complete = (
-                    [(state, tuple((step, (at, side, number)) for step, at, side, number in path)) for state, path in matches]
-                    for matches in self.matches.get()
-                )
+            """Read what a key has in state; a key that has a row in state has matches in it, too."""
+            self.held, self.partial, self.complete = {}, [(START, ())], []
+            before = self.matches.get()
+            if before is None:
+                return None
+            for side, of_side in enumerate(self.rows):
+                self.held.update({(at, side, number): tuple(row) for (at, number), row in of_side.iterator()})
+            self.partial, self.complete = (
+                [(state, tuple((step, (at, side, number)) for step, at, side, number in path)) for state, path in matches]
+                for matches in before[1:]
+            )
+            return before[0], list(self.partial), list(self.complete)
 
-        def save(self, stored, kept, waiting):
+        def save(self, before, stored, waiting):
+            kept = self.used() | set(waiting)
             for at, side, number in stored - kept:
                 self.rows[side].removeKey((at, number))
             for at, side, number in kept - stored:
                 self.rows[side].updateValue((at, number), self.held[at, side, number])
-            if any(path for _, path in self.partial + self.complete):
-                self.matches.update(
-                    tuple([(state, [(step, *place) for step, place in path]) for state, path in matches] for matches in (self.partial, self.complete))
-                )
-            elif self.matches.exists():
-                self.matches.clear()
             wake = min([place[0] for place in waiting[:1]] + list(map(end_of, self.partial)))
-            if wake < math.inf and -(-wake // 1000) not in self.handle.listTimers():
-                self.handle.registerTimer(-(-wake // 1000))
+            wake = -(-wake // 1000) if wake < math.inf else None
+            if wake is not None and (before is None or wake != before[0]):
+                self.handle.registerTimer(wake)
+            after = wake, self.partial, self.complete
+            if kept and after != before:
+                flat = ([(state, [(step, *place) for step, place in path]) for state, path in each] for each in after[1:])
+                self.matches.update((wake, *flat))
+            elif before is not None and not kept:
+                self.matches.clear()
 
         def close(self):
             pass
