@@ -35,7 +35,7 @@ def project(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: 
         "policy": policy,
         "main": MAIN,
         "description": description(join, policy, names),
-        "grouped": kind_of(join).grouped,
+        "unordered": kind_of(join).grouped and not kind_of(join).steps(join),
         "processor": kind_of(join).operator.is_processor,
         "pipeline": _is_pipeline(join, left, right, endpoints),
         "packages": f"--packages {endpoints.coordinates} " if endpoints.connectors else "",

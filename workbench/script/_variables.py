@@ -55,7 +55,7 @@ def variables(
         drain_help="take what is there, close every window, and end",
         end=arrow.END_OF_INPUT.tz_localize("UTC").isoformat(),
         windowed=kind.windowed,
-        grouped=kind.grouped,
+        unordered=kind.grouped and not kind.steps(join),
         processor=kind.operator.is_processor,
         malformed=max((stream.source.as_files().malformed for stream in (left, right)), key=MALFORMED.index),
         output_keys=_output_keys(join, names),
