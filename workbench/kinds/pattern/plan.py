@@ -266,9 +266,9 @@ _TEMPLATE = template(
         def load(self):
             """Read what a key has in state; a key that has a row in state has matches in it, too."""
             self.held, self.partial, self.complete = {}, [(START, ())], []
-            before = self.matches.get()
-            if before is None:
+            if not self.matches.exists():
                 return None
+            before = self.matches.get()
             for side, of_side in enumerate(self.rows):
                 self.held.update({(at, side, number): tuple(row) for (at, number), row in of_side.iterator()})
             self.partial, self.complete = (
