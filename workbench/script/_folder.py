@@ -51,6 +51,8 @@ def write(run: Run, folder: Path, endpoints: Endpoints) -> None:
 
 def _holds_rows(kind: pa.DataType) -> bool:
     """Whether values of a type are lists of rows, with their numbers."""
+    import pyarrow as pa
+
     return pa.types.is_list(kind) and pa.types.is_struct(kind.value_type) and kind.value_type.get_field_index(ROW) >= 0
 
 
