@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench import times
 from workbench.errors import TooLargeError
-from workbench.fixes.search import COLUMNS, MS, Search, needed_delay
+from workbench.fixes.search import COLUMNS, MS, NEVER, Search, needed_delay
 from workbench.literals import DELAYS, SIDES, Side, other_side
 from workbench.model import Micros, Outcome, Shared, Simulation, complete, replay
 from workbench.patterns import Pattern
@@ -98,6 +98,9 @@ def delays(search: Search) -> pd.DataFrame:
             mine = [each for each in rows if each[0] == side and not search.matched[side][each[1]]]
             row, partner = (np.array([each[place] for each in mine], dtype=np.int64) for place in (1, 2))
             value = np.array([each[3][delayed] for each in mine], dtype=np.int64)
+            if not search.finish:  # what the watermark has not passed at the end never comes out
+                ends = np.array([each[4] for each in mine], dtype=np.int64)
+                value = np.where(search.last_mark(delayed, value) >= ends, value, NEVER)
             change = value - search.delay[delayed]
             parts.append(search.candidates(side, row, DELAYS[delayed], value=value, change=change, partner=partner))
     return pd.concat(parts, ignore_index=True)
@@ -105,8 +108,12 @@ def delays(search: Search) -> pd.DataFrame:
 
 def _needs(
     search: Search, outcome: Outcome, numbers: dict[Side, Micros], late: dict[Side, Micros]
-) -> list[tuple[Side, int, int, dict[Side, int]]]:
-    """Rows of matches, each with a row of the other side and the delay of either side that keeps what is before."""
+) -> list[tuple[Side, int, int, dict[Side, int], int]]:
+    """Rows of matches, each with a row of the other side, the delay of either side that keeps what is before, the end.
+
+    What comes after a match may still decide whether it comes out, where a skip strategy keeps one of several.
+    """
+    skips = cast(Pattern, search.join).skip != "no skip"
     found = []
     table, outputs = outcome.outputs.table, outcome.outputs
     of = {side: outputs.of(side) for side in SIDES}
@@ -115,7 +122,7 @@ def _needs(
         some = next(side for side in SIDES if len(members[side]))
         key, end = search.key[some][members[some][0]], int(table["end"].iloc[output])
         lost = {
-            side: rows[(search.key[side][rows] == key) & (search.time[side][rows] <= end)]
+            side: rows[(search.key[side][rows] == key) & ((search.time[side][rows] <= end) | skips)]
             for side, rows in late.items()
         }
         if not any(len(rows) for rows in lost.values()):
@@ -123,7 +130,7 @@ def _needs(
         need = {delayed: _most_needed(search, delayed, lost) for delayed in SIDES}
         for side in SIDES:
             others = members[other_side(side)]
-            found += [(side, int(row), int(others[0]), need) for row in members[side] if len(others)]
+            found += [(side, int(row), int(others[0]), need, end) for row in members[side] if len(others)]
     return found
 
 
