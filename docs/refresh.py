@@ -39,12 +39,13 @@ def example(page: str) -> tuple[Run, Any]:
 def texts(run: Run) -> dict[str, str]:
     """What stands in the page's other blocks."""
     java = flink.java(run.join, run.left, run.right)
-    (body,) = re.findall(r"^        return timedLeft\n.*?;\n(?=    }$)", java, re.M | re.S)
+    begins = "Pattern" if kind_of(run.join).steps(run.join) else "timedLeft"
+    (body,) = re.findall(rf"^        return {begins}\b.*?;\n(?=    }}$)", java, re.M | re.S)
     found = {
         "py": plan.render(run.join, run.left, run.right),
         "java": "\n".join(line.removeprefix("        ") for line in body.splitlines()) + "\n",
     }
-    if kind_of(run.join).rules is not None:  # which Flink SQL has not
+    if kind_of(run.join).rules is not None or kind_of(run.join).steps(run.join):  # which Flink SQL has not
         return found
     sql = flink.sql(run.join, run.left, run.right)
     return found | {
