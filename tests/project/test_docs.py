@@ -11,7 +11,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import pandas as pd
 import pytest
+
+import workbench as wb
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -92,6 +95,9 @@ def test_a_joins_page_is_what_the_workbench_gives(file, tmp_path, spark):
     run, chart = refresh.example(page)
     for word, text in refresh.texts(run).items():
         assert refresh.block(page, word) == text
+    space = {"run": run, "pd": pd, "wb": wb}
+    for more in re.findall(r"(?<=^```python\n)(.*?)(?=^```$)", page, re.M | re.S)[1:]:
+        exec(more, space)
     chart.save(tmp_path / "now.png", scale_factor=1.5)
     now, kept = (size(each) for each in (tmp_path / "now.png", file.with_suffix(".png")))
     assert all(abs(a - b) <= 8 for a, b in zip(now, kept, strict=True))  # fonts differ between machines
