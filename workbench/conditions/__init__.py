@@ -26,7 +26,7 @@ from workbench.conditions._nodes import (
     Value,
     plain_text,
 )
-from workbench.conditions._python import HELPERS, python
+from workbench.conditions._python import HELPERS, python, python_helpers
 from workbench.conditions._reading import of_tree, read, tree_of
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "of_tree",
     "plain_text",
     "python",
+    "python_helpers",
     "read",
     "row",
     "tree_of",

@@ -23,7 +23,7 @@ from workbench.conditions._nodes import (
     Value,
 )
 
-__all__ = ["HELPERS", "python"]
+__all__ = ["HELPERS", "python", "python_helpers"]
 
 _SIGNS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 _COMPUTED = {"+": "add", "-": "sub", "*": "mul"}
@@ -69,6 +69,19 @@ def like(text, pattern):
     return None if text is None else re.fullmatch(pattern, text, re.DOTALL) is not None
 '''
 """The functions that a condition in Python may call; they want the modules ``operator`` and ``re``."""
+
+
+def python_helpers(text: str) -> str:
+    """The functions of `HELPERS` that a text of Python calls.
+
+    Parameters
+    ----------
+    text
+        The text, with an expression that `python` has written.
+    """
+    functions = HELPERS.strip("\n").split("\n\n\n")
+    called = [each for each in functions if re.search(rf"(?<![\w.]){each.split('(')[0].removeprefix('def ')}\(", text)]
+    return "\n\n\n".join(called)
 
 
 def python(condition: Condition, kinds: Mapping[str, Kind], column: Callable[[Column | EarlierColumn], str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.conditions import HELPERS, Column, EarlierColumn, earlier, python
+from workbench.conditions import Column, EarlierColumn, earlier, python, python_helpers
 from workbench.errors import wrong
 from workbench.literals import Side
 from workbench.patterns import Pattern, skip_of
@@ -45,10 +45,10 @@ _TEMPLATE = template(
     # take or ignore it and go on to a state, or proceed, which is to do what that state does, where the test is true
     STATES = [
 {% for state in states %}
-        ({{ state.step | literal }}, {{ state.waits_for | literal }}, {{ state.kind | literal }}, {{ state.within }}, [{% for action, target, test in state.moves %}({{ action | literal }}, {{ target }}, lambda fits: {{ test }}){{ ", " if not loop.last }}{% endfor %}]),
+        ({{ state.step | literal }}, {{ state.waits_for | literal }}, {{ state.kind | literal }}, {{ "{:_}".format(state.within) }}, [{% for action, target, test in state.moves %}({{ action | literal }}, {{ target }}, lambda fits: {{ test }}){{ ", " if not loop.last }}{% endfor %}]),
 {% endfor %}
     ]
-    START, WITHIN, MOST = {{ start }}, {{ within }}, {{ most }}
+    START, WITHIN, MOST = {{ start }}, {{ "{:_}".format(within) }}, {{ "{:_}".format(most) }}
 {% if later %}
     LEFT, RIGHT = ({name: place for place, name in enumerate(rows.columns)} for rows in ({{ left.var }}, {{ right.var }}))
 {{ helpers | indent(4, first=True) }}
@@ -370,7 +370,7 @@ def render(join: Pattern, names: Names, finish: bool) -> str:
         left_fits=_fits(join, made, "left", types),
         right_fits=_fits(join, made, "right", types),
         later=later,
-        helpers=HELPERS,
+        helpers=python_helpers(" ".join(text for _, text in later)),
         key_names=[f"key_{place}" for place in range(len(names.left.keys))],
         ended=f"{AFTER_ALL.value // 1000:_}",
     )
