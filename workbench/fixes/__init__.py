@@ -40,7 +40,7 @@ def fixes(simulation: Simulation, asked: Mapping[Side, Micros] | None = None) ->
         Columns ``side``, ``row``; ``setting`` (``left.watermark``, ``right.watermark``, ``lower``, ``upper``, ``size``,
         ``offset``, ``gap``, ``finish``, or Flink's ``allowed_lateness``); ``value`` (what to set it to, in
         microseconds); ``change`` (by how much that differs, in microseconds); ``partner`` (the row of the other side
-        that it would meet).
+        that it would meet; -1 where a match of a pattern has none).
     """
     search = Search(simulation, asked)
     parts = kind_of(simulation.join).fixes(search) if simulation.flink is None else _in_flink(simulation, search)

@@ -319,6 +319,8 @@ class Reasons:
     def _would_keep(self, side: Side, row: int, assignment: Any, partners: bool) -> str:
         found = self._kept_by(assignment)
         fix = self.fixes.get(RowId(side, row))
+        if self._pattern is not None:
+            return self._would_match(found, fix)
         met = fix and self.labels.label(other_side(side), int(fix.partner))
         if found is None:
             kept = "no single watermark delay would have kept it: both sides' watermarks had passed it"
@@ -327,8 +329,6 @@ class Reasons:
         kept = f"{self.labels.setting(setting, fix_value(setting, value))} would have kept it"
         if fix is None and self._rules is not None:
             return f"{kept}, though {'it would have met no rule' if side == 'left' else 'no row would have met it'}"
-        if fix is None and self._pattern is not None:
-            return f"{kept}, though it would be in no match"
         if fix is None:
             if partners and side == "right" and self.kind.choice is not None:
                 return f"{kept}, though it would be the partner of no row of {self.labels.names[0]}"
@@ -337,6 +337,18 @@ class Reasons:
         if (fix.setting, fix.value) == (setting, value):
             return f"{kept}, and matched it with {met}"
         return f"{kept}; with {self._changed(fix)} it would have met {met}"
+
+    def _would_match(self, found: tuple[Setting, int] | None, fix: Any) -> str:
+        """What would have kept a late row of a pattern, and whether it would be in a match then."""
+        if found is None:
+            kept = "no single watermark delay would have kept it: both sides' watermarks had passed it"
+        else:
+            kept = f"{self.labels.setting(found[0], fix_value(*found))} would have kept it"
+        if fix is None:
+            return kept if found is None else f"{kept}, though it would be in no match"
+        if (fix.setting, fix.value) == found:
+            return f"{kept}, and brought it into a match"
+        return f"{kept}; with {self._changed(fix)} it would be in a match"
 
     def _changed(self, fix: Any) -> str:
         return self.labels.setting(fix.setting, fix_value(fix.setting, fix.value))

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from workbench.conditions import columns, earlier
+from workbench.conditions import And, Condition, columns, earlier
 from workbench.literals import SIDES, RowId, Side
 from workbench.model import Simulation, is_true
 from workbench.patterns import Pattern
@@ -53,7 +53,9 @@ class PatternReasons:
         partial = self._partial.get(RowId(side, row))
         if partial is not None:
             return self._ended(RowId(side, row), partial)
-        fitting = self._fitting(side, row)
+        fitting, perhaps = self._fitting(side, row), self._fitting(side, row, perhaps=True)
+        if not fitting and perhaps:
+            return f"it may fit {_either(perhaps)}, by earlier rows, and no partial match of its key took it"
         if not fitting:
             asks = [each.name for each in self._pattern.taken if each.side == side]
             if not asks:
@@ -68,8 +70,8 @@ class PatternReasons:
             return ""
         words = f"it is {partial.step} in a partial match of {_count(partial.length, 'row')}"
         if partial.at is None:
-            return f"{words} that waits for {partial.waited_for}, however long"
-        return f"{words} that waits for {partial.waited_for} until {self._labels.moment(int(partial.at))}"
+            return f"{words} that waits for {self._meant(partial.waited_for)}, however long"
+        return f"{words} that waits for {self._meant(partial.waited_for)} until {self._labels.moment(int(partial.at))}"
 
     @cached_property
     def _steps(self) -> list[tuple[str, Side]]:
@@ -91,7 +93,7 @@ class PatternReasons:
 
     def _ended(self, of: RowId, partial: Any) -> str:
         words = f"it is {partial.step} in a partial match of {_count(partial.length, 'row')}"
-        waited = f"{words} that waited for {partial.waited_for}"
+        waited = f"{words} that waited for {self._meant(partial.waited_for)}"
         match partial.cause:
             case "timed out":
                 until = self._labels.moment(int(partial.at))
@@ -106,6 +108,8 @@ class PatternReasons:
 
     def _came_after(self, of: RowId, partial: Any) -> str:
         """By how much the first row that fits came too late."""
+        if partial.waited_for in self._by_earlier or partial.waited_for not in self._fits:
+            return ""
         later = self._next_fitting(of, partial)
         if later is None:
             return ", and none came"
@@ -144,16 +148,34 @@ class PatternReasons:
         for step in self._pattern.taken:
             side: Side = step.side or "left"
             table = self._simulation.side(side).table
-            if step.where is None or next(earlier(step.where), None) is not None:
-                found[step.name] = np.ones(table.num_rows, dtype=bool)
-                continue
-            kinds = kinds_of(self._pattern, side, step.where, types)
-            given = {name: table.column(name).combine_chunks() for name in columns(step.where)}
-            found[step.name] = is_true(step.where, kinds, given)
+            found[step.name] = np.ones(table.num_rows, dtype=bool)
+            for part in _parts(step.where):
+                kinds = kinds_of(self._pattern, side, part, types)
+                given = {name: table.column(name).combine_chunks() for name in columns(part)}
+                found[step.name] &= is_true(part, kinds, given)
         return found
 
-    def _fitting(self, side: Side, row: int) -> list[str]:
-        return [each.name for each in self._pattern.taken if each.side == side and self._fits[each.name][row]]
+    @cached_property
+    def _by_earlier(self) -> set[str]:
+        """The steps that ask for earlier rows of the match, too."""
+        asked = [(each.name, each.where) for each in self._pattern.flat if each.where is not None]
+        return {name for name, where in asked if next(earlier(where), None) is not None}
+
+    def _fitting(self, side: Side, row: int, perhaps: bool = False) -> list[str]:
+        """The steps that a row fits by itself, or, perhaps, together with earlier rows."""
+        steps = [each.name for each in self._pattern.taken if each.side == side and self._fits[each.name][row]]
+        return [name for name in steps if perhaps or name not in self._by_earlier]
+
+    def _meant(self, step: str) -> str:
+        """What is waited for where a step must come, or must not."""
+        taken = any(each.name == step for each in self._pattern.taken)
+        return step if taken or not step else f"a row other than {step}"
+
+
+def _parts(where: Condition | None) -> list[Condition]:
+    """What a condition asks of a row alone: of the parts that must all hold those that name no earlier row."""
+    parts = list(where.parts) if isinstance(where, And) else [] if where is None else [where]
+    return [each for each in parts if next(earlier(each), None) is None]
 
 
 def _either(names: list[str]) -> str:

@@ -202,3 +202,40 @@ def test_no_rows_at_all():
     seen = wb.preview(PATTERNS[0], empty, right)
     assert seen.output.empty and seen.timed_out.empty
     assert list(seen.output.columns) == ["k", "a", "b", "start", "end", "batch"]
+
+
+def letters(text, arrived=None, delay="1 day"):
+    """Left rows of a text, a second apart, in micro-batches of one row each in order of arrival; right rows alike, or none."""
+    words = text.split()
+    order = range(len(words)) if arrived is None else [words.index(each) for each in arrived.split()]
+    rows = pd.DataFrame(
+        {"k": "k", "t": START + pd.to_timedelta(range(len(words)), unit="s"), "w": words, "kind": [w[0] for w in words]}
+    )
+    rows = rows.iloc[list(order)].assign(batch=range(len(words)))
+    left = wb.Stream.from_pandas(rows, "lefts", "k", "t", delay, batch="batch")
+    right = wb.Stream.from_pandas(rows if arrived else rows.iloc[:0], "rights", "k", "t", delay, batch="batch")
+    return left, right
+
+
+def test_fixes_where_a_match_has_rows_of_one_side_only():
+    join = wb.Pattern(A, wb.followed_by("b", side="left", where=kind("b")))
+    late = wb.preview(join, *letters("a b c d", arrived="d b a c", delay="0 seconds")).rows
+    row = late[(late["side"] == "left") & (late["w"] == "a")].iloc[0]
+    assert row["fix_setting"] == "left.watermark" and "brought it into a match" in row["reason"]
+    slow = wb.preview(wb.Pattern(A, join.steps[1], within="2 seconds"), *letters("a x x b")).rows
+    assert slow["fix_value"].iloc[0] == "3001 milliseconds"
+
+
+def test_what_is_asked_of_earlier_rows_is_not_said_of_a_row_alone():
+    asks = kind("q") & (wb.col("w") != wb.row("a").w)
+    rows = wb.preview(wb.Pattern(A, wb.next("q", side="left", where=asks)), *letters("q y a")).rows
+    said = dict(zip(rows["w"], rows["reason"], strict=False))
+    assert said["q"] == "it may fit q, by earlier rows, and no partial match of its key took it"
+    assert said["y"] == "it fits no step: a and q ask for other rows"
+
+
+def test_a_step_that_must_not_come_is_not_waited_for():
+    rows = wb.preview(
+        wb.Pattern(A, wb.not_next("n", side="left", where=kind("b")), within="5 seconds"), *letters("a")
+    ).rows
+    assert "that waited for a row other than n" in rows["reason"].iloc[0]

@@ -64,7 +64,7 @@ class _Patterns(WithoutWindows[Pattern]):
     hows: tuple[How, ...] = ()
     no_how = "a match has a list of rows for each step: it has no how"
     grouped = True
-    not_compared = "Flink's CEP library looks at rows behind the watermark too, and finds the same matches in them"
+    not_compared = "of the same rows on time Flink's CEP library finds the same matches: see wb.flink.java"
     operator = PATTERN
     reserved = frozenset({"start", "end", "waited_for", "batch"})
 

@@ -19,7 +19,9 @@ from workbench.streams import Stream, some_rows
 
 __all__ = ["delays", "within"]
 
-_MOST_TRIALS = 40
+_NEXT_ROWS = 5
+"""Rows after the end of a partial match that are tried as the last one of a match."""
+_MOST_TRIALS = 60
 """Spans that are tried at most: each follows the rows of some keys again."""
 
 
@@ -34,14 +36,15 @@ def within(search: Search) -> pd.DataFrame:
     given_up = given_up[np.array(lost, dtype=bool)]
     wanted: dict[int, list[tuple[Side, int]]] = {}
     for side, row, start, at in given_up[["side", "row", "start", "at"]].itertuples(index=False):
-        span = _next_span(search, side, row, int(start), int(at))
-        if span is not None:
+        for span in _next_spans(search, side, row, int(start), int(at)):
             wanted.setdefault(span, []).append((side, row))
     parts = [none]
     current = times.micros(pattern.within)
+    done: set[tuple[Side, int]] = set()
     for span in sorted(wanted)[:_MOST_TRIALS]:
-        rows = wanted[span]
-        found = _tried(search, rows, span)
+        rows = [each for each in wanted[span] if each not in done]
+        found = _tried(search, rows, span) if rows else {}
+        done |= set(found)
         for side in SIDES:
             mine = np.array([row for of, row in rows if of == side and (of, row) in found], dtype=np.int64)
             partner = np.array([found[side, int(row)] for row in mine], dtype=np.int64)
@@ -50,15 +53,12 @@ def within(search: Search) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _next_span(search: Search, side: Side, row: int, start: int, at: int) -> int | None:
-    """How long a match would take that ends with the next row of the key after one was given up."""
+def _next_spans(search: Search, side: Side, row: int, start: int, at: int) -> list[int]:
+    """How long matches would take that end with one of the next rows of the key after one was given up."""
     key = search.key[side][row]
-    after = [
-        int(moments.min())
-        for of in SIDES
-        if len(moments := search.time[of][(search.key[of] == key) & (search.time[of] >= at)])
-    ]
-    return None if not after or key < 0 else -(-(min(after) - start + 1) // MS) * MS
+    after = [search.time[of][(search.key[of] == key) & (search.time[of] >= at)] for of in SIDES]
+    ends = np.unique(np.concatenate(after))[:_NEXT_ROWS]
+    return sorted({-(-(end - start + 1) // MS) * MS for end in ends.tolist()})
 
 
 def _tried(search: Search, rows: list[tuple[Side, int]], span: int) -> dict[tuple[Side, int], int]:
@@ -130,7 +130,7 @@ def _needs(
         need = {delayed: _most_needed(search, delayed, lost) for delayed in SIDES}
         for side in SIDES:
             others = members[other_side(side)]
-            found += [(side, int(row), int(others[0]), need, end) for row in members[side] if len(others)]
+            found += [(side, int(row), int(others[0]) if len(others) else -1, need, end) for row in members[side]]
     return found
 
 
@@ -150,13 +150,14 @@ def _of_keys(search: Search, keys: Micros) -> tuple[dict[Side, Micros], tuple[St
 
 
 def _partners(outcome: Outcome, numbers: dict[Side, Micros]) -> dict[tuple[Side, int], int]:
-    """The rows of matches, each with a row of the other side in one of them."""
+    """The rows of matches, each with a row of the other side in one of them; -1 where it has none."""
     matched = outcome.outputs.table["matched"].to_numpy()
     found: dict[tuple[Side, int], int] = {}
     for side in SIDES:
         other = outcome.outputs.first(other_side(side))
         members: Any = outcome.outputs.of(side)
         for row, output in zip(members["row"].tolist(), members["output"].tolist(), strict=True):
-            if matched[output] and other[output] >= 0:
-                found.setdefault((side, int(numbers[side][row])), int(numbers[other_side(side)][other[output]]))
+            if matched[output]:
+                partner = int(numbers[other_side(side)][other[output]]) if other[output] >= 0 else -1
+                found.setdefault((side, int(numbers[side][row])), partner)
     return found

@@ -222,7 +222,10 @@ _TEMPLATE = template(
             yield from self.release(partial, complete)
             held = sum(len(path) for _, path in self.partial + self.complete)
             if held > MOST:
-                raise ValueError(f"the partial matches of key {tuple(self.key)} hold {held} rows, more than {MOST}")
+                raise ValueError(
+                    f"the partial matches of key {tuple(self.key)} hold {held} rows, more than {MOST}: "
+                    "set a shorter within, or a larger most"
+                )
 
         def expire(self, until):
             """What comes out, and is given up, as time passes."""
