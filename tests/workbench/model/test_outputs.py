@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import strategies
 
+import generators
 import workbench as wb
 from workbench.engine import sink_reader
 from workbench.joins import emission
@@ -17,7 +18,7 @@ from workbench.streams import SIDES
 def test_what_spark_would_write_has_the_outputs_and_members_of_the_model(case):
     seen = wb.preview(case.join, *case.streams(), finish=case.finish, policy=case.policy)
     sides = emission(case.join).sides
-    mine, written = seen.outcome.outputs, sink_reader.outputs(seen.raw_output)
+    mine, written = seen.outcome.outputs, sink_reader.outputs(seen.raw_output, case.join)
     columns = ["left", "right", "start", "end", "batch", "further"]
     facts = [
         each.sort_values(columns, ignore_index=True)
@@ -71,9 +72,22 @@ def test_the_same_rows_in_other_groups_are_told_apart():
             "window_end": pa.array([9, 9], pa.timestamp("us")),
         }
         table = pa.table({side: each.cast(kind) for side, each in lists.items()} | spans | {"batch": [1, 1]})
-        return sink_reader.outputs(table).emitted().drop(columns="output")
+        return sink_reader.outputs(table, wb.CoGroup(wb.Tumbling("10 s"))).emitted().drop(columns="output")
 
     one, other = groups(([0, 1], [5]), ([2], [])), groups(([0], [5]), ([1, 2], []))
     assert not one.equals(other)
     without = [each.drop(columns="further").sort_values(["left", "right"], ignore_index=True) for each in (one, other)]
     pd.testing.assert_frame_equal(*without)
+
+
+def test_matches_of_a_pattern_have_the_members_of_the_model():
+    left, right = generators.generate("user_actions", events=200, seed=7)
+    steps = [wb.step("a", side="left"), wb.followed_by("b", side="right").times(1, 2)]
+    seen = wb.preview(wb.Pattern(*steps, within="30 seconds"), left, right)
+    mine, written = seen.outcome.outputs, sink_reader.outputs(seen.raw_output, seen.join)
+    assert len(mine) == len(written) > 100
+    columns = ["side", "row", "step", "place"]
+    counted = [each.members[columns].value_counts().sort_index() for each in (mine, written)]
+    pd.testing.assert_series_equal(*counted, check_index_type=False)
+    assert written.table["waited_for"].isna().sum() == written.table["matched"].sum() == len(seen.output)
+    assert len(seen.timed_out) == len(written) - len(seen.output)
