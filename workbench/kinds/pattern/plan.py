@@ -58,7 +58,7 @@ _TEMPLATE = template(
         return None if place is None else held[place][column]
 
 {% endif %}
-    def asked(held, path, place):
+    def fitting(held, path, place):
         """What holds of a row, and of the rows of a partial match before it."""
         row = held[place]
 {% if later %}
@@ -209,7 +209,7 @@ _TEMPLATE = template(
             partial, complete = [], []
             for state, path in self.partial:
                 kept, stopped = [], False
-                for after in moves(state, path, place, asked(self.held, path, place)):
+                for after in moves(state, path, place, fitting(self.held, path, place)):
                     kind = STATES[after[0]][2]
                     if kind == "final":
                         {{ "push(complete, after)" if skips else "complete.append(after)" }}
