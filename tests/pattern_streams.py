@@ -12,7 +12,7 @@ LAST = pd.Timedelta(hours=1)
 
 
 def streams(rows, batches=3):
-    """A left and a right stream with these rows: key ``k``, time ``t``, and ``kind``, ``x`` and ``n``, the row's number.
+    """A left and a right stream with these rows: key ``k``, time ``t``, ``kind``, ``x`` and ``n``, the row's number.
 
     The rows arrive in order, some in each micro-batch, so that none is late.
 
