@@ -22,6 +22,7 @@ from workbench.flink.syntax import java_imports
 from workbench.kinds.pattern import flink as cep
 
 HERE = Path(__file__).parent
+QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 OPENED = [f"--add-opens=java.base/{each}=ALL-UNNAMED" for each in ("java.util", "java.lang", "java.time")]
 SEEDS, EACH = (1, 2), 90
 TOGETHER = 60
@@ -203,7 +204,16 @@ def asked(pyflink, javac, tmp_path_factory):
             for number, row in enumerate(rows)
         ]
         (folder / "rows").write_text("\n".join(lines))
-        command = ["java", "-Xmx1g", *OPENED, "-cp", f"{folder}{os.pathsep}{jars}", "PatternsOfCases", folder / "rows"]
+        command = [
+            "java",
+            "-Xmx1g",
+            *QUICK,
+            *OPENED,
+            "-cp",
+            f"{folder}{os.pathsep}{jars}",
+            "PatternsOfCases",
+            folder / "rows",
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, "\n".join(re.findall("Caused by.*", done.stderr)) or done.stderr[-4000:]
         assert "failed\t" not in done.stdout, re.findall("failed.*", done.stdout)
@@ -292,7 +302,7 @@ def test_the_exported_job_finds_the_matches(pyflink, javac, tmp_path):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-4000:]
-    command = ["java", "-Xmx1g", *OPENED, "-cp", f"{tmp_path}{os.pathsep}{jars}", name]
+    command = ["java", "-Xmx1g", *QUICK, *OPENED, "-cp", f"{tmp_path}{os.pathsep}{jars}", name]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == 0, "\n".join(re.findall("Caused by.*", done.stderr)) or done.stderr[-4000:]
     seen = wb.preview(join, *sides)
