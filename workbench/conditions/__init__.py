@@ -7,7 +7,16 @@ as Spark and Flink do not agree on how wide whole numbers and decimals become; a
 
 from __future__ import annotations
 
-from workbench.conditions._checking import Kind, check, columns, common_kind, earlier, kind_of_type, kind_of_value
+from workbench.conditions._checking import (
+    Kind,
+    asks_earlier,
+    check,
+    columns,
+    common_kind,
+    earlier,
+    kind_of_type,
+    kind_of_value,
+)
 from workbench.conditions._columns import EarlierRow, col, row
 from workbench.conditions._nodes import (
     And,
@@ -47,6 +56,7 @@ __all__ = [
     "Or",
     "Scalar",
     "Value",
+    "asks_earlier",
     "check",
     "col",
     "columns",

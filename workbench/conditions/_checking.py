@@ -26,7 +26,7 @@ from workbench.errors import wrong
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Kind", "check", "columns", "common_kind", "earlier", "kind_of_type", "kind_of_value"]
+__all__ = ["Kind", "asks_earlier", "check", "columns", "common_kind", "earlier", "kind_of_type", "kind_of_value"]
 
 Kind = Literal["boolean", "integer", "decimal", "single", "double", "text", "time"]
 """What values of a type have in common, however wide they are."""
@@ -50,6 +50,11 @@ def columns(of: Condition | Value) -> Iterator[str]:
 def earlier(of: Condition | Value) -> Iterator[EarlierColumn]:
     """The columns of earlier rows of a match that a condition rests on, each as often as it is named."""
     return (each for each in _leaves(of) if isinstance(each, EarlierColumn))
+
+
+def asks_earlier(of: Condition) -> bool:
+    """Whether a condition rests on earlier rows of a match."""
+    return next(earlier(of), None) is not None
 
 
 def _leaves(of: Condition | Value) -> Iterator[Column | EarlierColumn]:

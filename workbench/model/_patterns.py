@@ -8,29 +8,28 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import reduce
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from workbench.conditions import HELPERS, Column, EarlierColumn, columns, earlier, python
+from workbench.conditions import HELPERS, Column, EarlierColumn, asks_earlier, columns, earlier, python
 from workbench.errors import TooLargeError
 from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import _hash_join
-from workbench.model._outcome import Outcome, on_time, present
+from workbench.model._outcome import Outcome, on_time, present, rows_present
 from workbench.model._outputs import Outputs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import ENDED, Watermarks
 from workbench.model.conditions import is_true
 from workbench.patterns import Pattern
 from workbench.patterns.automaton import Asked, Automaton, automaton
-from workbench.patterns.checking import kinds_of, side_of
+from workbench.patterns.checking import kinds_of, of_sides, side_of
 from workbench.patterns.matching import Ended, Found, Matcher, Path, paths
 from workbench.spark_versions import SparkFacts
-from workbench.streams import Stream
+from workbench.streams import Stream, pair_types
 
 __all__ = ["replay"]
 
@@ -191,7 +190,7 @@ def _in_order(sides: dict[Side, pd.DataFrame], marks: Watermarks) -> pd.DataFram
 def _holds(pattern: Pattern, made: Automaton, rows: pd.DataFrame, shared: Shared) -> Holds:
     """Of a row and the rows of a partial match before it what is asked of rows holds."""
     streams = dict(zip(SIDES, shared.streams, strict=True))
-    types = {side: {each.name: each.type for each in stream.table.schema} for side, stream in streams.items()}
+    types = of_sides(pair_types(*shared.streams))
     side, row = rows["side"].to_numpy(), rows["row"].to_numpy()
     alone = np.zeros((len(rows), len(made.asked)), dtype=bool)
     later: list[tuple[int, Callable[[int, Path | None], Any]]] = []
@@ -199,7 +198,7 @@ def _holds(pattern: Pattern, made: Automaton, rows: pd.DataFrame, shared: Shared
         stream, mine = streams[asked.side], side == SIDES.index(asked.side)
         if asked.where is None:
             alone[mine, number] = True
-        elif next(earlier(asked.where), None) is None:
+        elif not asks_earlier(asked.where):
             kinds = kinds_of(pattern, asked.side, asked.where, types)
             table = {name: stream.table.column(name).combine_chunks() for name in columns(asked.where)}
             alone[mine, number] = is_true(asked.where, kinds, table)[row[mine]]
@@ -271,7 +270,7 @@ def _outcome(
     shared: Shared,
     rows: pd.DataFrame,
     found: list[tuple[int, Found]],
-    some: Micros,
+    keys_present: Micros,
 ) -> Outcome:
     for number, side in enumerate(SIDES):
         mine, own = sides[side], rows[rows["side"] == number]
@@ -288,11 +287,7 @@ def _outcome(
         matched = np.zeros(len(sides[side]), dtype=bool)
         matched[members["assignment"].to_numpy()[is_match[members["output"].to_numpy()]]] = True
         sides[side]["matched"] = matched
-    held = [
-        present(mine["batch"].to_numpy()[mine["held"]], mine["evicted_in"].to_numpy()[mine["held"]], len(marks))
-        for mine in sides.values()
-    ]
-    counted = reduce(operator.add, held) + some
+    counted = rows_present(sides["left"], len(marks)) + rows_present(sides["right"], len(marks)) + keys_present
     none = np.zeros(len(marks), int)
     return Outcome(marks, shared.keys_of(pattern), sides, outputs, _hash_join.no_groups(), none, counted)
 

@@ -16,7 +16,7 @@ from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
 from workbench.model import DATA, NOTHING, Condition, Micros, Simulation, on_time, versions
 from workbench.model.ordering import among
 from workbench.runs import firings, tables
-from workbench.runs.labels import Labels
+from workbench.runs.labels import Labels, counted
 from workbench.runs.pattern_reasons import PatternReasons
 from workbench.runs.rule_reasons import RuleReasons
 
@@ -193,7 +193,7 @@ class Reasons:
                     f"joined before micro-batch {self.first + 1}, with rows of {other} that are no longer known"
                 )
                 continue
-            words = f"{once} {_count(int(size), 'row')} of {other}, first in micro-batch {self.first + int(batch)}"
+            words = f"{once} {counted(int(size), 'row')} of {other}, first in micro-batch {self.first + int(batch)}"
             words += f"; it was late for {gone} of its {windows} windows" if gone else ""
             if self._rules is not None:
                 words = f"{self._rules.of_matched(side, row)}, first in micro-batch {self.first + int(batch)}"
@@ -214,7 +214,7 @@ class Reasons:
             counts = found.groupby("row").size().loc[chosen].tolist()
             other = self.labels.names[0]
             return [
-                f"the partner of {_count(count, 'row')} of {other}, first in micro-batch {batch}"
+                f"the partner of {counted(count, 'row')} of {other}, first in micro-batch {batch}"
                 for count, batch in zip(counts, batches, strict=True)
             ]
         reasons = []
@@ -397,13 +397,13 @@ class Reasons:
             return "the job's filters leave it out, before it reaches the join"
         if self._rules is not None and partners and not self._dropped(side, row):
             return self._rules.of_unmatched(side, row) + (self._rules.otherwise(row) if side == "left" else "")
-        if self._pattern is not None and not self._dropped(side, row):
+        if self._pattern is not None:
             fix = self.fixes.get(RowId(side, row))
             longer = f"; with {self._changed(fix)} it would be in a match" if fix is not None else ""
             return self._pattern.of_unmatched(side, row) + longer
         refused = int(self.simulation.refused[side][row])
         if refused and self._where is not None:
-            found = f"{_count(refused, 'row')} of {self.labels.names[1 - SIDES.index(side)]} in reach"
+            found = f"{counted(refused, 'row')} of {self.labels.names[1 - SIDES.index(side)]} in reach"
             return f"{found}, and none with which it satisfies {self._where.text}{tail}"
         if not tally["all"][row]:
             gap = "it lies in the gap between two windows, and in none of them"
@@ -491,10 +491,6 @@ class Reasons:
                 "Spark's semi join keeps no such row"
             )
         return f"its partner {name} came when the session had closed"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def fix_value(setting: Setting, value: float) -> str | bool:

@@ -7,12 +7,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from workbench.conditions import And, Condition, columns, earlier
+from workbench.conditions import And, Condition, asks_earlier, columns
+from workbench.kinds import kind_of
 from workbench.literals import SIDES, RowId, Side
 from workbench.model import Simulation, is_true
 from workbench.patterns import Pattern
-from workbench.patterns.checking import kinds_of
-from workbench.runs.labels import Labels
+from workbench.patterns.checking import kinds_of, of_sides
+from workbench.runs.labels import Labels, counted
+from workbench.streams import pair_types
 
 __all__ = ["PatternReasons"]
 
@@ -41,12 +43,12 @@ class PatternReasons:
         first = int(own[np.argmin(outputs.table["batch"].to_numpy()[own])])
         members = outputs.of(side)
         mine = members[(members["row"] == row).to_numpy() & np.isin(members["output"], own)]
-        named = [name for name, _ in self._steps]
+        named = [name for name, _ in kind_of(self._pattern).steps(self._pattern)]
         steps = list(dict.fromkeys(named[step] for step in mine["step"].tolist()))
         start, end = (self._labels.moment(int(outputs.table[name].iloc[first])) for name in ("start", "end"))
         count = int(outputs.counts("left")[first] + outputs.counts("right")[first])
         which = "a match" if len(own) == 1 else f"{len(own):,} matches, in the first"
-        return f"{' and '.join(steps)} in {which} of {_count(count, 'row')}, from {start} to {end}"
+        return f"{' and '.join(steps)} in {which} of {counted(count, 'row')}, from {start} to {end}"
 
     def of_unmatched(self, side: Side, row: int) -> str:
         """How far a row came in a partial match, and why that came to nothing; or that it fits no step."""
@@ -68,14 +70,10 @@ class PatternReasons:
         partial = self._partial.get(RowId(side, row))
         if partial is None or partial.cause != "waits":
             return ""
-        words = f"it is {partial.step} in a partial match of {_count(partial.length, 'row')}"
+        words = f"it is {partial.step} in a partial match of {counted(partial.length, 'row')}"
         if partial.at is None:
             return f"{words} that waits for {self._meant(partial.waited_for)}, however long"
         return f"{words} that waits for {self._meant(partial.waited_for)} until {self._labels.moment(int(partial.at))}"
-
-    @cached_property
-    def _steps(self) -> list[tuple[str, Side]]:
-        return [(each.name, each.side or "left") for each in self._pattern.taken]
 
     @cached_property
     def _partial(self) -> dict[RowId, Any]:
@@ -92,7 +90,7 @@ class PatternReasons:
         return own[self._outcome.outputs.table["matched"].to_numpy()[own]]
 
     def _ended(self, of: RowId, partial: Any) -> str:
-        words = f"it is {partial.step} in a partial match of {_count(partial.length, 'row')}"
+        words = f"it is {partial.step} in a partial match of {counted(partial.length, 'row')}"
         waited = f"{words} that waited for {self._meant(partial.waited_for)}"
         match partial.cause:
             case "timed out":
@@ -141,9 +139,7 @@ class PatternReasons:
     @cached_property
     def _fits(self) -> dict[str, Any]:
         """For each step which rows of its side satisfy what it asks of them alone."""
-        types: dict[Side, dict[str, Any]] = {
-            side: {each.name: each.type for each in self._simulation.side(side).table.schema} for side in SIDES
-        }
+        types = of_sides(pair_types(self._simulation.left, self._simulation.right))
         found = {}
         for step in self._pattern.taken:
             side: Side = step.side or "left"
@@ -159,7 +155,7 @@ class PatternReasons:
     def _by_earlier(self) -> set[str]:
         """The steps that ask for earlier rows of the match, too."""
         asked = [(each.name, each.where) for each in self._pattern.flat if each.where is not None]
-        return {name for name, where in asked if next(earlier(where), None) is not None}
+        return {name for name, where in asked if asks_earlier(where)}
 
     def _fitting(self, side: Side, row: int, perhaps: bool = False) -> list[str]:
         """The steps that a row fits by itself, or, perhaps, together with earlier rows."""
@@ -175,14 +171,10 @@ class PatternReasons:
 def _parts(where: Condition | None) -> list[Condition]:
     """What a condition asks of a row alone: of the parts that must all hold those that name no earlier row."""
     parts = list(where.parts) if isinstance(where, And) else [] if where is None else [where]
-    return [each for each in parts if next(earlier(each), None) is None]
+    return [each for each in parts if not asks_earlier(each)]
 
 
 def _either(names: list[str]) -> str:
     shown = names[:_SHOWN]
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return (", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 and not more else ", ".join(shown)) + more
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

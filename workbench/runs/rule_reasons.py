@@ -14,7 +14,7 @@ from workbench.kinds import NEVER, Micros, Rules, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import OPERATORS, Met, Shared, Simulation, in_force_on_time
 from workbench.model.ordering import order
-from workbench.runs.labels import Labels
+from workbench.runs.labels import Labels, counted
 
 __all__ = ["RuleReasons"]
 
@@ -41,10 +41,10 @@ class RuleReasons:
         pairs = self._of(side, row)
         mine = self._pairs["right"][pairs[self._pairs["met"][pairs]]].tolist()
         if side == "right":
-            return f"{self.rule(row)}: met by {_count(len(mine), 'row')} of {self._labels.names[0]}"
+            return f"{self.rule(row)}: met by {counted(len(mine), 'row')} of {self._labels.names[0]}"
         rules = [f"{self.rule(each)} of {self._moment(each)}" for each in mine[:_SHOWN]]
         more = len(mine) - len(rules)
-        return f"meets {_count(len(mine), 'rule')}: {', '.join(rules)}{f' and {more} more' * (more > 0)}"
+        return f"meets {counted(len(mine), 'rule')}: {', '.join(rules)}{f' and {more} more' * (more > 0)}"
 
     def of_unmatched(self, side: Side, row: int) -> str:
         """Why a left row met no rule, or a version was met by none."""
@@ -54,7 +54,7 @@ class RuleReasons:
         if not len(mine):
             return f"no rule of {self._labels.names[1]} was in force{self._not_yet(row)}"
         count, away = len(mine), self._away[mine]
-        words = f"{_count(count, 'rule')} {'was' if count == 1 else 'were'} in force, and it meets none"
+        words = f"{counted(count, 'rule')} {'was' if count == 1 else 'were'} in force, and it meets none"
         if np.isnan(away).all():
             return f"{words}: {self._incomparable(int(mine[0]))}"
         nearest = mine[np.nanargmin(away)]
@@ -102,7 +102,7 @@ class RuleReasons:
         if meaning := self._meaningless(row):
             return f"no row can meet {self.rule(row)}: {meaning}"
         came = (
-            f"{_count(count, 'row')} of {self._labels.names[0]} came"
+            f"{counted(count, 'row')} of {self._labels.names[0]} came"
             if count
             else f"no row of {self._labels.names[0]} came"
         )
@@ -239,7 +239,3 @@ def _text(value: object) -> str:
         return "null"
     text = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in str(value))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

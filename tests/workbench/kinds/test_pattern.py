@@ -222,6 +222,8 @@ def test_fixes_where_a_match_has_rows_of_one_side_only():
     late = wb.preview(join, *letters("a b c d", arrived="d b a c", delay="0 seconds")).rows
     row = late[(late["side"] == "left") & (late["w"] == "a")].iloc[0]
     assert row["fix_setting"] == "left.watermark" and "brought it into a match" in row["reason"]
+    kept = late[(late["side"] == "left") & (late["w"] == "b")].iloc[0]
+    assert kept["reason"].endswith("with a watermark delay of 3.001 s on lefts it would be in a match")
     slow = wb.preview(wb.Pattern(A, join.steps[1], within="2 seconds"), *letters("a x x b")).rows
     assert slow["fix_value"].iloc[0] == "3001 milliseconds"
 

@@ -16,10 +16,11 @@ from workbench.kinds._operator import PATTERN
 from workbench.kinds.interval import WithoutWindows
 from workbench.kinds.pattern import fixes as pattern_fixes
 from workbench.kinds.pattern import flink, plan
-from workbench.literals import SIDES, Side
-from workbench.patterns import MOST_HELD, Pattern, Step, read_steps
+from workbench.literals import Side
+from workbench.patterns import MOST_HELD, Pattern, read_steps
 from workbench.patterns.checking import check_streams, of_sides
 from workbench.plan.names import Names
+from workbench.streams import pair_types
 
 __all__ = ["KINDS", "Endless", "Within"]
 
@@ -71,6 +72,10 @@ class _Patterns(WithoutWindows[Pattern]):
     def steps(self, join: Pattern) -> tuple[tuple[str, Side], ...]:
         return tuple((each.name, each.side or "left") for each in join.taken)
 
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> Pattern:
+        read = {each.argument: each.read(texts[each.argument], each.argument) for each in self.texts}
+        return Pattern(*read.pop("steps"), within=texts.get("within") if self.fields else None, **read)
+
     def typed(self, join: Pattern) -> dict[str, str | bool]:
         steps = ", ".join(map(repr, join.steps))
         within = {} if join.within is None else {"within": times.text(join.within)}
@@ -82,20 +87,10 @@ class _Patterns(WithoutWindows[Pattern]):
 
     def check(self, join: Pattern, left: Any, right: Any) -> None:
         super().check(join, left, right)
-        types: dict[Side, dict[str, Any]] = {
-            side: {each.name: each.type for each in stream.table.schema}
-            for side, stream in zip(SIDES, (left, right), strict=True)
-        }
-        check_streams(join, types, tuple(left.key))
+        check_streams(join, of_sides(pair_types(left, right)), tuple(left.key))
 
     def plan(self, join: Pattern, names: Names, finish: bool) -> str:
         return plan.render(join, names, finish)
-
-    def assignment(self, join: Pattern) -> None:
-        return None
-
-    def drops_null_keys(self, join: Pattern) -> tuple[bool, bool]:
-        return True, True
 
     def flink_query(self, join: Pattern, given: Mapping[str, Any], render: Callable[..., str]) -> str:
         raise ArgumentError(
@@ -140,11 +135,6 @@ class Within(_Patterns):
     def describes(self, join: object) -> bool:
         return isinstance(join, Pattern) and join.within is not None
 
-    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> Pattern:
-        steps: tuple[Step, ...] = read_steps(texts["steps"], "steps")
-        most = _read_most(texts["most"], "most")
-        return Pattern(*steps, within=texts["within"], skip=_read_skip(texts["skip"], "skip"), most=most)
-
 
 class Endless(_Patterns):
     """Patterns that wait for ever."""
@@ -154,11 +144,6 @@ class Endless(_Patterns):
 
     def describes(self, join: object) -> bool:
         return isinstance(join, Pattern) and join.within is None
-
-    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> Pattern:
-        steps: tuple[Step, ...] = read_steps(texts["steps"], "steps")
-        most = _read_most(texts["most"], "most")
-        return Pattern(*steps, skip=_read_skip(texts["skip"], "skip"), most=most)
 
 
 KINDS: tuple[Kind[Any], ...] = (Within(), Endless())

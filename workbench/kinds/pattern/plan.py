@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.conditions import Column, EarlierColumn, earlier, python, python_helpers
+from workbench.conditions import Column, EarlierColumn, asks_earlier, python, python_helpers
 from workbench.errors import wrong
 from workbench.literals import Side
 from workbench.patterns import Pattern, skip_of
@@ -380,7 +380,7 @@ def render(join: Pattern, names: Names, finish: bool) -> str:
 
 
 def _is_later(asked: Asked) -> bool:
-    return asked.where is not None and next(earlier(asked.where), None) is not None
+    return asked.where is not None and asks_earlier(asked.where)
 
 
 def _fits(join: Pattern, made: Automaton, side: Side, types: Mapping[Side, Mapping[str, Any]]) -> list[bool | str]:
