@@ -20,6 +20,7 @@ import sys
 import threading
 import warnings
 from contextlib import suppress
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -236,6 +237,9 @@ def launch(*java_options: str) -> SparkSession:
     options = [SETTINGS[_JAVA_OPTIONS], *(f'"{option}"' for option in java_options)]
     conf.set(_JAVA_OPTIONS, " ".join(options))
     if SparkContext._gateway is None:
+        # Its lock is taken before each fork and released after it: a thread that imports it in between would have it
+        # released only, which Python reports on stderr. PySpark's start of Java is such a fork.
+        import_module("concurrent.futures.thread")
         silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         try:
             gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]

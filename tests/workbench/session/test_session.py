@@ -108,6 +108,20 @@ def test_java_starts_from_the_archive_of_its_classes(tmp_path):
     assert f"-XX:SharedArchiveFile={archive}" in done.stdout.splitlines(), done.stderr
 
 
+@pytest.mark.slow
+def test_what_is_imported_while_java_is_started_does_not_disturb_the_fork():
+    """PySpark forks with a function of its own, so Python calls what `os.register_at_fork` knows, before and after."""
+    code = (
+        "import importlib, os\n"
+        "from workbench import session\n"
+        "os.register_at_fork(before=lambda: importlib.import_module('concurrent.futures.thread'))\n"
+        "session.launch().stop()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "Exception ignored" not in done.stderr
+
+
 def test_another_java_has_another_archive(monkeypatch):
     here = session.archive()
     monkeypatch.setattr(session, "check_java", lambda: 'openjdk version "21.0.1"')
