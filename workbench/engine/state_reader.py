@@ -176,8 +176,15 @@ def _versions(simulation: Simulation, execution: Execution, batches: Sequence[in
 
 
 def _followed(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
-    """Rows in the state variables of a processor that follows patterns."""
-    return _of_variables(simulation, execution, batches, {"left": "left_rows", "right": "right_rows"})
+    """Rows in the state variable of a processor that follows patterns, which holds all of a key in one value."""
+    from pyspark.sql import functions as F
+
+    state = _states(execution, batches, stateVarName="kept")
+    found = []
+    for side in SIDES:
+        rows = state.select("batch", F.explode(f"value.{side}_rows").alias("kept"))
+        found.append(_of(side, f"kept.{side}_{len(simulation.side(side).columns)}", rows))
+    return [_together(found)]
 
 
 def _of_variables(

@@ -47,7 +47,7 @@ CLOSEST_PAIR = Operator(
 _LATE = "late rows in each micro-batch (numRowsDroppedByWatermark)"
 PROCESSOR = Operator("rows", _LATE, 1, is_processor=True, has_timers=True)
 """A processor in Python, with state and timers of its own: ``transformWithState``."""
-PATTERN = Operator("rows, and keys with rows,", _LATE, 10, is_processor=True, has_timers=True)
+PATTERN = Operator("keys with rows", _LATE, 10, is_processor=True, has_timers=True)
 """A processor that holds rows until the watermark has passed them, and then as long as a partial match has them."""
 RULES = Operator("rows, those of rules once for each copy,", _LATE, 1, is_processor=True, has_timers=True)
 """A processor that holds the versions of rules, and rows until the watermark has passed them."""

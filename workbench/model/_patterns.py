@@ -19,7 +19,7 @@ from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import _hash_join
-from workbench.model._outcome import Outcome, on_time, present, rows_present
+from workbench.model._outcome import Outcome, on_time, present
 from workbench.model._outputs import Outputs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import ENDED, Watermarks
@@ -287,9 +287,8 @@ def _outcome(
         matched = np.zeros(len(sides[side]), dtype=bool)
         matched[members["assignment"].to_numpy()[is_match[members["output"].to_numpy()]]] = True
         sides[side]["matched"] = matched
-    counted = rows_present(sides["left"], len(marks)) + rows_present(sides["right"], len(marks)) + keys_present
     none = np.zeros(len(marks), int)
-    return Outcome(marks, shared.keys_of(pattern), sides, outputs, _hash_join.no_groups(), none, counted)
+    return Outcome(marks, shared.keys_of(pattern), sides, outputs, _hash_join.no_groups(), none, keys_present)
 
 
 def _outputs(pattern: Pattern, rows: pd.DataFrame, found: list[tuple[int, Found]]) -> Outputs:

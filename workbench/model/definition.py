@@ -26,6 +26,8 @@ MOST = 10_000_000
 """Pairs, or rows in windows, that the model makes at most: about 1.5 GB."""
 
 
+_DENSE = 4
+"""Whole numbers that are no farther apart, on average, are their own codes: to look each up takes far longer."""
 _NOWHERE = np.iinfo(np.int64).max
 _LIMIT = ContextVar("limit", default=MOST)
 
@@ -93,6 +95,11 @@ def _column_codes(mine: pa.ChunkedArray, theirs: pa.ChunkedArray) -> tuple[Micro
     both = pa.chunked_array([*mine.cast(kind).chunks, *theirs.cast(kind).chunks], kind)
     if pa.types.is_floating(kind):
         both = pc.if_else(pc.is_nan(both), float("nan"), pc.add(both, 0.0))
+    if pa.types.is_integer(kind) and both.null_count == 0 and len(both):
+        values = both.to_numpy().astype(np.int64, copy=False)  # of 64 bits without a sign there are none in Spark
+        lowest, width = int(values.min()), int(values.max()) - int(values.min()) + 1
+        if width <= _DENSE * len(values):
+            return values - lowest, width
     encoded = both.combine_chunks().dictionary_encode()
     encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
     count = len(encoded.dictionary)

@@ -205,7 +205,8 @@ class Run(Result):
         Raises
         ------
         ArgumentError
-            If the join has none: only an `AsOfJoin` without tolerance and a `RulesJoin` by event time have timers.
+            If the join has none: only an `AsOfJoin` without tolerance, a `RulesJoin` by event time and a `Pattern`
+            have timers.
         """
         from workbench.engine import state_reader
         from workbench.kinds import kind_of

@@ -99,6 +99,10 @@ def test_spark_finds_what_the_model_finds(spark, place, finish):
     seen = wb.preview(PATTERNS[place], left, right, finish=finish)
     assert matches(run) == matches(seen)
     assert run.output.equals(seen.output)
+    for batch in (1, 3):
+        timers, held = run.timers(batch)["k"], run.state(batch)["k"]
+        assert timers.is_unique
+        assert set(timers) == set(held) if PATTERNS[place].within else set(timers) <= set(held)
 
 
 def test_the_patterns_find_something():

@@ -161,7 +161,10 @@ _TEMPLATE = template(
     key_fields = [left_rows.schema[name] for name in {{ key_names }}]
     place_type = "STRUCT<step: STRING, at: BIGINT, side: INT, number: INT>"
     match_type = f"ARRAY<STRUCT<state: INT, path: ARRAY<{place_type}>>>"
-    kept_schemas = [StructType([*schema, StructField("fits", ArrayType(BooleanType()))]) for schema in (left_schema, right_schema)]
+    kept_types = [StructType([StructField("at", LongType()), StructField("number", LongType()), *schema, StructField("fits", ArrayType(BooleanType()))]) for schema in (left_schema, right_schema)]
+    kept_rows = [StructField(name, ArrayType(kept)) for name, kept in zip(("left_rows", "right_rows"), kept_types)]
+    kept_matches = StructType.fromDDL(f"partial {match_type}, complete {match_type}")
+    kept_schema = StructType([StructField("wake", LongType()), *kept_rows, *kept_matches])
 
     class Matches(StatefulProcessor):
         """Holds rows until the watermark has passed them, then those that partial matches are made of.
@@ -171,19 +174,19 @@ _TEMPLATE = template(
 
         def init(self, handle):
             self.handle = handle
-            names = ("left_rows", "right_rows")
-            self.rows = [handle.getMapState(name, "at BIGINT, number INT", kept) for name, kept in zip(names, kept_schemas)]
-            self.matches = handle.getValueState("matches", f"wake BIGINT, partial {match_type}, complete {match_type}")
+            # all of a key in one value, as each question to the state takes Python as long as a dozen rows
+            self.kept = handle.getValueState("kept", kept_schema)
 
         def handleInputRows(self, key, rows, timerValues):
             yield from self.advance(key, rows, timerValues.getCurrentWatermarkInMs() * 1000)
 
         def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
-            yield from self.advance(key, [], timerValues.getCurrentWatermarkInMs() * 1000)
+            fired = expiredTimerInfo.getExpiryTimeInMs()
+            yield from self.advance(key, [], timerValues.getCurrentWatermarkInMs() * 1000, fired)
 
-        def advance(self, key, rows, watermark):
+        def advance(self, key, rows, watermark, fired=None):
             self.key, before = key, self.load()
-            stored, numbers = set(self.held), Counter((at, side) for at, side, _ in self.held)
+            numbers = Counter((at, side) for at, side, _ in self.held)
             for row in rows:
                 at, side = row["at"], 0 if row["is_left"] else 1
                 names = (left_schema if row["is_left"] else right_schema).names
@@ -202,7 +205,7 @@ _TEMPLATE = template(
             else:
                 waiting = []
             yield from self.expire(until)
-            self.save(before, stored, waiting)
+            self.save(before, waiting, fired)
 
         def take(self, place):
             """The matches that come out with the next row."""
@@ -267,35 +270,35 @@ _TEMPLATE = template(
             return {place for _, path in self.partial + self.complete for _, place in path}
 
         def load(self):
-            """Read what a key has in state; a key that has a row in state has matches in it, too."""
+            """Read what a key has in state: when it wakes, its rows, the partial matches and those that are not out yet."""
             self.held, self.partial, self.complete = {}, [(START, ())], []
-            if not self.matches.exists():
+            kept = self.kept.get()
+            if kept is None:
                 return None
-            before = self.matches.get()
-            for side, of_side in enumerate(self.rows):
-                self.held.update({(at, side, number): tuple(row) for (at, number), row in of_side.iterator()})
+            for side, rows in enumerate(kept[1:3]):
+                self.held.update({(at, side, number): tuple(row) for at, number, *row in rows})
             self.partial, self.complete = (
                 [(state, tuple((step, (at, side, number)) for step, at, side, number in path)) for state, path in matches]
-                for matches in before[1:]
+                for matches in kept[3:]
             )
-            return before[0], list(self.partial), list(self.complete)
+            return kept[0], set(self.held), list(self.partial), list(self.complete)
 
-        def save(self, before, stored, waiting):
+        def save(self, before, waiting, fired):
             kept = self.used() | set(waiting)
-            for at, side, number in stored - kept:
-                self.rows[side].removeKey((at, number))
-            for at, side, number in kept - stored:
-                self.rows[side].updateValue((at, number), self.held[at, side, number])
             wake = min([place[0] for place in waiting[:1]] + list(map(end_of, self.partial)))
-            wake = -(-wake // 1000) if wake < math.inf else None
-            if wake is not None and (before is None or wake != before[0]):
+            wake = -(-wake // 1000) if kept and wake < math.inf else None
+            woken = None if before is None else before[0]
+            if woken is not None and woken not in (wake, fired):
+                self.handle.deleteTimer(woken)
+            if wake is not None and wake != woken:
                 self.handle.registerTimer(wake)
-            after = wake, self.partial, self.complete
-            if kept and after != before:
-                flat = ([(state, [(step, *place) for step, place in path]) for state, path in each] for each in after[1:])
-                self.matches.update((wake, *flat))
-            elif before is not None and not kept:
-                self.matches.clear()
+            if not kept:
+                if before is not None:
+                    self.kept.clear()
+            elif (wake, kept, self.partial, self.complete) != before:
+                rows = ([(at, number, *self.held[at, of, number]) for at, of, number in sorted(kept) if of == side] for side in (0, 1))
+                flat = ([(state, [(step, *place) for step, place in path]) for state, path in each] for each in (self.partial, self.complete))
+                self.kept.update((wake, *rows, *flat))
 
         def close(self):
             pass
