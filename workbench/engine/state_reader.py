@@ -165,7 +165,7 @@ def _pairs(simulation: Simulation, execution: Execution, batches: Sequence[int])
 
 
 def _variables(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
-    """Rows in the state variables of a processor: left rows wait, right rows are versions."""
+    """Rows in the state variables of a processor of rules: left rows wait, right rows are versions."""
     names: dict[Side, str] = {"left": "waiting", "right": "versions"}
     return _of_variables(simulation, execution, batches, names)
 
@@ -175,8 +175,8 @@ def _versions(simulation: Simulation, execution: Execution, batches: Sequence[in
     return _of_variables(simulation, execution, batches, {"right": "versions"})
 
 
-def _followed(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
-    """Rows in the state variable of a processor that follows patterns, which holds all of a key in one value."""
+def _kept(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
+    """Rows in the state variable of a processor that holds all of a key in one value."""
     from pyspark.sql import functions as F
 
     state = _states(execution, batches, stateVarName="kept")
@@ -238,8 +238,8 @@ _READERS: Mapping[Operator, Callable[[Simulation, Execution, Sequence[int]], lis
     HASH_JOIN: _sides,
     AGGREGATION: _groups,
     CLOSEST_PAIR: _pairs,
-    PROCESSOR: _variables,
-    PATTERN: _followed,
+    PROCESSOR: _kept,
+    PATTERN: _kept,
     RULES: _variables,
     RULES_ON_ARRIVAL: _versions,
 }

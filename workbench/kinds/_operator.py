@@ -45,7 +45,7 @@ CLOSEST_PAIR = Operator(
 )
 """A hash join, and an aggregation of each left row's pairs that keeps one of them."""
 _LATE = "late rows in each micro-batch (numRowsDroppedByWatermark)"
-PROCESSOR = Operator("rows", _LATE, 1, is_processor=True, has_timers=True)
+PROCESSOR = Operator("keys with rows", _LATE, 1, is_processor=True, has_timers=True)
 """A processor in Python, with state and timers of its own: ``transformWithState``."""
 PATTERN = Operator("keys with rows", _LATE, 10, is_processor=True, has_timers=True)
 """A processor that holds rows until the watermark has passed them, and then as long as a partial match has them."""

@@ -11,7 +11,7 @@ from workbench.model._closest import versions
 from workbench.model._fates import NEVER
 from workbench.model._flink import FlinkRules, in_sql
 from workbench.model._logged import Logged
-from workbench.model._outcome import Outcome, on_time, present
+from workbench.model._outcome import Outcome, keys_present, on_time, present
 from workbench.model._outputs import Outputs, members
 from workbench.model._rules import in_force_on_time, rule_versions
 from workbench.model._shared import Condition, RowFacts, Shared
@@ -63,6 +63,7 @@ __all__ = [
     "is_index",
     "is_true",
     "key_codes",
+    "keys_present",
     "matches",
     "members",
     "on_time",

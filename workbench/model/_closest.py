@@ -15,7 +15,7 @@ from workbench.joins import Join, emission
 from workbench.kinds import Choice, Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import _hash_join
-from workbench.model._outcome import Outcome, on_time, present, rows_present
+from workbench.model._outcome import Outcome, keys_present, on_time, present, rows_present
 from workbench.model._outputs import Placed, of_pairs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import ENDED, Watermarks
@@ -86,7 +86,9 @@ def by_processor(
     right.loc[right.index[here[_RIGHT]], "leaves_at"] = until
     for mine in sides.values():
         mine["group"] = np.full(len(mine), -1, dtype=np.int8)
-    return _outcome(join, marks, sides, shared, (partner, closes), None)
+    held = [mine.loc[on_time(mine), ["key", "batch", "evicted_in"]] for mine in sides.values()]
+    counted = keys_present(pd.concat(held, ignore_index=True), len(marks))
+    return _outcome(join, marks, sides, shared, (partner, closes), counted)
 
 
 def _outcome(
@@ -95,7 +97,7 @@ def _outcome(
     sides: dict[Side, pd.DataFrame],
     shared: Shared,
     chosen: tuple[Micros, Micros],
-    counted: Micros | None,
+    counted: Micros,
 ) -> Outcome:
     """What comes out of left rows with these partners, -1 for none, in these micro-batches."""
     partner, closes = chosen

@@ -12,6 +12,7 @@ from workbench.kinds import Micros
 from workbench.literals import SIDES, Side
 from workbench.model._outputs import Outputs
 from workbench.model._watermarks import Watermarks
+from workbench.model.ordering import order
 
 
 def on_time(assignments: pd.DataFrame) -> Any:
@@ -29,6 +30,28 @@ def rows_present(mine: pd.DataFrame, count: int) -> Micros:
     """How many rows of a side are in state after each micro-batch."""
     alive = mine[on_time(mine)]
     return present(alive["batch"].to_numpy(), alive["evicted_in"].to_numpy(), count)
+
+
+def keys_present(rows: pd.DataFrame, count: int) -> Micros:
+    """How many keys have rows in state after each micro-batch.
+
+    Parameters
+    ----------
+    rows
+        Columns ``key``, ``batch`` and ``evicted_in``: in which micro-batch each comes, and in which one it leaves.
+    count
+        How many micro-batches there are.
+    """
+    rows = rows[rows["evicted_in"] > rows["batch"]]
+    if rows.empty:
+        return np.zeros(count, dtype=np.int64)
+    key, begin, end = (rows[name].to_numpy() for name in ("key", "batch", "evicted_in"))
+    lane = (key - key.min()) * (count + 2)  # a stretch of numbers for each key
+    places = order(lane + begin)
+    opens, reach = (lane + begin)[places], np.maximum.accumulate((lane + end)[places])
+    fresh = np.append(True, opens[1:] > reach[:-1])
+    begins, ends = begin[places][fresh], (reach - lane[places])[np.append(fresh[1:], True)]
+    return present(begins, ends, count)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import _hash_join
-from workbench.model._outcome import Outcome, on_time, present
+from workbench.model._outcome import Outcome, keys_present, on_time
 from workbench.model._outputs import Outputs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import ENDED, Watermarks
@@ -60,17 +60,9 @@ def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], share
         gone[list(keys.held_since)] = count
         for row, batch in keys.left.items():
             gone[row] = batch
-    rows = rows.assign(gone=np.maximum(gone, rows["batch"]))
-    outcome = _outcome(pattern, marks, sides, shared, rows, found, _keys_present(rows, count))
+    rows = rows.assign(evicted_in=np.maximum(gone, rows["batch"]))
+    outcome = _outcome(pattern, marks, sides, shared, rows, found, keys_present(rows, count))
     return replace(outcome, partial=_longest(rows, longest))
-
-
-def _keys_present(rows: pd.DataFrame, count: int) -> Micros:
-    """How many keys have rows in state after each micro-batch."""
-    found = np.zeros(count, dtype=np.int64)
-    for _, mine in rows[rows["gone"] > rows["batch"]].groupby("key")[["batch", "gone"]]:
-        found += present(mine["batch"].to_numpy(), mine["gone"].to_numpy(), count) > 0
-    return found
 
 
 def _keep_longest(longest: dict[int, tuple[Ended, Path]], ended: Ended) -> None:
@@ -270,12 +262,12 @@ def _outcome(
     shared: Shared,
     rows: pd.DataFrame,
     found: list[tuple[int, Found]],
-    keys_present: Micros,
+    counted: Micros,
 ) -> Outcome:
     for number, side in enumerate(SIDES):
         mine, own = sides[side], rows[rows["side"] == number]
         gone = mine["batch"].to_numpy().copy()
-        gone[own["assignment"]] = own["gone"]
+        gone[own["assignment"]] = own["evicted_in"]
         mine["evicted_in"] = gone
         mine["leaves_at"] = mine["start"]
         mine["held"] = on_time(mine) & (mine["evicted_in"] > mine["batch"])
@@ -288,7 +280,7 @@ def _outcome(
         matched[members["assignment"].to_numpy()[is_match[members["output"].to_numpy()]]] = True
         sides[side]["matched"] = matched
     none = np.zeros(len(marks), int)
-    return Outcome(marks, shared.keys_of(pattern), sides, outputs, _hash_join.no_groups(), none, keys_present)
+    return Outcome(marks, shared.keys_of(pattern), sides, outputs, _hash_join.no_groups(), none, counted)
 
 
 def _outputs(pattern: Pattern, rows: pd.DataFrame, found: list[tuple[int, Found]]) -> Outputs:

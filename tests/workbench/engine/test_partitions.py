@@ -41,7 +41,7 @@ def in_state(run):
     sides = [{"joinSide": side} for side in ("left", "right")]
     match run.join:
         case wb.AsOfJoin(tolerance=None):
-            states = [{"stateVarName": name} for name in ("waiting", "versions")]
+            states = [{"stateVarName": "kept"}]
         case wb.AsOfJoin():
             states = [{"operatorId": "1"} | side for side in sides]
         case wb.CoGroup() | wb.WindowJoin(window=wb.Session()):

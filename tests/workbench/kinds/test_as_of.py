@@ -197,6 +197,7 @@ def test_timers_are_read_from_the_checkpoint(spark):
         held, timers = run.state(batch), run.timers(batch)
         waiting = held[held["side"] == "left"].groupby("key")["leaves_at"].min()
         assert set(waiting.index) <= set(timers["key"])
+        assert timers["key"].is_unique
         for key, leaves in waiting.items():
             mine = timers.loc[timers["key"] == key, "fires_at"].dt.as_unit("us")
             assert mine.max() < pd.Timestamp("2100-01-01") or mine.isna().any()

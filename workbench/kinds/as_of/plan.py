@@ -71,6 +71,9 @@ _PROCESSOR = template(
     )
 {% endfor %}
     nothing = [None] * len(right_schema)
+    kept_types = [StructType([StructField("at", LongType()), *schema]) for schema in (left_schema, right_schema)]
+    kept_rows = [StructField(name, ArrayType(kept)) for name, kept in zip(("left_rows", "right_rows"), kept_types)]
+    kept_schema = StructType([StructField("wake", LongType()), *kept_rows])
 
     AFTER_ALL = {{ ended }}  # in the year 2161: only the end of the input is later
 
@@ -82,38 +85,35 @@ _PROCESSOR = template(
 
         def init(self, handle):
             self.handle = handle
-            self.versions = handle.getMapState("versions", "at BIGINT", right_schema)
-            self.waiting = handle.getMapState("waiting", "at BIGINT, number INT", left_schema)
+            # all of a key in one value, as each question to the state takes Python as long as a dozen rows
+            self.kept = handle.getValueState("kept", kept_schema)
 
         def handleInputRows(self, key, rows, timerValues):
             yield from self.advance(rows, timerValues.getCurrentWatermarkInMs() * 1000)
 
         def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
-            yield from self.advance([], timerValues.getCurrentWatermarkInMs() * 1000)
+            fired = expiredTimerInfo.getExpiryTimeInMs()
+            yield from self.advance([], timerValues.getCurrentWatermarkInMs() * 1000, fired)
 
-        def advance(self, rows, watermark):
-            versions = {key[0]: row for key, row in self.versions.iterator()}
-            waiting = {tuple(key): row for key, row in self.waiting.iterator()}
-            stored, fresh = (set(versions), set(waiting)), set()
-            numbers = Counter(at for at, _ in waiting)
+        def advance(self, rows, watermark, fired=None):
+            woken, *stored = self.kept.get() or (None, [], [])
+            waiting, versions = ([(at, tuple(row)) for at, *row in each] for each in stored)
+            versions, changed = dict(versions), False
             for row in rows:
+                changed = True
                 if row["is_left"]:
-                    number = numbers[row["at"]]
-                    numbers[row["at"]] += 1
-                    waiting[row["at"], number] = tuple(row[name] for name in left_schema.names)
+                    waiting.append((row["at"], tuple(row[name] for name in left_schema.names)))
                 else:  # of several at the same time the last one stays
                     versions[row["at"]] = tuple(row[name] for name in right_schema.names)
-                    fresh.add(row["at"])
             times = sorted(versions)
             ended = watermark >= AFTER_ALL
-            wakes = []
-            for (at, number), row in sorted(waiting.items(), key=lambda each: each[0]):
+            wakes, still = [], []
+            for at, row in sorted(waiting, key=lambda each: each[0]):
                 partner, known_at = self.partner(at, times)
-                if known_at is None or known_at > watermark:
-                    if not ended:
-                        wakes += [] if known_at is None else [known_at]
-                        continue
-                del waiting[at, number]
+                if (known_at is None or known_at > watermark) and not ended:
+                    wakes += [] if known_at is None else [known_at]
+                    still.append((at, row))
+                    continue
 {% if join.how == "inner" %}
                 if partner is not None:
                     yield joined_row(*row, *versions[partner])
@@ -126,19 +126,17 @@ _PROCESSOR = template(
             passed = bisect_right(times, watermark)
             kept = [] if ended else times[max(passed - {{ kept }}, 0) :]
 {% endif %}
-            for at in stored[0] - set(kept):
-                self.versions.removeKey((at,))
-            for at in fresh & set(kept):
-                self.versions.updateValue((at,), versions[at])
-            for each in stored[1] - set(waiting):
-                self.waiting.removeKey(each)
-            for each in set(waiting) - stored[1]:
-                self.waiting.updateValue(each, waiting[each])
             wakes += [at for at in kept if at > watermark]
-            if kept or waiting:
-                wake = -(-min(wakes, default=AFTER_ALL) // 1000)
-                if wake not in self.handle.listTimers():
-                    self.handle.registerTimer(wake)
+            wake = -(-min(wakes, default=AFTER_ALL) // 1000) if kept or still else None
+            if woken is not None and woken not in (wake, fired):
+                self.handle.deleteTimer(woken)
+            if wake is not None and wake != woken:
+                self.handle.registerTimer(wake)
+            if wake is None:
+                if woken is not None:
+                    self.kept.clear()
+            elif changed or wake != woken or (len(still), len(kept)) != (len(stored[0]), len(stored[1])):
+                self.kept.update((wake, [(at, *row) for at, row in still], [(at, *versions[at]) for at in kept]))
 
         def partner(self, at, times):
             """The time of a left row's partner, and the watermark from which on no other can come; None: never."""
