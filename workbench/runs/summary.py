@@ -21,14 +21,20 @@ FIGURES = {
     "late": "Rows that came behind the watermark: Spark dropped them before they were joined.",
     "pending": "Rows that are still in state: their result is not decided yet.",
     "null key": "Rows whose key is null: it equals no key, so no partner is looked for.",
-    "rows out": "Rows that the join wrote: pairs, groups, and rows without partner where the join keeps them.",
-    "peak state": "The most rows that were in state at the end of a micro-batch.",
+    "rows out": (
+        "Rows that the join wrote: pairs, groups, rows without partner where the join keeps them, matches of a "
+        "pattern, and partial matches that were given up."
+    ),
+    "peak state": (
+        "The most that was in state at the end of a micro-batch, as Spark counts it: rows; of sessions and coGroup "
+        "groups; of as-of joins without tolerance and patterns keys with rows."
+    ),
 }
 """What each of the `figures` means, in one sentence."""
 
 
 def figures(run: Result) -> dict[str, int]:
-    """Rows by fate, rows out, and the most rows that were in state."""
+    """Rows by fate, rows out, and the most that was in state."""
     batches = run.batches
     try:
         fates = pd.concat([run.simulation.fates[side]["fate"] for side in SIDES]).value_counts()

@@ -12,7 +12,7 @@ from workbench.plan import Names
 from workbench.script import _sides, _templates
 from workbench.script._endpoints import Endpoints
 from workbench.script._job import MAIN, modules
-from workbench.script._variables import both_sides, description, title
+from workbench.script._variables import both_sides, description, title, unordered
 from workbench.streams import Stream
 
 
@@ -35,7 +35,7 @@ def project(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: 
         "policy": policy,
         "main": MAIN,
         "description": description(join, policy, names),
-        "unordered": kind_of(join).grouped and not kind_of(join).steps(join),
+        "unordered": unordered(join),
         "processor": kind_of(join).operator.is_processor,
         "pipeline": _is_pipeline(join, left, right, endpoints),
         "packages": f"--packages {endpoints.coordinates} " if endpoints.connectors else "",

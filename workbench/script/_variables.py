@@ -55,7 +55,7 @@ def variables(
         drain_help="take what is there, close every window, and end",
         end=arrow.END_OF_INPUT.tz_localize("UTC").isoformat(),
         windowed=kind.windowed,
-        unordered=kind.grouped and not kind.steps(join),
+        unordered=unordered(join),
         processor=kind.operator.is_processor,
         malformed=max((stream.source.as_files().malformed for stream in (left, right)), key=MALFORMED.index),
         output_keys=_output_keys(join, names),
@@ -79,6 +79,11 @@ def made_for(join: Join, left: Stream, right: Stream, policy: Policy, endpoints:
 def _made_for(join: Join, policy: Policy, endpoints: Endpoints, sides: list[dict[str, Any]]) -> dict[str, str]:
     of_sides = {side["var"]: side["made_for"] for side in sides}
     return {"join": repr(join), **of_sides, "policy": policy, "source": endpoints.source.name}
+
+
+def unordered(join: Join) -> bool:
+    """Whether the lists of rows in its output are in no order: those of groups are not, those of a pattern's steps are."""
+    return kind_of(join).grouped and not kind_of(join).steps(join)
 
 
 def title(names: Names) -> str:
