@@ -105,30 +105,34 @@ class PatternReasons:
         return f"{waited} when the recording ended"
 
     def _came_after(self, of: RowId, partial: Any) -> str:
-        """By how much the first row that fits came too late."""
+        """What became of the row that was waited for: it was late, or by how much the first one that fits came too late."""
         if partial.waited_for in self._by_earlier or partial.waited_for not in self._fits:
             return ""
-        later = self._next_fitting(of, partial)
+        late = self._first_fitting(of, partial, late=True)
+        if late is not None:
+            return f"; {self._labels.label(late.side, late.row)}, which fits, came late and was dropped"
+        later = self._first_fitting(of, partial, late=False)
         if later is None:
             return ", and none came"
-        span = self._labels.span(self._time(later) - int(partial.at))
-        return (
-            f"; {self._labels.label(later.side, later.row)} came {span} later"
-            if self._time(later) > partial.at
-            else (f"; {self._labels.label(later.side, later.row)} came at that very moment")
-        )
+        after = self._time(later) - int(partial.at)
+        when = f"came {self._labels.span(after)} later" if after else "came at that very moment"
+        return f"; {self._labels.label(later.side, later.row)} {when}"
 
-    def _next_fitting(self, of: RowId, partial: Any) -> RowId | None:
-        """The first row, at or after the end of a partial match that was given up, that fits what it waited for."""
+    def _first_fitting(self, of: RowId, partial: Any, late: bool) -> RowId | None:
+        """The first row that fits what a partial match that was given up waited for: at or after its end, or late before."""
         step = next((each for each in self._pattern.taken if each.name == partial.waited_for), None)
         if step is None or step.side is None or partial.at is None:
             return None
         key = self._outcome.keys[SIDES.index(of.side)][of.row]
-        stream = self._simulation.side(step.side)
-        keys = self._outcome.keys[SIDES.index(step.side)]
-        fits = self._fits[step.name] & (keys == key) & (stream.event_times >= int(partial.at))
+        times, keys = self._simulation.side(step.side).event_times, self._outcome.keys[SIDES.index(step.side)]
+        fits = self._fits[step.name] & (keys == key)
+        if late:
+            was_late = self._outcome.assignments[step.side]["late"].to_numpy()
+            fits &= was_late & (times >= self._time(of)) & (times < int(partial.at))
+        else:
+            fits &= times >= int(partial.at)
         rows = np.flatnonzero(fits)
-        return RowId(step.side, int(rows[np.argmin(stream.event_times[rows])])) if len(rows) else None
+        return RowId(step.side, int(rows[np.argmin(times[rows])])) if len(rows) else None
 
     def _time(self, of: RowId) -> int:
         return int(self._simulation.side(of.side).event_times[of.row])

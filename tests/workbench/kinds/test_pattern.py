@@ -232,6 +232,17 @@ def test_fixes_where_a_match_has_rows_of_one_side_only():
     assert slow["fix_value"].iloc[0] == "3001 milliseconds"
 
 
+def test_a_row_that_was_waited_for_and_came_late_is_told():
+    join = wb.Pattern(A, wb.followed_by("b", side="left", where=kind("b")), within="3 seconds")
+    rows = wb.preview(join, *letters("a b c d e", arrived="a d e b c", delay="0 seconds")).rows
+    reason = rows[(rows["side"] == "left") & (rows["w"] == "a")]["reason"].iloc[0]
+    assert "that waited for b until 10:00:03; b, which fits, came late and was dropped" in reason
+    slow = wb.preview(join, *letters("a x x x b")).rows["reason"].iloc[0]
+    assert "; the row at 10:00:04 came 1 s later" in slow
+    exact = wb.preview(join, *letters("a x x b")).rows["reason"].iloc[0]
+    assert "; the row at 10:00:03 came at that very moment" in exact
+
+
 def test_what_is_asked_of_earlier_rows_is_not_said_of_a_row_alone():
     asks = kind("q") & (wb.col("w") != wb.row("a").w)
     rows = wb.preview(wb.Pattern(A, wb.next("q", side="left", where=asks)), *letters("q y a")).rows

@@ -43,7 +43,10 @@ class _AsOf(WithoutWindows[AsOfJoin]):
     flags = (_EXACT,)
     hows: tuple[How, ...] = ("inner", "left")
     choice = semantics
-    not_compared = "Flink's DataStream API has no as-of join, and its SQL one drops no row as late (see the Script)"
+    not_compared = (
+        "Flink's DataStream API has no as-of join of its own (wb.flink.java makes one of state and timers), "
+        "and SQL's drops no row as late"
+    )
 
     def waits_until(self, join: AsOfJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
         if side == "right":
