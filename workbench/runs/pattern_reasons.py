@@ -105,7 +105,7 @@ class PatternReasons:
         return f"{waited} when the recording ended"
 
     def _came_after(self, of: RowId, partial: Any) -> str:
-        """What became of the row that was waited for: it was late, or by how much the first one that fits came too late."""
+        """What became of the row that was waited for: it was dropped, or came so much after the end."""
         if partial.waited_for in self._by_earlier or partial.waited_for not in self._fits:
             return ""
         late = self._first_fitting(of, partial, late=True)
@@ -119,7 +119,7 @@ class PatternReasons:
         return f"; {self._labels.label(later.side, later.row)} {when}"
 
     def _first_fitting(self, of: RowId, partial: Any, late: bool) -> RowId | None:
-        """The first row that fits what a partial match that was given up waited for: at or after its end, or late before."""
+        """The first row that fits what a partial match waited for: late before its end, or at or after it."""
         step = next((each for each in self._pattern.taken if each.name == partial.waited_for), None)
         if step is None or step.side is None or partial.at is None:
             return None
