@@ -122,11 +122,12 @@ _PROCESSOR = template(
 {% endif %}
 {% if join.direction == "forward" %}
             kept = [] if ended else times[bisect_right(times, watermark) :]
+            wakes += kept[:1]
 {% else %}
             passed = bisect_right(times, watermark)
             kept = [] if ended else times[max(passed - {{ kept }}, 0) :]
+            wakes += kept[{{ kept }}:{{ kept + 1 }}]  # when the watermark passes it, the first one can go
 {% endif %}
-            wakes += [at for at in kept if at > watermark]
             wake = -(-min(wakes, default=AFTER_ALL) // 1000) if kept or still else None
             if woken is not None and woken not in (wake, fired):
                 self.handle.deleteTimer(woken)
