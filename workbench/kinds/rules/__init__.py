@@ -65,7 +65,7 @@ class _Rules(WithoutWindows[RulesJoin]):
     no_how = "a row comes out for each rule that it meets, and for none without one: it has no how"
     rules = semantics
     not_compared = (
-        "Flink's broadcast state drops no row as late and is what as_of='arrival' gives; by event time the job of "
+        "Flink's broadcast state drops no row as late: it is what as_of='arrival' gives; by event time the job of "
         "wb.flink.java drops late rows by Flink's watermark"
     )
     as_of: AsOf
