@@ -95,8 +95,8 @@ def test_spark_has_no_time_to_live_beside_event_time_timers(spark, monkeypatch):
 
     def with_ttl(*arguments):
         text = render(*arguments)
-        assert '"at BIGINT", right_schema)' in text
-        return text.replace('"at BIGINT", right_schema)', '"at BIGINT", right_schema, 1000)')
+        assert '("kept", kept_schema)' in text
+        return text.replace('("kept", kept_schema)', '("kept", kept_schema, 1000)')
 
     monkeypatch.setattr(plan, "render", with_ttl)
     with pytest.raises(wb.QueryError, match="STATEFUL_PROCESSOR_INCORRECT_TIME_MODE_TO_ASSIGN_TTL"):
