@@ -28,12 +28,12 @@ def block(page: str, word: str) -> str:
     return found[0]
 
 
-def example(page: str) -> tuple[Run, Any]:
-    """The run that a page's example makes, and its chart: what its last line gives."""
+def example(page: str) -> tuple[dict[str, Any], Any]:
+    """The names that a page's example defines, its `Run` among them, and its chart: what its last line gives."""
     *lines, last = block(page, "python").rstrip().splitlines()
     space: dict[str, Any] = {}
     exec("\n".join(lines), space)
-    return space["run"], eval(last, space)
+    return space, eval(last, space)
 
 
 def texts(run: Run) -> dict[str, str]:
@@ -56,7 +56,8 @@ def texts(run: Run) -> dict[str, str]:
 def refresh(file: Path) -> None:
     """Bring a page and its picture up to date."""
     page = file.read_text()
-    run, chart = example(page)
+    names, chart = example(page)
+    run = names["run"]
     for word, text in texts(run).items():
         page = re.sub(_BLOCK.format(word=word), lambda _, text=text: text, page, count=1, flags=re.M | re.S)
     file.write_text(page)

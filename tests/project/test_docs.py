@@ -11,7 +11,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import pandas as pd
 import pytest
 
 import workbench as wb
@@ -92,10 +91,9 @@ def test_links_in_the_readme_lead_somewhere():
 def test_a_joins_page_is_what_the_workbench_gives(file, tmp_path, spark):
     """`python docs/refresh.py` brings the pages up to date."""
     page = file.read_text()
-    run, chart = refresh.example(page)
-    for word, text in refresh.texts(run).items():
+    space, chart = refresh.example(page)
+    for word, text in refresh.texts(space["run"]).items():
         assert refresh.block(page, word) == text
-    space = {"run": run, "pd": pd, "wb": wb}
     for more in re.findall(r"(?<=^```python\n)(.*?)(?=^```$)", page, re.M | re.S)[1:]:
         exec(more, space)
     chart.save(tmp_path / "now.png", scale_factor=1.5)
@@ -112,7 +110,6 @@ def size(picture):
 
 
 def test_every_public_name_is_in_the_reference(site):
-    import workbench as wb
 
     text = (site / "api.html").read_text()
     for name in set(wb.__all__) - {"flink", "frames"}:

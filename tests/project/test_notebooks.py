@@ -11,6 +11,7 @@ import run_notebooks
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(9)
 @pytest.mark.parametrize("path", run_notebooks.NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook(path, request, monkeypatch):
     if path.stem.startswith("7") and (shutil.which("mvn") or os.environ.get("CI")):

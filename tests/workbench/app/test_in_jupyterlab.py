@@ -455,6 +455,7 @@ def test_a_restarted_kernel_is_told(own):
     assert own.locator(".sjw-gone").count() == 0
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 def test_nothing_violates_wcag(opened, theme):
     change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"

@@ -34,6 +34,7 @@ def streams():
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_late_rows_are_those_of_the_run(spark, tmp_path, join):
     run = wb.run(join, *streams(), finish=join.how != "left" if hasattr(join, "how") else True)
