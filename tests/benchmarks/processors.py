@@ -9,7 +9,7 @@ import time
 
 import generators
 import workbench as wb
-from workbench.kinds import kinds
+from workbench.kinds import kind_of, kinds
 
 KINDS = ("interval", "as_of", "rules", "pattern")
 EVENTS, BATCHES = 10_000, 10
@@ -26,7 +26,10 @@ def main() -> None:
         began = time.perf_counter()
         run = wb.run(join, left, right)
         took = time.perf_counter() - began
-        print(f"| {kind.label} | {rows:,} | {keys:,} | {took:.1f} | {rows / took:,.0f} |{run.mismatch}", flush=True)
+        print(
+            f"| {kind_of(join).label} | {rows:,} | {keys:,} | {took:.1f} | {rows / took:,.0f} |{run.mismatch}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
