@@ -9,9 +9,9 @@ import time
 
 import generators
 import workbench as wb
-from workbench.kinds import kind_of, kinds
+from workbench.kinds import kinds
 
-KINDS = ("interval", "as_of", "rules", "pattern")
+KINDS = ("interval", "as_of_any_age", "rules", "pattern")
 EVENTS, BATCHES = 10_000, 10
 
 
@@ -19,7 +19,7 @@ def main() -> None:
     print("| join | rows | keys | seconds | rows a second |\n|---|---|---|---|---|")
     for name in KINDS:
         kind = kinds()[name]
-        join = wb.AsOfJoin("backward", None, "left") if name == "as_of" else kind.example()
+        join = kind.example()
         wb.run(join, *generators.generate(kind.scenario, events=100, batches=3, seed=1))
         left, right = generators.generate(kind.scenario, events=EVENTS, batches=BATCHES, rate=EVENTS / 500, seed=1)
         rows, keys = len(left) + len(right), len(left.to_pandas()[list(left.key)].drop_duplicates())
@@ -27,7 +27,7 @@ def main() -> None:
         run = wb.run(join, left, right)
         took = time.perf_counter() - began
         print(
-            f"| {kind_of(join).label} | {rows:,} | {keys:,} | {took:.1f} | {rows / took:,.0f} |{run.mismatch}",
+            f"| {kind.label} | {rows:,} | {keys:,} | {took:.1f} | {rows / took:,.0f} |{run.mismatch}",
             flush=True,
         )
 

@@ -110,7 +110,6 @@ def size(picture):
 
 
 def test_every_public_name_is_in_the_reference(site):
-
     text = (site / "api.html").read_text()
     for name in set(wb.__all__) - {"flink", "frames"}:
         assert re.search(rf'id="workbench(\.\w+)*\.{name}"', text), name

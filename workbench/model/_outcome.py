@@ -12,7 +12,7 @@ from workbench.kinds import Micros
 from workbench.literals import SIDES, Side
 from workbench.model._outputs import Outputs
 from workbench.model._watermarks import Watermarks
-from workbench.model.ordering import order
+from workbench.model.ordering import along_keys, order
 
 
 def on_time(assignments: pd.DataFrame) -> Any:
@@ -46,12 +46,11 @@ def keys_present(rows: pd.DataFrame, count: int) -> Micros:
     if rows.empty:
         return np.zeros(count, dtype=np.int64)
     key, begin, end = (rows[name].to_numpy() for name in ("key", "batch", "evicted_in"))
-    lane = (key - key.min()) * (count + 2)  # a stretch of numbers for each key
-    places = order(lane + begin)
-    opens, reach = (lane + begin)[places], np.maximum.accumulate((lane + end)[places])
-    fresh = np.append(True, opens[1:] > reach[:-1])
-    begins, ends = begin[places][fresh], (reach - lane[places])[np.append(fresh[1:], True)]
-    return present(begins, ends, count)
+    opens, closes = along_keys((key, begin), (key, end))
+    places = order(opens)
+    reach = np.maximum.accumulate(closes[places])
+    heads = np.flatnonzero(np.append(True, opens[places][1:] > reach[:-1]))  # before each its key had no row
+    return present(begin[places][heads], np.maximum.reduceat(end[places], heads), count)
 
 
 @dataclass(frozen=True)

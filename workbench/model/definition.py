@@ -97,7 +97,8 @@ def _column_codes(mine: pa.ChunkedArray, theirs: pa.ChunkedArray) -> tuple[Micro
         both = pc.if_else(pc.is_nan(both), float("nan"), pc.add(both, 0.0))
     if pa.types.is_integer(kind) and both.null_count == 0 and len(both):
         values = both.to_numpy().astype(np.int64, copy=False)  # of 64 bits without a sign there are none in Spark
-        lowest, width = int(values.min()), int(values.max()) - int(values.min()) + 1
+        lowest = int(values.min())
+        width = int(values.max()) - lowest + 1
         if width <= _DENSE * len(values):
             return values - lowest, width
     encoded = both.combine_chunks().dictionary_encode()

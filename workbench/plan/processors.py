@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["PLACED"]
+__all__ = ["KEPT", "PLACED"]
 
 PLACED = '''
 {% macro placed(fits=False) %}
@@ -29,3 +29,36 @@ PLACED = '''
 {% endmacro %}
 '''
 """A macro for the function ``placed``, which gives rows the names that state takes."""
+
+KEPT = """
+{% macro kept_rows(fits=False) %}
+    kept_types = [StructType([StructField("at", LongType()), {{ 'StructField("number", LongType()), ' if fits }}*schema{{ ', StructField("fits", ArrayType(BooleanType()))' if fits }}]) for schema in (left_schema, right_schema)]
+    kept_rows = [StructField(name, ArrayType(kept)) for name, kept in zip(("left_rows", "right_rows"), kept_types)]
+{%- endmacro %}
+{% macro kept_value(key="") %}
+        def init(self, handle):
+            self.handle = handle
+            # all of a key in one value, as each question to the state takes Python as long as a dozen rows
+            self.kept = handle.getValueState("kept", kept_schema)
+
+        def handleInputRows(self, key, rows, timerValues):
+            yield from self.advance({{ key }}rows, timerValues.getCurrentWatermarkInMs() * 1000)
+
+        def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+            fired = expiredTimerInfo.getExpiryTimeInMs()
+            yield from self.advance({{ key }}[], timerValues.getCurrentWatermarkInMs() * 1000, fired)
+
+{% endmacro %}
+{% macro one_timer() %}
+            if woken is not None and woken not in (wake, fired):
+                self.handle.deleteTimer(woken)
+            if wake is not None and wake != woken:
+                self.handle.registerTimer(wake)
+{%- endmacro %}
+"""
+"""Macros for a processor that keeps all of a key in one value, and sets one timer for it.
+
+``kept_rows`` gives the fields ``left_rows`` and ``right_rows`` of the value, ``kept_value`` the
+methods that Spark calls, ``one_timer`` replaces the timer at ``woken`` by one at ``wake``, where
+that is another time than the one that has fired.
+"""

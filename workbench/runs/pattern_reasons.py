@@ -106,36 +106,26 @@ class PatternReasons:
 
     def _came_after(self, of: RowId, partial: Any) -> str:
         """What became of the row that was waited for: it was dropped, or came so much after the end."""
-        if partial.waited_for in self._by_earlier or partial.waited_for not in self._fits:
-            return ""
-        late = self._first_fitting(of, partial, late=True)
-        if late is not None:
-            return f"; {self._labels.label(late.side, late.row)}, which fits, came late and was dropped"
-        later = self._first_fitting(of, partial, late=False)
-        if later is None:
-            return ", and none came"
-        after = self._time(later) - int(partial.at)
-        when = f"came {self._labels.span(after)} later" if after else "came at that very moment"
-        return f"; {self._labels.label(later.side, later.row)} {when}"
-
-    def _first_fitting(self, of: RowId, partial: Any, late: bool) -> RowId | None:
-        """The first row that fits what a partial match waited for: late before its end, or at or after it."""
         step = next((each for each in self._pattern.taken if each.name == partial.waited_for), None)
-        if step is None or step.side is None or partial.at is None:
-            return None
+        if step is None or step.name in self._by_earlier:
+            return ""
+        side: Side = step.side or "left"
+        until, times = int(partial.at), self._simulation.side(side).event_times
         key = self._outcome.keys[SIDES.index(of.side)][of.row]
-        times, keys = self._simulation.side(step.side).event_times, self._outcome.keys[SIDES.index(step.side)]
-        fits = self._fits[step.name] & (keys == key)
-        if late:
-            was_late = self._outcome.assignments[step.side]["late"].to_numpy()
-            fits &= was_late & (times >= self._time(of)) & (times < int(partial.at))
-        else:
-            fits &= times >= int(partial.at)
-        rows = np.flatnonzero(fits)
-        return RowId(step.side, int(rows[np.argmin(times[rows])])) if len(rows) else None
-
-    def _time(self, of: RowId) -> int:
-        return int(self._simulation.side(of.side).event_times[of.row])
+        fits = self._fits[step.name] & (self._outcome.keys[SIDES.index(side)] == key)
+        was_late = self._outcome.assignments[side]["late"].to_numpy()
+        begin = self._simulation.side(of.side).event_times[of.row]
+        dropped = np.flatnonzero(fits & was_late & (times >= begin) & (times < until))
+        if len(dropped):
+            row = int(dropped[np.argmin(times[dropped])])
+            return f"; {self._labels.label(side, row)}, which fits, came late and was dropped"
+        later = np.flatnonzero(fits & (times >= until))
+        if not len(later):
+            return ", and none came"
+        row = int(later[np.argmin(times[later])])
+        after = int(times[row]) - until
+        when = f"came {self._labels.span(after)} later" if after else "came at that very moment"
+        return f"; {self._labels.label(side, row)} {when}"
 
     def _by(self, partial: Any) -> str:
         return self._labels.label(partial.by_side, int(partial.by_row)) if partial.by_side else "another row"

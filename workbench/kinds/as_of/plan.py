@@ -7,7 +7,7 @@ from workbench.joins import AsOfJoin, IntervalJoin
 from workbench.kinds.as_of import semantics
 from workbench.kinds.interval.plan import shift
 from workbench.plan.names import Names, fill, template
-from workbench.plan.processors import PLACED
+from workbench.plan.processors import KEPT, PLACED
 from workbench.sources.arrow import AFTER_ALL
 
 __all__ = ["processor", "within"]
@@ -55,6 +55,7 @@ _WITHIN = template('''
 
 _PROCESSOR = template(
     PLACED
+    + KEPT
     + '''
 {{ signature() }}
     """Give each row the {{ words }}."""
@@ -71,8 +72,7 @@ _PROCESSOR = template(
     )
 {% endfor %}
     nothing = [None] * len(right_schema)
-    kept_types = [StructType([StructField("at", LongType()), *schema]) for schema in (left_schema, right_schema)]
-    kept_rows = [StructField(name, ArrayType(kept)) for name, kept in zip(("left_rows", "right_rows"), kept_types)]
+{{ kept_rows() }}
     kept_schema = StructType([StructField("wake", LongType()), *kept_rows])
 
     AFTER_ALL = {{ ended }}  # in the year 2161: only the end of the input is later
@@ -83,18 +83,7 @@ _PROCESSOR = template(
         Times are in microseconds since 1970-01-01 UTC.
         """
 
-        def init(self, handle):
-            self.handle = handle
-            # all of a key in one value, as each question to the state takes Python as long as a dozen rows
-            self.kept = handle.getValueState("kept", kept_schema)
-
-        def handleInputRows(self, key, rows, timerValues):
-            yield from self.advance(rows, timerValues.getCurrentWatermarkInMs() * 1000)
-
-        def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
-            fired = expiredTimerInfo.getExpiryTimeInMs()
-            yield from self.advance([], timerValues.getCurrentWatermarkInMs() * 1000, fired)
-
+{{ kept_value() }}
         def advance(self, rows, watermark, fired=None):
             woken, *stored = self.kept.get() or (None, [], [])
             waiting, versions = ([(at, tuple(row)) for at, *row in each] for each in stored)
@@ -129,10 +118,7 @@ _PROCESSOR = template(
             wakes += kept[{{ kept }}:{{ kept + 1 }}]  # when the watermark passes it, the first one can go
 {% endif %}
             wake = -(-min(wakes, default=AFTER_ALL) // 1000) if kept or still else None
-            if woken is not None and woken not in (wake, fired):
-                self.handle.deleteTimer(woken)
-            if wake is not None and wake != woken:
-                self.handle.registerTimer(wake)
+{{ one_timer() }}
             if wake is None:
                 if woken is not None:
                     self.kept.clear()

@@ -13,13 +13,14 @@ from workbench.patterns.automaton import Asked, Automaton, Test, automaton
 from workbench.patterns.checking import kinds_of, of_sides, side_of
 from workbench.plan.conditions import spark_sql
 from workbench.plan.names import Names, fill, literal, template
-from workbench.plan.processors import PLACED
+from workbench.plan.processors import KEPT, PLACED
 from workbench.sources.arrow import AFTER_ALL
 
 __all__ = ["render"]
 
 _TEMPLATE = template(
     PLACED
+    + KEPT
     + '''
 {{ signature() }}
     """Find the rows of a key that follow each other as a pattern says."""
@@ -161,8 +162,7 @@ _TEMPLATE = template(
     key_fields = [left_rows.schema[name] for name in {{ key_names }}]
     place_type = "STRUCT<step: STRING, at: BIGINT, side: INT, number: INT>"
     match_type = f"ARRAY<STRUCT<state: INT, path: ARRAY<{place_type}>>>"
-    kept_types = [StructType([StructField("at", LongType()), StructField("number", LongType()), *schema, StructField("fits", ArrayType(BooleanType()))]) for schema in (left_schema, right_schema)]
-    kept_rows = [StructField(name, ArrayType(kept)) for name, kept in zip(("left_rows", "right_rows"), kept_types)]
+{{ kept_rows(fits=True) }}
     kept_matches = StructType.fromDDL(f"partial {match_type}, complete {match_type}")
     kept_schema = StructType([StructField("wake", LongType()), *kept_rows, *kept_matches])
 
@@ -172,18 +172,7 @@ _TEMPLATE = template(
         A row's place is its time in microseconds since 1970-01-01 UTC, 0 for left and 1 for right, and a number.
         """
 
-        def init(self, handle):
-            self.handle = handle
-            # all of a key in one value, as each question to the state takes Python as long as a dozen rows
-            self.kept = handle.getValueState("kept", kept_schema)
-
-        def handleInputRows(self, key, rows, timerValues):
-            yield from self.advance(key, rows, timerValues.getCurrentWatermarkInMs() * 1000)
-
-        def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
-            fired = expiredTimerInfo.getExpiryTimeInMs()
-            yield from self.advance(key, [], timerValues.getCurrentWatermarkInMs() * 1000, fired)
-
+{{ kept_value("key, ") }}
         def advance(self, key, rows, watermark, fired=None):
             self.key, before = key, self.load()
             numbers = Counter((at, side) for at, side, _ in self.held)
@@ -288,10 +277,7 @@ _TEMPLATE = template(
             wake = min([place[0] for place in waiting[:1]] + list(map(end_of, self.partial)))
             wake = -(-wake // 1000) if kept and wake < math.inf else None
             woken = None if before is None else before[0]
-            if woken is not None and woken not in (wake, fired):
-                self.handle.deleteTimer(woken)
-            if wake is not None and wake != woken:
-                self.handle.registerTimer(wake)
+{{ one_timer() }}
             if not kept:
                 if before is not None:
                     self.kept.clear()
