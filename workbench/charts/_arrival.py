@@ -22,7 +22,6 @@ from workbench.charts._style import (
     looks,
     moment_rule,
     moment_text,
-    params,
     picked_points,
     row_points,
     span_params,
@@ -114,9 +113,8 @@ def _layout(names: tuple[str, str], many: bool) -> Any:
         )
     )
     rule = moment_rule().transform_calculate(until="moment + 1")
-    chart: Any = alt.layer(*rows, judged, rule)
-    chart = chart.add_params(zoom(), *params(**TIMES, size=26, moment=LATEST, picked=[]))
-    return looks(chart.properties(width=WIDTH, height=340))
+    chart: Any = alt.layer(*rows, judged, rule).add_params(zoom())
+    return looks(chart, TIMES | {"size": 26, "moment": LATEST, "picked": []}, width=WIDTH, height=340)
 
 
 def _rectangles(names: tuple[str, str]) -> alt.Chart:

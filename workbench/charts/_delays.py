@@ -70,7 +70,7 @@ def _layout(what: str, names: tuple[str, ...]) -> Any:
             tooltip=["stream:N", alt.Tooltip("delay:Q", format=".3f"), alt.Tooltip(f"{what}:Q", format=".5~g")],
         )
     )
-    return looks(lines.properties(width=WIDTH, height=TUNING_HEIGHT))
+    return looks(lines, width=WIDTH, height=TUNING_HEIGHT)
 
 
 DELAYS_VIEW = TuningView(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.charts._drawing import Drawing
-from workbench.charts._style import INK, QUIET, SIDE_COLOURS, TUNING_HEIGHT, WIDTH, layout, looks, params
+from workbench.charts._style import INK, QUIET, SIDE_COLOURS, TUNING_HEIGHT, WIDTH, layout, looks
 from workbench.charts._view import TuningScene, TuningView
 from workbench.kinds import kind_of
 
@@ -65,8 +65,7 @@ def _layout(names: tuple[str, str]) -> Any:
     labels = bounds.encode(x="seconds:Q", text="label:N", y=alt.value(0))
     lower = labels.transform_filter("datum.label == 'lower bound'").mark_text(align="right", dx=-4, **place)
     upper = labels.transform_filter("datum.label != 'lower bound'").mark_text(align="left", dx=4, **place)
-    chart: Any = alt.layer(bars, rules, lower, upper).add_params(*params(picked=[]))
-    return looks(chart.properties(width=WIDTH, height=TUNING_HEIGHT))
+    return looks(alt.layer(bars, rules, lower, upper), {"picked": []}, width=WIDTH, height=TUNING_HEIGHT)
 
 
 def _draw(scene: TuningScene) -> Drawing:

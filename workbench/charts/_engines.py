@@ -16,7 +16,6 @@ from workbench.charts._style import (
     layout,
     looks,
     moment_text,
-    params,
     picked_points,
     span_params,
     time_axis,
@@ -105,4 +104,4 @@ def _layout(names: tuple[str, str], kinds: tuple[str, ...], colours: tuple[str, 
         .encode(y=alt.Y("difference:N", sort=list(kinds), bandPosition=0), x=alt.value(0), text="label:N")
     )
     chart: Any = alt.layer(points, rings, words).properties(width=WIDTH, height=max(60, 58 * len(kinds)))
-    return looks(chart.add_params(*params(**TIMES, moment=LATEST, picked=[])))
+    return looks(chart, TIMES | {"moment": LATEST, "picked": []})

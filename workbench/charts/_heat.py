@@ -75,7 +75,7 @@ def _layout(names: tuple[str, str], across: tuple[str, ...], down: tuple[str, ..
     labels = cells.mark_text(fontSize=11, color=INK).encode(text=alt.Text("kept:Q", format=".1%"))
     light = alt.condition("datum.strong", alt.value("white"), alt.value(INK))
     chart: Any = alt.layer(cells.mark_rect().encode(color=colour, tooltip=tooltip), labels.encode(color=light))
-    return looks(chart.properties(width=WIDTH - 120, height=alt.Step(26)))
+    return looks(chart, width=WIDTH - 120, height=alt.Step(26))
 
 
 VIEW = TuningView(

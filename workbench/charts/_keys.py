@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.charts._drawing import LATEST, Drawing
-from workbench.charts._style import MOMENTS, WIDTH, layout, looks, moment_rule, params, picked_rules
+from workbench.charts._style import MOMENTS, WIDTH, layout, looks, moment_rule, picked_rules
 from workbench.charts._view import Scene, View
 from workbench.literals import SIDES
 from workbench.model import Simulation, present
@@ -65,8 +65,8 @@ def _layout(shown: int) -> Any:
     )
     rule = moment_rule().transform_calculate(until="moment + 0.98")
     chart: Any = alt.layer(cells, rule, picked_rules(" + 0.5", True))
-    chart = chart.properties(width=WIDTH, height=max(shown, 3) * _ROW)
-    return looks(chart.add_params(*params(moment=LATEST, picked_arrived=-1, picked_evicted=-1)))
+    values = {"moment": LATEST, "picked_arrived": -1, "picked_evicted": -1}
+    return looks(chart, values, width=WIDTH, height=max(shown, 3) * _ROW)
 
 
 def _draw(scene: Scene) -> Drawing:

@@ -19,7 +19,6 @@ from workbench.charts._style import (
     layout,
     looks,
     moment_rule,
-    params,
     picked_points,
     side_scale,
     thin,
@@ -117,7 +116,7 @@ def _layout(names: tuple[str, str], many: bool) -> Any:
     chart = alt.vconcat(
         over_time.properties(width=WIDTH, height=_HEIGHT), labelled.properties(width=WIDTH, height=_HEIGHT)
     )
-    return looks(chart.add_params(*params(longest=1, moment=LATEST, picked=[])))
+    return looks(chart, {"longest": 1, "moment": LATEST, "picked": []})
 
 
 def _draw(scene: Scene) -> Drawing:

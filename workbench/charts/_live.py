@@ -18,7 +18,6 @@ from workbench.charts._style import (
     layout,
     looks,
     panel_title,
-    params,
     span_params,
     time_axis,
     time_scale,
@@ -137,7 +136,7 @@ def _layout(names: tuple[str, str]) -> Any:
         panel("rows waiting", bars("waiting", batch, last=True), 48, last=True),
     ]
     chart: Any = alt.vconcat(*parts, spacing=6).resolve_scale(color="independent")
-    return looks(chart.add_params(*params(**TIMES, trigger=1000, moment=LATEST, picked=[])))
+    return looks(chart, TIMES | {"trigger": 1000, "moment": LATEST, "picked": []})
 
 
 def _x(last: bool = False) -> alt.X:

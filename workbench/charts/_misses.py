@@ -84,8 +84,7 @@ def _layout(names: tuple[str, str]) -> Any:
     labels = bounds.mark_text(align="left", dx=4, dy=-4, baseline="bottom", fontSize=11, color=QUIET).encode(
         x="seconds:Q", text="label:N", y=alt.value(0)
     )
-    chart: Any = alt.layer(bars, rules, labels).properties(width=WIDTH, height=240)
-    return looks(chart)
+    return looks(alt.layer(bars, rules, labels), width=WIDTH, height=240)
 
 
 def _draw(scene: Scene) -> Drawing:

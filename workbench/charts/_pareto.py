@@ -62,7 +62,7 @@ def _layout() -> Any:
     points = settings.mark_point(filled=True, size=70, opacity=0.9).encode(color=colour, tooltip=tooltip)
     now = settings.transform_filter("datum.now").mark_point(size=320, strokeWidth=2.5, color="#111111", filled=False)
     chart: Any = alt.layer(points, now.encode(tooltip=tooltip))
-    return looks(chart.properties(width=WIDTH, height=TUNING_HEIGHT))
+    return looks(chart, width=WIDTH, height=TUNING_HEIGHT)
 
 
 VIEW = TuningView(

@@ -16,7 +16,6 @@ from workbench.charts._style import (
     layout,
     looks,
     moment_rule,
-    params,
     picked_rules,
     side_scale,
     thin,
@@ -49,8 +48,9 @@ def state(
     shown = thin(size, _MOST_BATCHES)
     held, moved = (each[each["batch"].isin(shown["batch"])] for each in (held, moved))
     most = int(held.groupby("batch")["rows"].sum().max()) if len(held) else 0
-    tables = {"held": held, "moved": moved, "size": shown.rename(columns={"bytes": "rows"}), "moments": MOMENTS}
-    layout = _layout(tuple(names), bool(size["bytes"].notna().any()))
+    measured = shown.dropna().rename(columns={"bytes": "rows"})
+    tables = {"held": held, "moved": moved, "size": measured, "moments": MOMENTS}
+    layout = _layout(tuple(names), len(measured) > 0)
     return Drawing(layout, tables, "State", f"at most {most:,} rows{counted}")
 
 
@@ -82,8 +82,7 @@ def _layout(names: tuple[str, str], measured: bool) -> Any:
     parts = [panel("held", 150, "rows in state", False), panel("moved", 110, "added, evicted", not measured)]
     if measured:
         parts.append(panel("size", 80, "bytes", True))
-    chart: Any = alt.vconcat(*parts).add_params(*params(moment=LATEST, picked_arrived=-1, picked_evicted=-1))
-    return looks(chart)
+    return looks(alt.vconcat(*parts), {"moment": LATEST, "picked_arrived": -1, "picked_evicted": -1})
 
 
 def _draw(scene: Scene) -> Drawing:

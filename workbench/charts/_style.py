@@ -6,7 +6,7 @@ Colours are told apart by colour-blind people, and every fate has a shape of its
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, wraps
 from typing import Any
 
@@ -74,11 +74,6 @@ def layout(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-def params(**values: Any) -> list[alt.Parameter]:
-    """Parameters of a layout, with the values they have until they are given others."""
-    return [alt.param(name=name, value=value) for name, value in values.items()]
-
-
 def zoom(**options: Any) -> alt.Parameter:
     """Dragging moves along the axes; the wheel zooms with Ctrl or Command, and else scrolls the page."""
     wheel = "wheel![event.ctrlKey || event.metaKey]"
@@ -90,9 +85,26 @@ def panel_title(text: str) -> alt.TitleParams:
     return alt.TitleParams(text, anchor="start", fontSize=12, fontWeight="normal", color=QUIET, offset=4, frame="group")
 
 
-def looks(chart: Any) -> Any:
-    """The look that all charts share."""
-    config = alt.Config(
+def looks(chart: Any, values: Mapping[str, Any] | None = None, **properties: Any) -> Any:
+    """A chart with the look that all charts share.
+
+    It is set on the chart itself: each call of Altair's copies all of a chart, several times where it has parts.
+
+    Parameters
+    ----------
+    chart
+        The chart, which nothing else has.
+    values
+        Its parameters, with the values they have until they are given others.
+    **properties
+        Its size.
+    """
+    for name, value in properties.items():
+        setattr(chart, name, value)
+    if values:
+        own = [] if chart.params is alt.Undefined else chart.params
+        chart.params = [*own, *(alt.VariableParameter(name=name, value=value) for name, value in values.items())]
+    chart.config = alt.Config(
         view=alt.ViewConfig(stroke=None),
         axis=alt.AxisConfig(
             labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titleColor=QUIET, gridOpacity=0.4
@@ -100,7 +112,7 @@ def looks(chart: Any) -> Any:
         title=alt.TitleConfig(fontSize=15, subtitleFontSize=12),
         legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12),
     )
-    return chart.properties(config=config)
+    return chart
 
 
 def time_format(moments: pd.Series[Any]) -> str:
@@ -200,7 +212,7 @@ def moment_rule() -> alt.Chart:
         .transform_calculate(until="moment")
         .transform_filter("moment < 1e9")
         .mark_rule(color="#111111", strokeDash=[3, 3], clip=True)
-        .encode(x="until:Q")
+        .encode(x=alt.X("until:Q"))
     )
 
 
@@ -225,11 +237,13 @@ def picked_rules(shift: str = "", named: bool = True) -> Any:
             label=" : ".join(f"datum.what == '{name}' ? '{text}'" for name, text in labels.items()) + " : ''",
         )
     )
-    lines = rules.mark_rule(color="#111111", strokeWidth=1.5, clip=True).encode(x="place:Q", tooltip="label:N")
+    lines = rules.mark_rule(color="#111111", strokeWidth=1.5, clip=True).encode(
+        x=alt.X("place:Q"), tooltip=alt.Tooltip("label:N")
+    )
     if not named:
         return lines
     words = rules.mark_text(align="left", baseline="top", dx=4, dy=2, fontSize=11, clip=True)
-    return alt.layer(lines, words.encode(x="place:Q", y=alt.value(0), text="label:N"))
+    return alt.layer(lines, words.encode(x=alt.X("place:Q"), y=alt.value(0), text=alt.Text("label:N")))
 
 
 MOMENTS = pd.DataFrame({"one": [1]})

@@ -26,7 +26,6 @@ from workbench.charts._style import (
     layout,
     looks,
     moment_text,
-    params,
     picked_points,
     row_points,
     span_params,
@@ -201,14 +200,14 @@ def timeline_counts(table: pd.DataFrame, names: Sequence[str], title: str, step:
 @layout
 def _counts_layout(names: tuple[str, str]) -> Any:
     x = alt.X("start:T", title="event time (UTC)", axis=time_axis(), scale=time_scale())
-    chart = count_lanes(names, x).add_params(zoom(encodings=["x"]), *params(**TIMES, moment=LATEST, picked=[]))
-    return looks(chart.properties(width=WIDTH, height=300))
+    chart = count_lanes(names, x).add_params(zoom(encodings=["x"]))
+    return looks(chart, TIMES | {"moment": LATEST, "picked": []}, width=WIDTH, height=300)
 
 
 def count_lanes(names: tuple[str, str], x: alt.X, to: str = "end") -> Any:
     """Both lanes with bars of counted rows, which begin at `x` and end at `to`."""
     heights = dict(zip(_LANES, names, strict=True))
-    tooltip = ["stream:N", "from:N", "fate:N", alt.Tooltip("rows:Q", format=",")]
+    tooltip = [alt.Tooltip("stream:N"), alt.Tooltip("from:N"), alt.Tooltip("fate:N"), alt.Tooltip("rows:Q", format=",")]
     return (
         alt.Chart(alt.NamedData("counts"))
         .transform_calculate(**{"stream": stream_name(names), "from": moment_text("start")})
@@ -217,7 +216,7 @@ def count_lanes(names: tuple[str, str], x: alt.X, to: str = "end") -> Any:
             x=x,
             x2=to,
             y=alt.Y("y:Q", scale=alt.Scale(domain=[0, 2], nice=False), axis=_lane_axis(heights)),
-            y2="y2:Q",
+            y2=alt.Y2("y2:Q"),
             color=fate_colour("fate"),
             tooltip=tooltip,
         )
@@ -227,8 +226,8 @@ def count_lanes(names: tuple[str, str], x: alt.X, to: str = "end") -> Any:
 @layout
 def _layout(names: tuple[str, str], look: Look) -> Any:
     x = alt.X("time:T", title="event time (UTC)", axis=time_axis(), scale=time_scale())
-    chart = alt.layer(*lanes(names, look, x)).add_params(zoom(encodings=["x"]), *params(**first_values(look)))
-    return looks(chart.properties(width=WIDTH, height=340 if look.behind == "strip" else 300))
+    chart = alt.layer(*lanes(names, look, x)).add_params(zoom(encodings=["x"]))
+    return looks(chart, first_values(look), width=WIDTH, height=340 if look.behind == "strip" else 300)
 
 
 def first_values(look: Look) -> dict[str, Any]:
@@ -269,7 +268,7 @@ def lanes(names: tuple[str, str], look: Look, x: alt.X, to: str = "other_time", 
         alt.Chart(alt.InlineData(borders.to_dict("records"))).mark_rule(color="#c3c9d0", strokeDash=[2, 3]).encode(y=y)
     )
     line = alt.Chart(alt.NamedData("lines")).transform_filter("datum.batch <= moment")
-    ends_at: dict[str, Any] = {"x": x, "x2": to, "y": y, "y2": "other_y:Q"}
+    ends_at: dict[str, Any] = {"x": x, "x2": alt.X2(to), "y": y, "y2": alt.Y2("other_y:Q")}
     layers.append(line.mark_rule(color=COLOURS[0], clip=True, opacity=alt.ExprRef("line_opacity")).encode(**ends_at))
     chosen = line.transform_filter("indexof(picked, datum.left) >= 0 || indexof(picked, datum.right) >= 0")
     layers.append(chosen.mark_rule(color="#111111", strokeWidth=2, clip=True).encode(**ends_at))
@@ -280,7 +279,9 @@ def lanes(names: tuple[str, str], look: Look, x: alt.X, to: str = "other_time", 
     layers.append(picked_points().encode(**place))
     if look.few:
         names_of = alt.Chart(alt.NamedData("names")).transform_filter("datum.batch <= moment")
-        layers.append(names_of.mark_text(align="left", dx=9, fontSize=11, color=QUIET).encode(**place, text="key:N"))
+        layers.append(
+            names_of.mark_text(align="left", dx=9, fontSize=11, color=QUIET).encode(**place, text=alt.Text("key:N"))
+        )
     return layers
 
 
@@ -365,7 +366,11 @@ def _spans(table: str) -> alt.Chart:
 
 
 def _band_layers(x: alt.X) -> list[alt.Chart]:
-    place: dict[str, Any] = {"x": alt.X("start:T", scale=time_scale()), "x2": "end:T", "tooltip": _span_tooltip()}
+    place: dict[str, Any] = {
+        "x": alt.X("start:T", scale=time_scale()),
+        "x2": alt.X2("end:T"),
+        "tooltip": _span_tooltip(),
+    }
     shade = alt.condition(f"{_IS_OPEN}", alt.value("#fbe3b0"), alt.value(SHADE))
     strength = alt.condition(f"datum.shaded || ({_IS_OPEN})", alt.value(0.55), alt.value(0))
     return [
@@ -380,9 +385,9 @@ def _rectangles(table: str, colour: str, key: bool) -> alt.Chart:
         .mark_rect(opacity=0.7, cornerRadius=3, stroke="white", strokeWidth=1.5, clip=True)
         .encode(
             x=alt.X("start:T", scale=time_scale()),
-            x2="end:T",
-            y="y:Q",
-            y2="y2:Q",
+            x2=alt.X2("end:T"),
+            y=alt.Y("y:Q"),
+            y2=alt.Y2("y2:Q"),
             color=alt.condition(_IS_OPEN, alt.value("#f7cf7e"), alt.value(colour)),
             tooltip=_span_tooltip(key),
         )
@@ -409,7 +414,7 @@ def _interval(pointed: Any) -> alt.Chart:
         .transform_filter(chosen)
         .transform_calculate(start="+datum.time + lower", end="+datum.time + upper", foot="0.02", top="0.98")
         .mark_rect(color="#f3d9a4", opacity=0.5, cornerRadius=3, clip=True)
-        .encode(x=alt.X("start:T", scale=time_scale()), x2="end:T", y="foot:Q", y2="top:Q")
+        .encode(x=alt.X("start:T", scale=time_scale()), x2=alt.X2("end:T"), y=alt.Y("foot:Q"), y2=alt.Y2("top:Q"))
     )
 
 

@@ -22,7 +22,6 @@ from workbench.charts._style import (
     layout,
     looks,
     panel_title,
-    params,
     picked_points,
     side_scale,
     thin,
@@ -226,36 +225,31 @@ def _layout(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: b
     grid = axis.x("x", labels=False, ticks=False, domain=False)
     top = axis.x("x", orient="top", offset=2)
     if counted:
-        main = alt.layer(_timeline.count_lanes(names, top, "x2"))
+        layers = [_timeline.count_lanes(names, top, "x2")]
     else:
-        main = alt.layer(*_timeline.lanes(names, look, top, "other_x", alone=False))
+        layers = _timeline.lanes(names, look, top, "other_x", alone=False)
     words = "rows counted by fate" if counted else "rows, lines join matched pairs · height in a lane: key"
     height = 300 if look.behind == "strip" else 250
-    main = alt.layer(*main.layer, _moment_rule(axis)).properties(width=WIDTH, height=height, title=panel_title(words))
+    rule = _moment_rule(axis)
     tracks = [
         _overview(axis),
-        main,
-        _track(
-            alt.layer(*_lag_layers(names, grid), _moment_rule(axis)), "watermark lag: behind the newest row, in seconds"
-        ),
-        _track(alt.layer(*_held_layers(names, grid), _moment_rule(axis)), "rows in state"),
+        _track([*layers, rule], words, height),
+        _track([*_lag_layers(names, grid), rule], "watermark lag: behind the newest row, in seconds"),
+        _track([*_held_layers(names, grid), rule], "rows in state"),
     ]
     if measured:
         size = alt.Chart(alt.NamedData("bytes")).mark_area(interpolate="step-after", color="#9aa5b1", clip=True)
         y = alt.Y("bytes:Q", title=None, axis=_few_ticks())
         size = size.encode(x=grid, y=y, tooltip=_batch_tooltip([alt.Tooltip("bytes:Q", format=",")]))
-        tracks.append(_track(alt.layer(size, _moment_rule(axis)), "bytes in state", height=40))
-    tracks.append(
-        _track(alt.layer(*_late_layers(grid), _moment_rule(axis)), "late rows: behind the watermark, in seconds")
-    )
+        tracks.append(_track([size, rule], "bytes in state", height=40))
+    tracks.append(_track([*_late_layers(grid), rule], "late rows: behind the watermark, in seconds"))
     values = _timeline.first_values(look) | {"first": 0, "last": 1, "hovered": ""}
-    chart = alt.vconcat(*tracks, spacing=8)
-    chart = chart.resolve_scale(x="independent", y="independent", color="independent", shape="independent")
-    return looks(chart.add_params(*params(**values)))
+    apart = alt.ScaleResolveMap(x="independent", y="independent", color="independent", shape="independent")
+    return looks(alt.vconcat(*tracks, spacing=8, resolve=alt.Resolve(scale=apart)), values)
 
 
-def _track(chart: Any, words: str, height: int = _TRACK) -> Any:
-    return chart.properties(width=WIDTH, height=height, title=panel_title(words))
+def _track(layers: Sequence[Any], words: str, height: int = _TRACK) -> Any:
+    return alt.layer(*layers, width=WIDTH, height=height, title=panel_title(words))
 
 
 def _few_ticks() -> alt.Axis:
@@ -273,14 +267,16 @@ def _overview(axis: Axis) -> Any:
     x = axis.x("x", ends=("first", "last"), hidden=True)
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0, 1]))
     bars = alt.Chart(alt.NamedData("strip")).mark_rect(clip=True)
-    tooltip = ["fate:N", alt.Tooltip("rows:Q", format=",")]
-    drawn = bars.encode(x=x, x2="x2", y=y, y2="y2", color=fate_colour("fate", legend=False), tooltip=tooltip)
+    tooltip = [alt.Tooltip("fate:N"), alt.Tooltip("rows:Q", format=",")]
+    drawn = bars.encode(
+        x=x, x2=alt.X2("x2"), y=y, y2=alt.Y2("y2"), color=fate_colour("fate", legend=False), tooltip=tooltip
+    )
     one = alt.Chart(alt.InlineData([{"one": 1}]))
     veil = []
     for ends in ({"x": "first", "x2": "low"}, {"x": "high", "x2": "last"}):
         shade = one.transform_calculate(**ends).mark_rect(color="#8c96a3", opacity=0.35, clip=True)
-        veil.append(shade.encode(x=x, x2="x2"))
-    return alt.layer(drawn, *veil).properties(width=WIDTH, height=_STRIP)
+        veil.append(shade.encode(x=x, x2=alt.X2("x2")))
+    return alt.layer(drawn, *veil, width=WIDTH, height=_STRIP)
 
 
 def _batch_tooltip(more: Sequence[Any]) -> list[Any]:
@@ -296,9 +292,15 @@ def _lag_layers(names: tuple[str, str], x: alt.X) -> list[Any]:
     faint = alt.condition("datum.stream == 'the query'", alt.value(0.35), alt.value(1))
     told = own.transform_calculate(at="utcFormat(datum.watermark, '%Y-%m-%d %H:%M:%S.%L')")
     tooltip = _batch_tooltip(
-        ["stream:N", alt.Tooltip("at:N", title="watermark"), alt.Tooltip("behind:Q", title="behind, s", format=",.6~f")]
+        [
+            alt.Tooltip("stream:N"),
+            alt.Tooltip("at:N", title="watermark"),
+            alt.Tooltip("behind:Q", title="behind, s", format=",.6~f"),
+        ]
     )
-    line = own.mark_line(interpolate="step-after", clip=True).encode(x=x, y=y, color=colour, detail="stream:N")
+    line = own.mark_line(interpolate="step-after", clip=True).encode(
+        x=x, y=y, color=colour, detail=alt.Detail("stream:N")
+    )
     line = line.encode(strokeWidth=width, opacity=faint)
     dots = told.mark_point(filled=True, size=16, clip=True).encode(x=x, y=y, color=colour, tooltip=tooltip)
     return [line, dots]
@@ -307,12 +309,12 @@ def _lag_layers(names: tuple[str, str], x: alt.X) -> list[Any]:
 def _held_layers(names: tuple[str, str], x: alt.X) -> list[Any]:
     held = alt.Chart(alt.NamedData("held"))
     y = alt.Y("y:Q", title=None, axis=_few_ticks())
-    tooltip = _batch_tooltip(["stream:N", alt.Tooltip("rows:Q", format=",")])
+    tooltip = _batch_tooltip([alt.Tooltip("stream:N"), alt.Tooltip("rows:Q", format=",")])
     area = held.mark_area(interpolate="step-after", opacity=0.75, clip=True)
     colour = side_scale(names, legend=False)
     dots = held.mark_point(filled=True, size=16, clip=True)
     return [
-        area.encode(x=x, y=y, y2="y2", color=colour, detail="stream:N"),
+        area.encode(x=x, y=y, y2=alt.Y2("y2"), color=colour, detail=alt.Detail("stream:N")),
         dots.encode(x=x, y=alt.Y("y2:Q", title=None, axis=_few_ticks()), color=colour, tooltip=tooltip),
     ]
 
@@ -322,8 +324,8 @@ def _late_layers(x: alt.X) -> list[Any]:
     y = alt.Y("behind:Q", title=None, axis=_few_ticks(), scale=alt.Scale(zero=True))
     told = late.transform_calculate(at="utcFormat(datum.time, '%Y-%m-%d %H:%M:%S.%L')")
     tooltip: list[Any] = [
-        "stream:N",
-        "key:N",
+        alt.Tooltip("stream:N"),
+        alt.Tooltip("key:N"),
         alt.Tooltip("at:N", title="event time"),
         alt.Tooltip("behind:Q", title="behind, s", format=",.6~f"),
         alt.Tooltip("batch:Q", title="micro-batch"),
@@ -332,7 +334,7 @@ def _late_layers(x: alt.X) -> list[Any]:
     stems = late.transform_calculate(foot="0").mark_rule(color=COLOURS[2], opacity=0.4, clip=True)
     points = told.mark_point(filled=True, shape="cross", size=45, color=COLOURS[2], clip=True)
     return [
-        stems.encode(x=x, y=y, y2="foot:Q"),
+        stems.encode(x=x, y=y, y2=alt.Y2("foot:Q")),
         points.encode(x=x, y=y, tooltip=tooltip),
         picked_points("late").encode(x=x, y=y),
     ]

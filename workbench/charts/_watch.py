@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._live import QUERY, bars, by_stream, lines, panel, plain
-from workbench.charts._style import INK, SIDE_COLOURS, TIMES, layout, looks, params, span_params
+from workbench.charts._style import INK, SIDE_COLOURS, TIMES, layout, looks, span_params
 
 _SHOWN = 120
 _IN, _OUT = "came", "processed"
@@ -72,4 +72,4 @@ def _layout(names: tuple[str, str], known: tuple[str, ...]) -> Any:
     parts = [panel(*panels[name], first=place == 0) for place, name in enumerate(known)]
     parts.append(panel("duration of micro-batches, in ms", bars("took", batch, last=True), 48, last=True))
     chart: Any = alt.vconcat(*parts, spacing=6).resolve_scale(color="independent")
-    return looks(chart.add_params(*params(**TIMES, moment=LATEST, picked=[])))
+    return looks(chart, TIMES | {"moment": LATEST, "picked": []})

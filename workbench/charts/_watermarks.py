@@ -20,7 +20,6 @@ from workbench.charts._style import (
     looks,
     moment_rule,
     moment_text,
-    params,
     picked_rules,
     side_scale,
     span_params,
@@ -81,8 +80,8 @@ def _layout(names: tuple[str, str]) -> Any:
         moment_rule(),
         picked_rules(),
     )
-    chart = chart.add_params(*params(**TIMES, moment=LATEST, picked_arrived=-1, picked_evicted=-1))
-    return looks(chart.properties(width=WIDTH, height=260))
+    values = TIMES | {"moment": LATEST, "picked_arrived": -1, "picked_evicted": -1}
+    return looks(chart, values, width=WIDTH, height=260)
 
 
 def _draw(scene: Scene) -> Drawing:

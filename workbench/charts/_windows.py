@@ -21,7 +21,6 @@ from workbench.charts._style import (
     layout,
     looks,
     moment_text,
-    params,
     picked_points,
     row_points,
     span_params,
@@ -137,8 +136,8 @@ def _layout(names: tuple[str, str], keyed: bool, step: int) -> Any:
     }
     points, rings = row_points(names).encode(**place), picked_points().encode(**place)
     chart: Any = alt.layer(bars, points, rings).resolve_scale(color="independent", shape="independent")
-    chart = chart.add_params(*params(**TIMES, size=34, moment=LATEST, picked=[]))
-    return looks(chart.properties(width=WIDTH, height={"step": step, "for": "position"}))
+    values = TIMES | {"size": 34, "moment": LATEST, "picked": []}
+    return looks(chart, values, width=WIDTH, height={"step": step, "for": "position"})
 
 
 @layout
@@ -157,8 +156,7 @@ def _counts_layout() -> Any:
             tooltip=["from:N", alt.Tooltip("kind:N", title="holds"), alt.Tooltip("windows:Q", format=",")],
         )
     )
-    chart = alt.layer(bars).add_params(*params(**TIMES, moment=LATEST, picked=[]))
-    return looks(chart.properties(width=WIDTH, height=300))
+    return looks(alt.layer(bars), TIMES | {"moment": LATEST, "picked": []}, width=WIDTH, height=300)
 
 
 def _draw(scene: Scene) -> Drawing:

@@ -29,6 +29,24 @@ def data(chart):
     return chart.to_dict()["datasets"]
 
 
+def drawn_from(part):
+    """The names of the tables that the parts of a layout are drawn from; those of its own have no name yet."""
+    if isinstance(part, list):
+        return {name for each in part for name in drawn_from(each)}
+    if not isinstance(part, dict):
+        return set()
+    own = {part["data"]["name"]} if "name" in part.get("data", {}) else set()
+    return own.union(*(drawn_from(each) for name, each in part.items() if name != "datasets"))
+
+
+def shows_its_tables(drawing):
+    """Whether each table that has rows is drawn, and no part is drawn from a table that there is not."""
+    spec = drawing.chart().to_dict()
+    filled = {name for name, table in drawing.tables.items() if len(table)}
+    known = set(drawing.tables) | {name for name in spec["datasets"] if name.startswith("data-")}
+    return filled <= drawn_from(spec) <= known
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_charts_show_what_the_tables_hold(join):
@@ -136,7 +154,7 @@ def test_charts_that_look_alike_share_a_layout():
             assert one.drawing(view).layout is other.drawing(view).layout
 
 
-VIEWS = ("timeline", "arrival", "late", "watermarks", "windows", "misses", "state", "keys")
+VIEWS = ("tracks", "timeline", "arrival", "late", "watermarks", "windows", "misses", "state", "keys")
 
 
 @pytest.mark.sampled(3)
@@ -150,6 +168,7 @@ def test_every_view_of_every_join_can_be_drawn(join, capfd):
                 run.charts.windows()
             continue
         spec = getattr(run.charts, view)().to_dict()
+        assert shows_its_tables(run.charts.drawing(view))
         assert spec["title"]["text"]
         assert compiled_without_warning(spec, capfd)
 
@@ -214,7 +233,9 @@ def test_views_of_many_rows_stay_small(join):
     run = wb.preview(join, *generators.generate("orders_payments", events=20_000, rate=500, late=0.3, seed=3))
     for view in VIEWS:
         if view != "windows" or isinstance(join, wb.WindowJoin):
-            assert len(json.dumps(getattr(run.charts, view)().to_dict())) < 2_000_000
+            drawing = run.charts.drawing(view)
+            assert len(json.dumps(drawing.chart().to_dict())) < 2_000_000
+            assert shows_its_tables(drawing)
 
 
 @pytest.mark.sampled(2)
