@@ -19,6 +19,7 @@ from workbench.charts import Drawing
 from workbench.charts.renderer import png
 
 _REST = 1.0  # seconds between two savings, and after a change before its saving
+_VIEW = "application/vnd.jupyter.widget-view+json"
 _PLAIN = "The stream-join workbench: run this cell to open it."
 _STYLE = """
 body:has(.sjw-page-{name}) .sjw-saved-{name},
@@ -59,8 +60,8 @@ class SavedPage:
         """Show the page in the output of a cell."""
         from IPython.display import display
 
-        view = self._page._repr_mimebundle_() or {}
-        display({**view, "text/plain": _PLAIN}, raw=True)
+        view = self._page.get_view_spec()  # what the widget shows itself by is that and the text of all its parts
+        display({_VIEW: view, "text/plain": _PLAIN}, raw=True)
         summary = display(self._of_summary(), raw=True, display_id=True)
         self._kept = summary, display({"text/plain": ""}, raw=True, display_id=True)
         self.changed()

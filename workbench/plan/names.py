@@ -41,7 +41,6 @@ __all__ = [
     "quoted",
     "release",
     "reserve",
-    "template",
     "wrapped",
 ]
 
@@ -379,16 +378,16 @@ def join_streams({{ left.var }}: DataFrame, {{ right.var }}: DataFrame) -> DataF
 """
 
 
-def template(source: str) -> jinja2.Template:
-    """A template that can use the macros above."""
+@cache
+def _template(source: str) -> jinja2.Template:
     return ENVIRONMENT.from_string(_MACROS + dedent(source).lstrip("\n"))
 
 
-def fill(source: jinja2.Template, names: Names, finish: bool, **more: Any) -> str:
-    """The text of a template for these names."""
+def fill(source: str, names: Names, finish: bool, **more: Any) -> str:
+    """The text of a template, which can use the macros above, for these names."""
     keys = list(zip(names.left.prefixed_keys, names.right.prefixed_keys, strict=False))  # rules may be for any key
     return _formatted(
-        source.render(left=names.left, right=names.right, keys=keys, finish=finish, row_number=ROW, **more)
+        _template(source).render(left=names.left, right=names.right, keys=keys, finish=finish, row_number=ROW, **more)
     )
 
 

@@ -6,13 +6,13 @@ from workbench import times
 from workbench.joins import AsOfJoin, IntervalJoin
 from workbench.kinds.as_of import semantics
 from workbench.kinds.interval.plan import shift
-from workbench.plan.names import Names, fill, template
+from workbench.plan.names import Names, fill
 from workbench.plan.processors import KEPT, PLACED
 from workbench.sources.arrow import AFTER_ALL
 
 __all__ = ["processor", "within"]
 
-_WITHIN = template('''
+_WITHIN = '''
 {% macro needed(side) -%}
 {% for name in side.prefixed_keys %}{% if name != side.prefixed_time %}{{ name }}, {% endif %}{% endfor %}{{ side.prefixed_time }}
 {%- endmacro %}
@@ -51,9 +51,9 @@ _WITHIN = template('''
         .agg(F.first("left").alias("left"), F.max_by("right", nearest).alias("right"))
     )
     return best.select("left.*", "right.*")
-''')
+'''
 
-_PROCESSOR = template(
+_PROCESSOR = (
     PLACED
     + KEPT
     + '''

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from workbench.plan.names import Names, fill, template
+from workbench.plan.names import Names, fill
 
 __all__ = ["render"]
 
-_TEMPLATE = template('''
+_TEMPLATE = '''
 {{ signature() }}
     """Collect the rows of both sides by key and window ({{ description }})."""
 {% for side in (left, right) %}
@@ -40,7 +40,7 @@ _TEMPLATE = template('''
         "left",
         "right",
     )
-''')
+'''
 
 
 def render(description: str, assign: list[str] | None, window: str, names: Names, finish: bool) -> str:

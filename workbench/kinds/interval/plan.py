@@ -8,11 +8,11 @@ from workbench import times
 from workbench.joins import IntervalJoin
 from workbench.plan.conditions import of_pairs
 from workbench.plan.how import spark_how
-from workbench.plan.names import Names, fill, interval, template
+from workbench.plan.names import Names, fill, interval
 
 __all__ = ["render", "shift"]
 
-_TEMPLATE = template('''
+_TEMPLATE = '''
 {{ signature() }}
     """Pair rows of one key whose right time lies from {{ lower_text }} to {{ upper_text }} the left time."""
 {% call prepare(left) %}
@@ -34,7 +34,7 @@ _TEMPLATE = template('''
 {% else %}
     return {{ left.var }}.join({{ right.var }}, matches, {{ spark_how }})
 {% endif %}
-''')
+'''
 
 
 def render(join: IntervalJoin, names: Names, finish: bool) -> str:

@@ -12,13 +12,13 @@ from workbench.patterns import Pattern, skip_of
 from workbench.patterns.automaton import Asked, Automaton, Test, automaton
 from workbench.patterns.checking import kinds_of, of_sides, side_of
 from workbench.plan.conditions import spark_sql
-from workbench.plan.names import Names, fill, literal, template
+from workbench.plan.names import Names, fill, literal
 from workbench.plan.processors import KEPT, PLACED
 from workbench.sources.arrow import AFTER_ALL
 
 __all__ = ["render"]
 
-_TEMPLATE = template(
+_TEMPLATE = (
     PLACED
     + KEPT
     + '''

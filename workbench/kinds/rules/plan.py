@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.joins import RulesJoin
 from workbench.kinds.rules.fields import compared
-from workbench.plan.names import Names, column, fill, literal, template
+from workbench.plan.names import Names, column, fill, literal
 from workbench.plan.processors import PLACED
 from workbench.sources.arrow import AFTER_ALL
 
@@ -63,7 +63,7 @@ _BOTH = (
 """
 )
 
-_BY_EVENT_TIME = template(
+_BY_EVENT_TIME = (
     _BOTH
     + '''
 {{ signature() }}
@@ -144,7 +144,7 @@ _BY_EVENT_TIME = template(
 '''
 )
 
-_BY_ARRIVAL = template(
+_BY_ARRIVAL = (
     _BOTH
     + '''
 {{ signature() }}

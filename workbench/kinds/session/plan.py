@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from workbench import times
 from workbench.joins import How
-from workbench.plan.names import Names, fill, template
+from workbench.plan.names import Names, fill
 from workbench.times import Span
 
 __all__ = ["render"]
 
-_TEMPLATE = template('''
+_TEMPLATE = '''
 {{ signature() }}
     """Pair rows of one key in the same session (sessions end after {{ gap }} of silence on both sides)."""
 {% for side in (left, right) %}
@@ -49,7 +49,7 @@ _TEMPLATE = template('''
         .select("left_row.*", F.col("window.start").alias("window_start"), F.col("window.end").alias("window_end"))
 {% endif %}
     )
-''')
+'''
 
 
 def render(gap: Span, how: How, names: Names, finish: bool) -> str:

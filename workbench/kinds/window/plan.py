@@ -6,11 +6,11 @@ from workbench.conditions import Condition
 from workbench.joins import How
 from workbench.plan.conditions import of_pairs
 from workbench.plan.how import spark_how
-from workbench.plan.names import Names, fill, template
+from workbench.plan.names import Names, fill
 
 __all__ = ["render"]
 
-_TEMPLATE = template('''
+_TEMPLATE = '''
 {{ signature() }}
     """Pair rows of one key in the same window ({{ description }})."""
 {% call prepare(left, '"event_time"') %}
@@ -40,7 +40,7 @@ _TEMPLATE = template('''
     edges = {"window_start": F.col("window.start"), "window_end": F.col("window.end")}
 {% endif %}
     return joined.withColumns(edges).drop("window", "other_window")
-''')
+'''
 
 
 def render(calls: list[tuple[str, str]], how: How, names: Names, finish: bool, where: Condition | None = None) -> str:
