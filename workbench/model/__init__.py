@@ -7,6 +7,7 @@ each row of the output appears. `matches` is the definition alone, with nothing 
 from __future__ import annotations
 
 from workbench.kinds import Micros
+from workbench.model._allocation import keep_freed
 from workbench.model._closest import versions
 from workbench.model._fates import NEVER
 from workbench.model._flink import FlinkRules, in_sql
@@ -75,3 +76,5 @@ __all__ = [
     "versions",
     "watermarks",
 ]
+
+keep_freed()

@@ -74,7 +74,8 @@ def met(
     one, other = shared.matches(join)  # first, as it takes most memory
     for side, threshold in zip(SIDES, evicted_up_to(join, marks, shared), strict=True):
         mine = sides[side]
-        mine["evicted_in"] = np.maximum(mine["batch"], np.searchsorted(np.maximum.accumulate(threshold), mine["end"]))
+        batch, end = (mine[name].to_numpy() for name in ("batch", "end"))
+        mine["evicted_in"] = np.maximum(batch, np.searchsorted(np.maximum.accumulate(threshold), end))
         mine["group"] = np.full(len(mine), -1, dtype=np.int8)
     at = {side: {name: sides[side][name].to_numpy() for name in ("batch", "evicted_in")} for side in SIDES}
     alive = {side: on_time(sides[side]) for side in SIDES}

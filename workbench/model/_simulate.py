@@ -77,12 +77,11 @@ def replay(join: Join, marks: Watermarks, shared: Shared, spark: SparkFacts) -> 
     sides, facts, drops_late = {}, shared.rows.under(join), kind_of(join).drops_late
     for side, filtered in zip(SIDES, kind_of(join).drops_null_keys(join), strict=True):
         mine = shared.assignments(join, side).copy(deep=False)
-        if facts.filtered is not None:
-            mine["filtered"] = facts.filtered[side][mine["row"]]
-        else:
-            mine["filtered"] = (mine["key"] < 0) if filtered else False
-        mine["watermark"] = marks.late[mine["batch"]]
-        mine["late"] = (mine["end"] <= mine["watermark"]) & ~mine["filtered"] & drops_late
+        row, key, end, batch = (mine[name].to_numpy() for name in ("row", "key", "end", "batch"))
+        gone = facts.filtered[side][row] if facts.filtered is not None else (key < 0) & filtered
+        mark = marks.late[batch]
+        mine["filtered"], mine["watermark"] = gone, mark
+        mine["late"] = (end <= mark) & ~gone if drops_late else np.zeros(len(mine), dtype=bool)
         sides[side] = mine
     return MODELS[kind_of(join).operator].replay(join, marks, sides, shared, spark)
 
