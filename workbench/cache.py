@@ -10,12 +10,35 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-__all__ = ["bundled", "cached_file"]
+__all__ = ["bundled", "cached_file", "drop_oldest", "used"]
+
+_HASH = "[0-9a-f]" * 16
 
 
 def cached_file(name: str) -> Path:
     """A file of the cache folder; whether it is there is for the caller to see."""
     return user_cache_path("stream-join-workbench") / name
+
+
+def used(file: Path) -> None:
+    """Remember that a file of the cache folder was used now, for `drop_oldest`."""
+    with suppress(OSError):
+        os.utime(file)
+
+
+def drop_oldest(kind: str, suffix: str, most: int) -> None:
+    """Remove files named by a kind and a hash from the cache folder, but for those that were used last.
+
+    Parameters
+    ----------
+    kind, suffix
+        What stands before and after the hash.
+    most
+        How many stay.
+    """
+    files = cached_file("").glob(f"{kind}-{_HASH}{suffix}")
+    for each in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)[most:]:
+        each.unlink(missing_ok=True)
 
 
 def bundled(source: str) -> str:

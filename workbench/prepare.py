@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench import session
+from workbench.cache import drop_oldest
 from workbench.errors import JavaError, WorkbenchError
 from workbench.kinds import kinds
 from workbench.runs.arguments import has_operator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["prepare"]
 
 _TIMEOUT = 300  # seconds
+_KEPT = 4  # archives: of so many Javas and environments
 
 
 def prepare() -> Path:
@@ -32,7 +34,8 @@ def prepare() -> Path:
     Returns
     -------
     Path
-        The archive, some 200 MB, in the user's cache folder.
+        The archive, some 200 MB, in the user's cache folder; of those of other Javas and environments the three that
+        were used last are kept.
 
     Raises
     ------
@@ -54,6 +57,7 @@ def prepare() -> Path:
     if not part.exists():
         raise JavaError(f"Java wrote no archive of its classes to {part}; is there room for 200 MB?")
     part.replace(archive)
+    drop_oldest("spark", ".jsa", _KEPT)
     return archive
 
 

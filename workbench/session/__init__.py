@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import process, spark_versions
-from workbench.cache import cached_file
+from workbench.cache import cached_file, used
 from workbench.engine.cause import is_gone
 from workbench.errors import ArgumentError, JavaError, WorkbenchError
 from workbench.literals import Policy
@@ -183,7 +183,10 @@ def archive() -> Path:
 
 def _archived() -> list[str]:
     made = archive()
-    return [f"-XX:SharedArchiveFile={made}"] if made.exists() else []
+    if not made.exists():
+        return []
+    used(made)
+    return [f"-XX:SharedArchiveFile={made}"]
 
 
 def _known() -> SparkSession | None:
