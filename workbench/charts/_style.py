@@ -127,7 +127,7 @@ def time_format(moments: pd.Series[Any]) -> str:
 
 def time_axis(**options: Any) -> alt.Axis:
     """An axis of event time; its format is the parameter ``time_format``."""
-    given: dict[str, Any] = {"tickCount": 10, "labelOverlap": True} | options
+    given: dict[str, Any] = {"tickCount": 10, "labelOverlap": True, "labelSeparation": 8} | options
     return alt.Axis(labelExpr="utcFormat(datum.value, time_format)", **given)
 
 
