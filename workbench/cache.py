@@ -27,7 +27,9 @@ def used(file: Path) -> None:
 
 
 def drop_oldest(kind: str, suffix: str, most: int) -> None:
-    """Remove files named by a kind and a hash from the cache folder, but for those that were used last.
+    """Remove files named by a kind and a hash from the cache folder, but for those that were written or `used` last.
+
+    What cannot be removed stays.
 
     Parameters
     ----------
@@ -36,9 +38,13 @@ def drop_oldest(kind: str, suffix: str, most: int) -> None:
     most
         How many stay.
     """
-    files = cached_file("").glob(f"{kind}-{_HASH}{suffix}")
-    for each in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)[most:]:
-        each.unlink(missing_ok=True)
+    dated = []
+    for each in cached_file("").glob(f"{kind}-{_HASH}{suffix}"):
+        with suppress(OSError):  # another process may remove it meanwhile
+            dated.append((each.stat().st_mtime, each))
+    for _, each in sorted(dated, reverse=True)[most:]:
+        with suppress(OSError):
+            each.unlink()
 
 
 def bundled(source: str) -> str:

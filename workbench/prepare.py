@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["prepare"]
 
 _TIMEOUT = 300  # seconds
-_KEPT = 4  # archives: of so many Javas and environments
+_KEPT = 4  # archives, this one among them
 
 
 def prepare() -> Path:

@@ -25,3 +25,17 @@ def test_the_oldest_archives_go_and_nothing_else(tmp_path, monkeypatch):
 def test_a_cache_folder_that_there_is_not_has_nothing_to_drop(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "none"))
     drop_oldest("spark", ".jsa", 2)
+
+
+def test_an_archive_that_cannot_be_removed_stays(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    file = cached_file(f"spark-{0:016x}.jsa")
+    file.parent.mkdir()
+    file.touch()
+
+    def refuse(self, missing_ok=False):
+        raise PermissionError(self)
+
+    monkeypatch.setattr(type(file), "unlink", refuse)
+    drop_oldest("spark", ".jsa", 0)
+    assert file.exists()

@@ -60,7 +60,7 @@ class SavedPage:
         """Show the page in the output of a cell."""
         from IPython.display import display
 
-        view = self._page.get_view_spec()  # what the widget shows itself by is that and the text of all its parts
+        view = self._page.get_view_spec()  # `_repr_mimebundle_` gives the same, and the repr of all parts besides
         display({_VIEW: view, "text/plain": _PLAIN}, raw=True)
         summary = display(self._of_summary(), raw=True, display_id=True)
         self._kept = summary, display({"text/plain": ""}, raw=True, display_id=True)

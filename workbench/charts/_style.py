@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, wraps
+from threading import RLock
 from typing import Any
 
 import altair as alt
@@ -62,13 +63,17 @@ def thin(rows: pd.DataFrame, most: int = MOST_ROWS) -> pd.DataFrame:
     return rows.iloc[np.linspace(0, len(rows) - 1, most).astype(int)]
 
 
+_UNCHECKED = RLock()
+"""`schemapi.debug_mode` is a setting of the process: of two threads, one would restore what the other one had set."""
+
+
 def layout(make: Callable[..., Any]) -> Callable[..., Any]:
     """Have a layout made once for each set of arguments; Altair checks it as a whole, and not part by part as well."""
 
     @lru_cache
     @wraps(make)
     def made(*arguments: Any) -> Any:
-        with schemapi.debug_mode(False):
+        with _UNCHECKED, schemapi.debug_mode(False):
             return make(*arguments)
 
     return made
@@ -86,14 +91,15 @@ def panel_title(text: str) -> alt.TitleParams:
 
 
 def looks(chart: Any, values: Mapping[str, Any] | None = None, **properties: Any) -> Any:
-    """A chart with the look that all charts share.
+    """A chart with the look that all charts share, its parameters and its size.
 
-    It is set on the chart itself: each call of Altair's copies all of a chart, several times where it has parts.
+    They are set on the chart itself, as ``properties`` and ``add_params`` each copy the whole chart, and a chart of
+    several parts more than once.
 
     Parameters
     ----------
     chart
-        The chart, which nothing else has.
+        A chart that was just made and that nothing else refers to: it is changed in place.
     values
         Its parameters, with the values they have until they are given others.
     **properties

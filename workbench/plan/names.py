@@ -18,6 +18,9 @@ import black
 import jinja2
 
 from workbench import times
+from workbench.conditions import HELPERS
+from workbench.literals import SIDES
+from workbench.plan.processors import KEPT, PLACED
 from workbench.streams import ROW, Stream, pair_types
 
 if TYPE_CHECKING:
@@ -138,6 +141,8 @@ _RESERVED = frozenset(
     ]
 )
 _NAME = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
+_TEXT = re.compile(r"('''|\"\"\")(.*?)\1", re.DOTALL)
+_PREFIX = "{{ side.prefix }}"
 _OPTION = re.compile(r'"--([a-z-]+)"')
 
 
@@ -205,13 +210,15 @@ def _templates() -> str:
     package = files("workbench")
     packages = [each for each in package.joinpath("kinds").iterdir() if each.is_dir()]
     plans = [each.joinpath("plan.py").read_text() for each in packages if each.joinpath("plan.py").is_file()]
-    inner = [text for plan in plans for text in re.findall(r"'''(.*?)'''", plan, re.DOTALL)]
+    texts = [text for plan in plans for _, text in _TEXT.findall(plan)]
+    inner = [text for text in texts if "{%" in text or "{{" in text]
+    inner += [text.replace(_PREFIX, f"{side}_") for text in inner if _PREFIX in text for side in SIDES]
     places = [each for folder in _SCRIPTS for each in package.joinpath("script", folder).iterdir()]
     scripts = [each.read_text() for each in places if each.name.endswith(".jinja") and "_pipeline" not in each.name]
     arguments = [
         f'"--{name}"' for each in places if each.name.endswith(".py") for name in _OPTION.findall(each.read_text())
     ]
-    return "\n".join([*inner, _MACROS, *scripts, *arguments, *_reserved.values()])
+    return "\n".join([*inner, _MACROS, PLACED, KEPT, HELPERS, *scripts, *arguments, *_reserved.values()])
 
 
 @cache
@@ -380,6 +387,7 @@ def join_streams({{ left.var }}: DataFrame, {{ right.var }}: DataFrame) -> DataF
 
 @cache
 def _template(source: str) -> jinja2.Template:
+    """A template that can use the macros above, compiled when it is first filled."""
     return ENVIRONMENT.from_string(_MACROS + dedent(source).lstrip("\n"))
 
 

@@ -30,7 +30,7 @@ def data(chart):
 
 
 def drawn_from(part):
-    """The names of the tables that the parts of a layout are drawn from; those of its own have no name yet."""
+    """The names of the tables that the parts of a layout are drawn from; those it brings itself are ``data-…``."""
     if isinstance(part, list):
         return {name for each in part for name in drawn_from(each)}
     if not isinstance(part, dict):
