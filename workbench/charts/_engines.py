@@ -103,5 +103,5 @@ def _layout(names: tuple[str, str], kinds: tuple[str, ...], colours: tuple[str, 
         .mark_text(align="left", baseline="bottom", dx=2, dy=-2, fontSize=12, color=INK)
         .encode(y=alt.Y("difference:N", sort=list(kinds), bandPosition=0), x=alt.value(0), text="label:N")
     )
-    chart: Any = alt.layer(points, rings, words).properties(width=WIDTH, height=max(60, 58 * len(kinds)))
-    return looks(chart, TIMES | {"moment": LATEST, "picked": []})
+    values = TIMES | {"moment": LATEST, "picked": []}
+    return looks(alt.layer(points, rings, words), values, width=WIDTH, height=max(60, 58 * len(kinds)))

@@ -54,9 +54,8 @@ def _side(outcome: Outcome, side: Side) -> pd.DataFrame:
     first_match = np.full(count, NEVER)
     np.minimum.at(first_match, rows[matched], out[matched])
     known = first_match < NEVER  # a row of a job may have met others that are no longer known
-    at_once = (code == _CODES["late"]) | ((code == _CODES["matched"]) & ~known)
-    np.copyto(decided_in, arrived, where=at_once)
-    np.copyto(decided_in, first_match, where=known & (code == _CODES["matched"]))
+    np.copyto(decided_in, np.where(known, first_match, arrived), where=code == _CODES["matched"])
+    np.copyto(decided_in, arrived, where=code == _CODES["late"])
     decided_in[code == _CODES["pending"]] = NEVER
     fate = _NAMES[code]
     return pd.DataFrame({"fate": fate, "decided_in": decided_in, "evicted_in": evicted_in, **tally}, copy=False)
