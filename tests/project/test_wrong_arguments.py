@@ -117,6 +117,7 @@ OWNERS: dict[type, Callable[[], Any]] = {
 """Classes whose methods are called, and what on."""
 
 OF_ONE_KIND: dict[str, Callable[[], Any]] = {
+    "Preview.expired": lambda: _preview(wb.AsOfJoin()),
     "Preview.time_to_live": lambda: _preview(wb.AsOfJoin()),
     "Run.timers": lambda: _run(wb.AsOfJoin()),
 }
@@ -243,6 +244,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Preview.state": {"batch": 0, "key": 1},
     "Preview.state_by_key": {"batch": 0, "most": 3},
     "Preview.state_changes": {"key": 1},
+    "Preview.expired": {"ttl": "1 hour", "trigger": "1 s"},
     "Preview.time_to_live": {"ttl": "1 hour", "trigger": "1 s"},
     "Preview.against": {"other": lambda: _preview(JOIN)},
     "Preview.changes": {"other": lambda: _preview(JOIN), "by": ["k"]},

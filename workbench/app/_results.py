@@ -14,6 +14,7 @@ from workbench.app._details import DetailsPanel
 from workbench.app._flink import FlinkPanel
 from workbench.app._form import show
 from workbench.app._key_steps import KeySteps
+from workbench.app._lifetimes import LifetimesPanel
 from workbench.app._picking import params, rows_of_mark, same_rows, window_of_mark
 from workbench.app._table import TablePanel
 from workbench.app._tabs import Tab, tabs
@@ -95,6 +96,7 @@ class ResultsPanel:
         self._table = TablePanel(self._pick, self._draw_soon)
         self._texts = TextsPanel(cell, self._draw_soon)
         self._steps = KeySteps(self._pick)
+        self._lifetimes = LifetimesPanel(submit)
         self._parts = {
             "tune": self._tune.widget,
             "flink": self._flink.rules,
@@ -103,6 +105,7 @@ class ResultsPanel:
             "stories": self._flink.stories,
             "table": self._table.widget,
             "steps": self._steps.widget,
+            "lifetimes": self._lifetimes.widget,
             "code": self._texts.widget,
             "runs": panels["runs"],
         }
@@ -190,6 +193,8 @@ class ResultsPanel:
                 self._texts.show(run)
             if "steps" in tab.parts:
                 self._steps.show(run, self.chart.shown)
+            if "lifetimes" in tab.parts:
+                self._lifetimes.show(run)
             self._drawn = wanted
         else:
             self.chart.params = self._params()

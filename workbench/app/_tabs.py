@@ -65,5 +65,6 @@ def tabs() -> tuple[Tab, ...]:
 
 
 def _parts(view: charts.View) -> tuple[str, ...]:
-    below = {"table": view.listed is not None or view.lists_state, "steps": view.has_steps}
+    below = {"table": view.listed is not None or view.lists_state}
+    below |= dict.fromkeys(("steps", "lifetimes"), view.has_steps)
     return ("chart", *(name for name, is_there in below.items() if is_there))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -14,14 +15,94 @@ from workbench.literals import SIDES
 from workbench.model import Simulation, on_time
 from workbench.runs import tables
 
-__all__ = ["of_run"]
+__all__ = ["expired", "partners"]
 
 _OURS = ("partner", "apart", "in_state", "by_event_time", "by_processing_time")
+_EXPIRED = ("by_event_time", "by_processing_time", "lost_by_event_time", "lost_by_processing_time")
 _SAME, _NONE, _OTHER = "the same", "none", "another"
 
 
-def of_run(simulation: Simulation, ttl: Any, trigger: Any) -> pd.DataFrame:
+@dataclass(frozen=True)
+class _Lifetimes:
+    """A time to live of a run's right rows, and what it does to those left rows that have come out with a partner.
+
+    Attributes
+    ----------
+    span
+        The time to live, microseconds.
+    began
+        When each micro-batch began, microseconds.
+    left, right
+        Assignments of the left rows that have come out, and of all right rows in state.
+    met, partner
+        Places in `left` of rows with a partner, and their partners' places in `right`.
+    unexpired
+        The partners' places in `right` by processing time; -1 for none.
+    """
+
+    span: int
+    began: Micros
+    left: pd.DataFrame
+    right: pd.DataFrame
+    met: Micros
+    partner: Micros
+    unexpired: Micros
+
+    @property
+    def apart(self) -> Micros:
+        """How far partners are apart in event time."""
+        times = self.left["start"].to_numpy()[self.met], self.right["start"].to_numpy()[self.partner]
+        return np.abs(times[0] - times[1])
+
+    @property
+    def in_state(self) -> Micros:
+        """How long partners have been in state, in processing time, when their left rows come out."""
+        ends, starts = self.left["evicted_in"].to_numpy()[self.met], self.right["batch"].to_numpy()[self.partner]
+        return self.began[ends] - self.began[starts]
+
+
+def partners(simulation: Simulation, ttl: Any, trigger: Any) -> pd.DataFrame:
     """The table of `Result.time_to_live`, which has the same arguments."""
+    lives = _lifetimes(simulation, ttl, trigger)
+    left = lives.left.iloc[lives.met]
+    table = tables.plain_rows(simulation, "left", left["row"].to_numpy()).drop(columns=["side", "batch"])
+    table = table.rename(columns=tables.renamed(list(table.columns), _OURS))
+    table.insert(0, "batch", simulation.first + left["evicted_in"].to_numpy())
+    table["partner"] = len(simulation.left) + lives.right["row"].to_numpy()[lives.partner]
+    for name, micros in (("apart", lives.apart), ("in_state", lives.in_state)):
+        table[name] = pd.to_timedelta(micros, unit="us")
+    table["by_event_time"] = np.where(lives.apart <= lives.span, _SAME, _NONE)
+    same = lives.unexpired == lives.partner
+    table["by_processing_time"] = np.select([same, lives.unexpired < 0], [_SAME, _NONE], _OTHER)
+    return table.set_axis(left["row"].to_numpy())
+
+
+def expired(simulation: Simulation, ttl: Any, trigger: Any) -> pd.DataFrame:
+    """The table of `Result.expired`, which has the same arguments."""
+    lives = _lifetimes(simulation, ttl, trigger)
+    right, count = lives.right, len(lives.began)
+    came_in, gone_in = right["batch"].to_numpy(), np.minimum(right["evicted_in"].to_numpy(), count)
+    passed = np.searchsorted(simulation.outcome.marks.eviction, right["start"].to_numpy() + lives.span, side="right")
+    ends = {
+        "by_event_time": np.maximum(passed, came_in),
+        "by_processing_time": np.searchsorted(lives.began, lives.began[came_in] + lives.span),
+    }
+    missed = {"by_event_time": lives.apart > lives.span, "by_processing_time": lives.unexpired != lives.partner}
+    lost = {name: np.bincount(lives.partner[rows], minlength=len(right)) for name, rows in missed.items()}
+    expires = {name: (ends[name] < gone_in) | ((lost[name] > 0) & (ends[name] == gone_in)) for name in ends}
+    chosen = np.flatnonzero(np.logical_or.reduce([*expires.values(), *(each > 0 for each in lost.values())]))
+    table = tables.plain_rows(simulation, "right", right["row"].to_numpy()[chosen]).drop(columns="side")
+    table = table.rename(columns=tables.renamed(list(table.columns), _EXPIRED))
+    for name, batches in ends.items():
+        mine = pd.Series(simulation.first + batches[chosen], index=table.index, dtype="Int64")
+        table[name] = mine.where(expires[name][chosen])
+    for name, counts in lost.items():
+        table[f"lost_{name}"] = counts[chosen]
+    return table.set_axis(len(simulation.left) + right["row"].to_numpy()[chosen])
+
+
+def _lifetimes(simulation: Simulation, ttl: Any, trigger: Any) -> _Lifetimes:
+    """What a time to live does to partners; refuses joins that need none."""
     join = simulation.join
     if kind_of(join).operator is not PROCESSOR:
         why = (
@@ -44,18 +125,7 @@ def of_run(simulation: Simulation, ttl: Any, trigger: Any) -> pd.DataFrame:
         picked = choice.decided(join, left.iloc[mine], right.iloc[known])[0]
         unexpired[mine[picked >= 0]] = known[picked[picked >= 0]]
     met = np.flatnonzero(partner >= 0)
-    one, other = left.iloc[met], right.iloc[partner[met]]
-    apart = np.abs(one["start"].to_numpy() - other["start"].to_numpy())
-    held = began[decided_in[met]] - began[came_in[partner[met]]]
-    now = unexpired[met]
-    table = tables.plain_rows(simulation, "left", one["row"].to_numpy()).drop(columns=["side", "batch"])
-    table = table.rename(columns=tables.renamed(list(table.columns), _OURS))
-    table.insert(0, "batch", simulation.first + decided_in[met])
-    table["partner"] = len(simulation.left) + other["row"].to_numpy()
-    table["apart"], table["in_state"] = (pd.to_timedelta(each, unit="us") for each in (apart, held))
-    table["by_event_time"] = np.where(apart <= span, _SAME, _NONE)
-    table["by_processing_time"] = np.select([now == partner[met], now < 0], [_SAME, _NONE], _OTHER)
-    return table
+    return _Lifetimes(span, began, left, right, met, partner[met], unexpired[met])
 
 
 def _of_keys(assignments: pd.DataFrame) -> pd.DataFrame:

@@ -342,10 +342,11 @@ class Result:
         Returns
         -------
         pandas.DataFrame
-            One row for each left row that has come out with a partner: ``batch`` (the micro-batch it came out in), the
-            row's columns, ``partner`` (its partner's place in `rows`), ``apart`` (in event time), ``in_state`` (how
-            long the partner was in state by then, in processing time), ``by_event_time`` and ``by_processing_time``:
-            the partner it would have under either (``the same``, ``none``, ``another``).
+            One row for each left row that has come out with a partner, by its place in `rows`: ``batch`` (the
+            micro-batch it came out in), the row's columns, ``partner`` (its partner's place in `rows`), ``apart`` (in
+            event time), ``in_state`` (how long the partner was in state by then, in processing time),
+            ``by_event_time`` and ``by_processing_time``: the partner it would have under either (``the same``,
+            ``none``, ``another``).
 
         Raises
         ------
@@ -354,7 +355,34 @@ class Result:
         """
         from workbench.runs import expiry
 
-        return expiry.of_run(self.simulation, ttl, trigger)
+        return expiry.partners(self.simulation, ttl, trigger)
+
+    def expired(self, ttl: Span, trigger: Span | None = None) -> pd.DataFrame:
+        """The right rows that a time to live would take from state, or from left rows.
+
+        Parameters
+        ----------
+        ttl, trigger
+            As `time_to_live` takes them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each right row that expires, by its place in `rows`: ``batch`` (the micro-batch it came in), the
+            row's columns, ``by_event_time`` (the first micro-batch whose watermark is past the row's time and `ttl`: a
+            timer in event time lets go of it there), ``by_processing_time`` (the first one that begins `ttl` after
+            ``batch``), either missing where it leaves state before, as a later right row takes its place;
+            ``lost_by_event_time``, ``lost_by_processing_time`` (how many left rows do not have it as their partner
+            then).
+
+        Raises
+        ------
+        ArgumentError
+            As `time_to_live`.
+        """
+        from workbench.runs import expiry
+
+        return expiry.expired(self.simulation, ttl, trigger)
 
     def explain(self, rows: Sequence[int]) -> pd.DataFrame:
         """Some of the rows of `rows`: quicker than all of them.

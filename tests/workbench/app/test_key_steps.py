@@ -82,3 +82,26 @@ def test_where_later_rows_decide_until_when_a_row_is_held_it_says_so(page, setti
 def test_where_nothing_is_in_state_the_table_says_where_something_was(page):
     page.open("State")
     assert page.note.endswith("0 rows; nothing is in state then: step to another micro-batch to see what it held")
+
+
+def lifetimes(page):
+    return page.text("lifetimes")
+
+
+def test_a_time_to_live_says_what_it_costs_on_either_clock(page):
+    page.set({"Kind": "As-of join, however far"})
+    assert "stay in state until a later one of their key takes their place" in lifetimes(page)
+    page.set({"Time to live": "2 seconds", "Micro-batch every": "1 s"})
+    run = page.meant()
+    partners, expired = run.time_to_live("2 seconds", "1 s"), run.expired("2 seconds", "1 s")
+    for clock, name in (("by_event_time", "Event time"), ("by_processing_time", "Processing time")):
+        counts = [(partners[clock] == fate).sum() for fate in ("the same", "another", "none")]
+        assert f"{name}{''.join(map(str, counts))}{expired[clock].notna().sum()}" in lifetimes(page)
+    changed = partners[partners[["by_event_time", "by_processing_time"]].ne("the same").any(axis=1)]
+    assert run.rows["payment_id"][changed["partner"].iloc[0]] in lifetimes(page)
+    assert f"and {len(changed) - 8} rows more" in lifetimes(page)
+    page.set({"Time to live": "soon <b>"})
+    assert "ttl: got 'soon <b>'" in lifetimes(page)
+    page.set({"Kind": "Interval join"})
+    with pytest.raises(AssertionError, match="no field 'Time to live'"):
+        page.field("Time to live")

@@ -33,6 +33,11 @@ def test_a_pause_loses_partners_in_processing_time_only():
     assert table["in_state"].iloc[0] >= pd.Timedelta("1 h")
     assert table["by_event_time"].tolist() == ["the same", "the same"]
     assert table["by_processing_time"].tolist() == ["none", "the same"]
+    expired = preview.expired("10 minutes", trigger="10 seconds")
+    assert expired.index.tolist() == [2]  # the first price
+    assert expired["by_event_time"].isna().tolist() == [True]  # the second one takes its place before
+    assert expired["by_processing_time"].tolist() == [60]
+    assert expired[["lost_by_event_time", "lost_by_processing_time"]].to_numpy().tolist() == [[0, 1]]
 
 
 def test_an_older_version_that_came_later_takes_the_place():
@@ -56,11 +61,16 @@ def test_in_event_time_it_is_a_tolerance(case, seconds, interval):
     bounded = wb.preview(
         replace(join, tolerance=f"{seconds} seconds"), *case.streams(), finish=True, policy=case.policy
     )
+    expired = preview.expired(f"{seconds} seconds", trigger=f"{interval} seconds")
+    for clock in ("by_event_time", "by_processing_time"):
+        lost = table.loc[table[clock] != "the same", "partner"].value_counts()
+        assert lost.to_dict() == expired.loc[expired[f"lost_{clock}"] > 0, f"lost_{clock}"].to_dict()
     kept = (table["by_event_time"] == "the same").sum()
     assert kept == bounded.outcome.outputs.table["matched"].sum()
     assert len(table) == preview.outcome.outputs.table["matched"].sum()
     for_ever = preview.time_to_live("100000 hours", trigger=f"{interval} seconds")
     assert (for_ever["by_processing_time"] == "the same").all()
+    assert preview.expired("100000 hours", trigger=f"{interval} seconds")["by_processing_time"].isna().all()
     assert np.all(for_ever["in_state"] >= pd.Timedelta(0))
 
 
