@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import ipywidgets as widgets
 
+from workbench.app._form import show
 from workbench.app.html import HTML, html
 from workbench.charts import Drawing, tuning_views
-from workbench.errors import WorkbenchError
+from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import Setting
 from workbench.runs.labels import Labels
 from workbench.runs.result import Result
@@ -62,14 +63,19 @@ class TunePanel:
         if rows > MOST_ROWS:
             self.text.value = f"{rows:,} rows are too many to tune while you wait: use wb.tune(join, left, right)"
             return None
-        if self._tuning is None or self._of is not run:
+        if self._of is not run:
             named = Labels(run.simulation, whole=False).setting
             self.text.value = "trying other watermark delays and trigger intervals …"
-            self._of, self._tuning = run, tuned(run.simulation)
+            self._of, self._tuning = run, None
             self.advice.children = [self._line(each, named) for each in advised(run.simulation)]
-            self._best = _best(self._tuning, named)
+            try:
+                self._tuning = tuned(run.simulation)
+                self._best = _best(self._tuning, named)
+            except ArgumentError as error:  # nothing of this join can be tuned
+                self._best = error.remedy
         self.text.value = self._best
-        return self._tuning.charts.drawing(self.view)
+        show(self._views, self._tuning is not None)
+        return None if self._tuning is None else self._tuning.charts.drawing(self.view)
 
     def of(self, run: Result) -> Tuning | None:
         """The tuning of a run, if there was one."""

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.charts._drawing import Drawing
+from workbench.charts._rule_misses import rule_misses
 from workbench.charts._style import INK, QUIET, WIDTH, layout, looks, side_scale
 from workbench.charts._view import Scene, View
 from workbench.kinds import kind_of
@@ -89,6 +90,8 @@ def _layout(names: tuple[str, str]) -> Any:
 
 def _draw(scene: Scene) -> Drawing:
     simulation = scene.simulation
+    if kind_of(simulation.join).rules is not None:
+        return rule_misses(simulation)
     names = simulation.names
     unmatched = {side: np.flatnonzero((simulation.fates[side]["fate"] == "unmatched").to_numpy()) for side in SIDES}
     parts, passed = [], kept_apart(simulation, unmatched)
@@ -111,7 +114,9 @@ VIEW = View(
     "misses",
     "Unmatched",
     "Rows without partner, each with its reason, and near misses.",
-    """Near misses: time differences between rows without partner and the nearest of their key, with the bounds.""",
+    """Near misses: time differences between rows without partner and the nearest of their key, with the bounds.
+
+    Of a join with rules: how far rows are from what the nearest rule in force asks for, by field.""",
     _draw,
     of_rows=False,
     of_moment=False,

@@ -62,6 +62,21 @@ class RuleReasons:
         short = f", {self._away[nearest]:.6g} away" if self._away[nearest] else ""
         return f"{words}: {'the nearest is ' * (count > 1)}{self.rule(rule)}, and it has {_value(reads)}{short}"
 
+    def nearest(self, rows: Micros) -> pd.DataFrame:
+        """Of left rows that met no rule the nearest in force: ``row``, ``field``, ``away`` (what it has less what is asked).
+
+        Rows without a rule in force whose value can be subtracted are left out.
+        """
+        left, right = (self._pairs[side] for side in SIDES)
+        asked = np.flatnonzero(np.isin(left, rows) & np.isfinite(self._signed))
+        nearest = asked[np.lexsort([np.abs(self._signed[asked]), left[asked]])]
+        first = np.flatnonzero(np.diff(left[nearest], prepend=-1))
+        chosen = nearest[first]
+        fields = np.array(self._texts[1], dtype=object)
+        return pd.DataFrame(
+            {"row": left[chosen], "field": fields[right[chosen]], "away": self._signed[chosen]},
+        )
+
     def otherwise(self, row: int) -> str:
         """Which rules a left row would meet by event time, where that differs from those by arrival; else nothing."""
         if self._join.as_of != "arrival":
@@ -161,6 +176,11 @@ class RuleReasons:
     @cached_property
     def _away(self) -> Any:
         """For each pair how far what the row has is from what the rule asks for; NaN where that is no number."""
+        return np.abs(self._signed)
+
+    @cached_property
+    def _signed(self) -> Any:
+        """As `_away`, below 0 where the row has less."""
         asked = pd.Series(self._texts[3], dtype=object).to_numpy()[self._pairs["right"]]
         numbers = (pd.to_numeric(pd.Series(each), errors="coerce") for each in (self._pairs["compared"], asked))
         one, other = (each.to_numpy(dtype=float) for each in numbers)
@@ -168,7 +188,7 @@ class RuleReasons:
             return np.full(len(one), np.nan)
         known = np.array([each in OPERATORS for each in self._texts[2]], dtype=bool)
         with np.errstate(invalid="ignore"):  # of infinities
-            return np.where(known[self._pairs["right"]], np.abs(one - other), np.nan)
+            return np.where(known[self._pairs["right"]], one - other, np.nan)
 
     @cached_property
     def _by_row(self) -> tuple[dict[int, set[int]], dict[int, set[int]]]:

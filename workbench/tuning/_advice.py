@@ -145,6 +145,8 @@ def advised(simulation: Simulation) -> list[Advice]:
         problem, remedy = str(error).split(": ", 1) if not str(error).startswith("slide") else (str(error), "")
         found = *_of_the_kind(join, streams, shared), *_skew(streams, shared)
         return [Advice(problem, remedy), *_before_1970(streams), *found]
+    if not kind_of(join).drops_late:  # no watermark matters
+        return [*_of_the_kind(join, streams, shared), *_skew(streams, shared)]
     idle = _idle(streams, policy)
     case = spark_faults.Case(join, streams, policy, outcome, shared, idle=idle[0] if idle else None)
     return [

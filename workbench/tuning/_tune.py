@@ -11,6 +11,7 @@ import pandas as pd
 from workbench import fixes, model, spark_versions
 from workbench.errors import wrong
 from workbench.joins import Join
+from workbench.kinds import kind_of
 from workbench.literals import Policy, Setting
 from workbench.model import Shared, Simulation, key_codes
 from workbench.runs.arguments import check
@@ -74,6 +75,9 @@ def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Any]] | Literal
     """As `tune`, of a run, a preview or a job, with what is known of its rows beside their keys and times."""
     join, left, right, policy = simulation.join, simulation.left, simulation.right, simulation.policy
     keys, facts = key_codes(left, right), simulation.facts
+    if not kind_of(join).drops_late:
+        remedy = "in this join nothing is late and nothing waits, so there is nothing to tune; tune it by event time"
+        raise wrong("join", join, remedy)
     present = _grid.present(join, left, right, policy)
     automatic = isinstance(over, str) and over == "auto"
     grid = (

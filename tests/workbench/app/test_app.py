@@ -720,3 +720,11 @@ def test_the_magic(shell, capsys):
     shell.run_line_magic("unload_ext", "workbench")
     assert current() is None
     assert "workbench" not in shell.magics_manager.magics["line"]
+
+
+def test_the_tab_tune_says_where_there_is_nothing_to_tune(page):
+    page.set({"Scenario": "readings_thresholds", "Kind": "Rules join by arrival"})
+    page.open("Tune")
+    assert "nothing is late and nothing waits, so there is nothing to tune" in page.text("tuned")
+    page.set({"Kind": "Rules join"})
+    assert "To keep 99.9 %" in page.text("tuned")

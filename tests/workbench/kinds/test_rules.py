@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
 
@@ -163,14 +164,18 @@ def test_a_saved_run_is_loaded(run, tmp_path):
     pd.testing.assert_frame_equal(loaded.rows, run.rows)
 
 
-def reasons(join, left, right, **settings):
+def previewed(join, left, right, **settings):
     readings = pd.DataFrame(left, columns=["key", "at", "heat", "batch"])
     rules = pd.DataFrame(right, columns=["key", "at", "rule_id", "field", "op", "value", "withdrawn", "batch"])
     made = []
     for frame, name in ((readings, "readings"), (rules, "rules")):
         frame["at"] = START + pd.to_timedelta(frame["at"], unit="s")
         made.append(wb.Stream.from_pandas(frame, name, "key", "at", settings.get("delay", "1 minute"), batch="batch"))
-    found = wb.preview(join, *made, finish=settings.get("finish", True)).rows
+    return wb.preview(join, *made, finish=settings.get("finish", True))
+
+
+def reasons(join, left, right, **settings):
+    found = previewed(join, left, right, **settings).rows
     return [found.loc[found["side"] == side, "reason"].tolist() for side in ("left", "right")]
 
 
@@ -251,6 +256,35 @@ def test_infinite_values_have_a_distance_or_none():
     infinite = float("inf")
     mine, _ = reasons(wb.RulesJoin(), [("a", 6, infinite, 0)], [("a", 5, "hot", "heat", "<", infinite, False, 0)])
     assert mine == ["1 rule was in force, and it meets none: hot (heat < inf), and it has inf"]
+
+
+def test_near_misses_are_distances_from_what_the_nearest_rule_asks_for():
+    """By field, below 0 where the row has less; rows with no rule in force, or none to compare with, are counted."""
+    odd = ("b", 5, "odd", "heat", "?", 80.0, False, 0)
+    cold = ("a", 5, "cold", "heat", "<", 20.0, False, 0)
+    left = [("a", 1, 90.0, 0), ("a", 6, 79.0, 0), ("a", 7, 21.0, 0), ("a", 8, 81.0, 0), ("b", 6, 80.0, 0)]
+    preview = previewed(wb.RulesJoin(), left, [HOT, cold, odd])
+    drawing = preview.charts.drawing("misses")
+    assert drawing.subtitle == (
+        "2 rows of readings missed the nearest rule of rules in force by so much; 2 more had none in force, or none to "
+        "compare with"
+    )
+    bins = drawing.tables["rows"]
+    np.testing.assert_allclose(bins[["from", "to"]], [(-1.0, -0.95), (0.95, 1.0)])
+    assert bins["rows"].tolist() == [1, 1]
+    assert json.dumps(preview.charts.misses().to_dict()).count('"heat"') == 1
+    nothing = previewed(wb.RulesJoin(), left[:1], [HOT]).charts.drawing("misses")
+    assert nothing.tables["rows"].empty
+
+
+def test_by_arrival_there_is_nothing_to_tune_and_no_advice_about_watermarks():
+    join, streams = wb.RulesJoin(as_of="arrival"), sides(late=0.3, idle=("right", 0.2, 0.9))
+    assert any("watermark" in str(each) for each in wb.advise(wb.RulesJoin(), *streams))
+    assert not any("watermark" in str(each) for each in wb.advise(join, *streams))
+    with pytest.raises(
+        wb.WorkbenchError, match="join: got RulesJoin.*; in this join nothing is late and nothing waits"
+    ):
+        wb.tune(join, *streams)
 
 
 def test_withdrawals_that_take_nothing_back():

@@ -1,0 +1,67 @@
+"""By how much rows missed the nearest rule that was in force."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from workbench.charts._drawing import Drawing
+from workbench.charts._style import INK, SIDE_COLOURS, WIDTH, layout, looks, panel_title
+from workbench.kinds import kind_of
+from workbench.model import Simulation
+from workbench.runs.labels import Labels, counted
+from workbench.runs.rule_reasons import RuleReasons
+
+_BINS = 40
+_MOST = 4
+"""Fields that have a panel, those with most rows."""
+_HEIGHT = 140
+
+
+def rule_misses(simulation: Simulation) -> Drawing:
+    """For each field that rules compare how far rows without a rule are from the nearest one in force."""
+    name, rules = simulation.names
+    alone = np.flatnonzero((simulation.fates["left"]["fate"] == "unmatched").to_numpy())
+    nearest = RuleReasons(simulation, Labels(simulation, whole=False)).nearest(alone)
+    fields = nearest["field"].value_counts().index[:_MOST].tolist()
+    parts = [_counted(place, nearest.loc[nearest["field"] == field, "away"]) for place, field in enumerate(fields)]
+    empty = pd.DataFrame({"place": [], "from": [], "to": [], "rows": []})
+    rows = pd.concat(parts, ignore_index=True) if parts else empty
+    subtitle = [f"{counted(len(nearest), 'row')} of {name} missed the nearest rule of {rules} in force by so much"]
+    if len(nearest) < len(alone):
+        subtitle.append(f"{len(alone) - len(nearest):,} more had none in force, or none to compare with")
+    title = f"{kind_of(simulation.join).label}: near misses"
+    return Drawing(_layout(tuple(map(str, fields))), {"rows": rows}, title, "; ".join(subtitle))
+
+
+def _counted(place: int, away: pd.Series[float]) -> pd.DataFrame:
+    """How many rows of a field's panel there are in each of some equal steps of distance."""
+    rows, edges = np.histogram(away, bins=_BINS)
+    table = pd.DataFrame({"place": place, "from": edges[:-1], "to": edges[1:], "rows": rows})
+    return table[table["rows"] > 0]
+
+
+@layout
+def _layout(fields: tuple[str, ...]) -> Any:
+    panels = []
+    for place, field in enumerate(fields or ("",)):
+        bars = (
+            alt.Chart(alt.NamedData("rows"))
+            .transform_filter(f"datum.place == {place}")
+            .mark_rect(opacity=0.85, color=SIDE_COLOURS[0])
+            .encode(
+                x=alt.X("from:Q", title="what the row has less what the rule asks for"),
+                x2="to:Q",
+                y=alt.Y("rows:Q", title="rows without rule", axis=alt.Axis(tickMinStep=1)),
+                y2=alt.datum(0),
+                tooltip=[alt.Tooltip("from:Q", format=".6~g"), alt.Tooltip("to:Q", format=".6~g"), "rows:Q"],
+            )
+        )
+        asked = alt.Chart().mark_rule(color=INK, strokeWidth=2).encode(x=alt.datum(0))
+        panel = alt.layer(bars, asked)
+        panel.title, panel.width, panel.height = panel_title(field), WIDTH, _HEIGHT
+        panels.append(panel)
+    return looks(alt.vconcat(*panels, spacing=14))
