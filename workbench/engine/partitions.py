@@ -12,7 +12,7 @@ import pyarrow as pa
 from workbench.joins import RulesJoin
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
-from workbench.model import Simulation, common_type, on_time
+from workbench.model import Shared, Simulation, common_type, on_time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,13 +29,19 @@ def spread(simulation: Simulation, spark: SparkSession, count: int) -> pd.DataFr
     Returns
     -------
     pandas.DataFrame
-        One row a partition: ``partition``, ``keys``, ``rows``, ``share`` (of the rows).
+        One row a partition: ``partition``, ``keys``, ``rows``, ``share`` (of the rows), ``top_key`` (the one with most
+        of them, as Python writes it; of rules for rows of any key the copy; NaN where there is none).
     """
     found = _placed(simulation, spark, [count])
     groups = found.groupby(f"of_{count}")
     table = pd.DataFrame({"keys": groups["key"].nunique(), "rows": groups["rows"].sum()})
     table = table.reindex(np.arange(count), fill_value=0).rename_axis("partition").reset_index()
-    return table.assign(share=table["rows"] / max(int(table["rows"].sum()), 1))
+    loads = found.groupby([f"of_{count}", "key"], as_index=False)["rows"].sum()
+    top = loads.loc[loads.groupby(f"of_{count}")["rows"].idxmax()].set_index(f"of_{count}")["key"]
+    table["share"] = table["rows"] / max(int(table["rows"].sum()), 1)
+    shared = Shared(simulation.left, simulation.right, simulation.outcome.keys)
+    words = {key: shared.named(key) if simulation.keyed else f"copy {key}" for key in top.tolist()}
+    return table.assign(top_key=table["partition"].map(top.map(words)).astype(object))
 
 
 def compared(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) -> pd.DataFrame:

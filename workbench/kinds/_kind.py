@@ -229,6 +229,8 @@ class Kind(Generic[J]):
         Whether its windows are merged from those of single rows, as sessions are, and so depend on the rows.
     choice
         How a left row's partner is chosen, where it has one at most; None: all that are in reach are its partners.
+    reaching
+        The settings that only add partners the farther they reach, each with the sign of what is farther.
     rules
         What the right rows mean, where they are versions of rules; None: they are not.
     drops_late
@@ -262,6 +264,7 @@ class Kind(Generic[J]):
     windowed: bool = True
     grouped: bool = False
     merging: bool = False
+    reaching: Mapping[Setting, int] = {}
     choice: Choice | None = None
     rules: Rules | None = None
     drops_late: bool = True
@@ -314,6 +317,18 @@ class Kind(Generic[J]):
         """The time spans that can be set, by name."""
         values = self.arguments(join).items()
         return {cast(Setting, name): value for name, value in values if isinstance(value, timedelta)}
+
+    def tries(self, join: J, shared: Any) -> dict[Setting, list[int]]:
+        """Values of the join's own settings, in microseconds, that are worth trying on a recording.
+
+        Parameters
+        ----------
+        join
+            The join.
+        shared
+            What runs of the recording have in common.
+        """
+        return {}
 
     def changed(self, join: J, **spans: Any) -> J:
         """The join with some of its time spans changed."""
@@ -452,6 +467,18 @@ class Kind(Generic[J]):
             Of a right row of a kind with `choice` which left rows it is the partner of, in words.
         """
         return "no partner on time in reach"
+
+    def meant_for(self, join: J, before: str | None, after: str | None) -> str:
+        """Of a kind with `choice` why a right row is no row's partner, in words.
+
+        Parameters
+        ----------
+        join
+            The join.
+        before, after
+            When the right rows of its key just before and just after it are; None where there is none.
+        """
+        return ""
 
     def missed(self, join: J, apart: Micros) -> Micros:
         """Why rows did not meet the nearest row of their key on the other side, in a few words that many share.

@@ -55,4 +55,5 @@ def kind_of(join: Join) -> Kind[Any]:
     for kind in kinds().values():
         if kind.describes(join):
             return kind
-    raise wrong("join", join, 'use WindowJoin(...), CoGroup(...) or IntervalJoin("-2 seconds", "5 seconds")')
+    others = "WindowJoin(...), CoGroup(...), AsOfJoin(...), RulesJoin(...), Pattern(...)"
+    raise wrong("join", join, f'use IntervalJoin("-2 seconds", "5 seconds"), {others}')

@@ -10,6 +10,7 @@ import pandas as pd
 
 from workbench import times
 from workbench.errors import ArgumentError, wrong
+from workbench.joins import Join
 from workbench.kinds import PROCESSOR, Choice, Micros, kind_of
 from workbench.literals import SIDES
 from workbench.model import Simulation, on_time
@@ -105,11 +106,11 @@ def _lifetimes(simulation: Simulation, ttl: Any, trigger: Any) -> _Lifetimes:
     """What a time to live does to partners; refuses joins that need none."""
     join = simulation.join
     if kind_of(join).operator is not PROCESSOR:
-        why = (
-            "whose rules stay until they are replaced"
-            if kind_of(join).operator.is_processor
-            else "which needs no time to live, because the watermark evicts all its rows"
-        )
+        why = "which needs no time to live, because the watermark evicts all its rows"
+        if kind_of(join).rules is not None:
+            why = "whose rules stay until they are replaced"
+        elif kind_of(join).steps(join):
+            why = "whose partial matches last as long as its within says"
         raise ArgumentError(f"join: got {join}, {why}; ask it of an AsOfJoin without a tolerance")
     span = times.micros(times.positive(ttl, "ttl"))
     began = _began(simulation, trigger)
@@ -119,13 +120,28 @@ def _lifetimes(simulation: Simulation, ttl: Any, trigger: Any) -> _Lifetimes:
     partner = choice.decided(join, left, right)[0]
     unexpired = np.full(len(left), -1)
     decided_in, came_in = left["evicted_in"].to_numpy(), right["batch"].to_numpy()
+    gone_in = _gone_in(join, choice, right, began, span)
     for batch in np.unique(decided_in):
         mine = np.flatnonzero(decided_in == batch)
-        known = np.flatnonzero((came_in <= batch) & (began[batch] - began[came_in] < span))
+        known = np.flatnonzero((came_in <= batch) & (began[batch] - began[came_in] < span) & (gone_in >= batch))
         picked = choice.decided(join, left.iloc[mine], right.iloc[known])[0]
         unexpired[mine[picked >= 0]] = known[picked[picked >= 0]]
     met = np.flatnonzero(partner >= 0)
     return _Lifetimes(span, began, left, right, met, partner[met], unexpired[met])
+
+
+def _gone_in(join: Join, choice: Choice, right: pd.DataFrame, began: Micros, span: int) -> Micros:
+    """In which micro-batch a later right row takes each one's place, where that row has not expired by then itself."""
+    until, replaced_by = choice.retained(join, right)
+    came_in, gone_in = right["batch"].to_numpy(), np.minimum(right["evicted_in"].to_numpy(), len(began))
+    last = right.assign(place=np.arange(len(right))).groupby(["key", "start"])["place"].last()
+    later = last.reindex(pd.MultiIndex.from_arrays([right["key"], until])).to_numpy()
+    later = np.where(replaced_by >= 0, replaced_by, later)
+    ends = np.flatnonzero(~np.isnan(later) & (gone_in < len(began)))
+    age = began[gone_in[ends]] - began[came_in[later[ends].astype(np.int64)]]
+    found: Micros = gone_in.copy()
+    found[ends[age >= span]] = len(began)
+    return found
 
 
 def _of_keys(assignments: pd.DataFrame) -> pd.DataFrame:

@@ -22,7 +22,6 @@ from workbench.runs.rule_reasons import RuleReasons
 
 __all__ = ["EXPLANATION", "Reasons", "fix_value", "rows", "some"]
 
-_FAR = 2**61  # microseconds: beyond all times
 EXPLANATION = ("fate", "reason", "fix_setting", "fix_value")
 
 
@@ -328,7 +327,9 @@ class Reasons:
         setting, value = found
         kept = f"{self.labels.setting(setting, fix_value(setting, value))} would have kept it"
         if fix is None and self._rules is not None:
-            return f"{kept}, though {'it would have met no rule' if side == 'left' else 'no row would have met it'}"
+            if side == "left":
+                return f"{kept}, though it would have met no rule"
+            return f"{kept}{self._rules.withdraws(row) or ', though no row would have met it'}"
         if fix is None:
             if partners and side == "right" and self.kind.choice is not None:
                 return f"{kept}, though it would be the partner of no row of {self.labels.names[0]}"
@@ -352,6 +353,16 @@ class Reasons:
 
     def _changed(self, fix: Any) -> str:
         return self.labels.setting(fix.setting, fix_value(fix.setting, fix.value))
+
+    def _longer(self, fix: Any) -> str:
+        """What would bring a row of a pattern into a match."""
+        if fix is None:
+            return ""
+        more = ""
+        if fix.setting == "within":
+            within = times.micros(self.kind.settings(self.join)["within"])
+            more = f", {self.labels.span(int(fix.value) - within)} more,"
+        return f"; with {self._changed(fix)}{more} it would be in a match"
 
     def _never_came(self, side: Side, row: int) -> str:
         return f"key {self.labels.key(side, row)} never came on {self.labels.names[1 - SIDES.index(side)]}"
@@ -395,12 +406,10 @@ class Reasons:
         tail = self._alone(side, row, "padded ")
         if self._filtered[side][row]:
             return "the job's filters leave it out, before it reaches the join"
-        if self._rules is not None and partners and not self._dropped(side, row):
-            return self._rules.of_unmatched(side, row) + (self._rules.otherwise(row) if side == "left" else "")
+        if self._rules is not None and partners:
+            return self._rules.of_unmatched(side, row) + self._other_rules(self._rules, side, row)
         if self._pattern is not None:
-            fix = self.fixes.get(RowId(side, row))
-            longer = f"; with {self._changed(fix)} it would be in a match" if fix is not None else ""
-            return self._pattern.of_unmatched(side, row) + longer
+            return self._pattern.of_unmatched(side, row) + self._longer(self.fixes.get(RowId(side, row)))
         refused = int(self.simulation.refused[side][row])
         if refused and self._where is not None:
             found = f"{counted(refused, 'row')} of {self.labels.names[1 - SIDES.index(side)]} in reach"
@@ -419,10 +428,13 @@ class Reasons:
             near = dropped
         return f"{near}{partly}{tail}"
 
-    def _dropped(self, side: Side, row: int) -> bool:
-        """Whether a longer delay would have matched a row."""
+    def _other_rules(self, rules: RuleReasons, side: Side, row: int) -> str:
+        """Which rules a row without one would meet otherwise; empty where it would not."""
         fix = self.fixes.get(RowId(side, row))
-        return fix is not None and fix.setting in DELAYS.values()
+        if fix is None:
+            return rules.otherwise(row) if side == "left" else ""
+        met = rules.version(int(fix.partner)) if side == "left" else self.labels.label("left", int(fix.partner))
+        return f"; with {self._changed(fix)} it would have met {met}"
 
     def _dropped_by_choice(self, row: int) -> str:
         """What became of a left row's partner by definition, where it came late and no delay would have kept it."""
@@ -453,11 +465,15 @@ class Reasons:
             other = self.labels.label("right", int(rows[replaced_by[place]]))
             found[int(rows[place])] = f"{other}, at the same time, came after it and replaced it"
         meant = versions(self.join, self.outcome)
+        same = meant["key"].eq(meant["key"].shift())
+        meant["before"], meant["after"] = (
+            meant["start"].shift().where(same),
+            meant["start"].shift(-1).where(same.shift(-1)),
+        )
         meant = meant[np.isin(meant["row"], self.asked["right"])]
-        for row, begin, end in meant[["row", "begin", "until"]].itertuples(index=False):
-            ends = (("from", begin, begin > -_FAR), ("to", end, end < _FAR))
-            words = [f"{word} {self.labels.moment(at)}" for word, at, known in ends if known]
-            found[int(row)] = f"none on time lies {' '.join(words)}" if words else "none was on time"
+        for row, before, after in meant[["row", "before", "after"]].itertuples(index=False):
+            beside = [None if np.isnan(each) else self.labels.moment(int(each)) for each in (before, after)]
+            found[int(row)] = self.kind.meant_for(self.join, *beside)
         return found
 
     def _nearest(self, side: Side, row: int, lead: str) -> str:

@@ -16,6 +16,7 @@ from workbench.runs.labels import key_words
 
 __all__ = ["by_key", "leaves_at", "of_rows", "simulated"]
 
+_NO_KEY = "the end of the input: its key is null, and no row can meet it"
 _OURS = ("since", "evicted_in", "leaves_at", "state_bytes")
 
 
@@ -76,7 +77,7 @@ def of_rows(
 def by_key(simulation: Simulation, held: pd.DataFrame, size: float | None, most: int) -> pd.DataFrame:
     """The table of `Run.state_by_key`; arguments as in `of_rows`."""
     known = _known(simulation, held, size)
-    known["key"], words = _keys(simulation, held)
+    known["key"], words, keyless = _keys(simulation, held)
     known["side"] = held["side"].to_numpy()
     known["is_left"] = known["side"] == "left"
     groups = known.groupby("key", sort=False)
@@ -90,7 +91,8 @@ def by_key(simulation: Simulation, held: pd.DataFrame, size: float | None, most:
     found["share"] = found.pop("weight") / max(known["weight"].sum(), 1)
     longest = known.loc[groups["leaves_at"].idxmax(), ["key", "side"]].set_index("key")["side"]
     kept = {side: kind_of(simulation.join).held_by(simulation.join, side) for side in SIDES}
-    found["held_by"] = [kept[longest[key]] for key in found.index]
+    alone = keyless[found.index] & (found["leaves_at"] >= NEVER)
+    found["held_by"] = [_NO_KEY if alone[key] else kept[longest[key]] for key in found.index]
     found = found.sort_values(["share", "rows"], ascending=False, kind="stable").head(most).reset_index()
     found["key"] = words[found["key"]]
     found["since"] += simulation.first
@@ -141,10 +143,11 @@ def _places(mine: pd.DataFrame, held: pd.DataFrame, windowed: bool) -> Micros:
     return places
 
 
-def _keys(simulation: Simulation, held: pd.DataFrame) -> tuple[Micros, Micros]:
-    """A number for the key of each row that is held, the same where Spark finds keys equal; the text of each number.
+def _keys(simulation: Simulation, held: pd.DataFrame) -> tuple[Micros, Micros, np.ndarray[Any, Any]]:
+    """A number for the key of each row that is held, the same where Spark finds keys equal.
 
-    Of rows that are kept without a key to match on (a part of it is null), those with the same text have one number.
+    With it, for each number, the key's text, and whether it is no key to match on (a part of it is null); of rows that
+    are kept without one those with the same text have one number.
     """
     words, codes = np.full(len(held), None, dtype=object), np.full(len(held), -1)
     for side, of_side in zip(SIDES, simulation.outcome.keys, strict=True):
@@ -154,7 +157,9 @@ def _keys(simulation: Simulation, held: pd.DataFrame) -> tuple[Micros, Micros]:
     numbers = pd.factorize(np.where(codes >= 0, codes, -1 - of_text))[0]
     texts = np.full(len(held), None, dtype=object)
     texts[numbers[::-1]] = words[::-1]  # that of the first row
-    return numbers, texts
+    keyless = np.zeros(len(held), dtype=bool)
+    keyless[numbers] = codes < 0
+    return numbers, texts, keyless
 
 
 def _moments(micros: pd.Series[Any], zone: str | None) -> Any:

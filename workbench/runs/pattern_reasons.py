@@ -55,6 +55,8 @@ class PatternReasons:
         partial = self._partial.get(RowId(side, row))
         if partial is not None:
             return self._ended(RowId(side, row), partial)
+        if (ended := self._ended_by.get(RowId(side, row))) is not None:
+            return self._ends(ended)
         fitting, perhaps = self._fitting(side, row), self._fitting(side, row, perhaps=True)
         if not fitting and perhaps:
             return f"it may fit {_either(perhaps)}, by earlier rows, and no partial match of its key took it"
@@ -63,7 +65,8 @@ class PatternReasons:
             if not asks:
                 return f"no step takes rows of {self._labels.names[SIDES.index(side)]}"
             return f"it fits no step: {_either(asks)} {'asks' if len(asks) == 1 else 'ask'} for other rows"
-        return f"it fits {_either(fitting)}, and no partial match of its key waited for that"
+        before = self._given_up_before(side, row, fitting)
+        return f"it fits {_either(fitting)}, and {before or 'no partial match of its key waited for that'}"
 
     def of_pending(self, side: Side, row: int) -> str:
         """What a row waits for that a partial match holds; empty: it waits for the watermark."""
@@ -82,6 +85,42 @@ class PatternReasons:
             return {}
         index = [RowId(side, row) for side, row in table.index]
         return dict(zip(index, table.itertuples(index=False), strict=True))
+
+    @cached_property
+    def _ended_by(self) -> dict[RowId, Any]:
+        """Of rows with which a partial match came to its end the longest of these."""
+        found: dict[RowId, Any] = {}
+        for each in self._partial.values():
+            if each.by_side and each.cause in ("stopped", "broken"):
+                row = RowId(each.by_side, int(each.by_row))
+                if row not in found or found[row].length < each.length:
+                    found[row] = each
+        return found
+
+    def _ends(self, partial: Any) -> str:
+        of = f"a partial match of {counted(partial.length, 'row')}"
+        if partial.cause == "stopped":
+            return f"it must not come after {of}, which ended with it"
+        return f"{of} that waited for {self._meant(partial.waited_for)} could not go on with it"
+
+    @cached_property
+    def _given_up(self) -> dict[tuple[int, str], list[int]]:
+        """When partial matches were given up for their time, by the key's code and the step that they waited for."""
+        found: dict[tuple[int, str], list[int]] = {}
+        for of, each in self._partial.items():
+            if each.cause == "timed out":
+                key = int(self._outcome.keys[SIDES.index(of.side)][of.row])
+                found.setdefault((key, each.waited_for), []).append(int(each.at))
+        return found
+
+    def _given_up_before(self, side: Side, row: int, fitting: list[str]) -> str:
+        """When the last partial match was given up that waited for a row; nothing where there was none."""
+        key, at = int(self._outcome.keys[SIDES.index(side)][row]), int(self._simulation.side(side).event_times[row])
+        ends = [each for step in fitting for each in self._given_up.get((key, step), []) if each <= at]
+        if not ends:
+            return ""
+        before = f", {self._labels.span(at - max(ends))} before" if at > max(ends) else ", at that very moment"
+        return f"the last partial match that waited for that was given up at {self._labels.moment(max(ends))}{before}"
 
     def _matches(self, side: Side, row: int) -> Any:
         """The outputs that are matches and have a row."""

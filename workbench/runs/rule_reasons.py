@@ -42,7 +42,7 @@ class RuleReasons:
         mine = self._pairs["right"][pairs[self._pairs["met"][pairs]]].tolist()
         if side == "right":
             return f"{self.rule(row)}: met by {counted(len(mine), 'row')} of {self._labels.names[0]}"
-        rules = [f"{self.rule(each)} of {self._moment(each)}" for each in mine[:_SHOWN]]
+        rules = [self.version(each) for each in mine[:_SHOWN]]
         more = len(mine) - len(rules)
         return f"meets {counted(len(mine), 'rule')}: {', '.join(rules)}{f' and {more} more' * (more > 0)}"
 
@@ -63,7 +63,7 @@ class RuleReasons:
         return f"{words}: {'the nearest is ' * (count > 1)}{self.rule(rule)}, and it has {_value(reads)}{short}"
 
     def nearest(self, rows: Micros) -> pd.DataFrame:
-        """Of left rows that met no rule the nearest in force: ``row``, ``field``, ``away`` (what it has less what is asked).
+        """Of left rows the nearest rule in force: ``row``, ``field``, ``away`` (what the row has less what is asked).
 
         Rows without a rule in force whose value can be subtracted are left out.
         """
@@ -78,15 +78,25 @@ class RuleReasons:
         )
 
     def otherwise(self, row: int) -> str:
-        """Which rules a left row would meet by event time, where that differs from those by arrival; else nothing."""
-        if self._join.as_of != "arrival":
-            return ""
+        """Which rules a left row would meet by event time, with nothing late, where these are others; else nothing."""
         now, then = self._by_row
         here, there = now.get(row, set()), then.get(row, set())
         if here == there:
             return ""
-        rules = ", ".join(f"{self.rule(each)} of {self._moment(each)}" for each in sorted(there)[:_SHOWN]) or "none"
-        return f"; by event time it would meet {rules}{f' and {len(there) - _SHOWN} more' * (len(there) > _SHOWN)}"
+        clock = "by event time" if self._join.as_of == "arrival" else "had no version come too late,"
+        rules = ", ".join(self.version(each) for each in sorted(there)[:_SHOWN]) or "none"
+        return f"; {clock} it would meet {rules}{f' and {len(there) - _SHOWN} more' * (len(there) > _SHOWN)}"
+
+    def withdraws(self, row: int) -> str:
+        """What a late version would have withdrawn; nothing where it withdraws nothing."""
+        rule, withdrawn = self._versions
+        if not withdrawn[row] or rule[row] < 0:
+            return ""
+        return f", and would have withdrawn {_text(self._texts[0][row])} from {self._moment(row)} on"
+
+    def version(self, row: int) -> str:
+        """A version of a rule: what it asks for, and from when on."""
+        return f"{self.rule(row)} of {self._moment(row)}"
 
     def rule(self, row: int) -> str:
         """A version of a rule, as its name and what it asks for."""

@@ -262,7 +262,8 @@ class Run(Result):
         Returns
         -------
         pandas.DataFrame
-            One row a partition: ``partition``, ``keys``, ``rows``, ``share`` (of the rows).
+            One row a partition: ``partition``, ``keys``, ``rows``, ``share`` (of the rows), ``top_key`` (the key with
+            most of them, as Python writes it; of rules for rows of any key the copy; NaN where there is none).
         """
         from workbench.engine import partitions
 

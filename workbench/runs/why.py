@@ -112,7 +112,7 @@ def _facts(
     if count is not None:
         facts.append(("candidates", f"{count:,} of its key on {simulation.side(other_side(of.side)).name}"))
         for each in candidates.itertuples():
-            facts.append(("", f"{each.name}, {each.apart}{' late' * each.late}{' met' * each.met}"))
+            facts.append(("", f"{each.name}, {each.apart}{' late' * each.late}{', its partner' * each.met}"))
         if count > len(candidates):
             facts.append(("", f"and {count - len(candidates):,} more"))
     facts.append(("verdict", explained["reason"]))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbench import model
 from workbench.joins import Join
-from workbench.kinds import kind_of
+from workbench.kinds import PATTERN, PROCESSOR, kind_of
 from workbench.model import DATA, NOTHING, Micros, Outcome
 from workbench.streams import SIDES
 from workbench.tuning._sample import Sample
@@ -61,7 +61,10 @@ class Complete:
 def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) -> dict[str, Any]:
     late = {side: mine.loc[mine["late"], "row"].nunique() for side, mine in outcome.assignments.items()}
     waits, ends, at_the_end = _waits(join, outcome)
-    held = outcome.state_counts()[: outcome.marks.kinds.count(DATA)]
+    data = outcome.marks.kinds.count(DATA)
+    held, rows = outcome.state_counts()[:data], outcome.state_counts()[:data]
+    if kind_of(join).operator in (PROCESSOR, PATTERN):  # which Spark counts by keys
+        rows = np.add(*outcome.state_rows().values())[:data]
     kept = complete.kept(outcome) / complete.rows if complete.rows else 1.0
 
     def all_of(count: float) -> int:
@@ -69,6 +72,7 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
 
     peak = all_of(held.max()) if len(held) else 0
     mean = float(held.mean()) / sample.share if len(held) else 0.0
+    peak_rows, mean_rows = (rows.max(), rows.mean()) if len(rows) else (0, 0.0)
     # at most: if all rows of a key shared their fate
     error = 1.96 * float(np.sqrt(kept * (1 - kept) / max(1, sample.keys))) if sample.share < 1 else 0.0
     return {
@@ -82,8 +86,8 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
         "at_the_end": all_of(at_the_end),
         "state_peak": peak,
         "state_mean": mean,
-        "bytes_peak": round(peak * sample.bytes_a_row),
-        "bytes_mean": round(mean * sample.bytes_a_row),
+        "bytes_peak": round(float(peak_rows) / sample.share * sample.bytes_a_row),
+        "bytes_mean": round(float(mean_rows) / sample.share * sample.bytes_a_row),
     }
 
 

@@ -63,10 +63,11 @@ def _value(name: str, value: Any) -> str:
 
 
 def automatic(join: Join, left: Stream, right: Stream, policy: Policy, shared: Shared) -> dict[Setting, list[str]]:
-    """Delays and trigger intervals to try; what `shared` has of the assignments is of the present trigger interval.
+    """Delays, trigger intervals and what the kind would try.
 
     For each side the present delay, and those with which certain shares of its rows are not late, under the shortest
     trigger interval; of these, where the arrival of the rows is known, the present one, a tenth of it and ten of it.
+    What `shared` has of the assignments is of the present trigger interval.
     """
     triggers = _triggers(left, right)
     if triggers:
@@ -83,6 +84,8 @@ def automatic(join: Join, left: Stream, right: Stream, policy: Policy, shared: S
         steps = sorted({0, times.micros(stream.watermark), *(-(-int(each) // _STEP) * _STEP for each in values)})
         texts = [times.text(timedelta(microseconds=each)) for each in steps]
         grid[DELAYS[side]] = texts
+    for name, spans in kind_of(join).tries(join, shared).items():
+        grid[name] = [times.text(timedelta(microseconds=each)) for each in spans]
     return grid | ({"trigger": triggers} if triggers else {})
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from workbench import fixes
 from workbench.errors import WorkbenchError, check_whole, wrong
 from workbench.joins import Join
+from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side
 from workbench.runs.recorded import run
 from workbench.runs.tables import handed_out
@@ -68,7 +69,8 @@ class Tuning:
         ``end_wait_batches_99`` (for rows without partner and groups, from the end of their window or interval); what
         comes out only because the input ends is not in the waits, but counted in ``at_the_end``; ``state_peak``,
         ``state_mean`` (rows in state after a micro-batch, as Spark counts them); ``bytes_peak``, ``bytes_mean``
-        (about what Spark's in-memory state store says they take: within `BYTES_ERROR`); ``pareto`` (on the Pareto
+        (about what Spark's in-memory state store says they take: within `BYTES_ERROR`; of a processor, which is on
+        RocksDB, what its rows would take there); ``pareto`` (on the Pareto
         front: no other setting keeps at least as much, holds no more state and makes wait no longer); ``now`` (the
         present setting).
         """
@@ -158,9 +160,10 @@ class Tuning:
         join, left, right, policy = fixes.apply_all(setting, self.join, self.left, self.right, self.policy)
         done = run(join, left, right, policy=policy, spark=spark, folder=folder)
         outcome, data = done.outcome, done.batches[done.batches["kind"] == "data"]
+        given_up = len(done.timed_out) if kind_of(join).steps(join) else 0
         return setting | {
             "rows": int(outcome.output_rows().sum()),
-            "spark_rows": len(done.output),
+            "spark_rows": len(done.output) + given_up,
             "state_peak": int(outcome.state_counts()[: len(data)].max()),
             "spark_state_peak": int(data["state_rows"].max()),
             "bytes_peak": int(self._table["bytes_peak"].iloc[place]),

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from workbench import fixes, model, spark_versions
+from workbench import fixes, model, spark_versions, times
 from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
@@ -41,9 +41,11 @@ def tune(
     over
         The values to try of each setting, every one with every other: ``left.watermark``, ``right.watermark``,
         ``policy``, ``trigger`` (where it is known when the rows arrived), and the fields of the join: ``lower``,
-        ``upper``, ``size``, ``slide``, ``offset``, ``gap``, ``tolerance``.
+        ``upper``, ``size``, ``slide``, ``offset``, ``gap``, ``tolerance``, ``within``. Where bounds, the tolerance or
+        ``within`` are tried, and no window, what is kept is a share of what the farthest of them gives.
         ``"auto"``: for each side the present delay, none, and those that keep certain shares of its rows; with the
-        present trigger interval and, where that makes from 10 to 10,000 micro-batches, ten times and a tenth of it.
+        present trigger interval and, where that makes from 10 to 10,000 micro-batches, ten times and a tenth of it; of
+        an `AsOfJoin` the tolerances within which certain shares of the partners lie.
 
     Returns
     -------
@@ -92,6 +94,7 @@ def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Any]] | Literal
     # by trigger interval, as rows are cut and drawn once for each
     cuts: dict[str | None, tuple[Stream, Stream]] = {None: (left, right)}
     samples: dict[str | None, Sample] = {}
+    widest = _widest(grid, join)
     complete: dict[tuple[Join, str | None], Complete] = {}
     rows, spark = [], spark_versions.here()
     for values in chosen:
@@ -104,17 +107,31 @@ def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Any]] | Literal
         others: dict[Setting, str] = {name: value for name, value in setting.items() if name != "trigger"}
         changed, one, other, chosen_policy = fixes.apply_all(others, join, *cuts[trigger], policy)
         sample = samples[trigger]
-        if (changed, trigger) not in complete:
-            complete[changed, trigger] = Complete(changed, sample)
+        whole = fixes.apply_all(widest, changed, one, other, policy)[0]
+        if (whole, trigger) not in complete:
+            complete[whole, trigger] = Complete(whole, sample)
         # the watermark follows all rows, whichever are looked at
         if simulation.logged is None:
             marks = model.watermarks(changed, one, other, keys, True, chosen_policy)
         else:
             marks = simulation.logged.watermarks(changed, one, other, keys, finish=True, policy=chosen_policy)
         outcome = model.replay(changed, marks, sample.shared, spark)
-        row = setting | figures(changed, outcome, complete[changed, trigger], sample)
+        row = setting | figures(changed, outcome, complete[whole, trigger], sample)
         rows.append(row | {"now": values == chosen[0]})
     table = pd.DataFrame(rows)
     share = next(iter(samples.values())).share
     most = max(each.pairs for each in complete.values())
     return Tuning(join, left, right, policy, table.assign(pareto=is_pareto(table)), share, most)
+
+
+def _widest(grid: Mapping[Setting, list[str]], join: Join) -> dict[Setting, str]:
+    """Of the settings that are tried those that only add partners the farther they reach, at their farthest."""
+    reaching = kind_of(join).reaching
+    if not set(grid) & set(kind_of(join).settings(join)) <= set(reaching):
+        return {}
+    present = {name: times.text(span) for name, span in kind_of(join).settings(join).items()}
+    farthest: dict[Setting, str] = {}
+    for name in set(grid) & set(reaching):
+        tried = [*grid[name], present[name]]
+        farthest[name] = (min if reaching[name] < 0 else max)(tried, key=lambda each: times.parse(each, name))
+    return farthest

@@ -79,6 +79,34 @@ def test_skew_is_that_of_the_key_with_most_rows(spark):
     assert by_hand["share"].max() == pytest.approx(table.set_index("partitions")["largest"][8])
 
 
+def test_every_task_has_a_copy_of_every_rule(spark, monkeypatch):
+    """Rules for rows of any key, four copies on three partitions: what each partition's state holds, as Spark says."""
+    monkeypatch.setitem(session.QUERY_SETTINGS, "spark.sql.shuffle.partitions", str(PARTITIONS))
+    copies, join = 4, wb.RulesJoin(copies=4)
+    streams = generators.generate("readings_thresholds", events=60, batches=3, late=0, watermark="1 hour")
+    run = wb.run(join, *streams, finish=False)
+    table = run.partitions()
+    spark, place = run.execution.at_hand()
+    state = spark.read.format("statestore").option("stateVarName", "versions").load(f"{place.address}/checkpoint")
+    found = state.groupBy("partition_id").count().toPandas().set_index("partition_id")["count"]
+    versions = len(run.right)
+    assert table["keys"].sum() == copies
+    assert found.reindex(table["partition"], fill_value=0).tolist() == (table["keys"] * versions).tolist()
+    assert table["top_key"].dropna().str.fullmatch(r"copy \d").all()
+    assert (table["rows"] >= table["keys"] * versions).all()
+
+
+def test_the_key_with_most_rows_is_named(runs):
+    table = runs[JOINS[0]].partitions()
+    keys = pd.concat(
+        [pd.Series(each.table.column("order_id").to_pylist()) for each in (runs[JOINS[0]].left, runs[JOINS[0]].right)]
+    )
+    most = keys.value_counts()
+    assert repr(most.index[0]) in table["top_key"].tolist() or (most == most.iloc[0]).sum() > 1
+    for named, keys_there in zip(table["top_key"], table["keys"], strict=True):
+        assert isinstance(named, str) == bool(keys_there)
+
+
 @pytest.mark.parametrize("count", [0, -1, 2.5, "many", True, 10**9])
 def test_a_wrong_number_is_named(count, runs):
     with pytest.raises(wb.ArgumentError, match="count: got"):

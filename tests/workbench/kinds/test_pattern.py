@@ -15,7 +15,7 @@ from scripts import run_here
 
 import generators
 import workbench as wb
-from workbench import fixes
+from workbench import fixes, times
 from workbench.kinds import kind_of, kinds
 
 START = pd.Timestamp("2026-01-01 10:00")
@@ -256,3 +256,58 @@ def test_a_step_that_must_not_come_is_not_waited_for():
         wb.Pattern(A, wb.not_next("n", side="left", where=kind("b")), within="5 seconds"), *letters("a")
     ).rows
     assert "that waited for a row other than n" in rows["reason"].iloc[0]
+
+
+def test_a_row_that_ended_a_partial_match_or_came_after_it_says_so():
+    join = wb.Pattern(
+        A, wb.not_followed_by("x", where=kind("x"), side="left"), wb.followed_by("b", side="left", where=kind("b"))
+    )
+    rows = wb.preview(join, *letters("a x b")).rows.set_index("w")["reason"]
+    assert rows["x"] == "it must not come after a partial match of 1 row, which ended with it"
+    strict = wb.Pattern(A, wb.next("b", side="left", where=kind("b")))
+    rows = wb.preview(strict, *letters("a c b")).rows.set_index("w")["reason"]
+    assert rows["c"] == "a partial match of 1 row that waited for b could not go on with it"
+    timed = wb.Pattern(A, wb.followed_by("b", side="left", where=kind("b")), within="2 seconds")
+    rows = wb.preview(timed, *letters("a c d e b")).rows.set_index("w")["reason"]
+    assert rows["b"] == (
+        "it fits b, and the last partial match that waited for that was given up at 10:00:02, 2 s before; with a within of "
+        "4.001 s, 2.001 s more, it would be in a match"
+    )
+
+
+def test_every_row_that_a_longer_within_would_match_has_the_shortest_one():
+    """Of many keys, each with a span of its own."""
+    count = 90
+    rows = pd.DataFrame(
+        {
+            "k": [f"u{each}" for each in range(count)],
+            "kind": "a",
+            "t": START + pd.to_timedelta(range(count), unit="min"),
+        }
+    )
+    later = rows.assign(kind="b", t=rows["t"] + pd.to_timedelta(10 + np.arange(count) / 10, unit="s"))
+    streams = [
+        wb.Stream.from_pandas(each, name, "k", "t", "1 hour") for each, name in ((rows, "lefts"), (later, "rights"))
+    ]
+    steps = A, wb.followed_by("b", side="right", where=kind("b"))
+    for skip in ("no skip", "past last event"):
+        found = wb.preview(wb.Pattern(*steps, within="5 seconds", skip=skip), *streams).rows
+        values = found["fix_value"].str.removesuffix(" milliseconds").astype(int)
+        exact = [10_001 + 100 * each for each in range(count)]
+        assert (found["fate"] == "unmatched").all()
+        if skip == "no skip":
+            assert values.tolist() == exact * 2
+        assert all(value >= least for value, least in zip(values, exact * 2, strict=True))
+        assert values.max() == exact[-1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_shorter_within_matches_a_row(seed):
+    chance = np.random.default_rng(seed)
+    left, right = recorded(seed)
+    join = wb.Pattern(A, wb.followed_by_any("b", side="right"), within=f"{int(chance.integers(1, 4))} seconds")
+    rows = wb.preview(join, left, right).rows
+    for place in rows.index[rows["fix_setting"] == "within"][:3]:
+        value = times.parse(rows["fix_value"][place], "value") - pd.Timedelta("2 ms")
+        shorter = wb.Pattern(*join.steps, within=value)
+        assert wb.preview(shorter, left, right).rows["fate"][place] == "unmatched"

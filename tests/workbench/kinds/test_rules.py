@@ -225,6 +225,29 @@ def test_a_rule_that_comes_late_is_said_of_the_rows_that_it_would_have_judged():
     assert theirs[2].startswith("late by 53 s: it arrived in micro-batch 3")
 
 
+def test_rows_that_came_in_time_are_told_of_the_version_that_came_late():
+    """One more rule would be met, another one, or none, as the late one withdraws it."""
+    old = ("a", 0, "hot", "heat", ">", 80.0, False, 0)
+    readings = [("a", 12, 85.0, 0), ("a", 12, 75.0, 0), *(("a", 30 * each, 1.0, each) for each in (1, 2, 3))]
+    steps = [("c", 30 * each, "hot", "heat", ">", 80.0, False, each) for each in (1, 2)]
+    settings = {"delay": "0 seconds"}
+    late = ("a", 10, "hot", "heat", ">", 70.0, False, 3)
+    mine, _ = reasons(wb.RulesJoin(), readings, [old, *steps, late], **settings)
+    assert mine[0] == (
+        "meets 1 rule: hot (heat > 80) of 10:00:00, first in micro-batch 2; had no version come too late, it would meet "
+        "hot (heat > 70) of 10:00:10"
+    )
+    assert mine[1] == (
+        "1 rule was in force, and it meets none: hot (heat > 80), and it has 75, 5 away; with a watermark delay of "
+        "20.001 s on readings it would have met hot (heat > 70) of 10:00:10"
+    )
+    gone = ("a", 10, "hot", "heat", ">", 70.0, True, 3)
+    mine, theirs = reasons(wb.RulesJoin(), readings, [old, *steps, gone], **settings)
+    assert mine[0].endswith("first in micro-batch 2; had no version come too late, it would meet none")
+    assert mine[1] == "1 rule was in force, and it meets none: hot (heat > 80), and it has 75, 5 away"
+    assert theirs[3].endswith(" would have kept it, and would have withdrawn hot from 10:00:10 on")
+
+
 @pytest.mark.parametrize(
     ("rule", "mine", "theirs"),
     [
@@ -282,7 +305,7 @@ def test_by_arrival_there_is_nothing_to_tune_and_no_advice_about_watermarks():
     assert any("watermark" in str(each) for each in wb.advise(wb.RulesJoin(), *streams))
     assert not any("watermark" in str(each) for each in wb.advise(join, *streams))
     with pytest.raises(
-        wb.WorkbenchError, match="join: got RulesJoin.*; in this join nothing is late and nothing waits"
+        wb.WorkbenchError, match=r"join: got RulesJoin.*; in this join nothing is late and nothing waits"
     ):
         wb.tune(join, *streams)
 

@@ -28,8 +28,8 @@ def test_each_store_gives_the_same_rows_and_its_figures(spark, streams, tmp_path
     assert table["snapshot_ms"].isna().tolist() == [True, False, False]
     assert table["snapshot_ms"][ROCKSDB] > table["snapshot_ms"][WITH_CHANGELOG]
     assert table["disk_bytes"][ROCKSDB] > table["disk_bytes"][WITH_CHANGELOG]
-    assert len(said) == 9
-    assert said[-1] == f"{WITH_CHANGELOG}: going on after a kill in micro-batch 3"
+    assert len(said) == 12
+    assert said[-1] == f"{MEMORY}: going on after a kill in micro-batch 3"
     assert "bytes of heap a row" in stores.advice
     assert stores.advice in repr(stores)
     assert {each["store"] for each in stores.chart.to_dict()["datasets"]["seconds"]} == set(table.index)

@@ -49,6 +49,17 @@ def test_an_older_version_that_came_later_takes_the_place():
     assert table["by_processing_time"].tolist() == ["another", "the same"]
 
 
+def test_a_version_that_has_left_state_takes_no_place():
+    """The older price went when the later one took its place, long before that one expired."""
+    moving = [("z", 20 + each, each) for each in range(2, 10)] + [("z", 300, 10), ("z", 400, 11)]
+    orders = [("a", 1, 0), *moving[:7], ("a", 100, 9), *moving[8:]]
+    prices = [("a", 10, 0), ("a", 5, 1), *moving]
+    sides = stream(orders, "orders"), stream(prices, "prices")
+    preview = wb.preview(wb.AsOfJoin(how="left"), *(each.with_watermark("8 s") for each in sides))
+    table = preview.time_to_live("10.5 s", trigger="1 s")
+    assert table[table["key"] == "a"]["by_processing_time"].tolist() == ["none"]
+
+
 @strategies.in_parts(
     2, 15, case=strategies.cases(of=strategies.as_of_joins), seconds=st.integers(1, 20), interval=st.integers(1, 10)
 )
@@ -95,6 +106,9 @@ def test_wrong_arguments_are_named():
     preview = wb.preview(wb.AsOfJoin(), *sides)
     with pytest.raises(ArgumentError, match="trigger: got None; when rows arrived is not known"):
         preview.time_to_live("1 hour")
+    pattern = wb.Pattern(wb.step("a", side="left"), wb.followed_by("b", side="right"), within="1 minute")
+    with pytest.raises(ArgumentError, match="whose partial matches last as long as its within says"):
+        wb.preview(pattern, *sides).expired("1 hour", "1 s")
     with pytest.raises(ArgumentError, match="ttl: got '0 seconds'"):
         preview.time_to_live("0 seconds", "1 s")
 

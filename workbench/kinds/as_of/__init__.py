@@ -18,7 +18,7 @@ from workbench.kinds.as_of import advice as as_of_advice
 from workbench.kinds.as_of import fixes as as_of_fixes
 from workbench.kinds.as_of import plan, semantics
 from workbench.kinds.interval import Interval, WithoutWindows
-from workbench.literals import Side
+from workbench.literals import Setting, Side
 from workbench.plan.names import Names
 
 __all__ = ["KINDS", "AnyAge", "WithinTolerance", "as_interval"]
@@ -68,7 +68,20 @@ class _AsOf(WithoutWindows[AsOfJoin]):
         if side == "right":
             return f"it is the partner of no row of {other}" + (f": {meant}" if meant else "")
         where = {"backward": "before it", "forward": "after it", "nearest": "before or after it"}[join.direction]
-        return f"no row of its key on {other} {'at or ' * join.allow_exact}{where} was on time"
+        return f"no row of its key on {other} lies {'at or ' * join.allow_exact}{where}"
+
+    def meant_for(self, join: AsOfJoin, before: str | None, after: str | None) -> str:
+        near = "" if join.tolerance is None else f" within {times.short(times.exact(join.tolerance))}"
+        if join.direction == "nearest":
+            beside = [each for each in (before, after) if each is not None]
+            others = f"than to {'those' if len(beside) == 2 else 'the one'} at {' and '.join(beside)}"
+            where = f"is nearer to it {others}" if beside else "lies before or after it"
+            same = "" if join.allow_exact else "; one at its own time does not count"
+            return f"none on time {where}{near and f', and{near}'}{same}"
+        where, beyond = ("after it", after) if join.direction == "backward" else ("before it", before)
+        until = "before the next of its key" if join.direction == "backward" else "after the last one of its key"
+        ends = "" if beyond is None else f", {until} at {beyond}"
+        return f"none on time lies{near} {'at or ' * join.allow_exact}{where}{ends}"
 
     def missed(self, join: AsOfJoin, apart: Micros) -> Micros:
         backward, forward = join.direction != "forward", join.direction != "backward"
@@ -110,6 +123,7 @@ class WithinTolerance(_AsOf):
     label = "As-of join, within a tolerance"
     fields = (Field("tolerance", "Tolerance", "20 seconds", _APART, "a tolerance", times.not_negative),)
     operator = CLOSEST_PAIR
+    reaching: Mapping[Setting, int] = {"tolerance": 1}
 
     def describes(self, join: object) -> bool:
         return isinstance(join, AsOfJoin) and join.tolerance is not None
@@ -138,6 +152,9 @@ class WithinTolerance(_AsOf):
 
     def advice(self, join: AsOfJoin, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
         yield from as_of_advice.wide_tolerance(join, shared)
+
+    def tries(self, join: AsOfJoin, shared: Any) -> dict[Setting, list[int]]:
+        return {"tolerance": as_of_advice.tolerances(join, shared)}
 
     def reach(self, join: AsOfJoin) -> int:
         return _tolerance(join)
@@ -178,11 +195,14 @@ class AnyAge(_AsOf):
         return np.where(right >= left, right, 2 * left - right if join.direction == "nearest" else left)
 
     def held_by(self, join: AsOfJoin, side: Side) -> str:
-        if side == "right" and join.direction != "forward":
-            return "the key: its latest row stays until another takes its place"
-        return (
-            "the watermark" if join.direction == "backward" or side == "right" else "a nearer row that may still come"
-        )
+        match side, join.direction:
+            case "right", "backward" | "nearest":
+                return "the key: its latest row stays until another takes its place"
+            case "left", "forward":
+                return "the first row of its key after it, which may still come"
+            case "left", "nearest":
+                return "a nearer row that may still come"
+        return "the watermark"
 
     def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
         match join.direction:

@@ -12,11 +12,15 @@ from workbench import times
 from workbench.joins import AsOfJoin
 from workbench.kinds._kind import Advised, Micros
 from workbench.kinds.as_of import semantics
-from workbench.kinds.interval.advice import is_wide, nearly_all
+from workbench.kinds.interval.advice import is_wide, nearly_all, nearly_all_lie
 from workbench.literals import Side
 from workbench.streams import SIDES, Stream
 
-__all__ = ["endless_waits", "wide_tolerance"]
+__all__ = ["endless_waits", "tolerances", "wide_tolerance"]
+
+_SHARES = (0.5, 0.9, 0.99)
+_STEP = 100_000
+"""Tolerances are rounded up to tenths of a second."""
 
 
 def wide_tolerance(join: AsOfJoin, shared: Any) -> Iterator[Advised]:
@@ -29,11 +33,18 @@ def wide_tolerance(join: AsOfJoin, shared: Any) -> Iterator[Advised]:
         value = times.text(timedelta(microseconds=reach))
         yield (
             f"the tolerance keeps rows in state for {times.short(timedelta(microseconds=tolerance))}, and results wait "
-            f"as long, but 99.9 % of the partners lie within {times.short(timedelta(microseconds=reach))}",
+            f"as long, but {nearly_all_lie(len(far), 'partner')} within {times.short(timedelta(microseconds=reach))}",
             f"a tolerance of {value} keeps them with less state",
             "tolerance",
             value,
         )
+
+
+def tolerances(join: AsOfJoin, shared: Any) -> list[int]:
+    """The present tolerance, and those within which certain shares of the partners lie, in microseconds."""
+    far, _ = _apart(join, shared)
+    found = np.quantile(far, _SHARES, method="inverted_cdf") if len(far) else np.array([])
+    return sorted({times.micros(join.tolerance), *(-(-int(each) // _STEP) * _STEP for each in found)})  # type: ignore[arg-type]
 
 
 def endless_waits(join: AsOfJoin, streams: Mapping[Side, Stream], shared: Any) -> Iterator[Advised]:
@@ -41,13 +52,15 @@ def endless_waits(join: AsOfJoin, streams: Mapping[Side, Stream], shared: Any) -
     if join.tolerance is not None or join.direction == "backward":
         return
     far, alone = _apart(join, shared)
+    if join.how == "left":
+        alone += int((shared.assignments(join, "left")["key"] < 0).sum())  # nothing meets a null key
     if not alone:
         return
     mine, other = (streams[side].name for side in SIDES)
     remedy = "a tolerance lets them out"
     if len(far):
         reach = times.short(timedelta(microseconds=nearly_all(far)))
-        remedy = f"a tolerance lets them out: 99.9 % of the partners lie within {reach}"
+        remedy = f"a tolerance lets them out: {nearly_all_lie(len(far), 'partner')} within {reach}"
     yield (
         f"{alone:,} of {alone + len(far):,} rows of {mine} wait for a row of {other} that never comes, and stay in "
         "state until the end of the input: there is no tolerance",

@@ -15,7 +15,7 @@ from workbench.joins import How, IntervalJoin
 from workbench.kinds._kind import MS, WHERE, Advised, Field, Flag, J, Kind, Micros, NearMiss
 from workbench.kinds.interval import advice, plan
 from workbench.kinds.interval.fixes import bounds
-from workbench.literals import Side
+from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
 
 __all__ = ["KINDS", "Interval", "WithoutWindows"]
@@ -52,6 +52,7 @@ class Interval(WithoutWindows[IntervalJoin]):
         Field("lower", "Lower bound", "0 seconds", f"The earliest right row, {_RELATIVE}", "a lower bound"),
         Field("upper", "Upper bound", "15 seconds", f"The latest right row, {_RELATIVE}", "an upper bound"),
     )
+    reaching: Mapping[Setting, int] = {"lower": -1, "upper": 1}
     texts = (WHERE,)
     flags = (
         Flag("lower_exclusive", "lower bound exclusive", _APART),

@@ -14,16 +14,31 @@ from workbench.kinds._kind import Advised, Micros
 from workbench.literals import Setting
 from workbench.streams import SIDES
 
-__all__ = ["is_wide", "nearly_all", "wide_bounds"]
+__all__ = ["is_wide", "nearly_all", "nearly_all_lie", "wide_bounds"]
 
 _SECOND = 1_000_000
 _STEP = 100_000  # bounds are rounded up to tenths of a second
 _FAR = 4  # how many times wider than nearly all differences a bound is when it is called wide
+_SHARED_BY = 1_000
+"""Fewer are all of them."""
 
 
 def nearly_all(far: Micros) -> int:
     """How far 99.9 % of some pairs are apart, in microseconds, rounded up."""
     return -(-int(np.quantile(far, 0.999, method="inverted_cdf")) // _STEP) * _STEP
+
+
+def nearly_all_lie(count: int, noun: str) -> str:
+    """How a sentence on the reach of nearly all begins, with what it rests on.
+
+    Examples
+    --------
+    >>> nearly_all_lie(2_000, "pair"), nearly_all_lie(40, "pair"), nearly_all_lie(1, "pair")
+    ('99.9 % of the 2,000 pairs lie', 'all 40 pairs lie', 'the only pair lies')
+    """
+    if count == 1:
+        return f"the only {noun} lies"
+    return f"99.9 % of the {count:,} {noun}s lie" if count >= _SHARED_BY else f"all {count} {noun}s lie"
 
 
 def is_wide(bound: int, reach: int) -> bool:
@@ -49,7 +64,7 @@ def wide_bounds(join: IntervalJoin, shared: Any) -> Iterator[Advised]:
             waits = "left" if name == "upper" else "right"
             yield (
                 f"the {name} bound keeps every {waits} row in state for {times.short(timedelta(microseconds=bound))}, "
-                f"but 99.9 % of the pairs lie within {times.short(timedelta(microseconds=reach))}",
+                f"but {nearly_all_lie(len(far), 'pair')} within {times.short(timedelta(microseconds=reach))}",
                 f"{'an' if name == 'upper' else 'a'} {name} bound of {value} keeps them with less state",
                 name,
                 value,

@@ -16,7 +16,7 @@ from workbench.kinds._operator import PATTERN
 from workbench.kinds.interval import WithoutWindows
 from workbench.kinds.pattern import fixes as pattern_fixes
 from workbench.kinds.pattern import flink, plan
-from workbench.literals import Side
+from workbench.literals import Setting, Side
 from workbench.patterns import MOST_HELD, Pattern, read_steps
 from workbench.patterns.checking import check_streams, of_sides
 from workbench.plan.names import Names
@@ -67,6 +67,7 @@ class _Patterns(WithoutWindows[Pattern]):
     grouped = True
     not_compared = "of the same rows on time Flink's CEP library finds the same matches: see wb.flink.java"
     operator = PATTERN
+    reaching: Mapping[Setting, int] = {"within": 1}
     reserved = frozenset({"start", "end", "waited_for", "batch"})
 
     def steps(self, join: Pattern) -> tuple[tuple[str, Side], ...]:

@@ -19,62 +19,89 @@ from workbench.streams import Stream, some_rows
 
 __all__ = ["delays", "within"]
 
-_NEXT_ROWS = 5
-"""Rows after the end of a partial match that are tried as the last one of a match."""
+_SPANS = 5
+"""Spans that are tried for each row, the shortest of the matches that it would be in."""
 _MOST_TRIALS = 60
-"""Spans that are tried at most: each follows the rows of some keys again."""
+"""Spans that are tried at most: each follows the rows of some keys again. Of more, rows share the next longer one."""
 
 
 def within(search: Search) -> pd.DataFrame:
-    """A longer ``within`` for rows of partial matches that were given up, each tried on the rows of their keys."""
+    """A longer ``within`` for rows of keys of which partial matches were given up."""
     pattern, partial = cast(Pattern, search.join), search.outcome.partial
     none = pd.DataFrame(columns=COLUMNS)
     if pattern.within is None or partial is None or pattern.steps[-1].contiguity == "not_followed_by":
         return none
     given_up = partial[(partial["cause"] == "timed out").to_numpy()].reset_index()
-    lost = [not search.matched[side][row] for side, row in zip(given_up["side"], given_up["row"], strict=True)]
-    given_up = given_up[np.array(lost, dtype=bool)]
-    wanted: dict[int, list[tuple[Side, int]]] = {}
-    for side, row, start, at in given_up[["side", "row", "start", "at"]].itertuples(index=False):
-        for span in _next_spans(search, side, row, int(start), int(at)):
-            wanted.setdefault(span, []).append((side, row))
-    parts = [none]
-    current = times.micros(pattern.within)
-    done: set[tuple[Side, int]] = set()
-    for span in sorted(wanted)[:_MOST_TRIALS]:
-        rows = [each for each in wanted[span] if each not in done]
-        found = _tried(search, rows, span) if rows else {}
-        done |= set(found)
-        for side in SIDES:
-            mine = np.array([row for of, row in rows if of == side and (of, row) in found], dtype=np.int64)
-            partner = np.array([found[side, int(row)] for row in mine], dtype=np.int64)
-            every = np.full(len(mine), span)
-            parts.append(search.candidates(side, mine, "within", value=every, change=every - current, partner=partner))
+    keys = np.unique([search.key[side][row] for side, row in zip(given_up["side"], given_up["row"], strict=True)])
+    found = _longer(search, keys) if len(keys) else {}
+    if pattern.skip != "no skip":  # a match may be left out for another one, which only following the rows can tell
+        found = _taken(search, found)
+    parts, current = [none], times.micros(pattern.within)
+    for side in SIDES:
+        mine = [(row, spans[0]) for (of, row), spans in found.items() if of == side]
+        row, value, partner = (
+            np.array(each, dtype=np.int64)
+            for each in ([row for row, _ in mine], [span for _, (span, _) in mine], [other for _, (_, other) in mine])
+        )
+        parts.append(search.candidates(side, row, "within", value=value, change=value - current, partner=partner))
     return pd.concat(parts, ignore_index=True)
 
 
-def _next_spans(search: Search, side: Side, row: int, start: int, at: int) -> list[int]:
-    """How long matches would take that end with one of the next rows of the key after one was given up."""
-    key = search.key[side][row]
-    after = [search.time[of][(search.key[of] == key) & (search.time[of] >= at)] for of in SIDES]
-    ends = np.unique(np.concatenate(after))[:_NEXT_ROWS]
-    return sorted({-(-(end - start + 1) // MS) * MS for end in ends.tolist()})
+_Spans = dict[tuple[Side, int], list[tuple[int, int]]]
+"""Of rows the spans of matches, shortest first, each with a row of the other side; -1 for none."""
 
 
-def _tried(search: Search, rows: list[tuple[Side, int]], span: int) -> dict[tuple[Side, int], int]:
-    """Those of some rows that are in a match with another ``within``, each with a row of the other side in it."""
+def _longer(search: Search, keys: Micros) -> _Spans:
+    """The shortest matches that the rows of some keys that are in none would be in, if nothing were given up."""
     pattern = cast(Pattern, search.join)
-    wider = Pattern(*pattern.steps, within=timedelta(microseconds=span), skip=pattern.skip, most=pattern.most)
-    keys = np.unique([search.key[side][row] for side, row in rows])
-    simulation = search.simulation
+    current = times.micros(cast(Any, pattern.within))
+    endless = Pattern(*pattern.steps, skip="no skip", most=pattern.most)
+    numbers, outcome = _followed(search, endless, keys)
+    if outcome is None:
+        return {}
+    table = outcome.outputs.table
+    spans = -(-(table["end"] - table["start"] + 1).to_numpy() // MS) * MS
+    longer = table["matched"].to_numpy() & (spans > current)
+    found: dict[tuple[Side, int], dict[int, int]] = {}
+    for side in SIDES:
+        other, members = outcome.outputs.first(other_side(side)), outcome.outputs.of(side)
+        for row, output in zip(numbers[side][members["row"]].tolist(), members["output"].tolist(), strict=True):
+            if longer[output] and not search.matched[side][row]:
+                partner = int(numbers[other_side(side)][other[output]]) if other[output] >= 0 else -1
+                found.setdefault((side, row), {}).setdefault(int(spans[output]), partner)
+    return {row: sorted(mine.items())[:_SPANS] for row, mine in found.items()}
+
+
+def _taken(search: Search, found: _Spans) -> _Spans:
+    """Of rows the shortest of their spans with which they are in a match, by following the rows of their keys again."""
+    pattern = cast(Pattern, search.join)
+    every = np.unique([span for spans in found.values() for span, _ in spans])
+    if len(every) > _MOST_TRIALS:
+        every = np.unique(np.quantile(every, np.linspace(0, 1, _MOST_TRIALS), method="higher"))
+    wanted: dict[int, set[tuple[Side, int]]] = {}
+    for row, spans in found.items():
+        for span, _ in spans:
+            wanted.setdefault(int(every[np.searchsorted(every, span)]), set()).add(row)
+    taken: _Spans = {}
+    for span in sorted(wanted):
+        rows = wanted[span] - taken.keys()
+        if rows:
+            wider = Pattern(*pattern.steps, within=timedelta(microseconds=span), skip=pattern.skip, most=pattern.most)
+            numbers, outcome = _followed(search, wider, np.unique([search.key[side][row] for side, row in rows]))
+            there = {} if outcome is None else _partners(outcome, numbers)
+            taken |= {each: [(span, there[each])] for each in rows if each in there}
+    return taken
+
+
+def _followed(search: Search, pattern: Pattern, keys: Micros) -> tuple[dict[Side, Micros], Outcome | None]:
+    """What another pattern gives of the rows of some keys, and their numbers; None where that holds too much."""
     numbers, streams = _of_keys(search, keys)
     shared = Shared(*streams, keys=tuple(search.key[side][numbers[side]] for side in SIDES))  # type: ignore[arg-type]
+    simulation = search.simulation
     try:
-        outcome = replay(wider, simulation.outcome.marks, shared, facts(simulation.spark_version))
+        return numbers, replay(pattern, simulation.outcome.marks, shared, facts(simulation.spark_version))
     except TooLargeError:
-        return {}
-    found = _partners(outcome, numbers)
-    return {each: found[each] for each in rows if each in found}
+        return numbers, None
 
 
 def delays(search: Search) -> pd.DataFrame:
