@@ -500,7 +500,7 @@ class Stream:
 
     @cached_property
     def identity(self) -> str | None:
-        """The first column but the key, of text or whole numbers, that differs in every row; None: there is none."""
+        """The first column but the key, of text or whole numbers without nulls, that differs in every row, if any."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -509,7 +509,7 @@ class Stream:
             fitting = pa.types.is_string(column.type) or pa.types.is_integer(column.type)
             if name in self.key or name == self.time or not fitting:
                 continue
-            if pc.count_distinct(column, mode="all").as_py() == len(column) > 1:
+            if not column.null_count and pc.count_distinct(column).as_py() == len(column) > 1:
                 return name
         return None
 

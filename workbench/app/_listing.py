@@ -15,6 +15,7 @@ from workbench import charts
 from workbench.charts import WHOLE, Cut
 from workbench.engine import sink_reader
 from workbench.jobs import Job
+from workbench.kinds import kind_of
 from workbench.literals import SIDES, RowId
 from workbench.runs import holding, tables
 from workbench.runs.labels import Labels
@@ -174,10 +175,17 @@ def listing(run: Result, view: charts.View | None, batch: int | None) -> Listing
 
 
 class _OfOutput(Listing):
+    """What came out; of a pattern, partial matches that were given up come behind the matches."""
+
     def __init__(self, run: Result, batch: int | None) -> None:
-        output = run.output
+        output, self._raw = run.output, sink_reader.shown(run.raw_output)
+        self._has_given_up = bool(kind_of(run.join).steps(run.join))
+        if self._has_given_up:
+            output = pd.concat([output, run.timed_out], ignore_index=True)
+            output["waited_for"] = output["waited_for"].astype(object).fillna("")
+            given_up = np.setdiff1d(np.arange(run.raw_output.num_rows), self._raw)
+            self._raw = np.concatenate([self._raw, given_up])
         self._index = np.flatnonzero(output["batch"] <= batch) if batch is not None else np.arange(len(output))
-        self._raw = sink_reader.shown(run.raw_output)
         super().__init__(run, output.iloc[self._index], batch)
 
     def _inside(self, cut: Cut) -> np.ndarray[Any, Any]:
@@ -194,6 +202,9 @@ class _OfOutput(Listing):
 
     def _code(self, query: Query) -> list[str]:
         lines = ["shown = run.output"]
+        if self._has_given_up:
+            both = "pd.concat([run.output, run.timed_out], ignore_index=True)"
+            lines = ["import pandas as pd", "", f"shown = {both}", 'shown["waited_for"] = shown["waited_for"].fillna("")']
         if not query.cut.whole:  # of which rows an output is made is not in its columns
             inside = self._index[self._inside(query.cut)].tolist()
             lines.append(f"shown = shown.iloc[{inside}]")

@@ -44,16 +44,19 @@ def col(name: str) -> Column:
 class EarlierRow:
     """An earlier row of a pattern's match, by the name of its step; its columns are its attributes, or its items."""
 
-    step: str
+    _step: str
+
+    def __repr__(self) -> str:
+        return f"wb.row({self._step!r})"
 
     def __getitem__(self, name: str) -> EarlierColumn:
         if not isinstance(name, str) or not name:
             raise wrong("name", name, "use the name of a column")
         plain = plain_text(name, "name")
         short = plain.isidentifier() and not plain.startswith("_") and not hasattr(type(self), plain)
-        short = short and plain != "step" and not keyword.iskeyword(plain)
-        called = f"wb.row({self.step!r})" + (f".{plain}" if short else f"[{plain!r}]")
-        return EarlierColumn(called, self.step, plain)
+        short = short and not keyword.iskeyword(plain)
+        called = f"wb.row({self._step!r})" + (f".{plain}" if short else f"[{plain!r}]")
+        return EarlierColumn(called, self._step, plain)
 
     def __getattr__(self, name: str) -> EarlierColumn:
         if name.startswith("_"):  # what Python and notebooks look for by themselves

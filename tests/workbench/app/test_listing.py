@@ -7,6 +7,7 @@ from page import Page
 
 import generators
 import workbench as wb
+from workbench.kinds import kind_of
 
 SETTINGS = {"Scenario": "orders_payments", "Events": 600, "Upper bound": "1 second", "Late": 0.1}
 
@@ -187,3 +188,21 @@ def test_what_is_in_state_is_listed_below_its_chart(page):
     page.set({"Side": "both", "Sort by": "side", "One key": held["order_id"].iloc[0]})
     assert set(page.table.df["key"]) == {held["order_id"].iloc[0]}
     assert code(page).index.tolist() == first_page(page)
+
+
+def test_partial_matches_that_were_given_up_are_listed_behind_the_matches(page):
+    page.set({"Scenario": "user_actions", "Kind": "Pattern", "Within": "45 seconds"})
+    page.open("Output")
+    run = page.meant()
+    assert len(run.output) and len(run.timed_out)
+    frame = page.table.df
+    assert len(frame) == min(len(run.output) + len(run.timed_out), 200)
+    matches = (frame["waited_for"] == "").to_numpy()
+    assert matches[: len(run.output)].all()
+    assert not matches[len(run.output) :].any()
+    assert frame["waited_for"].tolist()[len(run.output) :] == run.timed_out["waited_for"].tolist()[: 200 - len(run.output)]
+    assert code(page)["waited_for"].tolist()[:200] == frame["waited_for"].tolist()
+    page.select(len(run.output))  # the first that was given up
+    step = next(name for name, _ in kind_of(run.join).steps(run.join))
+    assert run.timed_out[step].iloc[0]
+    assert "waited for" in page.html("story")
