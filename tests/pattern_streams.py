@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import dataclass
+
 import pandas as pd
+import pattern_cases
+from hypothesis import strategies as st
 
 import workbench as wb
 
@@ -50,3 +55,38 @@ def found(result):
             numbers = {name: [str(row["n"]) for row in each] for name, each in zip(names, lists, strict=True)}
             said.append((is_match, ";".join(f"{name}={','.join(each)}" for name, each in numbers.items() if each)))
     return said
+
+
+def recorded(seed, delay="2 seconds", batches=5, rows=60):
+    """Both sides, rows in any order of time within and some beyond the delay, many of them at the same time."""
+    chance = random.Random(seed)
+    made = []
+    for side in ("left", "right"):
+        found = []
+        for number in range(rows // 2):
+            batch = number * batches // (rows // 2)
+            at = batch * 10 + chance.choice([-26, -16, -6, 0, 1, 1, 2, 3, 5, 8, 9])
+            found.append(
+                (chance.choice("kkl"), START + pd.Timedelta(seconds=at), chance.choice("aabcd"), batch, number)
+            )
+        frame = pd.DataFrame(found, columns=["k", "t", "kind", "batch", "n"])
+        frame["x"] = pd.array([chance.choice([1, 2, 3, None]) for _ in found], dtype="Int64")
+        frame.loc[::11, "k"] = None
+        made.append(wb.Stream.from_pandas(frame, side + "s", "k", "t", delay, batch="batch"))
+    return tuple(made)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A generated pattern and rows of two keys, some of them late."""
+
+    seed: int
+    finish: bool
+
+    def run(self):
+        """The case on Spark."""
+        pattern = pattern_cases.pattern(random.Random(self.seed))
+        return wb.run(pattern, *recorded(self.seed), finish=self.finish)
+
+
+cases = st.builds(Case, st.integers(0, 2**32), st.booleans())

@@ -204,7 +204,12 @@ class _OfOutput(Listing):
         lines = ["shown = run.output"]
         if self._has_given_up:
             both = "pd.concat([run.output, run.timed_out], ignore_index=True)"
-            lines = ["import pandas as pd", "", f"shown = {both}", 'shown["waited_for"] = shown["waited_for"].fillna("")']
+            lines = [
+                "import pandas as pd",
+                "",
+                f"shown = {both}",
+                'shown["waited_for"] = shown["waited_for"].fillna("")',
+            ]
         if not query.cut.whole:  # of which rows an output is made is not in its columns
             inside = self._index[self._inside(query.cut)].tolist()
             lines.append(f"shown = shown.iloc[{inside}]")

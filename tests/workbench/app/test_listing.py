@@ -200,7 +200,9 @@ def test_partial_matches_that_were_given_up_are_listed_behind_the_matches(page):
     matches = (frame["waited_for"] == "").to_numpy()
     assert matches[: len(run.output)].all()
     assert not matches[len(run.output) :].any()
-    assert frame["waited_for"].tolist()[len(run.output) :] == run.timed_out["waited_for"].tolist()[: 200 - len(run.output)]
+    assert (
+        frame["waited_for"].tolist()[len(run.output) :] == run.timed_out["waited_for"].tolist()[: 200 - len(run.output)]
+    )
     assert code(page)["waited_for"].tolist()[:200] == frame["waited_for"].tolist()
     page.select(len(run.output))  # the first that was given up
     step = next(name for name, _ in kind_of(run.join).steps(run.join))

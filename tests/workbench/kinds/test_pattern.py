@@ -5,20 +5,18 @@ What a match is, is held to Flink's CEP library in ``tests/workbench/flink/test_
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from pattern_streams import START, recorded
 from scripts import run_here
 
 import generators
 import workbench as wb
 from workbench import fixes, times
 from workbench.kinds import kind_of, kinds
-
-START = pd.Timestamp("2026-01-01 10:00")
 
 
 def kind(*words):
@@ -54,25 +52,6 @@ PATTERNS = [
         skip="past last event",
     ),
 ]
-
-
-def recorded(seed, delay="2 seconds", batches=5, rows=60):
-    """Both sides, rows in any order of time within and some beyond the delay, many of them at the same time."""
-    chance = random.Random(seed)
-    made = []
-    for side in ("left", "right"):
-        found = []
-        for number in range(rows // 2):
-            batch = number * batches // (rows // 2)
-            at = batch * 10 + chance.choice([-26, -16, -6, 0, 1, 1, 2, 3, 5, 8, 9])
-            found.append(
-                (chance.choice("kkl"), START + pd.Timedelta(seconds=at), chance.choice("aabcd"), batch, number)
-            )
-        frame = pd.DataFrame(found, columns=["k", "t", "kind", "batch", "n"])
-        frame["x"] = pd.array([chance.choice([1, 2, 3, None]) for _ in found], dtype="Int64")
-        frame.loc[::11, "k"] = None
-        made.append(wb.Stream.from_pandas(frame, side + "s", "k", "t", delay, batch="batch"))
-    return tuple(made)
 
 
 def matches(result):
