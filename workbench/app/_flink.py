@@ -162,7 +162,9 @@ class FlinkPanel:
                 left = f"{best['other_fate']:,} rows instead of {now:,} have another fate"
                 parts.append(html("<p><b>{}, nearest is</b> {}: {}.</p>", words, settings, left))
                 if engine == "spark":
-                    self._settings = dict(nearest.settings)
+                    self._settings = {
+                        name: value == "True" if name == "finish" else value for name, value in nearest.settings.items()
+                    }
         if not parts:
             return html("<p>No other delay or allowed lateness that was tried brings them nearer.</p>")
         return together(parts)
@@ -189,6 +191,8 @@ class FlinkPanel:
 
 
 def _words(named: Callable[[Setting, str], str], name: str, value: str) -> str:
+    if name == "finish":
+        return "every window closed at the end" if value == "True" else "no window closed at the end"
     return f"an allowed lateness of {value}" if name == "allowed_lateness" else named(name, value)  # type: ignore[arg-type]
 
 

@@ -17,7 +17,7 @@ from workbench.fixes._trials import trials
 from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.literals import Policy, Setting, Side
+from workbench.literals import DELAYS, Policy, Setting, Side
 from workbench.model import Micros, Simulation, in_sql
 from workbench.streams import Stream, on_one_clock
 
@@ -53,10 +53,14 @@ def fixes(simulation: Simulation, asked: Mapping[Side, Micros] | None = None) ->
 
 def _in_flink(simulation: Simulation, search: Search) -> list[pd.DataFrame]:
     """Searches under Flink's rules."""
-    kind = kind_of(search.join)
+    kind, rules = kind_of(search.join), simulation.flink
     if kind.merging or in_sql(search.join):
         return trials(simulation, search)
-    return [allowed_lateness(search)] * kind.windowed + kind.fixes(search)
+    found = [allowed_lateness(search)] * kind.windowed + kind.fixes(search)
+    if rules is None or rules.idle is None:
+        return found
+    # which side drives the watermark, and whether one is idle, has to be followed
+    return trials(simulation, search) + [each[~each["setting"].isin(DELAYS.values())] for each in found]
 
 
 def _joined(simulation: Simulation, found: pd.DataFrame) -> pd.DataFrame:

@@ -276,8 +276,11 @@ def _nearest_on_spark(comparison: Comparison) -> Nearest:
     here, there = comparison.here.simulation, comparison.there.simulation
     tried: list[tuple[dict[str, str], Simulation]] = []
     policies: list[Policy] = ["min", "max"] if here.policy == "min" else ["max", "min"]
-    for policy, delays in product(policies, list(product(*(_delays(here, side, comparison) for side in SIDES)))):
-        tried.append((_named(delays) | {"policy": policy}, replace(_delayed(here, delays), policy=policy)))
+    ends = [here.finish] if here.finish or here.logged is not None else [False, True]
+    delayed = list(product(*(_delays(here, side, comparison) for side in SIDES)))
+    for finish, policy, delays in product(ends, policies, delayed):
+        settings = _named(delays) | {"policy": policy} | ({"finish": str(finish)} if len(ends) > 1 else {})
+        tried.append((settings, replace(_delayed(here, delays), policy=policy, finish=finish)))
     counted = [differing(simulation, there) for _, simulation in tried]
     return _best("spark", tried, counted, lambda best: Comparison(Preview(best), comparison.there))
 

@@ -145,12 +145,14 @@ def _meet_others(here: Simulation, there: Simulation) -> dict[Side, Micros]:
 def _come_out(here: Simulation, there: Simulation) -> tuple[dict[Side, Micros], dict[Side, Micros]]:
     """Per side which rows Flink emits more often than Spark, and less often: with the same partner, or without one.
 
-    A session is the same if it begins and ends at the same millisecond. Nothing is said of groups.
+    A session is the same if it begins and ends at the same millisecond, a group if it has the same rows.
     """
     found = [{side: np.zeros(len(here.side(side)), dtype=bool) for side in SIDES} for _ in range(2)]
     kind = kind_of(here.join)
-    if kind.grouped or max(len(each.outcome.outputs) for each in (here, there)) > _MOST_PAIRS:
+    if max(len(each.outcome.outputs) for each in (here, there)) > _MOST_PAIRS:
         return found[0], found[1]
+    if kind.grouped:
+        return _groups_come_out(here, there, found)
     parts = [each.outcome.outputs.emitted(emission(here.join).sides) for each in (here, there)]
     rows = pd.concat([part.assign(engine=engine) for engine, part in enumerate(parts)], ignore_index=True)
     same = ["left", "right"]
@@ -163,6 +165,33 @@ def _come_out(here: Simulation, there: Simulation) -> tuple[dict[Side, Micros], 
         places = counts[side].to_numpy()
         for which, chosen in zip(found, (balance > 0, balance < 0), strict=True):
             which[side][places[chosen & (places >= 0)]] = True
+    return found[0], found[1]
+
+
+def _groups_come_out(
+    here: Simulation, there: Simulation, found: list[dict[Side, Micros]]
+) -> tuple[dict[Side, Micros], dict[Side, Micros]]:
+    """As `_come_out`, of groups: those are the same whose rows, each a random number, have the same sum."""
+    numbers = np.random.default_rng(0)
+    weight = {side: numbers.integers(0, 2**63, len(here.side(side)), dtype=np.uint64) for side in SIDES}
+    tables = []
+    for engine, each in enumerate((here, there)):
+        outputs = each.outcome.outputs
+        rows = np.zeros(len(outputs), dtype=np.uint64)
+        for side in SIDES:
+            members = outputs.of(side)
+            np.add.at(rows, members["output"].to_numpy(), weight[side][members["row"].to_numpy()])
+        tables.append(pd.DataFrame({"rows": rows, "engine": engine, "output": np.arange(len(outputs))}))
+    groups = pd.concat(tables, ignore_index=True)
+    counts = groups.groupby("rows")["engine"].agg(["size", "sum"])
+    balance = (2 * counts["sum"] - counts["size"]).reindex(groups["rows"]).to_numpy()
+    for engine, each in enumerate((here, there)):
+        mine = (groups["engine"] == engine).to_numpy()
+        for side in SIDES:
+            members = each.outcome.outputs.of(side)
+            differs = balance[mine][members["output"].to_numpy()]
+            for which, chosen in zip(found, (differs > 0, differs < 0), strict=True):
+                which[side][members["row"].to_numpy()[chosen]] = True
     return found[0], found[1]
 
 

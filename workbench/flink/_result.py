@@ -56,7 +56,8 @@ class FlinkPreview(Preview):
     def rows(self) -> pd.DataFrame:
         """Every input row, as of a `Preview`; a late one goes to the side output.
 
-        One more column: ``fired_again``, in how many micro-batches after the first the row's pair, or group, came out.
+        One more column: ``fired_again``, how often the row came out again as its window fired again: with a partner, in
+        a group, or padded.
         """
         from workbench.runs import tables
 
@@ -67,10 +68,10 @@ class FlinkPreview(Preview):
 
     @property
     def fired_again(self) -> pd.DataFrame:
-        """The rows whose pair, or group, came out more than once, because their window fired again.
+        """The rows that came out more than once, because their window fired again.
 
-        Columns: ``row`` (a place in `rows`), ``times`` (in how many micro-batches after the first), ``batches`` (those
-        micro-batches).
+        Columns: ``row`` (a place in `rows`), ``times`` (how often after the first time), ``batches`` (in which
+        micro-batch each time; one may have several firings).
         """
         return self._fired_again.copy()
 

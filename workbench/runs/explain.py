@@ -185,7 +185,6 @@ class Reasons:
         if self.kind.choice is not None:
             return self._chosen(side, chosen, self._met(side, chosen))
         reasons = []
-        fired = firings.again(self.simulation, side, chosen) if self.simulation.flink is not None else {}
         for row, size, batch, gone, windows in zip(chosen, found["size"], found["batch"], late, every, strict=True):
             if np.isnan(size):  # of a job, whose state only says that it met some
                 reasons.append(
@@ -197,13 +196,26 @@ class Reasons:
             if self._rules is not None:
                 words = f"{self._rules.of_matched(side, row)}, first in micro-batch {self.first + int(batch)}"
                 words += self._rules.otherwise(row) if side == "left" else ""
-            if row in fired:
-                batches = ", ".join(map(str, fired[row]))
-                words += (
-                    f"; its {self.kind.window_noun} fired again, in micro-batch{'es' * (len(fired[row]) > 1)} {batches}"
-                )
-            reasons.append(words)
+            if (padded := self._padded.get(RowId(side, row))) is not None and self.simulation.flink is not None:
+                words += f"; before, it came out padded in micro-batch {padded}"
+            reasons.append(words + self._fired_again(side, row))
         return reasons
+
+    def _fired_again(self, side: Side, row: int) -> str:
+        """How often a row came out again under Flink's rules, and in which micro-batches; nothing where it did not."""
+        batches = self._again[side].get(row, [])
+        if not batches:
+            return ""
+        each = list(dict.fromkeys(batches))
+        times = f" {len(batches)} times" if len(batches) > len(each) else ""
+        where = f"micro-batch{'es' * (len(each) > 1)} {', '.join(map(str, each))}"
+        return f"; its {self.kind.window_noun} fired again{times}, in {where}"
+
+    @cached_property
+    def _again(self) -> dict[Side, dict[int, list[int]]]:
+        if self.simulation.flink is None:
+            return {side: {} for side in SIDES}
+        return {side: firings.again(self.simulation, side, self.asked[side]) for side in SIDES}
 
     def _chosen(self, side: Side, chosen: Micros, found: pd.DataFrame) -> list[str]:
         """Reasons of matched rows of a join that gives a left row one partner."""
@@ -251,7 +263,7 @@ class Reasons:
         """When a row comes out without a partner, if it does; `how` is said where nulls stand beside it."""
         batch = self._padded.get(RowId(side, row))
         beside = how if len(emission(self.join).sides) == len(SIDES) else ""
-        return "" if batch is None else f"; it comes out {beside}in micro-batch {batch}"
+        return "" if batch is None else f"; it comes out {beside}in micro-batch {batch}{self._fired_again(side, row)}"
 
     @cached_property
     def _padded(self) -> dict[RowId, int]:
@@ -261,7 +273,8 @@ class Reasons:
             mine = self.outcome.outputs.of(side)
             mine = mine[~table["matched"].to_numpy()[mine["output"]] & np.isin(mine["row"], self.asked[side])]
             for row, output in zip(mine["row"].tolist(), mine["output"].tolist(), strict=True):
-                found[RowId(side, row)] = self.first + int(table["batch"].iloc[output])
+                batch = self.first + int(table["batch"].iloc[output])
+                found[RowId(side, row)] = min(batch, found.get(RowId(side, row), batch))
         return found
 
     def _late(self, side: Side, row: int, assignment: Any, partners: bool) -> str:
@@ -297,7 +310,7 @@ class Reasons:
         """The least change of one watermark delay that keeps a late row, with a partner or without."""
         late = self.assignments(*of)
         late = late[late["late"]]
-        found = None if late.empty else self._kept_by(late.iloc[-1])
+        found = None if late.empty or self._has_idle_sides else self._kept_by(late.iloc[-1])
         return found and (found[0], str(fix_value(*found)))
 
     def _kept_by(self, assignment: Any) -> tuple[Setting, int] | None:
@@ -320,6 +333,8 @@ class Reasons:
         fix = self.fixes.get(RowId(side, row))
         if self._pattern is not None:
             return self._would_match(found, fix)
+        if self._has_idle_sides:
+            return self._tried(fix, side)
         met = fix and self.labels.label(other_side(side), int(fix.partner))
         if found is None:
             kept = "no single watermark delay would have kept it: both sides' watermarks had passed it"
@@ -338,6 +353,17 @@ class Reasons:
         if (fix.setting, fix.value) == (setting, value):
             return f"{kept}, and matched it with {met}"
         return f"{kept}; with {self._changed(fix)} it would have met {met}"
+
+    @property
+    def _has_idle_sides(self) -> bool:
+        """Whether a side may hold nothing back, so that what a longer delay keeps has to be tried."""
+        rules = self.simulation.flink
+        return rules is not None and rules.idle is not None
+
+    def _tried(self, fix: Any, side: Side) -> str:
+        if fix is None:
+            return "no setting that was tried matches it, as a side was idle"
+        return f"with {self._changed(fix)} it would have met {self.labels.label(other_side(side), int(fix.partner))}"
 
     def _would_match(self, found: tuple[Setting, int] | None, fix: Any) -> str:
         """What would have kept a late row of a pattern, and whether it would be in a match then."""

@@ -73,6 +73,8 @@ def export(
     """
     if not isinstance(run, Result):
         raise wrong("run", type(run).__name__, "give what workbench.run returned")
+    if run.simulation.flink is not None:
+        raise wrong("run", run, "its rules are Flink's: its script, in Java, is run.script; export the run on Spark")
     target = safe_files.place(path)
     if target.suffix not in ("", ".py") and not target.is_dir():
         raise wrong("path", str(path), 'give a file that ends in .py, such as "join.py", or a folder')

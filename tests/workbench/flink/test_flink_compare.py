@@ -38,8 +38,17 @@ def told(comparison):
 
 def results_of(preview, wanted):
     """What comes out of some rows: each with its partner, or none, and how often."""
-    rows = preview.outcome.outputs.emitted(emission(preview.join).sides)
     found, cut = Counter(), len(preview.left)
+    if kind_of(preview.join).grouped:
+        outputs = preview.outcome.outputs
+        groups = [set() for _ in range(len(outputs))]
+        for side, first in (("left", 0), ("right", cut)):
+            for output, row in outputs.of(side)[["output", "row"]].to_numpy().tolist():
+                groups[output].add(first + row)
+        for group in map(frozenset, groups):
+            found.update((row, group) for row in group if wanted[row])
+        return found
+    rows = preview.outcome.outputs.emitted(emission(preview.join).sides)
     for left, right in rows[["left", "right"]].to_numpy().tolist():
         if left >= 0 and wanted[left]:
             found["left", left, right] += 1
@@ -141,9 +150,8 @@ def test_every_row_of_another_fate_has_a_kind_and_the_others_fare_alike(case, la
     assert (spark_drops["flink_fate"] != "late").all()
     flink_drops = rows[rows["difference"].str.startswith("Flink drops")]
     assert (flink_drops["flink_fate"] == "late").all()
-    if not kind_of(case.join).grouped:
-        alike = [results_of(each, comparison.kinds < 0) for each in (here, there)]
-        assert alike[0] == alike[1]
+    alike = [results_of(each, comparison.kinds < 0) for each in (here, there)]
+    assert alike[0] == alike[1]
     for engine in ("spark", "flink"):
         nearest = comparison.nearest(engine)
         assert nearest.table["other_fate"].is_monotonic_increasing
@@ -284,3 +292,38 @@ def test_what_cannot_be_compared_is_said():
         wb.flink.compare(here, wb.flink.preview(wb.WindowJoin(wb.Tumbling("5 s")), *LATE))
     with pytest.raises(wb.ArgumentError, match="on: got 'both'; use one of 'spark', 'flink'"):
         wb.flink.compare(here, there).nearest("both")
+
+
+AGAIN_PADDED = sides([("a", 1, 0), ("a", 14, 0), ("a", 3, 1)], [("a", 14, 0), ("a", 40, 2)])
+"""The first window fires without a partner, and again as a late order comes within the allowed lateness."""
+
+
+@pytest.mark.parametrize("how", ["left", "anti"])
+def test_a_padded_row_that_comes_out_again_is_told_in_both_stories(how):
+    comparison = compared(wb.WindowJoin(wb.Tumbling("10 s"), how=how), AGAIN_PADDED, allowed_lateness="8 s")
+    assert told(comparison)[0] == AGAIN
+    there = comparison.there
+    assert there.fired_again.to_numpy().tolist() == [[0, 1, [1]]]
+    beside = "padded " * (how == "left")
+    assert there.rows["reason"][0].endswith(
+        f"; it comes out {beside}in micro-batch 0; its window fired again, in micro-batch 1"
+    )
+    verdict = comparison.why(0).set_index("about").loc["verdict"]
+    assert verdict["spark"] != verdict["flink"]
+
+
+def test_groups_that_come_out_again_or_with_other_rows_are_told():
+    comparison = compared(wb.CoGroup(wb.Tumbling("10 s")), AGAIN_PADDED, allowed_lateness="8 s")
+    assert told(comparison)[0] == AGAIN
+    assert comparison.there.fired_again.to_numpy().tolist() == [[0, 1, [1]]]
+    strict = compared(wb.CoGroup(wb.Tumbling("10 s")), TWO)
+    assert told(strict)[0] == OTHERS
+
+
+def test_a_recording_that_is_not_finished_may_be_nearest_finished():
+    join = wb.IntervalJoin("-5 s", "5 s", how="left")
+    left, right = sides([("a", 1, 0)], [("b", 3, 0)])
+    comparison = wb.flink.compare(wb.preview(join, left, right, finish=False), wb.flink.preview(join, left, right))
+    nearest = comparison.nearest()
+    assert nearest.settings["finish"] == "True"
+    assert not len(nearest.remains)

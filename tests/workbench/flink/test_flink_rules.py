@@ -237,9 +237,11 @@ def test_rows_in_a_gap_between_windows_are_in_neither():
     agree(CLUSTER[0], preview)
 
 
-@strategies.in_parts(3, 60, case=strategies.cases(of=strategies.joins_of_all_in_reach), lateness=LATENESS)
-def test_every_row_has_a_reason_and_a_fix_matches_it(case, lateness):
-    preview = previewed(case, lateness, "micro-batch", None)
+@strategies.in_parts(
+    3, 60, case=strategies.cases(of=strategies.joins_of_all_in_reach), lateness=LATENESS, idleness=IDLENESS
+)
+def test_every_row_has_a_reason_and_a_fix_matches_it(case, lateness, idleness):
+    preview = previewed(case, lateness, "micro-batch", idleness)
     rows = preview.rows
     assert rows["reason"].str.len().gt(0).all()
     assert not rows["reason"].str.contains("Spark").any()
@@ -247,10 +249,10 @@ def test_every_row_has_a_reason_and_a_fix_matches_it(case, lateness):
     for index, row in rows[rows["fix_setting"].notna()].iterrows():
         setting, value = row["fix_setting"], row["fix_value"]
         if setting == "allowed_lateness":
-            fixed = wb.flink.preview(case.join, *case.streams(), allowed_lateness=value)
+            fixed = wb.flink.preview(case.join, *case.streams(), allowed_lateness=value, idleness=idleness)
         else:
             join, left, right, _ = fixes.apply(setting, value, case.join, *case.streams(), finish=True)
-            fixed = wb.flink.preview(join, left, right, allowed_lateness=lateness)
+            fixed = wb.flink.preview(join, left, right, allowed_lateness=lateness, idleness=idleness)
         assert fixed.rows["fate"][index] == "matched", (index, setting, value)
 
 
@@ -270,6 +272,33 @@ def test_fixes_that_are_tried_are_the_same_of_one_row_as_of_all(join):
         (alone,) = preview.explain([index]).to_dict("records")
         told = ["fate", "reason", "fix_setting", "fix_value"]
         assert [alone[name] for name in told] == rows.loc[index, told].tolist()
+
+
+def test_where_a_side_is_idle_a_longer_delay_is_tried_before_it_is_advised():
+    """The right side alone drives the watermark, so that no delay of the left one keeps its late row."""
+    left = [("a", 24, 1), ("a", 3, 4)]
+    right = [("b", 2, 0), ("b", 20, 1), ("b", 40, 2), ("b", 60, 3), ("a", 4, 5)]
+    preview = wb.flink.preview(wb.IntervalJoin("-5 s", "5 s"), *sides(left, right), idleness=1)
+    row = preview.rows.iloc[1]
+    assert row["fate"] == "late"
+    assert "of 20.999 s" not in row["reason"]
+    if row["fix_setting"] is None:
+        assert row["reason"].endswith("no setting that was tried matches it, as a side was idle")
+
+
+def test_several_firings_in_one_micro_batch_are_counted():
+    left, right = [("a", 1, 0), ("a", 12, 0), ("a", 2, 1), ("a", 3, 1)], [("a", 2, 0), ("a", 12, 0), ("a", 40, 2)]
+    join = wb.WindowJoin(wb.Tumbling("10 s"))
+    preview = wb.flink.preview(join, *sides(left, right), allowed_lateness="8 s")
+    assert preview.fired_again.to_numpy().tolist()[0] == [0, 2, [1, 1]]
+    assert "its window fired again 2 times, in micro-batch 1" in preview.rows["reason"][0]
+    agree(CLUSTER[0], preview)
+
+
+def test_the_script_of_a_preview_under_flinks_rules_is_not_exported_as_one_of_spark(tmp_path):
+    preview = wb.flink.preview(wb.WindowJoin(wb.Tumbling("10 s")), *sides([("a", 1, 0)], [("a", 2, 0)]))
+    with pytest.raises(wb.ArgumentError, match=r"run: got .*; its rules are Flink's: its script, in Java"):
+        wb.export(preview, tmp_path / "job.py")
 
 
 def test_rows_that_came_out_again_are_listed():
