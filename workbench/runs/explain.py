@@ -234,6 +234,8 @@ class Reasons:
             nearer = int(self._by_definition[row])
             if nearer not in (partner, -1):
                 words += f"; {self._beside(row, nearer)}, would have been its partner, but came late"
+                if kept := self.keeps(RowId("right", nearer)):
+                    words += f": {self.labels.setting(*kept)} would have kept it"
             reasons.append(words)
         return reasons
 
