@@ -61,6 +61,10 @@ class Search:
         streams = (simulation.left, simulation.right)
         self.join, self.finish, self.policy, self.outcome = join, simulation.finish, simulation.policy, outcome
         self.time = {side: stream.event_times for side, stream in zip(SIDES, streams, strict=True)}
+        self.tick = 1 if simulation.flink is None else MS
+        """How fine event times are: a microsecond, in Flink a millisecond."""
+        if simulation.flink is not None:
+            self.time = {side: moments // MS * MS for side, moments in self.time.items()}
         self.batch = {side: stream.arrival for side, stream in zip(SIDES, streams, strict=True)}
         self.key = dict(zip(SIDES, outcome.keys, strict=True))
         self.delay = {side: times.micros(stream.watermark) for side, stream in zip(SIDES, streams, strict=True)}

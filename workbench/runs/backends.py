@@ -139,7 +139,7 @@ def backends(
             query.call("progress", progress, words)
 
     first = replace(simulation, left=_first(left), right=_first(right), finish=False)
-    stores = {name: each for name, each in STORES.items() if not (needs_rocksdb(join) and name == MEMORY)}
+    stores = {name: each for name, each in STORES.items() if not (_needs_rocksdb(join) and name == MEMORY)}
     for store, settings in stores.items():
         say(f"{store}: warming up")
         recorded.execute(first, wanted, spark, settings=settings)
@@ -161,7 +161,7 @@ def backends(
     return Backends(pd.DataFrame(rows[::-1]))
 
 
-def needs_rocksdb(join: Join) -> bool:
+def _needs_rocksdb(join: Join) -> bool:
     """Whether a join runs on RocksDB only."""
     return kind_of(join).operator.is_processor
 

@@ -37,10 +37,10 @@ def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
             one, other = (mine, theirs) if side == "left" else (theirs, mine)
             distance = search.time["right"][other] - search.time["left"][one]
             if beyond_upper:
-                value = distance + join.upper_exclusive
+                value = distance + join.upper_exclusive * search.tick
                 parts.append(_bound(search, side, mine, "upper", value, value - high, theirs))
             else:
-                value = distance - join.lower_exclusive
+                value = distance - join.lower_exclusive * search.tick
                 parts.append(_bound(search, side, mine, "lower", value, low - value, theirs))
     return pd.concat(parts, ignore_index=True)
 
