@@ -1,4 +1,4 @@
-"""What a time to live of state would cost a join that keeps the latest rows of a key for ever."""
+"""What a time to live of the right rows in state would cost an as-of join without tolerance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_ROWS = 8
 """Rows that lose their partner that are listed."""
 _CLOCKS = {"by_event_time": "Event time", "by_processing_time": "Processing time"}
 _NOTES = {
-    "by_event_time": "a timer behind the watermark, as with a tolerance of {}: the same in a replay",
+    "by_event_time": "as with a tolerance of {}: the same in a replay",
     "by_processing_time": "TTLConfig of Spark, StateTtlConfig of Flink: another in a replay, or after a pause",
 }
 
@@ -70,8 +70,8 @@ class LifetimesPanel:
             return
         ttl, trigger = self._ttl.value.strip(), self._trigger.value.strip() or None
         if not ttl:
-            words = "Rows of {} stay in state until a later one of their key takes their place."
-            self._text.value = html(f"<p>{words}</p>", run.right.name)
+            words = "What holds rows of {} in state is {}."
+            self._text.value = html(f"<p>{words}</p>", run.right.name, kind_of(run.join).held_by(run.join, "right"))
             return
         try:
             partners, expired = run.time_to_live(ttl, trigger), run.expired(ttl, trigger)

@@ -66,13 +66,16 @@ class TunePanel:
         if self._of is not run:
             named = Labels(run.simulation, whole=False).setting
             self.text.value = "trying other watermark delays and trigger intervals …"
-            self._of, self._tuning = run, None
-            self.advice.children = [self._line(each, named) for each in advised(run.simulation)]
+            advice = [self._line(each, named) for each in advised(run.simulation)]
+            tuning: Tuning | None = None
             try:
-                self._tuning = tuned(run.simulation)
-                self._best = _best(self._tuning, named)
+                tuning = tuned(run.simulation)
             except ArgumentError as error:  # nothing of this join can be tuned
                 self._best = error.remedy
+            else:
+                self._best = _best(tuning, named)
+            self._of, self._tuning = run, tuning
+            self.advice.children = advice
         self.text.value = self._best
         show(self._views, self._tuning is not None)
         return None if self._tuning is None else self._tuning.charts.drawing(self.view)

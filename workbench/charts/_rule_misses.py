@@ -19,6 +19,8 @@ _BINS = 40
 _MOST = 4
 """Fields that have a panel, those with most rows."""
 _HEIGHT = 140
+_FINEST, _WIDEST = 1e-9, 1e300
+"""Distances that differ by less, for their size, or are larger, are one bar."""
 
 
 def rule_misses(simulation: Simulation) -> Drawing:
@@ -39,7 +41,13 @@ def rule_misses(simulation: Simulation) -> Drawing:
 
 def _counted(place: int, away: pd.Series[float]) -> pd.DataFrame:
     """How many rows of a field's panel there are in each of some equal steps of distance."""
-    rows, edges = np.histogram(away, bins=_BINS)
+    low, high = float(away.min()), float(away.max())
+    size = max(abs(low), abs(high))
+    if size < _WIDEST and high - low > size * _FINEST:
+        rows, edges = np.histogram(away, bins=_BINS)
+    else:  # as good as one value, or too far apart for floating point
+        aside = max(size / 100, 0.5) * (low == high)
+        rows, edges = np.array([len(away)]), np.array([low - aside, high + aside])
     table = pd.DataFrame({"place": place, "from": edges[:-1], "to": edges[1:], "rows": rows})
     return table[table["rows"] > 0]
 

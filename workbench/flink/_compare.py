@@ -168,8 +168,9 @@ class Comparison:
         """The settings of one engine with which the fewest rows have another fate than on the other, as that is set.
 
         Tried are for each side the present delay, none, half of it, and those with which 90 %, 99 % and all of the rows
-        that only this engine drops would come in time: on ``spark`` under ``min`` and ``max``, on ``flink`` with the
-        present allowed lateness; and there, for joins with windows, as many allowed latenesses.
+        that only this engine drops would come in time: on ``spark`` under ``min`` and ``max``, and, of a recording that
+        was not finished, with ``finish`` too; on ``flink`` with the present allowed lateness; and there, for joins with
+        windows, as many allowed latenesses.
 
         Parameters
         ----------

@@ -229,8 +229,6 @@ class Kind(Generic[J]):
         Whether its windows are merged from those of single rows, as sessions are, and so depend on the rows.
     choice
         How a left row's partner is chosen, where it has one at most; None: all that are in reach are its partners.
-    reaching
-        The settings that only add partners the farther they reach, each with the sign of what is farther.
     rules
         What the right rows mean, where they are versions of rules; None: they are not.
     drops_late
@@ -264,7 +262,6 @@ class Kind(Generic[J]):
     windowed: bool = True
     grouped: bool = False
     merging: bool = False
-    reaching: Mapping[Setting, int] = {}
     choice: Choice | None = None
     rules: Rules | None = None
     drops_late: bool = True
@@ -317,6 +314,10 @@ class Kind(Generic[J]):
         """The time spans that can be set, by name."""
         values = self.arguments(join).items()
         return {cast(Setting, name): value for name, value in values if isinstance(value, timedelta)}
+
+    def reaching(self, join: J) -> Mapping[Setting, int]:
+        """The settings that only add results the farther they reach, each with the sign of what is farther."""
+        return {}
 
     def tries(self, join: J, shared: Any) -> dict[Setting, list[int]]:
         """Values of the join's own settings, in microseconds, that are worth trying on a recording.

@@ -196,7 +196,8 @@ class Reasons:
             if self._rules is not None:
                 words = f"{self._rules.of_matched(side, row)}, first in micro-batch {self.first + int(batch)}"
                 words += self._rules.otherwise(row) if side == "left" else ""
-            if (padded := self._padded.get(RowId(side, row))) is not None and self.simulation.flink is not None:
+            padded = self._padded.get(RowId(side, row))
+            if padded is not None and windows == 1 and padded < self.first + int(batch):  # its window has fired again
                 words += f"; before, it came out padded in micro-batch {padded}"
             reasons.append(words + self._fired_again(side, row))
         return reasons
@@ -364,7 +365,7 @@ class Reasons:
 
     def _tried(self, fix: Any, side: Side) -> str:
         if fix is None:
-            return "no setting that was tried matches it, as a side was idle"
+            return "no setting that was tried matches it"
         return f"with {self._changed(fix)} it would have met {self.labels.label(other_side(side), int(fix.partner))}"
 
     def _would_match(self, found: tuple[Setting, int] | None, fix: Any) -> str:

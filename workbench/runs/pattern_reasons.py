@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
 from typing import Any, cast
 
@@ -111,12 +112,13 @@ class PatternReasons:
             if each.cause == "timed out":
                 key = int(self._outcome.keys[SIDES.index(of.side)][of.row])
                 found.setdefault((key, each.waited_for), []).append(int(each.at))
-        return found
+        return {of: sorted(ends) for of, ends in found.items()}
 
     def _given_up_before(self, side: Side, row: int, fitting: list[str]) -> str:
         """When the last partial match was given up that waited for a row; nothing where there was none."""
         key, at = int(self._outcome.keys[SIDES.index(side)][row]), int(self._simulation.side(side).event_times[row])
-        ends = [each for step in fitting for each in self._given_up.get((key, step), []) if each <= at]
+        given_up = [self._given_up.get((key, step), []) for step in fitting]
+        ends = [each[place - 1] for each in given_up if (place := bisect_right(each, at))]
         if not ends:
             return ""
         before = f", {self._labels.span(at - max(ends))} before" if at > max(ends) else ", at that very moment"

@@ -371,9 +371,9 @@ class Result:
             One row for each right row that expires, by its place in `rows`: ``batch`` (the micro-batch it came in), the
             row's columns, ``by_event_time`` (the first micro-batch whose watermark is past the row's time and `ttl`: a
             timer in event time lets go of it there), ``by_processing_time`` (the first one that begins `ttl` after
-            ``batch``), either missing where it leaves state before, as a later right row takes its place;
-            ``lost_by_event_time``, ``lost_by_processing_time`` (how many left rows do not have it as their partner
-            then).
+            ``batch``), either missing where it leaves state before, as a later right row takes its place, or the
+            watermark, in a join that looks forward; ``lost_by_event_time`` (how many left rows it is the partner of
+            from farther away than `ttl`), ``lost_by_processing_time`` (how many do not have it as their partner then).
 
         Raises
         ------

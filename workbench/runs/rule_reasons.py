@@ -79,6 +79,8 @@ class RuleReasons:
 
     def otherwise(self, row: int) -> str:
         """Which rules a left row would meet by event time, with nothing late, where these are others; else nothing."""
+        if self._join.as_of != "arrival" and not self._rights["late"].any():
+            return ""
         now, then = self._by_row
         here, there = now.get(row, set()), then.get(row, set())
         if here == there:

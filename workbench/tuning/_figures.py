@@ -62,7 +62,7 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
     late = {side: mine.loc[mine["late"], "row"].nunique() for side, mine in outcome.assignments.items()}
     waits, ends, at_the_end = _waits(join, outcome)
     data = outcome.marks.kinds.count(DATA)
-    held, rows = outcome.state_counts()[:data], outcome.state_counts()[:data]
+    held = rows = outcome.state_counts()[:data]
     if kind_of(join).operator in (PROCESSOR, PATTERN):  # which Spark counts by keys
         rows = np.add(*outcome.state_rows().values())[:data]
     kept = complete.kept(outcome) / complete.rows if complete.rows else 1.0

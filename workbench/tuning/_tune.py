@@ -42,7 +42,8 @@ def tune(
         The values to try of each setting, every one with every other: ``left.watermark``, ``right.watermark``,
         ``policy``, ``trigger`` (where it is known when the rows arrived), and the fields of the join: ``lower``,
         ``upper``, ``size``, ``slide``, ``offset``, ``gap``, ``tolerance``, ``within``. Where bounds, the tolerance or
-        ``within`` are tried, and no window, what is kept is a share of what the farthest of them gives.
+        ``within`` are tried, and no window, what is kept is a share of what the farthest of them gives; but of anti
+        joins, and patterns that end with `not_followed_by`, of what the same setting gives with nothing late.
         ``"auto"``: for each side the present delay, none, and those that keep certain shares of its rows; with the
         present trigger interval and, where that makes from 10 to 10,000 micro-batches, ten times and a tenth of it; of
         an `AsOfJoin` the tolerances within which certain shares of the partners lie.
@@ -125,8 +126,8 @@ def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Any]] | Literal
 
 
 def _widest(grid: Mapping[Setting, list[str]], join: Join) -> dict[Setting, str]:
-    """Of the settings that are tried those that only add partners the farther they reach, at their farthest."""
-    reaching = kind_of(join).reaching
+    """Of the settings that are tried those that only add results the farther they reach, at their farthest."""
+    reaching = kind_of(join).reaching(join)
     if not set(grid) & set(kind_of(join).settings(join)) <= set(reaching):
         return {}
     present = {name: times.text(span) for name, span in kind_of(join).settings(join).items()}

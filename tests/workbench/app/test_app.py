@@ -14,7 +14,7 @@ from page import Page, plain, wait_for
 import generators
 import workbench as wb
 from workbench import charts, process
-from workbench.app import App, close_all, current
+from workbench.app import App, _tune, close_all, current
 from workbench.app.html import HTML
 from workbench.kinds import kinds
 
@@ -728,3 +728,20 @@ def test_the_tab_tune_says_where_there_is_nothing_to_tune(page):
     assert "nothing is late and nothing waits, so there is nothing to tune" in page.text("tuned")
     page.set({"Kind": "Rules join"})
     assert "To keep 99.9 %" in page.text("tuned")
+
+
+def test_a_tuning_that_fails_leaves_no_recommendation_of_the_run_before(monkeypatch):
+    panel = _tune.TunePanel(lambda: None, lambda _: None)
+    one, two = (
+        wb.preview(wb.IntervalJoin("0 s", "5 s"), *generators.generate("orders_payments", events=50, seed=seed))
+        for seed in (1, 2)
+    )
+    panel.drawing(one)
+
+    def fails(_):
+        raise wb.TooLargeError("too many settings")
+
+    monkeypatch.setattr(_tune, "tuned", fails)
+    for _ in range(2):
+        with pytest.raises(wb.TooLargeError):
+            panel.drawing(two)

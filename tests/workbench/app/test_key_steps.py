@@ -90,7 +90,12 @@ def lifetimes(page):
 
 def test_a_time_to_live_says_what_it_costs_on_either_clock(page):
     page.set({"Kind": "As-of join, however far"})
-    assert "stay in state until a later one of their key takes their place" in lifetimes(page)
+    assert lifetimes(page) == (
+        "What holds rows of payments in state is the key: its latest row stays until another takes its place."
+    )
+    page.set({"Direction": "forward"})
+    assert lifetimes(page) == "What holds rows of payments in state is the watermark."
+    page.set({"Direction": "backward"})
     page.set({"Time to live": "2 seconds", "Micro-batch every": "1 s"})
     run = page.meant()
     partners, expired = run.time_to_live("2 seconds", "1 s"), run.expired("2 seconds", "1 s")

@@ -327,3 +327,15 @@ def test_a_recording_that_is_not_finished_may_be_nearest_finished():
     nearest = comparison.nearest()
     assert nearest.settings["finish"] == "True"
     assert not len(nearest.remains)
+
+
+def test_a_row_that_another_of_its_windows_pads_is_not_said_to_have_come_out_padded_before():
+    left, right = sides([("a", 12, 0), ("z", 17, 1), ("z", 80, 2)], [("a", 6, 0), ("z", 17, 1), ("z", 80, 2)])
+    there = wb.flink.preview(wb.WindowJoin(wb.Sliding("10 s", "5 s"), how="left"), left, right)
+    assert there.rows["reason"][0] == "joined with 1 row of right, first in micro-batch 1"
+    again = sides([("a", 1, 0), ("a", 14, 0)], [("a", 14, 0), ("a", 3, 1), ("a", 40, 2)])
+    there = wb.flink.preview(wb.WindowJoin(wb.Tumbling("10 s"), how="left"), *again, allowed_lateness="8 s")
+    assert there.rows["reason"][0] == (
+        "joined with 1 row of right, first in micro-batch 1; before, it came out padded in micro-batch 0; its window fired "
+        "again, in micro-batch 1"
+    )

@@ -396,6 +396,16 @@ def test_what_is_said_of_a_version_without_row_is_true(case, join):
         assert not near.any(), row["reason"]
 
 
+def test_a_row_beyond_the_tolerance_is_not_denied():
+    left = helpers.stream([("a", START + 36, 0)], "orders")
+    right = helpers.stream([("a", START + 45, 0)], "prices")
+    preview = wb.preview(wb.AsOfJoin("forward", "4 s", "left"), left, right, finish=False)
+    reason = preview.rows["reason"][0]
+    assert "lies at or after it" not in reason
+    without = wb.preview(wb.AsOfJoin("backward", None, "left"), left, right).rows["reason"][0]
+    assert without.startswith("no row of its key on prices lies at or before it")
+
+
 def test_a_row_without_key_is_held_until_the_end_of_the_input():
     left = helpers.stream([(None, START, 0), ("a", START, 0)], "orders")
     right = helpers.stream([("a", START + 4, 0)], "prices")

@@ -290,3 +290,30 @@ def test_no_shorter_within_matches_a_row(seed):
         value = times.parse(rows["fix_value"][place], "value") - pd.Timedelta("2 ms")
         shorter = wb.Pattern(*join.steps, within=value)
         assert wb.preview(shorter, left, right).rows["fate"][place] == "unmatched"
+
+
+def test_a_key_with_too_many_partial_matches_takes_no_fix_from_the_others():
+    join = wb.Pattern(A, B.one_or_more().allow_combinations(), within="5 seconds")
+    hot = [("h", 0, "a"), *(("h", 100 + each, "b") for each in range(40))]
+    sides = {"a": [("k", 0, "a"), hot[0]], "b": [("k", 30, "b"), *hot[1:]]}
+    made = []
+    for name, rows in sides.items():
+        frame = pd.DataFrame(rows, columns=["k", "t", "kind"])
+        frame["t"] = START + pd.to_timedelta(frame["t"], unit="s")
+        made.append(wb.Stream.from_pandas(frame, name, "k", "t", "1 hour"))
+    rows = wb.preview(join, *made).rows
+    assert rows.loc[rows["k"] == "k", "fix_value"].tolist() == ["30001 milliseconds"] * 2
+
+
+def test_tuning_counts_matches_of_the_longest_within_but_where_nothing_must_come():
+    left, right = recorded(1)
+    spans = ["1 second", "5 seconds", "15 seconds"]
+    table = wb.tune(wb.Pattern(A, B, within="5 seconds"), left, right, over={"within": spans}).table.set_index("within")
+    assert table.loc[spans, "kept"].is_monotonic_increasing
+    assert table["kept"]["1 second"] < table["kept"]["15 seconds"]
+    nothing = wb.Pattern(A, wb.not_followed_by("n", side="right", where=kind("b")), within="5 seconds")
+    kept = wb.tune(nothing, left, right, over={"within": spans}).table.set_index("within")["kept"]
+    assert (
+        kept == wb.tune(nothing, left, right, over={"left.watermark": [left.watermark]}).table["kept"].iloc[0]
+    ).any()
+    assert wb.tune(wb.IntervalJoin("0 s", "5 s", "anti"), left, right, over={"upper": spans}).table["kept"].min() > 0.5

@@ -245,6 +245,18 @@ def test_near_misses_are_distances_from_what_the_nearest_rule_asks_for():
     assert nothing.tables["rows"].empty
 
 
+@pytest.mark.parametrize("heat", [4.5e14, 4.5e15, 1e18, -1e308])
+def test_near_misses_that_are_far_apart_for_their_number_are_drawn(heat):
+    preview = previewed(wb.RulesJoin(), [("a", 6, heat, 0)], [("a", 5, "hot", "heat", "=", 1.0, False, 0)])
+    rows = preview.charts.drawing("misses").tables["rows"]
+    assert rows["rows"].tolist() == [1]
+    assert (rows["from"] < rows["to"]).all()
+    both = previewed(
+        wb.RulesJoin(), [("a", 6, heat, 0), ("a", 6, 1e308, 0)], [("a", 5, "hot", "heat", "=", 1.0, False, 0)]
+    )
+    assert both.charts.drawing("misses").tables["rows"]["rows"].sum() == 2
+
+
 def test_by_arrival_there_is_nothing_to_tune_and_no_advice_about_watermarks():
     join, streams = wb.RulesJoin(as_of="arrival"), sides(late=0.3, idle=("right", 0.2, 0.9))
     assert any("watermark" in str(each) for each in wb.advise(wb.RulesJoin(), *streams))

@@ -67,11 +67,12 @@ class _AsOf(WithoutWindows[AsOfJoin]):
     def alone(self, join: AsOfJoin, side: Side, other: str, meant: str) -> str:
         if side == "right":
             return f"it is the partner of no row of {other}" + (f": {meant}" if meant else "")
+        also = {"nearest": "at, "}.get(join.direction, "at or ") * join.allow_exact
         where = {"backward": "before it", "forward": "after it", "nearest": "before or after it"}[join.direction]
-        return f"no row of its key on {other} lies {'at or ' * join.allow_exact}{where}"
+        return f"no row of its key on {other} lies{_near(join)} {also}{where}"
 
     def meant_for(self, join: AsOfJoin, before: str | None, after: str | None) -> str:
-        near = "" if join.tolerance is None else f" within {times.short(times.exact(join.tolerance))}"
+        near = _near(join)
         if join.direction == "nearest":
             beside = [each for each in (before, after) if each is not None]
             others = f"than to {'those' if len(beside) == 2 else 'the one'} at {' and '.join(beside)}"
@@ -123,7 +124,6 @@ class WithinTolerance(_AsOf):
     label = "As-of join, within a tolerance"
     fields = (Field("tolerance", "Tolerance", "20 seconds", _APART, "a tolerance", times.not_negative),)
     operator = CLOSEST_PAIR
-    reaching: Mapping[Setting, int] = {"tolerance": 1}
 
     def describes(self, join: object) -> bool:
         return isinstance(join, AsOfJoin) and join.tolerance is not None
@@ -152,6 +152,9 @@ class WithinTolerance(_AsOf):
 
     def advice(self, join: AsOfJoin, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
         yield from as_of_advice.wide_tolerance(join, shared)
+
+    def reaching(self, join: AsOfJoin) -> Mapping[Setting, int]:
+        return {"tolerance": 1}
 
     def tries(self, join: AsOfJoin, shared: Any) -> dict[Setting, list[int]]:
         return {"tolerance": as_of_advice.tolerances(join, shared)}
@@ -221,6 +224,11 @@ def as_interval(join: AsOfJoin) -> IntervalJoin:
     upper = times.ZERO if join.direction == "backward" else tolerance
     apart = not join.allow_exact
     return IntervalJoin(lower, upper, "inner", apart and lower == times.ZERO, apart and upper == times.ZERO)
+
+
+def _near(join: AsOfJoin) -> str:
+    """How near rows have to be, in a sentence."""
+    return "" if join.tolerance is None else f" within {times.short(times.exact(join.tolerance))}"
 
 
 def _tolerance(join: AsOfJoin) -> int:

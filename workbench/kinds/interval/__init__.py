@@ -11,7 +11,7 @@ import pandas as pd
 from workbench import times
 from workbench.fixes import delays
 from workbench.flink import syntax as flink
-from workbench.joins import How, IntervalJoin
+from workbench.joins import How, IntervalJoin, emission
 from workbench.kinds._kind import MS, WHERE, Advised, Field, Flag, J, Kind, Micros, NearMiss
 from workbench.kinds.interval import advice, plan
 from workbench.kinds.interval.fixes import bounds
@@ -52,7 +52,6 @@ class Interval(WithoutWindows[IntervalJoin]):
         Field("lower", "Lower bound", "0 seconds", f"The earliest right row, {_RELATIVE}", "a lower bound"),
         Field("upper", "Upper bound", "15 seconds", f"The latest right row, {_RELATIVE}", "an upper bound"),
     )
-    reaching: Mapping[Setting, int] = {"lower": -1, "upper": 1}
     texts = (WHERE,)
     flags = (
         Flag("lower_exclusive", "lower bound exclusive", _APART),
@@ -68,6 +67,9 @@ class Interval(WithoutWindows[IntervalJoin]):
 
     def plan(self, join: IntervalJoin, names: Names, finish: bool) -> str:
         return plan.render(join, names, finish)
+
+    def reaching(self, join: IntervalJoin) -> Mapping[Setting, int]:
+        return {"lower": -1, "upper": 1} if emission(join).matched else {}
 
     def bounds(self, join: IntervalJoin) -> tuple[int, int]:
         return times.micros(join.lower) + join.lower_exclusive, times.micros(join.upper) - join.upper_exclusive

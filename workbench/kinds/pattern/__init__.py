@@ -67,7 +67,6 @@ class _Patterns(WithoutWindows[Pattern]):
     grouped = True
     not_compared = "of the same rows on time Flink's CEP library finds the same matches: see wb.flink.java"
     operator = PATTERN
-    reaching: Mapping[Setting, int] = {"within": 1}
     reserved = frozenset({"start", "end", "waited_for", "batch"})
 
     def steps(self, join: Pattern) -> tuple[tuple[str, Side], ...]:
@@ -81,6 +80,10 @@ class _Patterns(WithoutWindows[Pattern]):
         steps = ", ".join(map(repr, join.steps))
         within = {} if join.within is None else {"within": times.text(join.within)}
         return {"steps": steps, "skip": join.skip, "most": str(join.most), **within}
+
+    def reaching(self, join: Pattern) -> Mapping[Setting, int]:
+        waits_for_nothing = join.steps[-1].contiguity == "not_followed_by"  # the longer the fewer matches
+        return {} if waits_for_nothing else {"within": 1}
 
     def changed(self, join: Pattern, **spans: Any) -> Pattern:
         within = spans.get("within", join.within)

@@ -21,6 +21,8 @@ __all__ = ["delays", "within"]
 
 _SPANS = 5
 """Spans that are tried for each row, the shortest of the matches that it would be in."""
+_LATER = (16, 4, 2)
+"""How many times the present ``within`` is tried where without an end there would be too many partial matches."""
 _MOST_TRIALS = 60
 """Spans that are tried at most: each follows the rows of some keys again. Of more, rows share the next longer one."""
 
@@ -52,12 +54,21 @@ _Spans = dict[tuple[Side, int], list[tuple[int, int]]]
 
 
 def _longer(search: Search, keys: Micros) -> _Spans:
-    """The shortest matches that the rows of some keys that are in none would be in, if nothing were given up."""
+    """The shortest matches that the rows of some keys that are in none would be in, if nothing were given up.
+
+    Of a key whose partial matches would then hold too many rows, if they were given up later.
+    """
     pattern = cast(Pattern, search.join)
     current = times.micros(cast(Any, pattern.within))
-    endless = Pattern(*pattern.steps, skip="no skip", most=pattern.most)
-    numbers, outcome = _followed(search, endless, keys)
-    if outcome is None:
+    for later in (None, *_LATER):
+        within = None if later is None else timedelta(microseconds=current * later)
+        endless = Pattern(*pattern.steps, within=within, skip="no skip", most=pattern.most)
+        numbers, outcome = _followed(search, endless, keys)
+        if outcome is not None:
+            break
+        if len(keys) > 1:
+            return _longer(search, keys[: len(keys) // 2]) | _longer(search, keys[len(keys) // 2 :])
+    else:
         return {}
     table = outcome.outputs.table
     spans = -(-(table["end"] - table["start"] + 1).to_numpy() // MS) * MS
