@@ -81,12 +81,14 @@ class Form:
         """Inputs, each with the place where it is marked."""
         return [part for name in names for part in (self.inputs[name], self._marks[name])]
 
-    def mark(self, marks: Mapping[str, str]) -> None:
-        """Say beside each input what is wrong with it; nothing beside those that are right."""
+    def mark(self, marks: Mapping[str, str], remarks: Mapping[str, str] | None = None) -> None:
+        """Say beside each input what is wrong with it, or else what is to be said of it; nothing beside the others."""
+        remarks = {} if remarks is None else remarks
         for name, mark in self._marks.items():
-            words = marks.get(name, "")
+            words = marks.get(name) or remarks.get(name, "")
             mark.value = words
             (mark.add_class if words else mark.remove_class)("sjw-said")
+            (mark.add_class if words and name not in marks else mark.remove_class)("sjw-quiet")
 
     def marked(self, name: str) -> str:
         """What is said beside an input."""

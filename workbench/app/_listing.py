@@ -198,7 +198,10 @@ class _OfOutput(Listing):
         return found
 
     def page(self, places: np.ndarray[Any, Any]) -> tuple[pd.DataFrame, list[list[RowId]]]:
-        return self._frame.iloc[places], _input_rows(self._run, self._raw[self._index[places]])
+        frame = self._frame.iloc[places]
+        if self._has_given_up:
+            frame = _in_words(self._run, frame)
+        return frame, _input_rows(self._run, self._raw[self._index[places]])
 
     def _code(self, query: Query) -> list[str]:
         lines = ["shown = run.output"]
@@ -400,6 +403,18 @@ def _blank(column: pd.Series[Any]) -> np.ndarray[Any, Any]:
     """Values as they are shown: nothing where there is none, as in the columns that only the other stream has."""
     missing = column.isna().to_numpy()
     return column.astype(object).where(~missing, "").to_numpy() if missing.any() else column.to_numpy()
+
+
+def _in_words(run: Result, matches: pd.DataFrame) -> pd.DataFrame:
+    """Matches of a pattern as they are shown: their rows, in the last columns, by what tells them apart or by time."""
+    labels, steps = Labels(run.simulation, whole=False), dict(kind_of(run.join).steps(run.join))
+    shown = matches[[name for name in matches if name not in steps]]
+    for step, side in steps.items():
+        stream = run.side(side)
+        name = stream.identity or stream.time
+        words = (lambda value: labels.moment(pd.Timestamp(value).value // 1000)) if name == stream.time else str
+        shown = shown.assign(**{step: [", ".join(words(row[name]) for row in rows) for rows in matches[step]]})
+    return shown
 
 
 def _input_rows(run: Result, places: np.ndarray[Any, Any]) -> list[list[RowId]]:

@@ -199,7 +199,7 @@ class SettingsPanel:
     def mark(self, snapshot: Snapshot, marks: Mapping[str, str]) -> None:
         """Say beside the inputs what is wrong with a snapshot, and why what it does not need is grey."""
         kind = kinds()[snapshot.values["kind"]]
-        self.form.mark(marks if kind.hows else {"how": kind.no_how, **marks})
+        self.form.mark(marks, {} if kind.hows else {"how": kind.no_how})
         self._source.tell(self._reader.findings)
 
     def name(self, configuration: RunConfiguration) -> None:
