@@ -139,7 +139,7 @@ def open_job(
             break
         except QueryError:  # the query may have gone on, and Spark deleted the first micro-batch that was kept
             now = replace(_committed(checkpoints.read(spark, address)), operators=logs.operators)
-            if now.batches[0].number == logs.batches[0].number:
+            if now.batches[0].number == logs.batches[0].number and _has_state(spark, now):
                 raise
             logs = _from(now, later)
     job = _opened_once(spark, known, run, logs, leaves, choice) if job is None else job
@@ -168,6 +168,18 @@ def operators_of(spark: SparkSession, plan: Node, address: str) -> dict[Node, in
         words = f"its state is that of {len(numbers)} joins, and joined has {len(joins)}: it is that of another query"
         raise wrong("checkpoint", address, f"{words}; give the DataFrame that this one runs")
     return dict(zip(joins, numbers, strict=True))
+
+
+def _has_state(spark: SparkSession, logs: Checkpoint) -> bool:
+    """Whether what was in state after the first micro-batch of the logs is there; stores keep less than logs do."""
+    first = logs.batches[0].number
+    if not first or len(logs.batches) == 1:
+        return True
+    try:
+        held.count(spark, logs.address, first)
+    except QueryError:
+        return False
+    return True
 
 
 def _from(logs: Checkpoint, place: int) -> Checkpoint:

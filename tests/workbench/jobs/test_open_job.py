@@ -473,6 +473,23 @@ def test_state_in_every_form(spark, folder, tmp_path, settings):
     assert came_out(job) == {batch: rows for batch, rows in by_batch(ran).items() if batch > job.batches.batch[0]}
 
 
+def test_where_spark_has_deleted_state_that_its_logs_still_name_the_job_begins_later(spark, folder, tmp_path):
+    """RocksDB's maintenance keeps the last versions only, and one micro-batch less than the logs have."""
+    session = jobs.session(spark, streaming_minBatchesToRetain="2")
+    session.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
+    joined = PAIRS(*jobs.streams(session, folder))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    first = int(wb.open_job(joined, ran.checkpoint).batches.batch[0])
+    for each in (tmp_path / "checkpoint" / "state").rglob("*.zip"):
+        if int(each.name.split(".")[0]) <= first + 1:  # the state after it is the version after
+            each.unlink()
+            each.with_name(f".{each.name}.crc").unlink(missing_ok=True)
+    job = wb.open_job(joined, ran.checkpoint)
+    assert job.batches.batch[0] == first + 1
+    assert job.mismatches.empty, job.mismatches.to_string()
+    assert came_out(job) == {batch: rows for batch, rows in by_batch(ran).items() if batch > first + 1}
+
+
 def test_the_policy_is_read_as_spark_reads_it(spark, folder, tmp_path):
     own = jobs.session(spark, streaming_multipleWatermarkPolicy="MAX")
     joined = written.guide_inner(*jobs.streams(own, folder))
