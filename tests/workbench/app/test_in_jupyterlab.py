@@ -225,10 +225,10 @@ def test_a_wrong_field_is_told_beside_it_and_disables_run(opened):
     run = opened.locator(".sjw button:has-text('Run on Spark'):visible").first
     assert run.is_enabled()
     field(opened, "Upper bound").fill("soon")
-    opened.wait_for_selector(".sjw-mark:has-text('use a number with a unit')", timeout=20_000)
+    opened.wait_for_selector(".sjw-mark:has-text('use a number with a unit')")
     assert run.is_disabled()
     field(opened, "Upper bound").fill("20 seconds")
-    opened.wait_for_selector(".sjw button:has-text('Run on Spark'):not([disabled])", timeout=20_000)
+    opened.wait_for_selector(".sjw button:has-text('Run on Spark'):not([disabled])")
 
 
 def test_undo_and_redo(opened):
@@ -258,7 +258,7 @@ def test_a_run_is_seen_in_every_view(ran):
     view(ran, "Output")
     ran.wait_for_selector(".sjw table.dataTable tbody tr:visible", timeout=60_000)
     view(ran, "Windows")
-    ran.wait_for_selector(".sjw-remark:has-text('this join has no windows'):visible", timeout=20_000)
+    ran.wait_for_selector(".sjw-remark:has-text('this join has no windows'):visible")
 
 
 def test_the_script_is_shown_copied_and_downloaded(opened):
@@ -275,12 +275,12 @@ def test_the_script_is_shown_copied_and_downloaded(opened):
     assert download.value.suggested_filename == "join.py"
     assert Path(download.value.path()).read_text() == copied
     button(opened, "Flink SQL").click()
-    opened.wait_for_selector(".sjw-code pre:has-text('CREATE TABLE'):visible", timeout=20_000)
+    opened.wait_for_selector(".sjw-code pre:has-text('CREATE TABLE'):visible")
     with opened.expect_download() as download:
         button(opened, "Download").click()
     assert download.value.suggested_filename == "join.sql"
     button(opened, "Notebook cell").click()
-    opened.wait_for_selector(".sjw-code pre:has-text('generators.generate'):visible", timeout=20_000)
+    opened.wait_for_selector(".sjw-code pre:has-text('generators.generate'):visible")
 
 
 def test_scrubbing_shows_the_run_come_about(opened):
@@ -295,15 +295,15 @@ def test_scrubbing_shows_the_run_come_about(opened):
         }"""
     )
     button(opened, "Whole run").click()
-    opened.wait_for_selector(".sjw-moment:has-text('the whole run'):visible", timeout=20_000)
+    opened.wait_for_selector(".sjw-moment:has-text('the whole run'):visible")
 
 
 def test_playing_moves_by_itself_and_ends(opened):
     for _ in range(3):
         opened.click(".sjw-scrubber button:has(.fa-step-backward)")
-    opened.wait_for_selector(".sjw-moment:has-text('in state'):visible", timeout=20_000)
+    opened.wait_for_selector(".sjw-moment:has-text('in state'):visible")
     opened.click(".sjw-scrubber button:has(.fa-play)")
-    opened.wait_for_selector(".sjw-moment:has-text('the whole run'):visible", timeout=20_000)
+    opened.wait_for_selector(".sjw-moment:has-text('the whole run'):visible")
 
 
 PLACES = """() => {
@@ -478,7 +478,7 @@ def test_nothing_violates_wcag(opened, theme):
 def test_a_click_on_an_event_picks_it_everywhere(opened):
     place = alone(opened, "unmatched")
     opened.mouse.click(place["x"], place["y"])
-    opened.wait_for_selector(".sjw-story .sjw-fate-unmatched:visible", timeout=20_000)
+    opened.wait_for_selector(".sjw-story .sjw-fate-unmatched:visible")
     signalled(opened, "picked", [place["id"]])
     story = opened.locator(".sjw-story").inner_text()
     view(opened, "Unmatched")
@@ -495,12 +495,12 @@ def test_a_click_on_an_event_picks_it_everywhere(opened):
 
 def test_two_runs_are_compared(ran):
     field(ran, "Upper bound").fill("3 seconds")
-    ran.wait_for_selector(".sjw-since:has-text('upper bound 30 s → 3 s')", timeout=20_000)
+    ran.wait_for_selector(".sjw-since:has-text('upper bound 30 s → 3 s')")
     assert ran.locator(".sjw-figures i").count() >= 2
     button(ran, "Run on Spark").click()
     badge(ran, "run 2, on Spark in")
     view(ran, "Runs")
-    ran.wait_for_selector(".sjw-compare tr.sjw-differs:has-text('upper'):visible", timeout=20_000)
+    ran.wait_for_selector(".sjw-compare tr.sjw-differs:has-text('upper'):visible")
     ran.wait_for_selector(".sjw-table:visible:has-text('rows have another fate')")
     ran.locator(".sjw select:visible").filter(has_text="1 · IntervalJoin").first.select_option(index=1)
     button(ran, "Go back to it").click()
@@ -551,7 +551,7 @@ def test_an_error_in_spark_is_one_sentence_and_the_page_recovers(opened):
 def test_a_click_on_a_point_of_the_tuning_takes_its_setting(ran):
     view(ran, "Tune")
     title(ran, "What is kept, and what it costs")
-    ran.wait_for_selector(".sjw-tuned:has-text('To keep 99.9 %'):visible", timeout=20_000)
+    ran.wait_for_selector(".sjw-tuned:has-text('To keep 99.9 %'):visible")
     place = ran.evaluate(
         """() => {
             const box = [...document.querySelectorAll('.sjw-chart div')].find(each => each.view);
@@ -565,7 +565,7 @@ def test_a_click_on_a_point_of_the_tuning_takes_its_setting(ran):
         }"""
     )
     ran.mouse.click(place["x"], place["y"])
-    ran.wait_for_selector(".sjw-since:has-text('delay of')", timeout=20_000)
+    ran.wait_for_selector(".sjw-since:has-text('delay of')")
     badge(ran, "Preview")
 
 
@@ -607,7 +607,7 @@ def test_the_keyboard_is_enough(ran):
     field(ran, "Upper bound").focus()
     ran.keyboard.press("Control+A")
     ran.keyboard.type("12 seconds")
-    ran.wait_for_selector(".sjw-since:has-text('→ 12 s')", timeout=20_000)
+    ran.wait_for_selector(".sjw-since:has-text('→ 12 s')")
     button(ran, "Run on Spark").wait_for()
     reached = set()
     for _ in range(90):
