@@ -70,8 +70,8 @@ class LifetimesPanel:
             return
         ttl, trigger = self._ttl.value.strip(), self._trigger.value.strip() or None
         if not ttl:
-            words = "What holds rows of {} in state is {}."
-            self._text.value = html(f"<p>{words}</p>", run.right.name, kind_of(run.join).held_by(run.join, "right"))
+            held_by = kind_of(run.join).held_by(run.join, "right")
+            self._text.value = html("<p>What holds rows of {} in state is {}.</p>", run.right.name, held_by)
             return
         try:
             partners, expired = run.time_to_live(ttl, trigger), run.expired(ttl, trigger)
