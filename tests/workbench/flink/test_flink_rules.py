@@ -238,7 +238,7 @@ def test_rows_in_a_gap_between_windows_are_in_neither():
 
 
 @strategies.in_parts(
-    3, 60, case=strategies.cases(of=strategies.joins_of_all_in_reach), lateness=LATENESS, idleness=IDLENESS
+    3, 40, case=strategies.cases(of=strategies.joins_of_all_in_reach), lateness=LATENESS, idleness=IDLENESS
 )
 def test_every_row_has_a_reason_and_a_fix_matches_it(case, lateness, idleness):
     preview = previewed(case, lateness, "micro-batch", idleness)
