@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import ipywidgets as widgets
 import pandas as pd
@@ -12,6 +12,7 @@ from workbench.app._form import show
 from workbench.app.html import HTML, html, together
 from workbench.errors import ArgumentError
 from workbench.kinds import PROCESSOR, kind_of
+from workbench.runs import expiry
 from workbench.runs.labels import Labels, counted
 from workbench.runs.result import Result
 
@@ -74,11 +75,12 @@ class LifetimesPanel:
             self._text.value = html("<p>What holds rows of {} in state is {}.</p>", run.right.name, held_by)
             return
         try:
-            partners, expired = run.time_to_live(ttl, trigger), run.expired(ttl, trigger)
+            lives = expiry.lifetimes(run.simulation, ttl, trigger)
         except ArgumentError as error:
             self._text.value = str(error)
             return
-        self._text.value = html("{}{}", _counts(run, partners, expired, ttl), _lost(run, partners))
+        partners = expiry.partners(lives)
+        self._text.value = html("{}{}", _counts(run, partners, expiry.expired(lives), ttl), _lost(run, partners))
 
 
 def _counts(run: Result, partners: pd.DataFrame, expired: pd.DataFrame, ttl: str) -> Markup:
@@ -88,10 +90,9 @@ def _counts(run: Result, partners: pd.DataFrame, expired: pd.DataFrame, ttl: str
         found = partners[clock].value_counts()
         cells = [name, *(f"{found.get(fate, 0):,}" for fate in ("the same", "another", "none"))]
         cells += [f"{expired[clock].notna().sum():,}", _NOTES[clock].format(ttl)]
-        lines.append(html("<tr>{}</tr>", together(html("<td>{}</td>", each) for each in cells)))
+        lines.append(cells)
     names = ["", "same partner", "another", "none", f"{run.right.name} that expire", ""]
-    head = html("<tr>{}</tr>", together(html("<th>{}</th>", each) for each in names))
-    return html('<table class="sjw-in-state">{}{}</table>', head, together(lines))
+    return _table(names, lines)
 
 
 def _lost(run: Result, partners: pd.DataFrame) -> Markup:
@@ -105,9 +106,15 @@ def _lost(run: Result, partners: pd.DataFrame) -> Markup:
         cells = [labels.label("left", place), labels.label("right", row["partner"] - first)]
         cells += [labels.span(row[name] // pd.Timedelta(1, "us")) for name in ("apart", "in_state")]
         cells += [row[clock] for clock in _CLOCKS]
-        lines.append(html("<tr>{}</tr>", together(html("<td>{}</td>", each) for each in cells)))
+        lines.append(cells)
     names = [run.left.name, "partner", "apart", "in state for", *(f"in {each.lower()}" for each in _CLOCKS.values())]
-    head = html("<tr>{}</tr>", together(html("<th>{}</th>", each) for each in names))
     more = len(changed) - len(lines)
     rest = html("<p>and {} more</p>", counted(more, "row")) if more else html("")
-    return html('<table class="sjw-in-state">{}{}</table>{}', head, together(lines), rest)
+    return html("{}{}", _table(names, lines), rest)
+
+
+def _table(names: Iterable[str], lines: Iterable[Iterable[str]]) -> Markup:
+    """A table with a head."""
+    head = html("<tr>{}</tr>", together(html("<th>{}</th>", each) for each in names))
+    rows = (html("<tr>{}</tr>", together(html("<td>{}</td>", each) for each in line)) for line in lines)
+    return html('<table class="sjw-in-state">{}{}</table>', head, together(rows))

@@ -139,7 +139,8 @@ def backends(
             query.call("progress", progress, words)
 
     first = replace(simulation, left=_first(left), right=_first(right), finish=False)
-    stores = {name: each for name, each in STORES.items() if not (_needs_rocksdb(join) and name == MEMORY)}
+    needs_rocksdb = kind_of(join).operator.is_processor
+    stores = {name: each for name, each in STORES.items() if not (needs_rocksdb and name == MEMORY)}
     for store, settings in stores.items():
         say(f"{store}: warming up")
         recorded.execute(first, wanted, spark, settings=settings)
@@ -159,11 +160,6 @@ def backends(
             resumed = _checked(store, recorded.execute(simulation, wanted, spark, savepoint=killed, settings=settings))
         rows.append(_measured(store, (once[store], run), resumed, middle + 1))
     return Backends(pd.DataFrame(rows[::-1]))
-
-
-def _needs_rocksdb(join: Join) -> bool:
-    """Whether a join runs on RocksDB only."""
-    return kind_of(join).operator.is_processor
 
 
 def _first(stream: Stream) -> Stream:

@@ -16,7 +16,7 @@ from workbench.literals import SIDES
 from workbench.model import Simulation, on_time
 from workbench.runs import tables
 
-__all__ = ["expired", "partners"]
+__all__ = ["Lifetimes", "expired", "lifetimes", "partners"]
 
 _OURS = ("partner", "apart", "in_state", "by_event_time", "by_processing_time")
 _EXPIRED = ("by_event_time", "by_processing_time", "lost_by_event_time", "lost_by_processing_time")
@@ -24,11 +24,13 @@ _SAME, _NONE, _OTHER = "the same", "none", "another"
 
 
 @dataclass(frozen=True)
-class _Lifetimes:
+class Lifetimes:
     """A time to live of a run's right rows, and what it does to those left rows that have come out with a partner.
 
     Attributes
     ----------
+    simulation
+        The run.
     span
         The time to live, microseconds.
     began
@@ -41,6 +43,7 @@ class _Lifetimes:
         The partners' places in `right` by processing time; -1 for none.
     """
 
+    simulation: Simulation
     span: int
     began: Micros
     left: pd.DataFrame
@@ -62,10 +65,9 @@ class _Lifetimes:
         return self.began[ends] - self.began[starts]
 
 
-def partners(simulation: Simulation, ttl: Any, trigger: Any) -> pd.DataFrame:
-    """The table of `Result.time_to_live`, which has the same arguments."""
-    lives = _lifetimes(simulation, ttl, trigger)
-    left = lives.left.iloc[lives.met]
+def partners(lives: Lifetimes) -> pd.DataFrame:
+    """The table of `Result.time_to_live`."""
+    simulation, left = lives.simulation, lives.left.iloc[lives.met]
     table = tables.plain_rows(simulation, "left", left["row"].to_numpy()).drop(columns=["side", "batch"])
     table = table.rename(columns=tables.renamed(list(table.columns), _OURS))
     table.insert(0, "batch", simulation.first + left["evicted_in"].to_numpy())
@@ -78,9 +80,9 @@ def partners(simulation: Simulation, ttl: Any, trigger: Any) -> pd.DataFrame:
     return table.set_axis(left["row"].to_numpy())
 
 
-def expired(simulation: Simulation, ttl: Any, trigger: Any) -> pd.DataFrame:
-    """The table of `Result.expired`, which has the same arguments."""
-    lives = _lifetimes(simulation, ttl, trigger)
+def expired(lives: Lifetimes) -> pd.DataFrame:
+    """The table of `Result.expired`."""
+    simulation = lives.simulation
     right, count = lives.right, len(lives.began)
     came_in, gone_in = right["batch"].to_numpy(), np.minimum(right["evicted_in"].to_numpy(), count)
     passed = np.searchsorted(simulation.outcome.marks.eviction, right["start"].to_numpy() + lives.span, side="right")
@@ -102,8 +104,8 @@ def expired(simulation: Simulation, ttl: Any, trigger: Any) -> pd.DataFrame:
     return table.set_axis(len(simulation.left) + right["row"].to_numpy()[chosen])
 
 
-def _lifetimes(simulation: Simulation, ttl: Any, trigger: Any) -> _Lifetimes:
-    """What a time to live does to partners; refuses joins that need none."""
+def lifetimes(simulation: Simulation, ttl: Any, trigger: Any) -> Lifetimes:
+    """What a time to live, given as to `Result.time_to_live`, does to partners; refuses joins that need none."""
     join = simulation.join
     if kind_of(join).operator is not PROCESSOR:
         why = "which needs no time to live, because the watermark evicts all its rows"
@@ -127,7 +129,7 @@ def _lifetimes(simulation: Simulation, ttl: Any, trigger: Any) -> _Lifetimes:
         picked = choice.decided(join, left.iloc[mine], right.iloc[known])[0]
         unexpired[mine[picked >= 0]] = known[picked[picked >= 0]]
     met = np.flatnonzero(partner >= 0)
-    return _Lifetimes(span, began, left, right, met, partner[met], unexpired[met])
+    return Lifetimes(simulation, span, began, left, right, met, partner[met], unexpired[met])
 
 
 def _gone_in(join: Join, choice: Choice, right: pd.DataFrame, began: Micros, span: int) -> Micros:

@@ -196,10 +196,12 @@ class Reasons:
             if self._rules is not None:
                 words = f"{self._rules.of_matched(side, row)}, first in micro-batch {self.first + int(batch)}"
                 words += self._rules.otherwise(row) if side == "left" else ""
-            padded = self._padded.get(RowId(side, row))
-            if padded is not None and windows == 1 and padded < self.first + int(batch):  # its window has fired again
-                words += f"; before, it came out padded in micro-batch {padded}"
-            reasons.append(words + self._fired_again(side, row))
+            if self.simulation.flink is not None:
+                padded = self._padded.get(RowId(side, row))
+                if padded is not None and windows == 1 and padded < self.first + int(batch):
+                    words += f"; before, it came out padded in micro-batch {padded}"
+                words += self._fired_again(side, row)
+            reasons.append(words)
         return reasons
 
     def _fired_again(self, side: Side, row: int) -> str:
@@ -336,9 +338,11 @@ class Reasons:
         fix = self.fixes.get(RowId(side, row))
         if self._pattern is not None:
             return self._would_match(found, fix)
-        if self._has_idle_sides:
-            return self._tried(fix, side)
         met = fix and self.labels.label(other_side(side), int(fix.partner))
+        if self._has_idle_sides:
+            return (
+                f"with {self._changed(fix)} it would have met {met}" if fix else "no setting that was tried matches it"
+            )
         if found is None:
             kept = "no single watermark delay would have kept it: both sides' watermarks had passed it"
             return f"{kept}; with {self._changed(fix)} it would have met {met}" if fix else kept
@@ -362,11 +366,6 @@ class Reasons:
         """Whether a side may hold nothing back, so that what a longer delay keeps has to be tried."""
         rules = self.simulation.flink
         return rules is not None and rules.idle is not None
-
-    def _tried(self, fix: Any, side: Side) -> str:
-        if fix is None:
-            return "no setting that was tried matches it"
-        return f"with {self._changed(fix)} it would have met {self.labels.label(other_side(side), int(fix.partner))}"
 
     def _would_match(self, found: tuple[Setting, int] | None, fix: Any) -> str:
         """What would have kept a late row of a pattern, and whether it would be in a match then."""

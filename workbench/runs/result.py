@@ -355,7 +355,7 @@ class Result:
         """
         from workbench.runs import expiry
 
-        return expiry.partners(self.simulation, ttl, trigger)
+        return expiry.partners(expiry.lifetimes(self.simulation, ttl, trigger))
 
     def expired(self, ttl: Span, trigger: Span | None = None) -> pd.DataFrame:
         """The right rows that a time to live would take from state, or from left rows.
@@ -382,7 +382,7 @@ class Result:
         """
         from workbench.runs import expiry
 
-        return expiry.expired(self.simulation, ttl, trigger)
+        return expiry.expired(expiry.lifetimes(self.simulation, ttl, trigger))
 
     def explain(self, rows: Sequence[int]) -> pd.DataFrame:
         """Some of the rows of `rows`: quicker than all of them.

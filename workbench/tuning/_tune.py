@@ -95,7 +95,7 @@ def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Any]] | Literal
     # by trigger interval, as rows are cut and drawn once for each
     cuts: dict[str | None, tuple[Stream, Stream]] = {None: (left, right)}
     samples: dict[str | None, Sample] = {}
-    widest = _widest(grid, join)
+    widest = _widest(join, grid, present)
     complete: dict[tuple[Join, str | None], Complete] = {}
     rows, spark = [], spark_versions.here()
     for values in chosen:
@@ -125,12 +125,11 @@ def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Any]] | Literal
     return Tuning(join, left, right, policy, table.assign(pareto=is_pareto(table)), share, most)
 
 
-def _widest(grid: Mapping[Setting, list[str]], join: Join) -> dict[Setting, str]:
+def _widest(join: Join, grid: Mapping[Setting, list[str]], present: Mapping[Setting, str]) -> dict[Setting, str]:
     """Of the settings that are tried those that only add results the farther they reach, at their farthest."""
     reaching = kind_of(join).reaching(join)
     if not set(grid) & set(kind_of(join).settings(join)) <= set(reaching):
         return {}
-    present = {name: times.text(span) for name, span in kind_of(join).settings(join).items()}
     farthest: dict[Setting, str] = {}
     for name in set(grid) & set(reaching):
         tried = [*grid[name], present[name]]

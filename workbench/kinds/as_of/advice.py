@@ -19,8 +19,6 @@ from workbench.streams import SIDES, Stream
 __all__ = ["endless_waits", "tolerances", "wide_tolerance"]
 
 _SHARES = (0.5, 0.9, 0.99)
-_STEP = 100_000
-"""Tolerances are rounded up to tenths of a second."""
 
 
 def wide_tolerance(join: AsOfJoin, shared: Any) -> Iterator[Advised]:
@@ -43,8 +41,8 @@ def wide_tolerance(join: AsOfJoin, shared: Any) -> Iterator[Advised]:
 def tolerances(join: AsOfJoin, shared: Any) -> list[int]:
     """The present tolerance, and those within which certain shares of the partners lie, in microseconds."""
     far, _ = _apart(join, shared)
-    found = np.quantile(far, _SHARES, method="inverted_cdf") if len(far) else np.array([])
-    return sorted({times.micros(join.tolerance), *(-(-int(each) // _STEP) * _STEP for each in found)})  # type: ignore[arg-type]
+    found = [nearly_all(far, share) for share in _SHARES] if len(far) else []
+    return sorted({times.micros(join.tolerance), *found})  # type: ignore[arg-type]
 
 
 def endless_waits(join: AsOfJoin, streams: Mapping[Side, Stream], shared: Any) -> Iterator[Advised]:

@@ -23,9 +23,9 @@ _SHARED_BY = 1_000
 """Fewer are all of them."""
 
 
-def nearly_all(far: Micros) -> int:
-    """How far 99.9 % of some pairs are apart, in microseconds, rounded up."""
-    return -(-int(np.quantile(far, 0.999, method="inverted_cdf")) // _STEP) * _STEP
+def nearly_all(far: Micros, share: float = 0.999) -> int:
+    """How far 99.9 % of some pairs, or another share, are apart, in microseconds, rounded up."""
+    return -(-int(np.quantile(far, share, method="inverted_cdf")) // _STEP) * _STEP
 
 
 def nearly_all_lie(count: int, noun: str) -> str:

@@ -106,8 +106,7 @@ def _taken(search: Search, found: _Spans) -> _Spans:
 
 def _followed(search: Search, pattern: Pattern, keys: Micros) -> tuple[dict[Side, Micros], Outcome | None]:
     """What another pattern gives of the rows of some keys, and their numbers; None where that holds too much."""
-    numbers, streams = _of_keys(search, keys)
-    shared = Shared(*streams, keys=tuple(search.key[side][numbers[side]] for side in SIDES))  # type: ignore[arg-type]
+    numbers, _, shared = _of_keys(search, keys)
     simulation = search.simulation
     try:
         return numbers, replay(pattern, simulation.outcome.marks, shared, facts(simulation.spark_version))
@@ -123,8 +122,7 @@ def delays(search: Search) -> pd.DataFrame:
     none = pd.DataFrame(columns=COLUMNS)
     if not len(keys):
         return none
-    numbers, streams = _of_keys(search, keys)
-    shared = Shared(*streams, keys=tuple(search.key[side][numbers[side]] for side in SIDES))  # type: ignore[arg-type]
+    numbers, streams, shared = _of_keys(search, keys)
     try:
         outcome = complete(search.join, *streams, shared)
     except TooLargeError:
@@ -179,12 +177,13 @@ def _most_needed(search: Search, delayed: Side, lost: dict[Side, Micros]) -> int
     return int(needed_delay(search.outcome.marks, search.policy, delayed, index, deadline).max())
 
 
-def _of_keys(search: Search, keys: Micros) -> tuple[dict[Side, Micros], tuple[Stream, Stream]]:
-    """The rows of some keys, by their numbers, and the streams of them alone."""
+def _of_keys(search: Search, keys: Micros) -> tuple[dict[Side, Micros], tuple[Stream, Stream], Shared]:
+    """The rows of some keys, by their numbers, the streams of them alone, and what these have in common."""
     numbers = {side: np.flatnonzero(np.isin(search.key[side], keys)) for side in SIDES}
     simulation: Simulation = search.simulation
     left, right = (some_rows(simulation.side(side), numbers[side]) for side in SIDES)
-    return numbers, (left, right)
+    shared = Shared(left, right, keys=tuple(search.key[side][numbers[side]] for side in SIDES))  # type: ignore[arg-type]
+    return numbers, (left, right), shared
 
 
 def _partners(outcome: Outcome, numbers: dict[Side, Micros]) -> dict[tuple[Side, int], int]:
