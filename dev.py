@@ -1,8 +1,9 @@
-"""The project's commands: ``python3 dev.py lab`` opens the workbench, ``test`` passes the tests.
+"""The project's commands: ``python3 dev.py lab`` opens the workbench, ``test`` runs the quick tests.
 
-``test --all`` passes those too that need a browser, a server or a second engine; ``nightly`` also hunts for long;
-``hunt`` searches for mismatches between model and Spark; ``matrix`` passes the quick tests on every Python and Java;
-``docs`` builds the documentation's site, ``bench`` measures.
+``test --changed`` runs the tests of what imports a change; ``test --all`` tests of everything, those included that need
+a browser, a server or a second engine; ``nightly`` every case of every test, and hunts for long. ``durations`` measures
+every test anew; ``hunt`` searches for mismatches between model and Spark; ``matrix`` runs the quick tests on every
+Python and Java; ``docs`` builds the documentation's site, ``bench`` measures.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import datetime
 import os
 import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 
@@ -18,13 +20,17 @@ ROOT = Path(__file__).resolve().parent
 HOME = ROOT / os.environ.get("WORKBENCH_VENV", ".venv")
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
 STAMP = HOME / "installed"
-QUICK = ["-m", "not (browser or server or engine or slow)"]  # the markers are explained in pyproject.toml
-TWO = ["-n", "2", "--dist", "loadfile"]  # pytest-xdist: two processes, each with a Spark session
+TWO = ["-n", "2", "--dist", "loadscope"]  # pytest-xdist: two processes, each with a Spark session; see tests/balance.py
+MINUTES = 60  # after which `test` takes no further test; one that hangs is killed ten minutes later
+BEGIN = time.monotonic()
 
 
-def run(*command: str | Path) -> None:
-    """Run a command in the project's folder; end with its exit code if it fails."""
-    done = subprocess.run([str(word) for word in command], cwd=ROOT, check=False)
+def run(*command: str | Path, minutes: float | None = None) -> None:
+    """Run a command in the project's folder; end with its exit code if it fails, or if it takes too long."""
+    try:
+        done = subprocess.run([str(word) for word in command], cwd=ROOT, check=False, timeout=minutes and 60 * minutes)
+    except subprocess.TimeoutExpired:
+        sys.exit(f"the tests had not ended after {minutes:.0f} minutes, and were killed")
     if done.returncode:
         sys.exit(done.returncode)
 
@@ -57,10 +63,13 @@ def lab() -> None:
 
 
 def test() -> None:
-    """Lint, types, layers, and the quick tests; with ``--all`` every test. Other words go to pytest."""
-    words = [word for word in sys.argv[2:] if word != "--all"]
+    """Lint, types, layers, and the quick tests; with ``--changed`` or ``--all`` others. Other words go to pytest."""
+    words = sys.argv[2:]
+    tier = "all" if "--all" in words else "changed" if "--changed" in words else "quick"
     lint()
-    pytest(*([] if "--all" in sys.argv else QUICK), *words)
+    left = MINUTES - (time.monotonic() - BEGIN) / 60
+    words = [each for each in words if each != f"--{tier}"]
+    pytest("--tier", tier, "--calibrate", "--minutes", f"{left:.1f}", *words, minutes=left + 10)
 
 
 def nightly() -> None:
@@ -70,7 +79,12 @@ def nightly() -> None:
     run(BIN / "python", "tests/hunt.py", "--cases", "5000", "--seed", seed)
     run(BIN / "python", "tests/hunt.py", "--cases", "500", "--seed", seed, "--spark", "all")
     run(BIN / "python", "tests/fault_lab.py", "--kills", "60", "--seed", seed)
-    pytest("--every-case", "--every-kill", "--every-version", *sys.argv[2:])
+    pytest("--tier", "nightly", "--every-kill", "--every-version", *sys.argv[2:])
+
+
+def durations() -> None:
+    """Every case of every test, measured; their table goes into tests/durations.json."""
+    pytest("--tier", "nightly", "--calibrate", "--record-durations", *sys.argv[2:])
 
 
 def hunt() -> None:
@@ -91,9 +105,9 @@ def lint() -> None:
     run(BIN / "lint-imports")
 
 
-def pytest(*words: str) -> None:
-    """Tests, and last what pytest says of them."""
-    run(BIN / "python", "-m", "pytest", *TWO, *words)
+def pytest(*words: str, minutes: float | None = None) -> None:
+    """Tests, and last what pytest says of them; killed if they have not ended after so many minutes."""
+    run(BIN / "python", "-m", "pytest", *TWO, *words, minutes=minutes)
 
 
 def bench() -> None:
@@ -109,7 +123,8 @@ def docs() -> None:
 
 
 COMMANDS = {
-    "lab": lab, "test": test, "nightly": nightly, "hunt": hunt, "matrix": matrix, "docs": docs, "bench": bench,
+    "lab": lab, "test": test, "nightly": nightly, "durations": durations, "hunt": hunt, "matrix": matrix, "docs": docs,
+    "bench": bench,
 }  # fmt: skip
 
 if __name__ == "__main__":

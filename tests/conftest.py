@@ -3,49 +3,74 @@
 from __future__ import annotations
 
 import functools
-import random
+import os
 
+import balance
 import fault_lab
 import parts
 import pytest
+import tiers
+import timing
+import touched
 from hypothesis import settings
 
 import generators
 import workbench as wb
-from workbench import session
 
 # the same examples in every run; `tests/hunt.py` looks for new ones
 settings.register_profile("steady", derandomize=True, print_blob=True, deadline=None)
 settings.load_profile("steady")
-# runs of a few rows end before Java's second compiler has paid for itself
-session.SETTINGS["spark.driver.extraJavaOptions"] += " -XX:TieredStopAtLevel=1"
+# Runs of a few rows end before Java's second compiler has paid for itself. spark-submit reads this in every process that
+# a test starts, too: a notebook took 36 s in place of 52 s beside other tests.
+os.environ["SPARK_SUBMIT_OPTS"] = parts.QUICK_JAVA
 
 
+DURATIONS, WORDS = pytest.StashKey[timing.Durations](), pytest.StashKey[list[str]]()
 NEEDS = {
     "server": {"broker", "database"},
     "engine": {"connectors", "delta", "pyflink", "javac", "cluster"},
     "slow": {"site", "dockerfile", "binder"},
+    "spark": tiers.SPARK,
 }
-"""The fixtures of parts beside Spark and a Python, by the marker of the tests that use them."""
+"""The fixtures of parts beside a Python, by the marker of the tests that use them."""
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--kill-seed", type=int, help="draws the steps at which exported scripts are killed; else the commit"
+    add = parser.addoption
+    add(
+        "--tier",
+        choices=list(tiers.TIERS),
+        help="which tests to run (see dev.py); without it every case of what is named",
     )
-    parser.addoption(
+    add("--since", help="the commit that a change is counted from; else the last that passed a whole run here")
+    add("--record-durations", action="store_true", help="write what each test took into tests/durations.json")
+    add("--calibrate", action="store_true", help="measure how fast the machine is just now, too")
+    add("--minutes", type=float, help="end the run after so many minutes")
+    add(
+        "--kill-seed", type=int, help="draws the steps at which exported scripts are killed, and cases; else the commit"
+    )
+    add(
         "--every-kill",
         action="store_true",
         help="kill exported scripts at every step, not at some that the commit draws",
     )
-    parser.addoption(
-        "--every-case", action="store_true", help="run every case of the tests of which the commit draws some"
-    )
-    parser.addoption("--every-version", action="store_true", help="run what needs many versions of Spark, too")
+    add("--every-version", action="store_true", help="run what needs many versions of Spark, too")
+
+
+def pytest_configure(config):
+    config.stash[DURATIONS] = timing.Durations.read()
+    config.stash[WORDS] = []
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(balance.Clock(config, config.stash[DURATIONS]))
 
 
 def pytest_report_header(config):
-    return f"exported scripts are killed at {'every step' if config.option.every_kill else 'some steps'}, seed {_seed(config)}"
+    kills = "every step" if config.option.every_kill else "some steps"
+    return f"exported scripts are killed at {kills}; that and cases are drawn with seed {_seed(config)}"
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return balance.Balanced(config, log, config.stash[DURATIONS])
 
 
 def _seed(config):
@@ -53,38 +78,44 @@ def _seed(config):
     return fault_lab.seed_of_commit() if asked is None else asked
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Mark tests by what they need, and cases that a quick run leaves out of many."""
+    """Mark tests by what they need, take those of the tier, the longest first."""
     for item in items:
         for marker, fixtures in NEEDS.items():
             if fixtures & set(getattr(item, "fixturenames", ())):
                 item.add_marker(marker)
-    for item in _beyond("sampled", items, config.getoption("randomly_seed", 0)):
-        item.add_marker("slow")
-    left_out = set()
-    if not config.option.every_case and not _named(config):
-        left_out.update(_beyond("drawn", items, _seed(config)))
-    if not config.option.every_version:
-        left_out.update(item for item in items if item.get_closest_marker("many_versions"))
-    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-    items[:] = [item for item in items if item not in left_out]
+    kept = [item for item in items if config.option.every_version or not item.get_closest_marker("many_versions")]
+    if config.option.tier:
+        choice = tiers.choose(kept, config.option.tier, _seed(config), config.stash[DURATIONS], _distance(config))
+        kept = [item for item in kept if item.nodeid in choice.taken]
+        config.stash[WORDS] = choice.words
+    taken = {item.nodeid for item in kept}
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in taken])
+    items[:] = balance.ordered(kept, config.stash[DURATIONS])
 
 
-def _beyond(marker, items, seed):
-    """Of the tests with a marker, the cases beyond as many as it says, drawn by a seed."""
-    many = {}
-    for item in items:
-        if found := item.get_closest_marker(marker):
-            many.setdefault((item.path, item.originalname, *found.args), []).append(item)
-    for (*_, count), cases in many.items():
-        cases.sort(key=lambda item: item.nodeid)
-        yield from random.Random(seed).sample(cases, max(0, len(cases) - count))
+def _distance(config):
+    """How far a test is from the change; asked for only where it matters."""
+    if config.option.tier not in ("all", "changed"):
+        return lambda file: None
+    return touched.Touched(touched.changed(touched.base(config.option.since))).distance
 
 
-def _named(config):
-    """Whether one test or one case is asked for, by its name."""
-    return any("::" in argument for argument in config.args)
+def pytest_sessionfinish(session):
+    """A process tells the first one what it took, since that does not collect."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["words"] = session.config.stash[WORDS]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    if not error and not node.config.stash[WORDS]:
+        node.config.stash[WORDS] = node.workeroutput["words"]
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    for line in config.stash[WORDS]:
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ that repo2docker makes: packages of ``apt.txt``, requirements, postBuild and sta
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
 import signal
@@ -33,15 +34,27 @@ class Image:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    @classmethod
-    def build(cls, folder: Path) -> Image:
-        """All steps up to postBuild."""
-        image = cls(folder)
-        _checked(["debootstrap", "--variant=minbase", f"--include={','.join(BASE)}", "bookworm", folder])
+    def install(self) -> None:
+        """The steps up to the packages of Python."""
+        _checked(["debootstrap", "--variant=minbase", f"--include={','.join(BASE)}", "bookworm", self.folder])
         for each in _MACHINE:
             if (Path("/") / each).exists():
-                _copy(Path("/") / each, folder / each)
-        image.run("useradd --create-home --uid 1000 --shell /bin/bash jovyan", user="root")
+                _copy(Path("/") / each, self.folder / each)
+        self.run("useradd --create-home --uid 1000 --shell /bin/bash jovyan", user="root")
+        self.fill()
+        packages = " ".join((ROOT / "binder" / "apt.txt").read_text().split())
+        self.run(f"apt-get -qq update && apt-get -qq install --yes --no-install-recommends {packages}", user="root")
+        self.run(f"mkdir -p {PYTHON} && chown -R jovyan {PYTHON} {HOME}", user="root")
+        self.run(f"python3 -m venv {PYTHON} && pip install -q --no-cache-dir -r binder/requirements.txt")
+
+    def fill(self) -> None:
+        """The project's files, as they are now and no others, where repo2docker puts them."""
+        home = self.folder / HOME[1:]
+        for old in home.iterdir():
+            if old.is_dir() and not old.is_symlink():
+                shutil.rmtree(old)
+            else:
+                old.unlink()
         kept = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             cwd=ROOT,
@@ -49,13 +62,14 @@ class Image:
             check=True,
         )
         for name in filter(None, kept.stdout.decode().split("\0")):
-            _copy(ROOT / name, folder / HOME[1:] / name)
-        packages = " ".join((ROOT / "binder" / "apt.txt").read_text().split())
-        image.run(f"apt-get -qq update && apt-get -qq install --yes --no-install-recommends {packages}", user="root")
-        image.run(f"mkdir -p {PYTHON} && chown -R jovyan {PYTHON} {HOME}", user="root")
-        image.run(f"python3 -m venv {PYTHON} && pip install -q --no-cache-dir -r binder/requirements.txt")
-        image.run("chmod +x binder/postBuild binder/start && ./binder/postBuild")
-        return image
+            if (ROOT / name).exists():
+                _copy(ROOT / name, home / name)
+        self.run(f"chown -R jovyan {HOME}", user="root")
+
+    def build(self) -> None:
+        """What repo2docker does when all is installed."""
+        self.fill()
+        self.run("chmod +x binder/postBuild binder/start && ./binder/postBuild")
 
     def command(self, words: str, user: str = "jovyan", alone: bool = False) -> list[str | Path]:
         """A command in this root: processes, devices and mounts of its own, which end with it; alone: without a network."""
@@ -120,13 +134,47 @@ def check() -> None:
 
 @contextlib.contextmanager
 def image():
-    """A built image, removed afterwards."""
+    """A built image, removed afterwards: what is installed lies below, and what the rest of the steps write above it."""
+    installed = _installed()
     folder = Path(tempfile.mkdtemp(prefix="binder-image-"))
-    folder.chmod(0o755)
+    layers = {name: folder / name for name in ("upper", "work", "root")}
+    for each in (folder, *layers.values()):
+        each.mkdir(exist_ok=True)
+        each.chmod(0o755)
+    options = f"lowerdir={installed},upperdir={layers['upper']},workdir={layers['work']}"
     try:
-        yield Image.build(folder)
+        _checked(["mount", "-t", "overlay", "overlay", "-o", options, layers["root"]])
+    except RuntimeError as error:
+        shutil.rmtree(folder)
+        raise parts.MissingError(f"no folder can be laid over another here ({error})") from None
+    try:
+        made = Image(layers["root"])
+        made.build()
+        yield made
     finally:
+        subprocess.run(["umount", layers["root"]], check=False)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _installed() -> Path:
+    """A root with all packages, made once for each state of the files that name them."""
+    names = ("binder/apt.txt", "binder/requirements.txt", "pyproject.toml", "tests/image.py")
+    state = hashlib.sha256(b"".join((ROOT / name).read_bytes() for name in names)).hexdigest()[:12]
+    folder = parts.CACHE / f"binder-{state}"
+    with parts.only_one("binder"):
+        if not folder.exists():
+            for old in parts.CACHE.glob("binder-*"):
+                if old.is_dir():
+                    shutil.rmtree(old)
+            new = Path(tempfile.mkdtemp(prefix="binder-new-", dir=parts.CACHE))
+            new.chmod(0o755)
+            try:
+                Image(new).install()
+                new.rename(folder)
+            except BaseException:
+                shutil.rmtree(new, ignore_errors=True)
+                raise
+    return folder
 
 
 class Limit:

@@ -24,6 +24,8 @@ import pytest
 POMS = Path(__file__).parent / "jars"
 CACHE = Path(platformdirs.user_cache_dir("stream-join-workbench-tests"))
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+QUICK_JAVA = "-XX:TieredStopAtLevel=1"
+"""For a Java that ends before its second compiler has paid for itself."""
 PASSWORD = "nobody knows it"  # noqa: S105 - of a server that lives as long as a test
 
 
@@ -115,7 +117,7 @@ class Broker:
         return str(self._folder / "server.properties")
 
     def _java(self, *words: str) -> subprocess.Popen[bytes]:
-        command = ["java", "-Xmx300m", "-XX:+UseSerialGC", "-cp", f"{self._jars}/*", *words]
+        command = ["java", "-Xmx300m", "-XX:+UseSerialGC", QUICK_JAVA, "-cp", f"{self._jars}/*", *words]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
         return subprocess.Popen(command, cwd=self._folder, **quiet)
 
@@ -159,7 +161,15 @@ def hdfs():
     folder = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="hdfs-"))
     details = folder / "details.json"
     words = ["-format", "-datanodes", "1", "-D", "dfs.replication=1", "-nnport", "0", "-writeDetails", details]
-    command = ["java", "-Xmx500m", f"-Dtest.build.data={folder}", "-cp", f"{jars('hdfs')}/*"]
+    command = [
+        "java",
+        "-Xmx500m",
+        "-XX:+UseSerialGC",
+        QUICK_JAVA,
+        f"-Dtest.build.data={folder}",
+        "-cp",
+        f"{jars('hdfs')}/*",
+    ]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
     manager = "org.apache.hadoop.test.MiniDFSClusterManager"
     running = subprocess.Popen([*map(str, [*command, manager, *words])], cwd=folder, **quiet)

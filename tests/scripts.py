@@ -32,7 +32,7 @@ def environment(folder, jars=(), **settings):
     """An environment whose Spark has these jars, starts quickly and is quiet."""
     found = [str(jar) for each in jars for jar in sorted(Path(each).glob("*.jar"))]
     archive = session.archive()
-    java = "-XX:+UseParallelGC -XX:TieredStopAtLevel=1" + (f" -XX:SharedArchiveFile={archive}" * archive.exists())
+    java = "-XX:+UseParallelGC" + (f" -XX:SharedArchiveFile={archive}" * archive.exists())
     lines = {
         "spark.master": "local[2]",
         "spark.ui.enabled": "false",

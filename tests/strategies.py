@@ -18,7 +18,7 @@ EARLY = 0  # around 1970 instead
 
 
 def in_parts(parts, examples, **given_strategies):
-    """A property in so many parts, each with so many examples of a seed of its own; a quick run takes one of them."""
+    """A property in so many parts, each with so many examples of a seed of its own; but for the nightly run one is drawn."""
 
     def decorate(test):
         steady = settings(
@@ -33,7 +33,8 @@ def in_parts(parts, examples, **given_strategies):
             seed(part)(steady(given(**given_strategies)(test)))()
 
         run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
-        return pytest.mark.sampled(1)(pytest.mark.parametrize("part", range(parts))(run))
+        run.pytestmark = list(getattr(test, "pytestmark", ()))
+        return pytest.mark.drawn(1)(pytest.mark.parametrize("part", range(parts))(run))
 
     return decorate
 

@@ -1,10 +1,11 @@
-"""The loop: which tests a quick run leaves out, and that CI runs all."""
+"""The commands of dev.py, and that CI runs the one of the README."""
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -12,32 +13,45 @@ sys.path.insert(0, str(ROOT))
 import dev  # noqa: E402 - a script beside the packages
 
 
-def test_ci_runs_every_test():
+def test_ci_runs_the_readme_s_command():
     assert (ROOT / ".ci" / "run").read_text().endswith("\nexec python3 dev.py test --all\n")
     for page in ("README.md", "CONTRIBUTING.md"):
         assert "python3 dev.py test --all" in (ROOT / page).read_text()
 
 
-def test_a_quick_run_leaves_out_what_the_markers_say(monkeypatch, pytestconfig):
-    registered = {line.split(":")[0].split("(")[0] for line in pytestconfig.getini("markers")}
-    assert (
-        set(re.findall(r"[a-z]+", dev.QUICK[1])) - {"not", "or"} == {"browser", "server", "engine", "slow"} < registered
-    )
+def test_each_command_names_its_tier(monkeypatch, pytestconfig):
     given = []
-    monkeypatch.setattr(dev, "run", lambda *words: given.append([str(word) for word in words]))
-    for words, expected in (
-        (["test", "-k", "interval"], [*dev.TWO, *dev.QUICK, "-k", "interval"]),
-        (["test", "--all", "-x"], [*dev.TWO, "-x"]),
+    monkeypatch.setattr(dev, "run", lambda *words, **_: given.append([str(word) for word in words]))
+    for words, tier, more in (
+        (["test", "-k", "interval"], "quick", ["-k", "interval"]),
+        (["test", "--changed", "--since", "HEAD~1"], "changed", ["--since", "HEAD~1"]),
+        (["test", "--all", "-x"], "all", ["-x"]),
     ):
         monkeypatch.setattr(sys, "argv", ["dev.py", *words])
         dev.test()
-        assert given[-1][1:] == ["-m", "pytest", *expected]
+        command = given[-1]
+        assert command[1 : 3 + len(dev.TWO)] == ["-m", "pytest", *dev.TWO]
+        assert command[command.index("--tier") + 1] == tier
+        assert 0 < float(command[command.index("--minutes") + 1]) <= dev.MINUTES
+        assert command[-len(more) :] == more
     assert [Path(words[0]).name for words in given[:4]] == ["ruff", "ruff", "mypy", "lint-imports"]
 
 
 def test_a_night_hunts_on_every_version_of_spark(monkeypatch):
     given = []
-    monkeypatch.setattr(dev, "run", lambda *words: given.append([str(word) for word in words]))
+    monkeypatch.setattr(dev, "run", lambda *words, **_: given.append([str(word) for word in words]))
     monkeypatch.setattr(sys, "argv", ["dev.py", "nightly"])
     dev.nightly()
     assert [words[-2:] for words in given if "--spark" in words] == [["--spark", "all"]]
+    assert {"nightly", "--every-kill", "--every-version"} <= set(given[-1])
+
+
+def test_the_index_of_the_tests_names_every_module_that_they_share():
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    modules = {each.stem for each in (ROOT / "tests").glob("*.py")} - {"conftest"}
+    assert [name for name in modules if f"`{name}`" not in page] == []
+
+
+def test_a_run_that_hangs_is_killed_and_says_so(monkeypatch):
+    with pytest.raises(SystemExit, match=r"had not ended after 0 minutes, and were killed"):
+        dev.run(sys.executable, "-c", "import time; time.sleep(60)", minutes=0.002)

@@ -86,7 +86,6 @@ def test_links_in_the_readme_lead_somewhere():
             assert link.startswith("https://") or (ROOT / link).exists(), link
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("file", refresh.PAGES, ids=lambda file: file.stem)
 def test_a_joins_page_is_what_the_workbench_gives(file, tmp_path, spark):
     """`python docs/refresh.py` brings the pages up to date."""

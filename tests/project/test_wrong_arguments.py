@@ -607,7 +607,6 @@ def test_arguments_that_are_right_are_taken(name, tmp_path, monkeypatch):
     _function(name)(**{each: value() if callable(value) else value for each, value in ARGUMENTS[name].items()})
 
 
-@pytest.mark.sampled(20)
 @pytest.mark.parametrize("name", [name for name in PUBLIC if ARGUMENTS.get(name)])
 def test_one_wrong_argument(name, hostile):
     faults = []

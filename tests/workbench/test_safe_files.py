@@ -44,7 +44,6 @@ WRITERS = {
 }
 
 
-@pytest.mark.sampled(25)
 @pytest.mark.parametrize("stranger", STRANGERS)
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_strangers_file_is_never_touched(run, tmp_path, writer, stranger):

@@ -33,7 +33,6 @@ def test_rows_come_back_as_they_went_in():
     assert repr(stream) == ("<Stream orders: 3 rows in 2 micro-batches, key 'id', time 'at', watermark '5 seconds'>")
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin", "America/New_York"])
 def test_time_zones_are_kept(spark, zone):
     at = FRAME["at"] if zone is None else FRAME["at"].dt.tz_localize("UTC").dt.tz_convert(zone)

@@ -97,7 +97,6 @@ KEYS = {
 }
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("keys", KEYS)
 @pytest.mark.parametrize("join", JOINS, ids=lambda join: f"{type(join).__name__} {getattr(join, 'how', '')}")
 def test_the_model_finds_keys_equal_where_spark_does(spark, join, keys):

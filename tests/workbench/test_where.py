@@ -87,7 +87,6 @@ def test_a_condition_that_every_pair_satisfies_changes_nothing(case, asked, late
         pd.testing.assert_frame_equal(same.rows, plain.rows)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("join", REAL, ids=lambda join: f"{type(join).__name__} {join.how}")
 def test_spark_does_as_the_model_says(spark, join):
     run = wb.run(join, *sides())
@@ -99,7 +98,6 @@ def test_spark_does_as_the_model_says(spark, join):
     assert set(run.rows.loc[told, "fate"]) == {"unmatched"}
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("join", [REAL[1], REAL[9], REAL[5]], ids=repr)
 def test_a_large_run_keeps_the_columns_that_are_asked_of(spark, join, monkeypatch):
     whole = wb.run(join, *sides())
@@ -110,7 +108,6 @@ def test_a_large_run_keeps_the_columns_that_are_asked_of(spark, join, monkeypatc
     pd.testing.assert_frame_equal(run.output, whole.output)
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("join", [REAL[3], REAL[8]], ids=repr)
 def test_the_script_gives_the_rows_of_the_run(spark, tmp_path, join):
     run = wb.run(join, *sides(late=0))

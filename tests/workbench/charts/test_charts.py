@@ -47,7 +47,6 @@ def shows_its_tables(drawing):
     return filled <= drawn_from(spec) <= known
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_charts_show_what_the_tables_hold(join):
     run = wb.preview(join, *generators.generate("orders_payments", events=20, rate=2, late=0.2, seed=3))
@@ -114,7 +113,6 @@ def test_two_thousand_rows_are_drawn_and_of_more_counts_that_add_up():
     assert many.charts.drawing("arrival").tables["rows"]["rows"].sum() == len(many.rows)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_a_moment_of_the_run_is_what_spark_held_then(ran, join):
     run = ran(join)
@@ -157,7 +155,6 @@ def test_charts_that_look_alike_share_a_layout():
 VIEWS = ("tracks", "timeline", "arrival", "late", "watermarks", "windows", "misses", "state", "keys")
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_every_view_of_every_join_can_be_drawn(join, capfd):
     left, right = generators.generate("orders_payments", events=150, rate=5, late=0.1, idle=("right", 0.4, 0.6), seed=3)
@@ -227,7 +224,6 @@ def test_views_of_an_empty_run_can_be_drawn(capfd):
         assert compiled_without_warning(getattr(run.charts, view)().to_dict(), capfd)
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("join", [JOINS[0], JOINS[3]], ids=repr)
 def test_views_of_many_rows_stay_small(join):
     run = wb.preview(join, *generators.generate("orders_payments", events=20_000, rate=500, late=0.3, seed=3))
@@ -238,7 +234,6 @@ def test_views_of_many_rows_stay_small(join):
             assert shows_its_tables(drawing)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_two_thousand_rows_a_side_are_drawn_in_less_than_two_megabytes(join):
     run = wb.preview(join, *generators.generate("orders_payments", events=2_000, rate=10, late=0.1, seed=3))

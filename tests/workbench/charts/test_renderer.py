@@ -24,7 +24,6 @@ JOINS = [
 ]
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_every_chart_is_drawn_by_the_vega_lite_of_jupyterlab_and_has_a_picture(join):
     run = wb.preview(join, *generators.generate("orders_payments", events=60, late=0.2, seed=5))

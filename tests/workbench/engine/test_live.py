@@ -67,7 +67,6 @@ def test_the_state_of_a_key_is_read_while_the_query_runs(spark):
     assert found["state_bytes"].sum() == pytest.approx(expected["state_bytes"].sum())
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_a_recording_of_a_live_query_gives_its_rows_again(spark, join):
     counts = []

@@ -32,7 +32,6 @@ def both(join, sides, monkeypatch, **more):
     return whole, wb.run(join, *sides, **more)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_all_that_is_told_is_as_of_a_whole_run(join, sides, monkeypatch):
     whole, run = both(join, sides, monkeypatch)

@@ -37,7 +37,6 @@ def folders():
     return {path for root in ("/dev/shm", tempfile.gettempdir()) for path in Path(root).glob(named)}
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_tables_have_the_columns_of_the_contract(ran, join):
     run = ran(join)
@@ -91,7 +90,6 @@ def test_runs_repeat(ran):
     assert runs[0].batches["watermark"].equals(runs[1].batches["watermark"])
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_hostile_names(spark, join):
     frame = pd.DataFrame(

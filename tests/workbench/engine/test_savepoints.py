@@ -19,7 +19,6 @@ def streams(batches=6):
     return generators.generate("orders_payments", events=60, seed=11, late=0.1, batches=batches)
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("join", "batch"), [(JOINS[0], 2), (JOINS[1], 4), (JOINS[2], 0)], ids=repr)
 def test_it_goes_on_where_the_savepoint_was_taken(spark, tmp_path, join, batch):
     run = wb.run(join, *streams())

@@ -37,7 +37,6 @@ def test_every_fix_matches_its_row_in_the_model(case):
             assert assignments.loc[assignments["row"] == row, "matched"].any(), (side, row, each)
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 @pytest.mark.parametrize("finish", [True, False])
 def test_fixes_run_again_on_spark_match_their_rows(spark, join, finish):

@@ -16,6 +16,7 @@ import helpers
 import pandas as pd
 import parts
 import pytest
+import tiers
 
 import workbench as wb
 from workbench import flink
@@ -124,22 +125,24 @@ def micros(text):
 
 
 @pytest.fixture(scope="module")
-def by_sql(pyflink, streams):
-    """What PyFlink plans for each case, and gives."""
-    cases = [statements(flink.sql(join, *streams[form])) for form, join in CASES]
+def by_sql(request, pyflink, streams):
+    """What PyFlink plans for each case that is taken, and gives."""
+    taken = [case for case in CASES if case in tiers.taken(request, "case")]
+    cases = [statements(flink.sql(join, *streams[form])) for form, join in taken]
     script = Path(__file__).parent / "flink_sql.py"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [pyflink, script], input=json.dumps(cases), capture_output=True, text=True, check=False, env=environment
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    return dict(zip(map(name_of, CASES), json.loads(done.stdout.splitlines()[-1]), strict=True))
+    return dict(zip(map(name_of, taken), json.loads(done.stdout.splitlines()[-1]), strict=True))
 
 
 def statements(text):
     return [each.strip() for each in text.strip().removesuffix(";").split(";\n")]
 
 
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_sql_gives_the_rows_of_the_definition(case, by_sql, streams):
     form, join = case
@@ -163,7 +166,6 @@ def test_sql_gives_the_rows_of_the_definition(case, by_sql, streams):
     assert helpers.reference.sort(found) == wanted(join, left, right)
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("join", [INTERVALS[3], WINDOWS[1], WINDOWS[7], WINDOWS[9], GROUPS[2], *AS_OF[1:3]], ids=repr)
 def test_the_run_on_spark_gives_the_same(join, streams, spark):
     run = wb.run(join, *streams["plain"])
@@ -173,6 +175,8 @@ def test_the_run_on_spark_gives_the_same(join, streams, spark):
 
 def test_flink_plans_its_own_joins(by_sql, streams):
     for case in CASES:
+        if name_of(case) not in by_sql:
+            continue
         form, join = case
         plan = by_sql[name_of(case)]["plan"]
         if isinstance(join, wb.CoGroup):
@@ -201,29 +205,31 @@ def compile_all(javac, pyflink, target, *words):
 
 
 @pytest.fixture(scope="module")
-def by_java(pyflink, javac, streams, tmp_path_factory):
-    """What the compiled jobs print, each in one micro cluster."""
+def by_java(request, pyflink, javac, streams, tmp_path_factory):
+    """What the compiled jobs of the cases that are taken print, each in one micro cluster."""
+    taken = [case for case in JAVA_CASES if case in tiers.taken(request, "case")]
     jars = f"{parts.flink_jars(pyflink)}/*"
     folder = tmp_path_factory.mktemp("java")
     name = flink.class_name(*streams["plain"])
-    for number, (form, join) in enumerate(JAVA_CASES):
+    for number, (form, join) in enumerate(taken):
         home = folder / f"job{number}"
         home.mkdir()
         (home / f"{name}.java").write_text(f"package job{number};\n\n{flink.java(join, *streams[form])}")
     shutil.copy(Path(__file__).parent / "FlinkJobs.java", folder)
     files = [str(each) for each in folder.rglob("*.java")]
     compile_all(javac, pyflink, folder / "classes", "-Xlint:all,-classfile,-processing", *files)
-    names = [f"job{number}.{name}" for number in range(len(JAVA_CASES))]
+    names = [f"job{number}.{name}" for number in range(len(taken))]
     opened = [f"--add-opens=java.base/{each}=ALL-UNNAMED" for each in ("java.util", "java.lang", "java.time")]
     done = subprocess.run(
-        ["java", "-Xmx1g", *opened, "-cp", f"{folder / 'classes'}:{jars}", "FlinkJobs", *names],
+        ["java", "-Xmx1g", parts.QUICK_JAVA, *opened, "-cp", f"{folder / 'classes'}:{jars}", "FlinkJobs", *names],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, "\n".join(re.findall("Caused by.*", done.stderr)) or done.stderr[-4000:]
     printed = re.split(r"^== job\d+\.\w+$", done.stdout, flags=re.M)[1:]
-    return dict(zip(map(name_of, JAVA_CASES), printed, strict=True))
+    return dict(zip(map(name_of, taken), printed, strict=True))
 
 
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("case", JAVA_CASES, ids=name_of)
 def test_the_datastream_job_compiles_and_gives_the_pairs(case, by_java, streams):
     form, join = case

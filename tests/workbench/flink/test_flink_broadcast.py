@@ -97,7 +97,16 @@ def jobs(pyflink, javac, tmp_path_factory):
 
         def run(*words):
             main = f"job.{driver.stem if driver else name}"
-            command = ["java", "-Xmx1g", *OPENED, "-cp", f"{folder / 'classes'}{os.pathsep}{jars}", main, *words]
+            command = [
+                "java",
+                "-Xmx1g",
+                parts.QUICK_JAVA,
+                *OPENED,
+                "-cp",
+                f"{folder / 'classes'}{os.pathsep}{jars}",
+                main,
+                *words,
+            ]
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
             assert done.returncode == 0, "\n".join(re.findall("Caused by.*", done.stderr)) or done.stderr[-4000:]
             return pairs(done.stdout)

@@ -12,8 +12,8 @@ from pathlib import Path
 import jobs
 import pandas as pd
 import pytest
+import strategies
 import written
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
@@ -458,7 +458,6 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
     ],
     ids=["RocksDB", "RocksDB changelog", "RocksDB format 3", "RocksDB format 4", "log of offsets 2"],
 )
-@pytest.mark.sampled(2)
 def test_state_in_every_form(spark, folder, tmp_path, settings):
     session = spark.newSession()
     for name, value in {"spark.sql.shuffle.partitions": "2", "spark.sql.streaming.minBatchesToRetain": "2"}.items():
@@ -611,10 +610,10 @@ def check_any_job(spark, asked):
             }
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(asked=jobs_in_any_spelling())
-def test_any_job_in_any_spelling(spark, asked):
-    check_any_job(spark, asked)
+@strategies.in_parts(10, 2, asked=jobs_in_any_spelling())
+@pytest.mark.usefixtures("spark")
+def test_any_job_in_any_spelling(asked):
+    check_any_job(wb.spark(), asked)
 
 
 def test_sources_are_read_no_more_than_is_needed(session, outer, folder, tmp_path, monkeypatch):

@@ -78,7 +78,7 @@ def test_without_late_rows_it_is_what_pandas_gives(case, join):
             assert found[n] == partner
 
 
-@strategies.in_parts(6, 5, case=strategies.cases(), join=strategies.as_of_joins)
+@strategies.in_parts(15, 2, case=strategies.cases(), join=strategies.as_of_joins)
 @pytest.mark.usefixtures("spark")
 def test_spark_does_as_the_model_says(case, join):
     comparison = replace(case, join=join).run().compare(every_state=True)

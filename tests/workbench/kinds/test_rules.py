@@ -50,7 +50,8 @@ def test_by_event_time_the_order_of_arrival_does_not_matter(case, seed):
     assert outcome(case) == outcome(replace(case, left=shuffled[0], right=shuffled[1]))
 
 
-@strategies.in_parts(6, 4, case=cases(delay="2 seconds"))
+@strategies.in_parts(12, 2, case=cases(delay="2 seconds"))
+@pytest.mark.usefixtures("spark")
 def test_spark_does_as_the_model_says(case):
     left, right = case.streams()
     if not (len(left) and len(right)):

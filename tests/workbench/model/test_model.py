@@ -27,13 +27,13 @@ def verified(run):
     return run
 
 
-@strategies.in_parts(15, 4, case=strategies.cases())
+@strategies.in_parts(20, 3, case=strategies.cases())
+@pytest.mark.usefixtures("spark")
 def test_model_and_spark_agree(case):
     run = verified(case.run())
     same_output(wb.preview(case.join, *case.streams(), finish=case.finish, policy=case.policy), run)
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 @pytest.mark.parametrize("policy", ["min", "max"])
 def test_generated_streams_agree(spark, join, policy):

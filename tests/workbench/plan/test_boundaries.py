@@ -53,7 +53,6 @@ def test_several_key_columns_of_different_names(spark):
     assert sorted(zip(groups["a"], groups["b"], strict=True)) == [("x", 1), ("x", 2), ("x", 3)]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "join",
     [

@@ -44,7 +44,6 @@ def sides():
     return stream(LEFT, "orders", "1 minute"), stream(RIGHT, "payments", "1 minute")
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("window", WINDOWS, ids=repr)
 def test_window_join(spark, window, how):
@@ -53,14 +52,12 @@ def test_window_join(spark, window, how):
     assert actual(wb.run(join, left, right)) == expected(join, left, right)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("window", WINDOWS, ids=repr)
 def test_cogroup(spark, window):
     left, right = sides()
     assert actual(wb.run(wb.CoGroup(window), left, right)) == expected(wb.CoGroup(window), left, right)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", HOWS)
 def test_interval_join(spark, how):
     join = wb.IntervalJoin("-2 seconds", "5 seconds", how=how)
@@ -68,7 +65,6 @@ def test_interval_join(spark, how):
     assert actual(wb.run(join, left, right)) == expected(join, left, right)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("lower", "upper"),
     [

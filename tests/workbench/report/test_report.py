@@ -115,7 +115,6 @@ def test_long_values_do_not_make_it_large(tmp_path):
     assert path.stat().st_size < MOST
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "join",
     [

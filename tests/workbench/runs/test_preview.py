@@ -18,7 +18,6 @@ JOINS = [
 ]
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_a_preview_is_what_the_run_gives(ran, join):
     run = ran(join)

@@ -59,7 +59,6 @@ def assert_same(loaded, run):
     assert len(loaded.against(run)) == 0
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_a_loaded_run_answers_as_the_run(ran, tmp_path, join):
     run = ran(join).named("baseline")

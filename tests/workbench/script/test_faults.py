@@ -24,6 +24,7 @@ from topics import drain, pour
 import workbench as wb
 
 pytestmark = pytest.mark.engine  # scripts in processes of their own
+KILLED = pytest.mark.family("killed and started again")
 JOIN = wb.IntervalJoin("-5 s", "5 s", how="left")
 
 
@@ -32,6 +33,7 @@ def undisturbed(spark):
     return wb.run(JOIN, *fault_lab.streams(12), finish=False)
 
 
+@KILLED
 def test_files_after_kills(undisturbed, kills, spark, tmp_path):
     steps = kills.of(fault_lab.STEPS, 3, 20)
     run = wb.run(JOIN, *fault_lab.streams(24), finish=False) if kills.every else undisturbed
@@ -42,6 +44,7 @@ def test_files_after_kills(undisturbed, kills, spark, tmp_path):
     assert plain(found) == rows_of(run), kills
 
 
+@KILLED
 @pytest.mark.parametrize("sink", ["postgresql", "postgresql-transaction"])
 def test_a_table_after_kills(undisturbed, kills, database, connectors, tmp_path, sink):
     run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
@@ -69,6 +72,7 @@ def test_a_table_after_kills(undisturbed, kills, database, connectors, tmp_path,
     assert plain(rows) == rows_of(run), kills
 
 
+@KILLED
 def test_a_topic_after_kills(undisturbed, kills, broker, connectors, tmp_path):
     run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
     file = scripts.job(run, tmp_path, sink="kafka")
@@ -86,6 +90,7 @@ def test_a_topic_after_kills(undisturbed, kills, broker, connectors, tmp_path):
     assert plain(found.values()) == rows_of(run), kills
 
 
+@KILLED
 def test_a_delta_table_after_kills(undisturbed, kills, delta, tmp_path):
     python, jars = delta
     run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
@@ -100,6 +105,7 @@ def test_a_delta_table_after_kills(undisturbed, kills, delta, tmp_path):
     assert plain(rows) == rows_of(run), kills
 
 
+@KILLED
 def test_an_iceberg_table_after_kills(undisturbed, kills, tmp_path):
     run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
     file = scripts.job(run, tmp_path, sink="iceberg")

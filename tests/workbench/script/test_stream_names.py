@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 
 import pandas as pd
@@ -69,7 +70,6 @@ def names_of_scripts():
 
 
 NAMES = [
-    *names_of_scripts(),
     "class",
     "None",
     "input",
@@ -82,11 +82,25 @@ NAMES = [
     "A-B",
     "made for",
 ]
-PAIRS = list(itertools.zip_longest(NAMES[::2], NAMES[1::2], fillvalue="b"))
 
 
-def test_there_are_names_to_try():
-    assert {"log", "run", "files", "time", "json", "write", "follow", "output", "F"} <= set(NAMES)
+@contextlib.contextmanager
+def unformatted():
+    """Formatting takes nearly all of the time, and changes no name."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("black.format_str", lambda text, mode: text)
+        yield
+
+
+@pytest.fixture(scope="module")
+def names():
+    """All names to try: those that scripts use, and those that are none of Python's."""
+    with unformatted():
+        return [*names_of_scripts(), *NAMES]
+
+
+def test_there_are_names_to_try(names):
+    assert {"log", "run", "files", "time", "json", "write", "follow", "output", "F"} <= set(names)
 
 
 def identifiers(text):
@@ -109,29 +123,25 @@ PLACES = (("files", "parquet", None), ("kafka", "kafka", "kafka"), ("files", "de
 
 
 @pytest.mark.parametrize("places", PLACES, ids=str)
-def test_a_script_is_the_same_whatever_its_streams_are_called(places, monkeypatch):
+def test_a_script_is_the_same_whatever_its_streams_are_called(places, names):
     """But for identifiers, of which no two become one: so no name of a stream hides one of the script's own."""
-    monkeypatch.setattr(
-        "black.format_str", lambda text, mode: text
-    )  # takes nearly all of the time, and changes no name
-
-    assert_the_same(lambda left, right: texts_of(JOINS[0], left, right, *places))
+    assert_the_same(names, lambda left, right: texts_of(JOINS[0], left, right, *places))
 
 
 @pytest.mark.parametrize("join", JOINS[1:], ids=repr)
-def test_a_join_is_the_same_whatever_its_streams_are_called(join, monkeypatch):
-    monkeypatch.setattr("black.format_str", lambda text, mode: text)
-    assert_the_same(lambda left, right: [render(join, left, right)])
+def test_a_join_is_the_same_whatever_its_streams_are_called(join, names):
+    assert_the_same(names, lambda left, right: [render(join, left, right)])
 
 
-def assert_the_same(texts):
+@unformatted()
+def assert_the_same(names, texts):
     """That the texts for two streams do not depend on what these are called."""
 
     def of(left, right):
         return [each for text in texts(named(left), named(right)) for each in identifiers(text)]
 
     neutral = of("neutral_one", "neutral_two")
-    for left, right in PAIRS:
+    for left, right in itertools.zip_longest(names[::2], names[1::2], fillvalue="b"):
         made = of(left, right)
         assert [kind for kind, _ in neutral] == [kind for kind, _ in made]
         pairs = {(one, other) for (_, one), (_, other) in zip(neutral, made, strict=True)}
@@ -141,7 +151,6 @@ def assert_the_same(texts):
 RUN = [("log", "run"), ("files", "None"), ("a b", "1"), ("é", "class"), ("time", "output"), ("left", "right")]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("left", "right"), RUN)
 def test_a_script_with_streams_of_these_names_runs(spark, tmp_path, left, right):
     run = wb.run(wb.IntervalJoin("0 s", "1 s", how="left"), named(left), named(right, "a"))

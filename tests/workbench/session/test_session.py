@@ -21,7 +21,6 @@ from workbench.session import memory
 MANY = generators.generate("orders_payments", events=22_000, rate=200, late=0.05, batches=4, seed=5)
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "join",
     [

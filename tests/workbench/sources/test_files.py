@@ -123,7 +123,6 @@ WRITERS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["parquet", "csv", "json"])
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), parts=st.lists(rows, min_size=1, max_size=2), typed=st.booleans())

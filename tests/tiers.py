@@ -1,0 +1,172 @@
+"""Which tests a run takes. A tier is a command of ``dev.py``: quick, changed, all, nightly.
+
+A *family* is a test function with all its cases, or several functions that name one (`family`). No tier but the quick one and that of a change leaves a family out: what
+a run does not take are cases of families that take long, and which ones it takes is drawn by the commit.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pytest
+from timing import Durations, family, split
+
+PARTS = ("browser", "server", "engine", "slow")
+"""Markers of tests that need more than Python and the tests' own Spark session."""
+SPARK = frozenset({"spark"})
+"""Fixtures that start the tests' Spark session."""
+
+
+class Test(Protocol):
+    """What a tier asks of a test; pytest's items have it."""
+
+    nodeid: str
+
+    def get_closest_marker(self, name: str) -> pytest.Mark | None: ...
+
+
+@dataclass(frozen=True)
+class Tier:
+    """How much of each family a run takes.
+
+    Attributes
+    ----------
+    family
+        Seconds that the cases of a family take; of a family that takes longer cases are drawn, at least one.
+    parts
+        Whether tests with real parts are among it.
+    spark
+        Whether all tests of the Spark session are, or one of each file.
+    """
+
+    family: float
+    parts: bool = True
+    spark: bool = True
+
+
+TIERS = {
+    "quick": Tier(family=1.5, parts=False, spark=False),
+    "changed": Tier(family=6.0),
+    "all": Tier(family=6.0),
+    "nightly": Tier(family=float("inf")),
+}
+CHANGED = 8 * 60.0
+"""Seconds that a run of what a change touches takes at most, by the table of durations and two processes."""
+WIDE = 15 * 60.0
+"""Seconds by which the whole run is longer at most, for all the cases of what a change touches."""
+PROCESSES = 2
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which tests a run takes, and what it says of the others."""
+
+    taken: set[str]
+    words: list[str]
+
+
+def choose(
+    tests: Sequence[Test], tier: str, seed: int, durations: Durations, distance: Callable[[str], float | None]
+) -> Choice:
+    """The tests that a tier takes.
+
+    Parameters
+    ----------
+    tests
+        All that were collected.
+    tier
+        Its name.
+    seed
+        Draws the cases.
+    durations
+        How long each took when it was last measured.
+    distance
+        How far a test's file is from what a change touches, in imports: 0 if the change is in the package that it tests, 1 if
+        that imports a module which changed; None if it has nothing to do with it.
+    """
+    if tier == "changed":
+        return _changed(tests, seed, durations, distance)
+    of_tier = [test for test in tests if TIERS[tier].parts or not any(map(test.get_closest_marker, PARTS))]
+    if not TIERS[tier].spark:
+        of_tier = _one_with_spark_a_file(of_tier, seed, durations)
+    taken = _drawn(of_tier, TIERS[tier], seed, durations)
+    words = [_said(f"{tier}: ", [test for test in tests if test.nodeid in taken], tests, durations)]
+    if tier == "all":
+        near = lambda file: (far := distance(file)) is not None and far <= 1  # noqa: E731
+        left_out = [test for test in tests if test.nodeid not in taken and near(split(test.nodeid)[0])]
+        more, beyond = _fitting(left_out, WIDE, durations, distance)
+        taken |= {test.nodeid for test in more}
+        if left_out:
+            words.append(_said("  the change touches, and the draw had left out: ", more, tests, durations))
+        if beyond:
+            words.append(_said("  left to the nightly run, for their time: ", beyond, tests, durations))
+    return Choice(taken, words)
+
+
+def _changed(tests: Sequence[Test], seed: int, durations: Durations, distance: Callable[[str], float | None]) -> Choice:
+    """The tests of what imports a change, the nearest first, as many as there is time for."""
+    near = [test for test in tests if distance(split(test.nodeid)[0]) is not None]
+    drawn = _drawn(near, TIERS["changed"], seed, durations)
+    some, beyond = _fitting([test for test in near if test.nodeid in drawn], CHANGED, durations, distance)
+    words = [_said("what imports the change: ", some, tests, durations)]
+    if beyond:
+        words.append(_said("  further away, and left to the whole run for their time: ", beyond, tests, durations))
+    return Choice({test.nodeid for test in some}, words)
+
+
+def _fitting(
+    tests: Iterable[Test], seconds: float, durations: Durations, distance: Callable[[str], float | None]
+) -> tuple[list[Test], list[Test]]:
+    """Those of the nearest files that take so long at most, and the others."""
+    some: list[Test] = []
+    beyond: list[Test] = []
+    spent = 0.0
+    for test in sorted(tests, key=lambda test: distance(split(test.nodeid)[0]) or 0):
+        spent += durations.seconds(test.nodeid)
+        (some if spent <= seconds * PROCESSES else beyond).append(test)
+    return some, beyond
+
+
+def _drawn(tests: Iterable[Test], tier: Tier, seed: int, durations: Durations) -> set[str]:
+    """Of each family the cases that the tier has time for."""
+    families: dict[tuple[str, str], list[Test]] = {}
+    for test in tests:
+        file, name = split(test.nodeid)
+        mark = test.get_closest_marker("family")
+        families.setdefault((file, mark.args[0] if mark else family(name)), []).append(test)
+    taken = set()
+    for cases in families.values():
+        cases.sort(key=lambda test: test.nodeid)
+        random.Random(f"{seed} {cases[0].nodeid}").shuffle(cases)
+        mark = cases[0].get_closest_marker("drawn")
+        most = mark.args[0] if mark and tier.family < float("inf") else len(cases)
+        spent = 0.0
+        for number, test in enumerate(cases):
+            spent += durations.seconds(test.nodeid)
+            if number and (spent > tier.family or number >= most):
+                break
+            taken.add(test.nodeid)
+    return taken
+
+
+def _one_with_spark_a_file(tests: Iterable[Test], seed: int, durations: Durations) -> list[Test]:
+    """The tests without Spark, and of each file one with it, drawn from those that take the least time."""
+    found: list[Test] = []
+    with_spark: dict[str, list[Test]] = {}
+    for test in tests:
+        if SPARK & set(getattr(test, "fixturenames", ())):
+            with_spark.setdefault(split(test.nodeid)[0], []).append(test)
+        else:
+            found.append(test)
+    for file, cases in with_spark.items():
+        cases.sort(key=lambda test: (durations.seconds(test.nodeid), test.nodeid))
+        found.append(random.Random(f"{seed} {file}").choice(cases[: 1 + len(cases) // 4]))
+    return found
+
+
+def _said(words: str, some: Sequence[Test], tests: Sequence[Test], durations: Durations) -> str:
+    minutes = sum(durations.seconds(test.nodeid) for test in some) / 60 / PROCESSES
+    return f"{words}{len(some):,} of {len(tests):,} tests, some {minutes:.1f} minutes by tests/durations.json"

@@ -1,0 +1,111 @@
+"""How long each test takes: the table in ``tests/durations.json``, and a command that tells a slow hour from a slow test."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import hashlib
+import json
+import multiprocessing
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TABLE = Path(__file__).with_name("durations.json")
+PHASES = ("setup", "call", "teardown")
+UNKNOWN = 1.0
+"""Seconds that a test is taken to last of which the table knows neither another case nor the file."""
+
+
+@dataclass
+class Durations:
+    """Seconds of setup, call and teardown of each test, by file and test, and of the calibration in the same run."""
+
+    calibration: float = 0.0
+    files: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path = TABLE) -> Durations:
+        if not path.exists():
+            return cls()
+        table = json.loads(path.read_text())
+        return cls(table["calibration"], table["files"])
+
+    def write(self, path: Path = TABLE) -> None:
+        """One line a test, so that a change of the table can be read."""
+        files = {
+            name: {test: [round(each, 2) for each in phases] for test, phases in sorted(tests.items())}
+            for name, tests in sorted(self.files.items())
+        }
+        lines = [
+            f" {json.dumps(name)}: {{\n"
+            + ",\n".join(f"  {json.dumps(test)}: {json.dumps(phases)}" for test, phases in tests.items())
+            + "\n }"
+            for name, tests in files.items()
+        ]
+        path.write_text(f'{{"calibration": {round(self.calibration, 2)}, "files": {{\n' + ",\n".join(lines) + "\n}}\n")
+
+    def add(self, nodeid: str, phase: str, seconds: float) -> None:
+        file, test = split(nodeid)
+        self.files.setdefault(file, {}).setdefault(test, [0.0, 0.0, 0.0])[PHASES.index(phase)] = seconds
+
+    def take(self, newer: Durations) -> None:
+        """What another run has measured, in place of what was known; files that are gone go."""
+        self.calibration = newer.calibration or self.calibration
+        for file, tests in newer.files.items():
+            self.files.setdefault(file, {}).update(tests)
+        root = Path(__file__).parents[1]
+        self.files = {file: tests for file, tests in self.files.items() if (root / file).exists()}
+
+    def seconds(self, nodeid: str) -> float:
+        """Of one test, its call alone; of one that is not known the mean of its family's cases, or else of its file's tests.
+
+        What a setup takes is left out: the first test to use a fixture bears its cost, whichever that is.
+        """
+        file, test = split(nodeid)
+        known = self.files.get(file, {})
+        if test in known:
+            return known[test][1]
+        name = family(test)
+        cases = [phases[1] for each, phases in known.items() if family(each) == name]
+        cases = cases or [phases[1] for phases in known.values()]
+        return sum(cases) / len(cases) if cases else UNKNOWN
+
+    def setups(self, file: str) -> float:
+        """What the fixtures of a file took."""
+        return sum(phases[0] + phases[2] for phases in self.files.get(file, {}).values())
+
+
+def split(nodeid: str) -> tuple[str, str]:
+    """A test's file, and its name in the file."""
+    file, _, test = nodeid.partition("::")
+    return file, test
+
+
+def family(test: str) -> str:
+    """A test's name without its case."""
+    return test.partition("[")[0]
+
+
+def calibrate() -> float:
+    """Seconds that a fixed piece of work takes on two processes at once: some 3 on an idle machine.
+
+    It has nothing of this project in it, so that a whole run's time can be read as so many times this.
+    """
+    begin = time.monotonic()
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        list(pool.map(_work, range(2)))
+    return time.monotonic() - begin
+
+
+def _work(number: int) -> int:
+    digest = str(number).encode()
+    table: dict[bytes, int] = {}
+    for count in range(900_000):
+        digest = hashlib.sha256(digest).digest()
+        table[digest[:3]] = table.get(digest[:3], 0) + count
+    return len(sorted(table.items(), key=lambda entry: entry[1]))
+
+
+if __name__ == "__main__":
+    print(f"{calibrate():.2f}")
