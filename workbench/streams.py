@@ -86,6 +86,9 @@ class Stream:
     newest_keyed
         The same, of the rows whose key is nowhere null: a join that drops rows with a null key first goes by these.
         None: as `newest`.
+    compared
+        Of a job that compares its keys by an expression, such as a cast, the values of these for each row, a column for
+        each of `key`. None: by the key columns as they are.
     """
 
     name: str
@@ -100,6 +103,7 @@ class Stream:
     arrivals: Arrivals | None = None
     newest: np.ndarray[Any, Any] | None = None
     newest_keyed: np.ndarray[Any, Any] | None = None
+    compared: pa.Table | None = None
 
     @classmethod
     def from_pandas(
@@ -679,7 +683,9 @@ def chosen(stream: Stream, newest: Newest | None, choice: Choice) -> Stream:
 
 def some_rows(stream: Stream, rows: np.ndarray[Any, Any]) -> Stream:
     """Some rows of a stream, by their places in rising order, in the micro-batches that they arrive in."""
-    return replace(stream, table=stream.table.take(rows), arrival=stream.arrival[rows], arrivals=None)
+    compared = None if stream.compared is None else stream.compared.take(rows)
+    taken = stream.table.take(rows)
+    return replace(stream, table=taken, arrival=stream.arrival[rows], arrivals=None, compared=compared)
 
 
 def check_stream(argument: str, stream: object) -> None:

@@ -13,7 +13,18 @@ from dataclasses import dataclass, replace
 
 from workbench.jobs.catalyst import Node, value
 
-__all__ = ["Bound", "Conjunct", "Linear", "bounds", "conjuncts", "equality", "linear", "replaced"]
+__all__ = [
+    "Bound",
+    "Compared",
+    "Conjunct",
+    "Linear",
+    "bounds",
+    "compared",
+    "conjuncts",
+    "equality",
+    "linear",
+    "replaced",
+]
 
 _SAME = frozenset(
     {"Alias", "CheckOverflow", "DatetimeSub", "KnownNotNull", "KnownNullable", "PreciseTimestampConversion"}
@@ -121,6 +132,38 @@ def equality(part: Node) -> tuple[Node, Node] | None:
     if left.kind != "AttributeReference" or right.kind != "AttributeReference":
         return None
     return left, right
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two expressions that are equal, each of one column: that column and the expression, of either side of ``=``.
+
+    Attributes
+    ----------
+    columns
+        The columns.
+    expressions
+        What is compared.
+    nulls_meet
+        Whether two nulls are equal (``<=>``).
+    """
+
+    columns: tuple[Node, Node]
+    expressions: tuple[Node, Node]
+    nulls_meet: bool
+
+
+def compared(part: Node) -> Compared | None:
+    """What a part of a condition says to be equal, each an expression of one column; None: it says something else."""
+    if part.kind not in ("EqualTo", "EqualNullSafe"):
+        return None
+    found: list[Node] = []
+    for each in part.children:
+        columns = {node.id: node for node in each.walk() if node.kind == "AttributeReference"}
+        if len(columns) != 1 or not bool(each.java.deterministic()):
+            return None
+        found += columns.values()
+    return Compared((found[0], found[1]), (part.children[0], part.children[1]), part.kind == "EqualNullSafe")
 
 
 def _widened(part: Node) -> Node:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, TooLargeError
@@ -30,6 +31,8 @@ __all__ = [
     "MOST_ROWS",
     "START",
     "Columns",
+    "Entered",
+    "Held",
     "arrival",
     "check_size",
     "columns",
@@ -81,6 +84,25 @@ class Columns:
     with_time: bool
 
 
+@dataclass(frozen=True)
+class Held:
+    """Rows of a side that a join held in state.
+
+    Attributes
+    ----------
+    table
+        Their columns, `BATCH`, `workbench.jobs.held.MATCHED` and `START`; what Spark did not keep is null.
+    columns
+        What they are; without the event time where Spark did not keep it, and the start of the window stands for it.
+    untimed
+        How many more there are that have no event time.
+    """
+
+    table: pa.Table
+    columns: Columns
+    untimed: int
+
+
 def columns(known: Understood, place: int) -> Columns:
     """The columns of a side, left (0) or right (1).
 
@@ -107,6 +129,28 @@ def columns(known: Understood, place: int) -> Columns:
     return Columns(tuple(names), (*names.values(), apart), key, apart, False)
 
 
+@dataclass(frozen=True)
+class Entered:
+    """The rows of a side that came to the join, in order, and those that left on the way.
+
+    Attributes
+    ----------
+    table
+        Their columns, `BATCH` (Spark's numbers) and `PLACE`.
+    left_at
+        For each the number of the step that took it out, and -1 where it came to the join.
+    steps
+        The steps, in words.
+    untimed
+        Those without an event time: the columns of the table.
+    """
+
+    table: pa.Table
+    left_at: np.ndarray[Any, Any]
+    steps: tuple[str, ...]
+    untimed: pa.Table
+
+
 def entered(
     spark: SparkSession,
     known: Understood,
@@ -115,8 +159,11 @@ def entered(
     choice: Choice,
     *,
     inner: Mapping[Node, DataFrame] | None = None,
-) -> pa.Table:
-    """The rows of a side that its plan gives to the join, in order, with `BATCH` (Spark's numbers) and `PLACE`.
+    clock: Mapping[int, int] | None = None,
+) -> Entered:
+    """The rows of a side that its plan gives to the join, and those that its filters take out.
+
+    Of a plan that fails on the rows that a filter takes out, those that come to the join only.
 
     Raises
     ------
@@ -125,19 +172,47 @@ def entered(
     QueryError
         If Spark fails to read them.
     """
+    steps = replay.Steps()
+    try:
+        table = _entered(spark, known, place, sources, choice, inner, clock, steps)
+    except QueryError:
+        steps = replay.Steps()
+        table = _entered(spark, known, place, sources, choice, inner, clock, None)
+    timed = pc.is_valid(table.column(columns(known, place).time))
+    came, untimed = table.filter(timed), table.filter(pc.invert(timed))
+    if replay.LEFT_AT not in table.column_names:
+        return Entered(came, np.full(came.num_rows, -1), (), untimed)
+    left_at = came.column(replay.LEFT_AT).fill_null(-1).to_numpy().astype(np.int64)
+    untimed = untimed.filter(pc.is_null(untimed.column(replay.LEFT_AT)))
+    parts = (each.drop_columns([replay.LEFT_AT]) for each in (came, untimed))
+    return Entered(next(parts), left_at, tuple(steps.words), next(parts))
+
+
+def _entered(
+    spark: SparkSession,
+    known: Understood,
+    place: int,
+    sources: Mapping[frozenset[int], DataFrame],
+    choice: Choice,
+    inner: Mapping[Node, DataFrame] | None,
+    clock: Mapping[int, int] | None,
+    steps: replay.Steps | None,
+) -> pa.Table:
     from pyspark.sql import functions as F
 
     mine = columns(known, place)
     time = None if mine.with_time else known.marks[place]
-    rows = replay.replayed(spark, known.join.children[place], sources, time, inner)
+    rows = replay.replayed(spark, known.join.children[place], sources, time, inner, steps=steps, clock=clock)
     every = tuple(known.inputs[place].columns)
-    rows = rows.toDF(*(f"c{each}" for each in every), BATCH, PLACE, *([] if mine.with_time else [replay.TIME]))
+    carried = [BATCH, PLACE, *([] if mine.with_time else [replay.TIME]), *([] if steps is None else [replay.LEFT_AT])]
+    rows = rows.toDF(*(f"c{each}" for each in every), *carried)
     if any(node.kind == "Expand" for node in known.join.children[place].walk()):  # a row for each of its windows
         rows = rows.dropDuplicates([BATCH, PLACE])
     shown = [F.col(f"c{each}").alias(name) for each, name in zip(mine.ids, mine.names, strict=False)]
     if not mine.with_time:
         shown.append(F.col(replay.TIME).alias(mine.time))
-    return _table(choice.of(rows.select(*shown, BATCH, PLACE), mine.key).sort(BATCH, PLACE), mine)
+    with_steps = [] if steps is None or not steps.words else [replay.LEFT_AT]
+    return _table(choice.of(rows.select(*shown, BATCH, PLACE, *with_steps), mine.key).sort(BATCH, PLACE))
 
 
 def survivors(
@@ -207,30 +282,38 @@ def needed(known: Understood, place: int, optimised: Node) -> list[str] | None:
 
 def held_before(
     spark: SparkSession, known: Understood, place: int, *, logs: Checkpoint, batch: int, choice: Choice
-) -> pa.Table:
+) -> Held:
     """The rows of a side that a join held after a micro-batch, once for each window that they are in.
 
-    With `BATCH`, `workbench.jobs.held.MATCHED` and `START`. Columns that Spark did not keep are null.
+    Spark keeps what is used above the join, so that the event time of a window join may not be among it.
     """
     from pyspark.sql import functions as F
 
     mine, side = columns(known, place), SIDES[place]
     rows = held.joined_rows(spark, logs.address, batch, side, operator=logs.operators.get(known.join))
     kept = kept_columns(known, place, rows.columns[:-1])
-    rows = rows.toDF(*(f"c{each}" for each in kept), held.MATCHED)
+    rows = rows.toDF(*(f"x{at}" if each is None else f"c{each}" for at, each in enumerate(kept)), held.MATCHED)
+    if mine.with_time and known.times[place] not in kept:
+        mine = replace(mine, with_time=False)
     types = dict(zip(known.inputs[place].columns, _fields(known, place), strict=True))
     shown = []
+    windows = (f"c{each}" for each in kept if each is not None and each not in mine.ids)
+    window = next(windows, None)
+    stands_in = F.lit(None) if window is None else F.col(f"{window}.start")  # which is in the same windows
     for each, name in zip(mine.ids, mine.names, strict=False):
-        known_column = F.col(f"c{each}") if each in kept else F.lit(None).cast(str(types[each].dataType().sql()))
-        shown.append(known_column.alias(name))
-    window = next((f"c{each}" for each in kept if each not in mine.ids), None)
-    if not mine.with_time:
-        if window is None:
-            raise QueryError(f"the state of the {side} side has neither an event time nor a window", "")
-        shown.append(F.col(f"{window}.start").alias(mine.time))  # which is in the same windows
+        column = stands_in if name == mine.time and not mine.with_time else F.lit(None)
+        column = F.col(f"c{each}") if each in kept else column.cast(str(types[each].dataType().sql()))
+        shown.append(column.alias(name))
+    if len(mine.names) > len(mine.ids):
+        shown.append(stands_in.cast("timestamp").alias(mine.time))
     start = F.lit(None).cast("long") if window is None else F.unix_micros(f"{window}.start")
     number = F.lit(batch).cast("long").alias(BATCH)
-    return _table(choice.of(rows.select(*shown, number, held.MATCHED, start.alias(START)), mine.key), mine)
+    chosen = choice.of(rows.select(*shown, number, held.MATCHED, start.alias(START)), mine.key)
+    if window is None and not mine.with_time:
+        return Held(_table(chosen.limit(0)), mine, chosen.count())
+    table = _table(chosen)
+    timed = table.filter(pc.is_valid(table.column(mine.time)))
+    return Held(timed, mine, table.num_rows - timed.num_rows)
 
 
 def each_once(join: Join, mine: Columns, rows: pa.Table) -> pa.Table:
@@ -267,8 +350,10 @@ def _fields(known: Understood, place: int) -> list[Any]:
     return list(known.join.children[place].java.schema().fields())
 
 
-def kept_columns(known: Understood, place: int, names: Sequence[str]) -> list[int]:
-    """The ids of the columns that are in state, by their names.
+def kept_columns(known: Understood, place: int, names: Sequence[str]) -> list[int | None]:
+    """The ids of the columns that are in state, by their names; None of one that Spark computes below the join.
+
+    Spark takes a field of a struct out below the join where that is all that is used above it.
 
     Raises
     ------
@@ -277,11 +362,16 @@ def kept_columns(known: Understood, place: int, names: Sequence[str]) -> list[in
     """
     mine = known.inputs[place]
     left = list(mine.columns.items())
-    found = []
+    found: list[int | None] = []
+    run = () if known.run is None else listed(known.run.children[place].java.output())
+    computed = {str(each.name()) for each in run if int(each.exprId().id()) not in mine.columns}
     for name in names:
         match = next((each for each in left if each[1] == name), None)
         if match is None and name == "window":  # as Spark calls it where it is renamed afterwards
             match = next((each for each in left if mine.origin(each[0]) in mine.windows), None)
+        if match is None and name in computed:
+            found.append(None)
+            continue
         if match is None:
             raise ArgumentError(
                 f"checkpoint: the state of its {SIDES[place]} side has a column {name!r}, which the {SIDES[place]} "
@@ -292,7 +382,7 @@ def kept_columns(known: Understood, place: int, names: Sequence[str]) -> list[in
     return found
 
 
-def _table(rows: DataFrame, mine: Columns) -> pa.Table:
+def _table(rows: DataFrame) -> pa.Table:
     """Rows in Arrow, columns of types that streams do not have as JSON."""
     from pyspark.sql import functions as F
 
@@ -300,9 +390,8 @@ def _table(rows: DataFrame, mine: Columns) -> pa.Table:
         F.col(quoted(each.name)) if in_arrow(each.dataType) else F.to_json(F.struct(quoted(each.name))).alias(each.name)
         for each in rows.schema.fields
     ]
-    rows = rows.select(*shown).where(F.col(quoted(mine.time)).isNotNull())
     try:
-        return rows.toArrow()
+        return rows.select(*shown).toArrow()
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise _unreadable(error) from None
 
@@ -322,7 +411,11 @@ def in_arrow(kind: Any) -> bool:
 
 
 def newest(
-    spark: SparkSession, optimised: Node, time: int | None, sources: Mapping[frozenset[int], DataFrame]
+    spark: SparkSession,
+    optimised: Node,
+    time: int | None,
+    sources: Mapping[frozenset[int], DataFrame],
+    clock: Mapping[int, int] | None = None,
 ) -> dict[int, tuple[int, int]] | None:
     """For each micro-batch (Spark's number) the newest event time where a watermark is set, and how many rows came.
 
@@ -334,7 +427,7 @@ def newest(
         The whole plan as Spark runs it, in which filters may have been pushed below the watermark.
     time
         The id of the event time.
-    sources
+    sources, clock
         As `workbench.jobs.replay.replayed` takes them.
 
     Returns
@@ -356,9 +449,13 @@ def newest(
         return None
     ids = [int(each.exprId().id()) for each in listed(node.children[0].java.output())]
     try:
-        rows = replay.replayed(spark, node.children[0], sources)
+        steps = replay.Steps() if any(each.kind == "Deduplicate" for each in node.children[0].walk()) else None
+        rows = replay.replayed(spark, node.children[0], sources, steps=steps, clock=clock)
     except replay.NotReplayable:
         return None
+    if steps is not None:
+        rows = rows.toDF(*(f"c{each}" for each in ids), BATCH, PLACE, replay.LEFT_AT)
+        rows = rows.where(F.col(replay.LEFT_AT).isNull()).drop(replay.LEFT_AT)
     rows = rows.toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     zoneless = dict(rows.dtypes)[f"c{time}"] == "timestamp_ntz"
     newest_time = F.expr(micros_of(f"max(c{time})", zoneless))

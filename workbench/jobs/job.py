@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from workbench.engine.cause import cause
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
@@ -19,7 +21,7 @@ from workbench.literals import Policy
 from workbench.model import Logged, Simulation
 from workbench.runs.result import Result
 from workbench.sources.choice import Choice
-from workbench.streams import Stream
+from workbench.streams import SIDES, Stream, some_rows
 from workbench.times import Span
 
 if TYPE_CHECKING:
@@ -125,6 +127,9 @@ class Job(Result):
                 "micro-batches are known: job.late, job.state(n), job.batches"
             )
 
+    def _check_fits(self) -> None:
+        self._check_understood()
+
     def changes(self, other: Result, by: Any = None) -> Changes:
         """What changed between this job and another one, or a run of its rows; as `Run.changes`.
 
@@ -165,11 +170,16 @@ class Job(Result):
     def recording(self) -> tuple[Stream, Stream]:
         """Both streams as they entered the join, for `workbench.run` and `workbench.tune` under other settings.
 
-        They have the micro-batches of the job, counted from 0, and its watermarks. What the join asks for beside equal
+        They have the micro-batches of the job, counted from 0, and its watermarks. Rows that the job takes out before
+        the join are left out. What the join asks for beside equal
         keys and times (`where`) is no part of ``job.join``: a run of it joins pairs that the job does not; `under`,
         `tune` and `advise` heed it.
         """
-        return self.left, self.right
+        gone = self.simulation.facts.gone
+        if gone is None:
+            return self.left, self.right
+        left, right = (some_rows(self.side(side), np.flatnonzero(~gone[side].rows)) for side in SIDES)
+        return left, right
 
     def under(
         self,
@@ -249,7 +259,7 @@ class Job(Result):
     def _rows(self) -> pd.DataFrame:
         from workbench.runs import explain
 
-        table = explain.rows(self.simulation, self.reasons)
+        table = explain.rows(self.simulation, explain.Reasons(self.simulation))
         if not self.is_understood:
             other = table["fate"] != "late"
             table.loc[other, "fate"] = None

@@ -38,8 +38,9 @@ from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
 from workbench.joins import IntervalJoin, Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
-from workbench.literals import SIDES
-from workbench.model import LONG_AGO, NOTHING, Logged, Micros, RowFacts, Simulation
+from workbench.literals import SIDES, Side
+from workbench.model import LONG_AGO, NOTHING, Gone, Logged, Micros, RowFacts, Simulation
+from workbench.runs.labels import counted, words_of
 from workbench.sources.choice import ALL, Choice, checked, with_width
 from workbench.streams import Stream
 from workbench.times import micros
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 __all__ = ["execution_of", "given", "is_query", "open_job", "operators_of", "session_of"]
 
 _TRIES = 3
+_DELAY = "spark.watermarkDelayMs"
+"""What Spark calls the delay in the metadata of a column that has a watermark."""
 _ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
 _STAND_IN = IntervalJoin("0 seconds", "0 seconds")
 """Which rows are late depends on no bounds: this stands for a join that was not understood."""
@@ -323,6 +326,8 @@ class _Side:
     arrival: Micros
     met: np.ndarray[Any, Any]
     filtered: np.ndarray[Any, Any] | None
+    gone: Gone
+    untimed: frozenset[str]
 
 
 def _of_taken(
@@ -347,20 +352,24 @@ def _of_taken(
     count = len(logs.batches)
     logged_marks = np.array([each.watermark for each in logs.batches], dtype=np.int64)
     marks = np.minimum.reduce([logged_marks, *(chains.passed_on(each) for each in before.values())])
-    run_join = understanding.as_it_runs(known.join, run) if known.join.kind == "Join" else None
+    clock = {each.number: each.started for each in logs.batches}
+    on_clock = replay.asks_the_clock(known.plan)  # of which an optimised plan has the time of now
+    run_join = None if known.join.kind != "Join" or on_clock else understanding.as_it_runs(known.join, run)
     made, newest = [], []
     for place, side in enumerate(SIDES):
-        seen = entering.newest(spark, run, known.marks[place], by_ids)
+        seen = entering.newest(spark, known.plan if on_clock else run, known.marks[place], by_ids, clock)
         if seen is not None and choice.takes_all:
             entering.check_size(sum(number for _, number in seen.values()), side)
         delay = micros(_sides(known)[place].watermark or timedelta(0))
         newest.append(_newest(seen, logs, marks, delay))
         plain = None if known.join.children[place] in before else run_join
-        rows, words = _rows(spark, known, place, logs, by_ids, choice, plain, unread, inner)
+        rows, words = _rows(spark, known, place, logs, by_ids, choice, plain, unread, inner, clock)
         made.append(rows)
         missing += words
     shown = entering.columns(known, 0), entering.columns(known, 1)
-    streams = [_stream(known, place, made[place], shown[place], count, newest[place]) for place in range(len(SIDES))]
+    streams = [
+        _stream(spark, known, place, made[place], shown[place], count, newest[place]) for place in range(len(SIDES))
+    ]
     late = marks.copy() if logs.settings.get(_ONE_WATERMARK) == "false" else np.concatenate([[0], marks[:-1]])
     if not from_start:
         late[0] = LONG_AGO
@@ -379,6 +388,7 @@ def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: resi
     """What is known of the rows beside their keys and times."""
     filtered = {side: each.filtered for side, each in zip(SIDES, made, strict=True) if each.filtered is not None}
     none = {side: np.zeros(len(each.arrival), dtype=bool) for side, each in zip(SIDES, made, strict=True)}
+    gone = {side: each.gone for side, each in zip(SIDES, made, strict=True)}
     padded = emission(join).padded
     unfit = {side: where.unfit(place) if side in padded else none[side] for place, side in enumerate(SIDES)}
     is_join = known.join.kind == "Join"
@@ -390,6 +400,21 @@ def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: resi
         nulls_meet=is_join and len(padded) == len(SIDES),
         retention=known.retention,
         join=known.description.join,
+        gone=gone if any(each.rows.any() for each in gone.values()) else None,
+        untimed={side: each.untimed for side, each in zip(SIDES, made, strict=True)},
+        never_late=_never_late(known),
+    )
+
+
+def _never_late(known: Understood) -> frozenset[Side]:
+    """The sides of which no column with a watermark enters the join that Spark runs, so that it drops no late row."""
+    if known.run is None or known.join.kind != "Join":
+        return frozenset()
+    outputs = {
+        side: catalyst.listed(child.java.output()) for side, child in zip(SIDES, known.run.children, strict=True)
+    }
+    return frozenset(
+        side for side, columns in outputs.items() if not any(each.metadata().contains(_DELAY) for each in columns)
     )
 
 
@@ -428,6 +453,7 @@ def _rows(
     run_join: Node | None,
     unread: Sequence[str],
     inner: Mapping[Node, DataFrame],
+    clock: Mapping[int, int],
 ) -> tuple[_Side, list[str]]:
     """A side's rows, and what is missing of them, a sentence each."""
     first, missing, side = logs.batches[0].number, [], SIDES[place]
@@ -441,31 +467,42 @@ def _rows(
         else None
     )
     filtered: list[np.ndarray[Any, Any]] = []
+    left_at: list[np.ndarray[Any, Any]] = []
+    steps: tuple[str, ...] = ()
+    untimed: frozenset[str] = frozenset()
     if first:
         if known.join.kind == "Join":
-            before = entering.held_before(spark, known, place, logs=logs, batch=first, choice=choice)
+            in_state = entering.held_before(spark, known, place, logs=logs, batch=first, choice=choice)
+            missing += _of_held(known, place, in_state, first)
             join = known.description.join or _STAND_IN
-            before = entering.each_once(join, shown, before)
+            before = entering.each_once(join, in_state.columns, in_state.table)
             flags = before.column(held.MATCHED).fill_null(False).to_numpy(zero_copy_only=False)
             met.append(flags & (not kind_of(join).windowed))  # with windows those it met are in state, too
             parts.append(before.drop_columns([held.MATCHED]))
             filtered.append(np.zeros(before.num_rows, dtype=bool))
+            left_at.append(np.full(before.num_rows, -1))
         else:
             before, words = _in_groups(spark, known, place, logs, choice)
             missing += words
             if before is not None:
                 met.append(np.zeros(before.num_rows, dtype=bool))
                 parts.append(before)
+                left_at.append(np.full(before.num_rows, -1))
     try:
-        entered = entering.entered(spark, known, place, by_ids, choice, inner=inner)
+        found = entering.entered(spark, known, place, by_ids, choice, inner=inner, clock=clock)
     except replay.NotReplayable as error:
         missing.append(f"the rows of the {side} side cannot be read again: there is {error}")
     else:
+        entered, steps = found.table, found.steps
+        if found.untimed.num_rows:
+            missing.append(_without_time(known, place, found.untimed))
+            untimed = frozenset(words_of(found.untimed, shown.key))
+        left_at.append(found.left_at)
         parts.append(entered.drop_columns([PLACE]))
         if needed is not None:
             filtered.append(_without(entered, needed))
         elif passed is not None:
-            filtered.append(~_among(entered, passed))
+            filtered.append(~_among(entered, passed) & (found.left_at < 0))
         met.append(np.zeros(entered.num_rows, dtype=bool))
     if not parts:
         raise QueryError(f"the job cannot be opened: {'; '.join(unread or missing)}", "")
@@ -473,7 +510,42 @@ def _rows(
     table = pa.concat_tables([each.cast(schema) for each in parts])
     arrival = entering.arrival(table, first)
     flags = None if passed is None and needed is None else np.concatenate(filtered)
-    return _Side(table.select(list(shown.names)), arrival, np.concatenate(met), flags), missing
+    gone = Gone(np.concatenate(left_at), steps)
+    return _Side(table.select(list(shown.names)), arrival, np.concatenate(met), flags, gone, untimed), missing
+
+
+def _of_held(known: Understood, place: int, found: entering.Held, batch: int) -> list[str]:
+    """What is not known of the rows of a side that were in state after a micro-batch, a sentence each."""
+    side, words = SIDES[place], []
+    if found.untimed:
+        words.append(
+            f"the state of the {side} side held {counted(found.untimed, 'row')} without an event time after "
+            f"micro-batch {batch}, the first that is kept: {'it is' if found.untimed == 1 else 'they are'} not listed"
+        )
+    asked = {part.id for each in known.rest for part in each.walk() if part.kind == "AttributeReference"}
+    lost = [
+        name
+        for each, name in zip(found.columns.ids, found.columns.names, strict=False)
+        if each in asked and found.table.num_rows and found.table.column(name).null_count == found.table.num_rows
+    ]
+    if lost:
+        words.append(
+            f"the state of the {side} side does not keep {', '.join(lost)}, which the condition compares: of the rows "
+            f"that it held after micro-batch {batch} it is not known which of their pairs satisfy it"
+        )
+    return words
+
+
+def _without_time(known: Understood, place: int, rows: pa.Table) -> str:
+    """What is said of the rows of a side that have no event time."""
+    described = _sides(known)[place]
+    count, name = counted(rows.num_rows, "row"), described.time or "its event time"
+    padded = known.run is None or SIDES[place] in emission(known.description.join or _STAND_IN).padded
+    becomes = "and stays in state for ever" if padded else "and meets no other"
+    return (
+        f"{count} of {described.name or SIDES[place]} {'has' if rows.num_rows == 1 else 'have'} no event time, as "
+        f"{name} is null: such a row is never late, {becomes}, and is not listed; look at how {name} is made"
+    )
 
 
 def _in_groups(
@@ -519,16 +591,27 @@ def _among(rows: pa.Table, others: pa.Table) -> np.ndarray[Any, Any]:
 
 
 def _stream(
-    known: Understood, place: int, rows: _Side, shown: entering.Columns, count: int, newest: Micros | None
+    spark: SparkSession,
+    known: Understood,
+    place: int,
+    rows: _Side,
+    shown: entering.Columns,
+    count: int,
+    newest: Micros | None,
 ) -> Stream:
     described = _sides(known)[place]
+    compared = residual.compared(spark, known, place, shown, rows.table)
+    table, others = rows.table, [name for name in shown.names if name != shown.time]
+    key = list(shown.key) or others[:1]  # of a join whose keys are not understood nothing is told that rests on them
+    if not key:
+        raise ArgumentError(f"joined: its {SIDES[place]} side has no column beside the event time")
     made = Stream.from_arrow(
-        rows.table,
+        table,
         described.name,
-        list(shown.key) or shown.time,
+        key,
         shown.time,
         described.watermark,
         arrival=rows.arrival,
         batch_count=count,
     )
-    return replace(made, newest=newest)
+    return replace(made, newest=newest, compared=compared)

@@ -235,9 +235,9 @@ def state_by_side(
     for place, side in enumerate(SIDES):
         state = held.joined_rows(spark, address, batch, side, operator=operator)
         ids = entering.kept_columns(known, place, state.columns[:-1])
-        state = state.toDF(*(f"c{each}" for each in ids), held.MATCHED)
+        state = state.toDF(*(f"x{at}" if each is None else f"c{each}" for at, each in enumerate(ids)), held.MATCHED)
         mine, join = known.inputs[place], known.description.join
-        window = next((f"c{each}" for each in ids if mine.origin(each) in mine.windows), None)
+        window = next((f"c{each}" for each in ids if each is not None and mine.origin(each) in mine.windows), None)
         time = f"c{known.times[place]}" if known.times[place] in ids else None
         oldest = f"{window}.end" if window is not None else time
         least = F.lit(None).cast("long") if oldest is None else F.unix_micros(F.min(F.col(oldest).cast("timestamp")))

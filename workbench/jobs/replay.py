@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.jobs.catalyst import Node, expressions, listed, seq
@@ -12,15 +12,35 @@ from workbench.jobs.sources import BATCH, PLACE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["IN_THE_WAY", "TIME", "NotReplayable", "alias", "frame", "ids", "renamed", "replayed"]
+__all__ = [
+    "IN_THE_WAY",
+    "LEFT_AT",
+    "TIME",
+    "NotReplayable",
+    "Steps",
+    "alias",
+    "asks_the_clock",
+    "frame",
+    "ids",
+    "renamed",
+    "replayed",
+]
 
 _PASSES_ON = frozenset(
-    {"Filter", "Generate", "Join", "ResolvedHint", "Sample", "SubqueryAlias", "Union", "View", "Window"}
+    {"Filter", "Generate", "Join", "Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"}
+    | {"Sample", "Sort", "SubqueryAlias", "Union", "View", "Window"}
 )
 """Operators that give all columns of their input, or of their inputs, further."""
 TIME = "__time"
 """The column with the event time of a row, as it was where its watermark is set."""
-_CARRIED = (BATCH, PLACE, TIME)
+LEFT_AT = "__left_at"
+"""The column with the number of the step (`Steps`) that takes a row out; null of one that goes on."""
+_CLOCKS = {"timestamp": "__now", "date": "__today", "timestamp_ntz": "__local_now"}
+"""By type the column with the time of a row's micro-batch, which is what a query gets that asks its clock."""
+_CARRIED = (BATCH, PLACE, TIME, LEFT_AT, *_CLOCKS.values())
+_ASKS_THE_CLOCK = {
+    "CurrentTimestamp": "timestamp", "Now": "timestamp", "CurrentDate": "date", "LocalTimestamp": "timestamp_ntz",
+}  # fmt: skip
 IN_THE_WAY = {
     "Aggregate": "an aggregation",
     "Deduplicate": "dropDuplicates",
@@ -29,8 +49,31 @@ IN_THE_WAY = {
 """Operators through which rows cannot be followed, as users call them."""
 
 
+_PASSES = "__passes"
+
+
 class NotReplayable(Exception):  # noqa: N818 - caught where it is turned into a sentence
     """A plan has an operator through which rows cannot be followed."""
+
+
+@dataclass
+class Steps:
+    """The operators of a plan that take rows out, in words, in the order in which they were met.
+
+    Rows are given on by them and marked in `LEFT_AT`, so that each can be told where it left.
+    """
+
+    words: list[str] = field(default_factory=list)
+
+    def number(self, words: str) -> int:
+        """The number of a step, which is new."""
+        self.words.append(words)
+        return len(self.words) - 1
+
+
+def asks_the_clock(plan: Node) -> bool:
+    """Whether a plan has an expression such as ``current_timestamp()``."""
+    return any(f'.{name}"' in plan.java.toJSON() for name in _ASKS_THE_CLOCK)
 
 
 def replayed(
@@ -39,6 +82,9 @@ def replayed(
     sources: Mapping[frozenset[int], DataFrame],
     time: int | None = None,
     inner: Mapping[Node, DataFrame] | None = None,
+    *,
+    steps: Steps | None = None,
+    clock: Mapping[int, int] | None = None,
 ) -> DataFrame:
     """What a part of a plan gives for rows that its sources gave.
 
@@ -55,18 +101,24 @@ def replayed(
         The id of an event time where its watermark is set, which is to be carried along; None: none is.
     inner
         Nodes of the plan whose rows are given, as those of a source are, in place of their sources; None: none.
+    steps
+        Takes the words of the operators that take rows out; these rows are then given, too. None: they are not.
+    clock
+        For each micro-batch its time in milliseconds since 1970-01-01 UTC, for a plan that asks its clock.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        The columns of the part, in order, and `BATCH` and `PLACE`; and `TIME`, if it was asked for.
+        The columns of the part, in order, and `BATCH` and `PLACE`; and `TIME`, if it was asked for; and `LEFT_AT` with
+        `steps`.
 
     Raises
     ------
     NotReplayable
         If there is an operator that is not understood, or a source that is not given.
     """
-    return frame(spark, _Plans(spark, sources, time, {} if inner is None else inner).rebuilt(plan))
+    plans = _Plans(spark, sources, time, {} if inner is None else inner, steps, clock if asks_the_clock(plan) else None)
+    return frame(spark, plans.whole(plan))
 
 
 def frame(spark: SparkSession, plan: Any) -> DataFrame:
@@ -85,6 +137,14 @@ class _Plans:
     sources: Mapping[frozenset[int], DataFrame]
     time: int | None
     inner: Mapping[Node, DataFrame]
+    steps: Steps | None
+    clock: Mapping[int, int] | None
+
+    def whole(self, node: Node) -> Any:
+        """A plan over what its sources gave, with its own columns and what was asked for."""
+        made = self.rebuilt(node)
+        carried = [each for each in self._carried(made) if each.name() not in _CLOCKS.values()]
+        return self._logical.Project(self._seq([*self._wanted(node, made), *carried]), made)
 
     def rebuilt(self, node: Node) -> Any:
         """A node over what its sources gave."""
@@ -96,7 +156,17 @@ class _Plans:
         if node.kind == "EventTimeWatermark":
             return self._timed(node, children[0])
         if node.kind == "Project":
-            return self._logical.Project(self._with(node.java.projectList(), self._carried(children[0])), children[0])
+            carried = self._carried(children[0])
+            columns = [self._timed_by(each, carried) for each in listed(node.java.projectList())]
+            return self._logical.Project(self._seq([*columns, *carried]), children[0])
+        if node.kind == "Filter":
+            condition = self._timed_by(node.java.condition(), self._carried(children[0]))
+            if self.steps is None:
+                return self._logical.Filter(condition, children[0])
+            passes = frame(self.spark, self._kept(children[0], condition))
+            return self._marked(children[0], passes, f"the filter {node.java.condition().sql()}")
+        if node.kind == "Deduplicate" and self.steps is not None:
+            return self._first_of_each(node, children[0])
         if node.kind == "Expand":
             carried = self._carried(children[0])
             lists = [self._with(each, carried) for each in listed(node.java.projections())]
@@ -122,18 +192,83 @@ class _Plans:
         carried = self._carried(made)
         if [each.exprId() for each in given[-len(carried) :]] == [each.exprId() for each in carried]:
             return made
-        wanted = [each.exprId() for each in listed(node.java.output())]
-        columns = [next(each for each in given if each.exprId().equals(one)) for one in wanted]
-        return self._logical.Project(self._seq([*columns, *carried]), made)
+        return self._logical.Project(self._seq([*self._wanted(node, made), *carried]), made)
+
+    def _wanted(self, node: Node, made: Any) -> list[Any]:
+        """The columns of a node in what was made of it."""
+        given, wanted = listed(made.output()), [each.exprId() for each in listed(node.java.output())]
+        return [next(each for each in given if each.exprId().equals(one)) for one in wanted]
 
     def _source(self, node: Node) -> Any:
+        from pyspark.sql import functions as F
+
         found = self.inner.get(node, self.sources.get(ids(node)))
         if found is None:
             raise NotReplayable(f"a source whose rows cannot be read again ({node.java.simpleString(3)[:80]})")
+        if self.steps is not None:
+            found = found.withColumn(LEFT_AT, F.lit(None).cast("int"))
+        if self.clock is not None:
+            moments = F.create_map(*(F.lit(each) for pair in self.clock.items() for each in pair))
+            now = F.timestamp_millis(moments[F.col(BATCH).cast("int")].cast("long"))
+            for kind, name in _CLOCKS.items():
+                found = found.withColumn(name, now.cast(kind))
         plan: Any = found._jdf.queryExecution().analyzed()
         given, wanted = listed(plan.output()), listed(node.java.output())
         aliases = [alias(self.spark._jvm, one, other) for one, other in zip(given, wanted, strict=False)]
         return self._logical.Project(self._seq([*aliases, *given[len(wanted) :]]), plan)
+
+    def _kept(self, made: Any, condition: Any) -> Any:
+        """A plan with one column more, `_PASSES`: whether a condition holds of each row."""
+        java = self.spark._jvm
+        new = java.org.apache.spark.sql.catalyst.expressions.NamedExpression.newExprId()
+        return self._logical.Project(self._seq([*listed(made.output()), renamed(java, condition, _PASSES, new)]), made)
+
+    def _marked(self, made: Any, passes: DataFrame, words: str) -> Any:
+        """A plan whose rows are marked in `LEFT_AT` where `_PASSES` does not hold, if they are not yet."""
+        from pyspark.sql import functions as F
+
+        if self.steps is None:
+            raise ValueError("rows are marked only where steps are asked for")
+        number = self.steps.number(words)
+        outputs = listed(made.output())
+        place = [str(each.name()) for each in outputs].index(LEFT_AT)
+        names = [f"c{at}" for at in range(len(outputs))]
+        frame_ = passes.toDF(*names, _PASSES)
+        goes = F.col(names[place]).isNull() & ~F.coalesce(F.col(_PASSES), F.lit(False))
+        marked = frame_.withColumn(names[place], F.when(goes, F.lit(number)).otherwise(F.col(names[place])))
+        plan: Any = marked.select(*names)._jdf.queryExecution().analyzed()
+        aliases = [
+            alias(self.spark._jvm, one, other) for one, other in zip(listed(plan.output()), outputs, strict=True)
+        ]
+        return self._logical.Project(self._seq(aliases), plan)
+
+    def _first_of_each(self, node: Node, made: Any) -> Any:
+        """``dropDuplicates``: the first row with equal columns goes on, by its micro-batch and place."""
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F
+
+        outputs = listed(made.output())
+        keys = {int(each.exprId().id()) for each in listed(node.java.keys())}
+        names = [f"c{at}" for at in range(len(outputs))]
+        by = {str(each.name()): name for each, name in zip(outputs, names, strict=True)}
+        equal = [name for each, name in zip(outputs, names, strict=True) if int(each.exprId().id()) in keys]
+        rows = frame(self.spark, made).toDF(*names)
+        order = Window.partitionBy(F.col(by[LEFT_AT]).isNull(), *equal).orderBy(by[BATCH], by[PLACE])
+        passes = rows.withColumn(_PASSES, F.row_number().over(order) == 1)
+        columns = ", ".join(str(each.name()) for each in listed(node.java.keys()))
+        return self._marked(made, passes, f"dropDuplicates, as a row with the same {columns} came before it")
+
+    def _timed_by(self, expression: Any, carried: list[Any]) -> Any:
+        """An expression whose ``current_timestamp()`` and the like are the time of the row's micro-batch."""
+        if self.clock is None:
+            return expression
+        asked = _ASKS_THE_CLOCK.get(str(expression.getClass().getSimpleName()))
+        if asked is not None:
+            return next(each for each in carried if each.name() == _CLOCKS[asked])
+        children = listed(expression.children())
+        if not children:
+            return expression
+        return expression.withNewChildren(self._seq([self._timed_by(each, carried) for each in children]))
 
     def _carried(self, plan: Any) -> list[Any]:
         found = {each.name(): each for each in listed(plan.output())}

@@ -20,7 +20,7 @@ from workbench.model import Micros
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Residual"]
+__all__ = ["Residual", "compared"]
 
 _NUMBERS = ("__left_row", "__right_row")
 
@@ -97,25 +97,12 @@ class Residual:
         self._asked = asked_all[order]
 
     def _side(self, place: int, rows: Micros) -> DataFrame:
-        """Some rows of a side with their numbers, the columns that the condition has under the ids it knows them by."""
-        from pyspark.sql import functions as F
-
-        java: Any = self._spark._jvm
-        shown, asked_for = self._shown[place], _columns_of(self._known.rest)
-        attributes = {int(each.exprId().id()): each for each in listed(self._known.join.children[place].java.output())}
-        columns = [each for each in shown.ids if each in asked_for]
-        names = [f"c{each}" for each in columns]
-        table = self._tables[place]
-        values = [table.column(shown.names[shown.ids.index(each)]).take(rows) for each in columns]
-        numbered = pa.table([*values, pa.array(rows, pa.int64())], names=[*names, _NUMBERS[place]])
-        types = [str(attributes[each].dataType().sql()) for each in columns]
-        typed = [F.col(name).cast(kind).alias(name) for name, kind in zip(names, types, strict=True)]
-        frame = self._spark.createDataFrame(numbered).select(*typed, _NUMBERS[place])
-        plan: Any = frame._jdf.queryExecution().analyzed()
-        *given, number = listed(plan.output())
-        aliases = [replay.alias(java, one, attributes[each]) for one, each in zip(given, columns, strict=True)]
-        project = java.org.apache.spark.sql.catalyst.plans.logical.Project(seq(java, [*aliases, number]), plan)
-        return replay.frame(self._spark, project)
+        """Some rows of a side with their numbers and the columns that the condition has."""
+        table = self._tables[place].take(rows)
+        plan = _under_ids(
+            self._spark, self._known, place, self._shown[place], table, rows, _columns_of(self._known.rest)
+        )
+        return replay.frame(self._spark, plan)
 
     def _filtered(self, asked: DataFrame, parts: Sequence[Node]) -> DataFrame:
         java: Any = self._spark._jvm
@@ -123,6 +110,65 @@ class Residual:
         for each in parts:
             plan = java.org.apache.spark.sql.catalyst.plans.logical.Filter(each.java, plan)
         return replay.frame(self._spark, plan)
+
+
+def compared(spark: SparkSession, known: Understood, place: int, shown: Columns, table: pa.Table) -> pa.Table | None:
+    """The values by which the keys of a side are compared, asked of Spark; None: they are the key columns' own.
+
+    Of keys of which two nulls are equal they are texts, so that null is one of them.
+    """
+    if not known.compared:
+        return None
+    java: Any = spark._jvm
+    pairs = [each[place] for each in known.keys]
+    asked = [None if one is None else one.expressions[place] for one in known.compared]
+    plan = _under_ids(spark, known, place, shown, table, np.arange(table.num_rows), set(pairs))
+    attributes = {int(each.exprId().id()): each for each in listed(plan.output())}
+    number = next(each for each in listed(plan.output()) if each.name() == _NUMBERS[place])
+    named = []
+    for at, (column, one) in enumerate(zip(pairs, asked, strict=True)):
+        new = java.org.apache.spark.sql.catalyst.expressions.NamedExpression.newExprId()
+        named.append(replay.renamed(java, attributes[column] if one is None else one.java, f"k{at}", new))
+    project = java.org.apache.spark.sql.catalyst.plans.logical.Project(seq(java, [*named, number]), plan)
+    frame = replay.frame(spark, project)
+    columns = [
+        f"coalesce(concat('=', cast(k{at} as string)), 'null') AS k{at}" if one and one.nulls_meet else f"k{at}"
+        for at, one in enumerate(known.compared)
+    ]
+    try:
+        found: pa.Table = frame.selectExpr(*columns, _NUMBERS[place]).sort(_NUMBERS[place]).toArrow()
+    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+        raise QueryError(
+            f"the keys of the {SIDES[place]} side could not be asked of Spark: {cause(error)}", str(error)
+        ) from None
+    return found.drop_columns([_NUMBERS[place]])
+
+
+def _under_ids(
+    spark: SparkSession,
+    known: Understood,
+    place: int,
+    shown: Columns,
+    table: pa.Table,
+    numbers: Micros,
+    wanted: set[int],
+) -> Any:
+    """A plan of the rows of a side with some columns under the ids that the join knows them by, and their numbers."""
+    from pyspark.sql import functions as F
+
+    java: Any = spark._jvm
+    attributes = {int(each.exprId().id()): each for each in listed(known.join.children[place].java.output())}
+    columns = [each for each in shown.ids if each in wanted]
+    names = [f"c{each}" for each in columns]
+    values = [table.column(shown.names[shown.ids.index(each)]) for each in columns]
+    numbered = pa.table([*values, pa.array(numbers, pa.int64())], names=[*names, _NUMBERS[place]])
+    types = [str(attributes[each].dataType().sql()) for each in columns]
+    typed = [F.col(name).cast(kind).alias(name) for name, kind in zip(names, types, strict=True)]
+    frame = spark.createDataFrame(numbered).select(*typed, _NUMBERS[place])
+    plan: Any = frame._jdf.queryExecution().analyzed()
+    *given, number = listed(plan.output())
+    aliases = [replay.alias(java, one, attributes[each]) for one, each in zip(given, columns, strict=True)]
+    return java.org.apache.spark.sql.catalyst.plans.logical.Project(seq(java, [*aliases, number]), plan)
 
 
 def _columns_of(parts: Sequence[Node]) -> set[int]:

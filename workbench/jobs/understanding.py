@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import wrong
 from workbench.jobs import catalyst, conditions, explained, groups, sides
 from workbench.jobs.catalyst import Node
-from workbench.jobs.conditions import Bound, Conjunct
+from workbench.jobs.conditions import Bound, Compared, Conjunct
 from workbench.jobs.description import Description, SideDescription
 from workbench.jobs.explained import Explained
 from workbench.jobs.groups import Groups
@@ -75,6 +75,10 @@ class Understood:
         without one keeps them for ever. None of other joins, and where the plan has several.
     groups
         Of a join that is written as groups, these.
+    run
+        The join as Spark runs it, after its optimizer; None where it was not found.
+    compared
+        For each of `keys` how it is compared, where that is not as the columns are: left and right. Empty: all are.
     """
 
     description: Description
@@ -87,6 +91,8 @@ class Understood:
     rest: tuple[Node, ...] = ()
     retention: dict[Side, int] | None = None
     groups: Groups | None = None
+    run: Node | None = None
+    compared: tuple[Compared | None, ...] = ()
 
 
 def describe(joined: DataFrame) -> Description:
@@ -225,6 +231,11 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: 
     retention = _retention(spark, optimised[0], times) if derived else None
     notes += [_KEPT.format(side) for side in SIDES if kind and retention is not None and side not in retention]
     notes += _of_days(spark, read, found)
+    notes += [
+        f"keys are compared as {' = '.join(str(each.java.sql()) for each in one.expressions)}"
+        + (", and two nulls are equal" if one.nulls_meet else "")
+        for one in read.compared.values()
+    ]
     described = [
         _side(side, inputs[side], [pair[place] for pair in read.keys], times[side]) for place, side in enumerate(SIDES)
     ]
@@ -240,6 +251,8 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: 
         (marks[0], marks[1]),
         tuple(read.rest),
         retention,
+        run=optimised[0] if len(optimised) == 1 else None,
+        compared=tuple(read.compared.get(pair) for pair in read.keys) if read.compared else (),
     )
 
 
@@ -430,11 +443,12 @@ class _Condition:
     windows: list[tuple[int, int]]
     bounds: list[Bound]
     rest: list[Node]
+    compared: dict[tuple[int, int], Compared]
 
     @classmethod
     def of(cls, found: list[Conjunct], inputs: dict[Side, sides.Input], times: dict[Side, int | None]) -> _Condition:
         left, right = (inputs[side] for side in SIDES)
-        read = cls([], [], [], [])
+        read = cls([], [], [], [], {})
         for each in found:
             understood = [read.take(part, left, right, times) for part in each.parts]
             if not all(understood):
@@ -451,12 +465,23 @@ class _Condition:
             self.windows.append(pair)
         elif pair and pair not in self.keys:
             self.keys.append(pair)
-        return bool(limits or pair)
+        if limits or pair:
+            return True
+        found = _derived(part, left, right, times)
+        if found is None:
+            return False
+        pair = (found.columns[0].id or 0, found.columns[1].id or 0)
+        if pair in self.keys:
+            return False
+        self.keys.append(pair)
+        self.compared[pair] = found
+        return True
 
     def with_filters(self, more: _Condition) -> _Condition:
         """With what a filter after the join says of both sides; what else it says is a filter of the join's output."""
         keys = [each for each in more.keys if each not in self.keys]
-        return _Condition(self.keys + keys, self.windows + more.windows, self.bounds + more.bounds, self.rest)
+        compared = {pair: each for pair, each in more.compared.items() if pair in keys} | self.compared
+        return _Condition(self.keys + keys, self.windows + more.windows, self.bounds + more.bounds, self.rest, compared)
 
 
 def _is_of(limit: Bound, left: sides.Input, right: sides.Input, times: dict[Side, int | None]) -> bool:
@@ -483,6 +508,25 @@ def _pair(part: Node, left: sides.Input, right: sides.Input) -> tuple[int, int] 
     if one in left.columns and other in right.columns:
         return one, other
     return (other, one) if other in left.columns and one in right.columns else None
+
+
+def _derived(part: Node, left: sides.Input, right: sides.Input, times: dict[Side, int | None]) -> Compared | None:
+    """Expressions of a column of each side that are equal, that of the left side first; not of the event times."""
+    found = conditions.compared(part)
+    if found is None:
+        return None
+    one, other = (column.id for column in found.columns)
+    if one in right.columns and other in left.columns:
+        one, other = other, one
+        found = replace(found, columns=found.columns[::-1], expressions=found.expressions[::-1])
+    if one not in left.columns or other not in right.columns:
+        return None
+    of_time = any(
+        time is not None and mine.origin(column) == mine.origin(time)
+        for mine, column, time in ((left, one, times["left"]), (right, other, times["right"]))
+    )
+    of_window = left.origin(one) in left.windows or right.origin(other) in right.windows
+    return None if of_time or of_window else found
 
 
 def _times(inputs: dict[Side, sides.Input], found: list[Conjunct]) -> tuple[dict[Side, int | None], list[str]]:

@@ -60,9 +60,9 @@ def _state(
     last = logs.batches[-1].number
     model, found = [], []
     for place, side in enumerate(SIDES):
-        state = entering.held_before(spark, known, place, logs=logs, batch=last, choice=choice)
-        shown = entering.columns(known, place)
-        compared = shown.names if shown.with_time else shown.names[:-1]
+        held = entering.held_before(spark, known, place, logs=logs, batch=last, choice=choice)
+        shown, state = held.columns, held.table
+        compared = [name for name in shown.names if shown.with_time or name != shown.time]
         kept = [name for name in compared if state.column(name).null_count < len(state)]
         rows = simulation.outcome.held_after(last - simulation.first, side)
         table = simulation.side(side).table.take(rows["row"].to_numpy()).select(kept)

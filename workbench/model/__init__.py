@@ -15,7 +15,7 @@ from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome, keys_present, on_time, present
 from workbench.model._outputs import Outputs, members
 from workbench.model._rules import in_force_on_time, rule_versions
-from workbench.model._shared import Condition, RowFacts, Shared
+from workbench.model._shared import Condition, Gone, RowFacts, Shared
 from workbench.model._simulate import common_delay, complete, drop_counts, replay, simulate
 from workbench.model._simulation import Simulation, checked_batch, is_index
 from workbench.model._watermarks import (
@@ -42,6 +42,7 @@ __all__ = [
     "OPERATORS",
     "Condition",
     "FlinkRules",
+    "Gone",
     "Logged",
     "Met",
     "Micros",

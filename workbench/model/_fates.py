@@ -37,7 +37,8 @@ def _side(outcome: Outcome, side: Side) -> pd.DataFrame:
     row = mine["row"]
     tally = {"all": np.bincount(row, minlength=count)}
     tally |= {name: np.bincount(row[mine[name]], minlength=count) for name in ("late", "matched")}
-    waits = ((mine["evicted_in"] >= end) | mine.get("waits", False)) & ~mine["late"] & ~mine["filtered"]
+    stays = mine["held"] & (mine["evicted_in"] >= end)  # a row that is padded at once is never stored
+    waits = (stays | mine.get("waits", False)) & ~mine["late"] & ~mine["filtered"]
     code = np.full(count, _CODES["unmatched"], dtype=np.int8)
     code[row[waits]] = _CODES["pending"]
     code[(tally["late"] > 0) & (tally["late"] == tally["all"])] = _CODES["late"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -76,6 +76,31 @@ Flags = Mapping[Side, Any]
 
 
 @dataclass(frozen=True, eq=False)
+class Gone:
+    """Which rows of a side left on their way into the join.
+
+    Attributes
+    ----------
+    at
+        For each row the number of the step that took it out; -1 of one that came to the join.
+    steps
+        The steps, in words, such as ``the filter (amount > 20)``.
+    """
+
+    at: Micros
+    steps: tuple[str, ...]
+
+    @property
+    def rows(self) -> Any:
+        """Whether each row left."""
+        return self.at >= 0
+
+    def of(self, rows: Micros) -> Gone:
+        """The same of some of the rows."""
+        return replace(self, at=self.at[rows])
+
+
+@dataclass(frozen=True, eq=False)
 class RowFacts:
     """What is known of the rows of a job beside their keys and times.
 
@@ -99,6 +124,12 @@ class RowFacts:
         None: as the kind of join says.
     join
         The job's join, if that is known.
+    gone
+        The rows that left on their way into the join, under whatever settings, and what took each out; None: none did.
+    untimed
+        Per side the keys, as text, of rows without an event time, which are not among the rows.
+    never_late
+        The sides whose rows Spark never drops as late, as no event time of theirs enters the join that it runs.
     """
 
     where: Condition | None = None
@@ -108,6 +139,9 @@ class RowFacts:
     nulls_meet: bool = False
     retention: Mapping[Side, int] | None = None
     join: Join | None = None
+    gone: Mapping[Side, Gone] | None = None
+    untimed: Mapping[Side, frozenset[str]] = field(default_factory=dict)
+    never_late: frozenset[Side] = frozenset()
 
     def under(self, join: Join) -> RowFacts:
         """What of it holds under a join: `retention` is of the job's own, the filters are of its ``how``."""
@@ -115,7 +149,7 @@ class RowFacts:
             return self
         if how_of(join) == how_of(self.join) and kind_of(join).operator is kind_of(self.join).operator:
             return replace(self, retention=None)
-        return RowFacts(self.where, self.met)
+        return RowFacts(self.where, self.met, gone=self.gone, untimed=self.untimed, never_late=self.never_late)
 
     def of(self, rows: Mapping[Side, Micros]) -> RowFacts:
         """The same of some of the rows, which are numbered anew in the order in which they are given."""
@@ -124,7 +158,9 @@ class RowFacts:
             return None if flags is None else {side: flags[side][rows[side]] for side in SIDES}
 
         where = None if self.where is None else _Renumbered(self.where, rows["left"], rows["right"])
-        return replace(self, where=where, met=some(self.met), filtered=some(self.filtered), unfit=some(self.unfit))
+        gone = None if self.gone is None else {side: each.of(rows[side]) for side, each in self.gone.items()}
+        met, filtered, unfit = (some(each) for each in (self.met, self.filtered, self.unfit))
+        return replace(self, where=where, met=met, filtered=filtered, unfit=unfit, gone=gone)
 
 
 class Shared:

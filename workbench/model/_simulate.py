@@ -74,12 +74,14 @@ def complete(join: Join, left: Stream, right: Stream, shared: Shared | None = No
 
 def replay(join: Join, marks: Watermarks, shared: Shared, spark: SparkFacts) -> Outcome:
     """What comes out of the rows in `shared` under these watermarks, whatever rows they come from."""
-    sides, facts, drops_late = {}, shared.rows.under(join), kind_of(join).drops_late
+    sides, facts = {}, shared.rows.under(join)
     for side, filtered in zip(SIDES, kind_of(join).drops_null_keys(join), strict=True):
         mine = shared.assignments(join, side).copy(deep=False)
         row, key, end, batch = (mine[name].to_numpy() for name in ("row", "key", "end", "batch"))
         gone = facts.filtered[side][row] if facts.filtered is not None else (key < 0) & filtered
-        mark = marks.late[batch]
+        if facts.gone is not None:
+            gone = gone | facts.gone[side].rows[row]
+        mark, drops_late = marks.late[batch], kind_of(join).drops_late and side not in facts.never_late
         mine["filtered"], mine["watermark"] = gone, mark
         mine["late"] = (end <= mark) & ~gone if drops_late else np.zeros(len(mine), dtype=bool)
         sides[side] = mine

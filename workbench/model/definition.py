@@ -61,13 +61,14 @@ def key_codes(left: Stream, right: Stream) -> tuple[np.ndarray[Any, Any], np.nda
 
     Keys that cannot be compared, as there may be where rows meet others of any key, are never equal.
     """
-    if not _comparable(left, right):
+    if left.compared is not None and right.compared is not None:
+        keys = [(mine, theirs) for mine, theirs in zip(left.compared.columns, right.compared.columns, strict=True)]
+    elif _comparable(left, right):
+        keys = [(left.table[mine], right.table[theirs]) for mine, theirs in zip(left.key, right.key, strict=True)]
+    else:
         mine, theirs = (key_codes(each, each)[0] for each in (left, right))
         return mine, np.where(theirs < 0, theirs, theirs + len(left))
-    columns = [
-        _column_codes(left.table.column(mine), right.table.column(theirs))
-        for mine, theirs in zip(left.key, right.key, strict=True)
-    ]
+    columns = [_column_codes(mine, theirs) for mine, theirs in keys]
     codes, count = columns[0]
     missing = codes == count
     for part, count in columns[1:]:

@@ -12,6 +12,7 @@ from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, other_side
 from workbench.model import Micros, Shared, Simulation, complete
 from workbench.model.ordering import along_keys, among, order
+from workbench.runs import partners
 from workbench.streams import Stream, some_rows
 
 __all__ = ["causes", "had_partner", "kept_apart", "nearest_distance"]
@@ -31,9 +32,8 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
     kind, table = kind_of(simulation.join), simulation.fates[side]
     fate, windows = table["fate"].to_numpy(), table["all"].to_numpy()
     other = simulation.side(other_side(side)).name
-    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
-    mine, theirs = keys[side], keys[other_side(side)]
-    known = among(mine, theirs)
+    across = partners.keys_across(simulation, side)
+    known = across == partners.CAME
     found = np.where(fate == "matched", f"met rows of {other}", "").astype(object)
     found[fate == "null_key"] = "its key is null"
     found[fate == "pending"] = "still waiting when the recording ended"
@@ -41,7 +41,13 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
     found[late] = f"late, and no row of {other} in reach"
     if kind.choice is not None and side == "right":
         found[late] = f"late, and the partner of no row of {other} had it come in time"
-    found[late & ~known] = f"late, and its key never came on {other}"
+    absent = {
+        partners.NEVER: f"its key never came on {other}",
+        partners.LEFT_OUT: f"its key came on {other} only in rows that the job takes out",
+        partners.UNTIMED: f"its key came on {other} without an event time",
+    }
+    for code, words in absent.items():
+        found[late & (across == code)] = f"late, and {words}"
     found[met] = f"late, and would have met a row of {other}"
     found[unmatched] = f"no row of {other} in reach was on time"
     away = np.flatnonzero(unmatched & known)
@@ -51,7 +57,8 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
         found[away[near]] = kind.missed(simulation.join, distance[near] * (1 if side == "left" else -1))
     else:  # how near a left row is says nothing: it has one partner, and that is another
         found[away[near]] = f"the partner of no row of {other}"
-    found[unmatched & ~known] = f"its key never came on {other}"
+    for code, words in absent.items():
+        found[unmatched & (across == code)] = words
     where = simulation.where
     if kind.rules is not None:
         met_none = f"it meets no rule of {other} that is in force" if side == "left" else f"no row of {other} met it"
@@ -65,8 +72,7 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
         found[unmatched] = _of_pattern(simulation, side, np.flatnonzero(unmatched))
     found[passed] = f"the watermark had passed it, or its row of {other}"
     found[unmatched & (windows == 0)] = "in the gap between two windows"
-    if simulation.facts.filtered is not None:
-        found[unmatched & simulation.facts.filtered[side]] = "left out by the job's filters"
+    found[unmatched & partners.left_out(simulation, side)] = "left out by the job's filters"
     return found
 
 

@@ -14,8 +14,7 @@ from workbench.joins import emission
 from workbench.kinds import MS, NearMiss, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
 from workbench.model import DATA, NOTHING, Condition, Micros, Simulation, on_time, versions
-from workbench.model.ordering import among
-from workbench.runs import firings, tables
+from workbench.runs import firings, partners, tables
 from workbench.runs.labels import Labels, counted
 from workbench.runs.pattern_reasons import PatternReasons
 from workbench.runs.rule_reasons import RuleReasons
@@ -142,15 +141,16 @@ class Reasons:
     @cached_property
     def _filtered(self) -> dict[Side, Any]:
         """Which rows the filters of a job leave out."""
-        filtered = self.simulation.facts.filtered
-        if filtered is None:
-            return {side: np.zeros(len(self.streams[side]), dtype=bool) for side in SIDES}
-        return {side: filtered[side] for side in SIDES}
+        return {side: partners.left_out(self.simulation, side) for side in SIDES}
+
+    @cached_property
+    def _keys_across(self) -> dict[Side, Any]:
+        return {side: partners.keys_across(self.simulation, side) for side in SIDES}
 
     def _partners(self, side: Side) -> np.ndarray[Any, Any]:
-        """Whether a row's key is on the other side."""
-        mine, other = self.outcome.keys if side == "left" else self.outcome.keys[::-1]
-        return among(mine, other)
+        """Whether a row's key came to the join on the other side."""
+        came: np.ndarray[Any, Any] = self._keys_across[side] == partners.CAME
+        return came
 
     def _met(self, side: Side, chosen: Micros) -> pd.DataFrame:
         """Of each output in which rows have met others: ``row``, ``size`` (how many rows it met), ``batch``."""
@@ -393,7 +393,22 @@ class Reasons:
         return f"; with {self._changed(fix)}{more} it would be in a match"
 
     def _never_came(self, side: Side, row: int) -> str:
-        return f"key {self.labels.key(side, row)} never came on {self.labels.names[1 - SIDES.index(side)]}"
+        key, other = f"key {self.labels.key(side, row)}", self.labels.names[1 - SIDES.index(side)]
+        match self._keys_across[side][row]:
+            case partners.LEFT_OUT:
+                return f"{key} came on {other} only in rows that {self._taken_out(other_side(side), side, row)}"
+            case partners.UNTIMED:
+                return f"{key} came on {other} without an event time, and such a row meets no other"
+        return f"{key} never came on {other}"
+
+    def _taken_out(self, other: Side, side: Side, row: int) -> str:
+        """What took out the rows of a row's key on the other side: "the filter (amount > 20) takes out"."""
+        gone = self.simulation.facts.gone
+        codes = dict(zip(SIDES, self.outcome.keys, strict=True))
+        mates = np.flatnonzero(codes[other] == codes[side][row])
+        if gone is None or not len(mates) or gone[other].at[mates[0]] < 0:
+            return "the job's filters take out"
+        return f"{gone[other].steps[gone[other].at[mates[0]]]} takes out"
 
     def _pending(self, side: Side, row: int) -> str:
         mine = self.assignments(side, row)
@@ -424,16 +439,21 @@ class Reasons:
 
     def _idle_since(self, side: Side) -> int | None:
         """The first micro-batch of data from which on a side has sent nothing; None if the last has some of it."""
-        data = self.marks.kinds.count(DATA)
-        stream = self.streams[side]
-        came = stream.arrival if stream.newest is None else np.flatnonzero(stream.newest > NOTHING)
-        since = int(came[-1]) + 1 if len(came) else 0
-        return since if since < data else None
+        ends = {}
+        for each, stream in self.streams.items():
+            came = stream.arrival if stream.newest is None else np.flatnonzero(stream.newest > NOTHING)
+            ends[each] = int(came[-1]) + 1 if len(came) else 0
+        # Spark adds micro-batches without data, in which nobody could have sent anything
+        data = min(self.marks.kinds.count(DATA), max(ends.values()))
+        return ends[side] if ends[side] < data else None
 
     def _unmatched(self, side: Side, row: int, tally: dict[str, Micros], partners: bool) -> str:
         tail = self._alone(side, row, "padded ")
         if self._filtered[side][row]:
-            return "the job's filters leave it out, before it reaches the join"
+            gone = self.simulation.facts.gone
+            if gone is None or gone[side].at[row] < 0:
+                return "the job's filters leave it out, before it reaches the join"
+            return f"{gone[side].steps[gone[side].at[row]]} takes it out, before it reaches the join"
         if self._rules is not None and partners:
             return self._rules.of_unmatched(side, row) + self._other_rules(self._rules, side, row)
         if self._pattern is not None:

@@ -20,7 +20,7 @@ from workbench.literals import DELAYS, Setting, Side
 from workbench.model import Micros, Simulation
 from workbench.streams import SIDES, Stream
 
-__all__ = ["Labels", "counted", "key_text", "key_words", "rows_of_key", "setting_name", "setting_value"]
+__all__ = ["Labels", "counted", "key_text", "key_words", "rows_of_key", "setting_name", "setting_value", "words_of"]
 
 _DAY = 86_400_000_000
 
@@ -211,8 +211,14 @@ def _has_key(stream: Stream, values: tuple[object, ...]) -> Micros:
 
 def key_words(stream: Stream, rows: Micros | None = None) -> Micros:
     """The key of every row, or of some, as text, several columns with a dot between."""
-    table = stream.table.select(list(stream.key))
-    keys = (table if rows is None else table.take(rows)).to_pandas(integer_object_nulls=True).map(_text)
+    return words_of(stream.table if rows is None else stream.table.select(list(stream.key)).take(rows), stream.key)
+
+
+def words_of(table: pa.Table, key: Sequence[str]) -> Micros:
+    """The key of every row of a table as text; of no key columns nothing."""
+    if not key:
+        return np.array([], dtype=object)
+    keys = table.select(list(key)).to_pandas(integer_object_nulls=True).map(_text)
     keys = keys.astype(object)  # of no rows, the type is still that of the column
     words: Micros = keys.iloc[:, 0].str.cat([keys[name] for name in keys.columns[1:]], sep=" · ").to_numpy()
     return words

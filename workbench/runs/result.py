@@ -120,6 +120,7 @@ class Result:
         TooLargeError
             If the run has more pairs than are computed, so that there are no reasons.
         """
+        self._check_fits()
         # looked up by name: a report is made of all that stands above a result, of advice and tuning too
         written: Path = import_module("workbench.report").write(self, path, tuning)
         return written
@@ -128,6 +129,9 @@ class Result:
         from workbench.runs.saved import Saved
 
         return Saved(self.simulation, self.name)
+
+    def _check_fits(self) -> None:
+        """Raise an error where the model is that of another join, so that nothing may be told from it."""
 
     def _called(self) -> str:
         """The name as a `repr` has it."""
@@ -188,6 +192,7 @@ class Result:
         """
         from workbench.runs import tables
 
+        self._check_fits()
         return {side: tables.handed_out(fates) for side, fates in self.simulation.fates.items()}
 
     @property
@@ -253,6 +258,7 @@ class Result:
 
         ``run.causes.value_counts()`` counts them; ``run.rows[run.causes == "…"]`` are the rows of one.
         """
+        self._check_fits()
         return self._causes.copy()
 
     @cached_property
@@ -308,6 +314,7 @@ class Result:
         """
         from workbench.runs import history
 
+        self._check_fits()
         return history.of_rows(self.simulation, self._rows_of(key))
 
     def _rows_of(self, key: object) -> dict[Side, Micros]:
@@ -355,6 +362,7 @@ class Result:
         """
         from workbench.runs import expiry
 
+        self._check_fits()
         return expiry.partners(expiry.lifetimes(self.simulation, ttl, trigger))
 
     def expired(self, ttl: Span, trigger: Span | None = None) -> pd.DataFrame:
@@ -382,6 +390,7 @@ class Result:
         """
         from workbench.runs import expiry
 
+        self._check_fits()
         return expiry.expired(expiry.lifetimes(self.simulation, ttl, trigger))
 
     def explain(self, rows: Sequence[int]) -> pd.DataFrame:
@@ -418,6 +427,7 @@ class Result:
             raise wrong("rows", rows, remedy)
         places = np.unique(given.astype(np.int64))
         asked: dict[Side, Micros] = {"left": places[places < first], "right": places[places >= first] - first}
+        self._check_fits()
         return explain.some(self.simulation, asked)
 
     def why(self, row: int) -> Why:
@@ -440,6 +450,7 @@ class Result:
         """
         from workbench.runs import why
 
+        self._check_fits()
         return why.why(self.simulation, row)
 
     @cached_property
@@ -447,6 +458,7 @@ class Result:
         """What the reasons of `rows` are made of."""
         from workbench.runs import explain
 
+        self._check_fits()
         return explain.Reasons(self.simulation)
 
     @property
@@ -520,6 +532,8 @@ class Result:
                 raise wrong(
                     "other", other, f"its {side} rows are not those of this run; compare runs of the same streams"
                 )
+        self._check_fits()
+        other._check_fits()
         fates, others = self.simulation.fates, other.simulation.fates
         differs = [fates[side]["fate"].to_numpy() != others[side]["fate"].to_numpy() for side in SIDES]
         moved = np.flatnonzero(np.concatenate(differs)).tolist()
@@ -587,6 +601,7 @@ class Result:
         """
         from workbench.runs import moment
 
+        self._check_fits()
         return moment.at(self.simulation, self._batches, batch)
 
     @property
