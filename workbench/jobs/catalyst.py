@@ -17,7 +17,23 @@ from workbench.errors import wrong
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Node", "analysed", "expressions", "listed", "optimised", "seq", "span", "tree", "value", "without_plan"]
+__all__ = [
+    "DELAY",
+    "Node",
+    "analysed",
+    "expressions",
+    "listed",
+    "optimised",
+    "seq",
+    "span",
+    "tree",
+    "value",
+    "without_plan",
+]
+
+
+DELAY = "spark.watermarkDelayMs"
+"""What Spark calls the delay in the metadata of a column that has a watermark."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,6 +85,8 @@ class Checkpoint:
         The micro-batches that are still in the logs, in order, without gaps.
     operators
         Spark's numbers of the joins of a plan that has several; empty: there is one.
+    next_watermark
+        The watermark after the last micro-batch that has ended, in microseconds; None where the log does not say.
     """
 
     address: str
@@ -93,6 +95,7 @@ class Checkpoint:
     settings: Mapping[str, str] = field(repr=False)
     batches: tuple[MicroBatch, ...] = field(repr=False)
     operators: Mapping[Node, int] = field(default_factory=dict, repr=False)
+    next_watermark: int | None = None
 
 
 @dataclass(frozen=True)
@@ -194,8 +197,16 @@ def _read(files: Files, address: str) -> Checkpoint:
     kept = _without_gaps(offsets)
     found = [_batch(files.text(f"{address}/offsets/{number}"), number, number in commits) for number in kept]
     batches, settings = tuple(each for each, _ in found), found[-1][1]
-    policy = settings.get(POLICY, "min").lower()
-    return Checkpoint(address, query, "max" if policy == "max" else "min", settings, batches)
+    policy: Policy = "max" if settings.get(POLICY, "min").lower() == "max" else "min"
+    after = _next_watermark(files.text(f"{address}/commits/{commits[-1]}")) if commits else None
+    return Checkpoint(address, query, policy, settings, batches, next_watermark=after)
+
+
+def _next_watermark(text: str) -> int | None:
+    """The watermark that the log of commits has for the micro-batch that follows, in microseconds."""
+    _, *lines = text.split("\n")
+    found = json.loads(lines[0]).get("nextBatchWatermarkMs") if lines and lines[0].strip() else None
+    return None if found is None else int(found) * 1_000
 
 
 def _without_gaps(numbers: list[int]) -> list[int]:

@@ -276,10 +276,11 @@ def _has_rows(job: Job, side: Side) -> Any:
 def _faults(job: Job, idle: Side | None) -> tuple[KnownFault, ...]:
     if not job.is_understood:
         return ()
-    left, right = job.recording()
+    left, right = job.left, job.right
     shared = Shared(left, right, keys=job.outcome.keys, rows=job.simulation.facts)
     streams: dict[Side, Any] = {"left": left, "right": right}
-    case = spark_faults.Case(job.join, streams, job.policy, job.outcome, shared, idle)
+    forgotten = spark_faults.forgotten(job.simulation)
+    case = spark_faults.Case(job.join, streams, job.policy, job.outcome, shared, forgotten or idle, bool(forgotten))
     met = spark_faults.met(case, job.simulation.spark_version)
     return tuple(KnownFault(str(fault), problem, fault.remedy) for fault, problem in met)
 

@@ -227,7 +227,8 @@ class Job(Result):
         right = self.right if right_watermark is None else self.right.with_watermark(right_watermark)
         left, right = check(join, left, right, finish, policy)
         known = self.simulation.logged
-        logged = Logged(self.simulation.first, self.simulation.facts, before={} if known is None else known.before)
+        before, restarts = ({}, ()) if known is None else (known.before, known.restarts)
+        logged = Logged(self.simulation.first, self.simulation.facts, before=before, restarts=restarts)
         version = self.simulation.spark_version
         return Preview(Simulation(join, left, right, finish, policy, False, version, logged))
 

@@ -26,6 +26,7 @@ from workbench.jobs import (
     replay,
     reported,
     residual,
+    restarts,
     sinks,
     sources,
     understanding,
@@ -52,8 +53,6 @@ if TYPE_CHECKING:
 __all__ = ["execution_of", "given", "is_query", "open_job", "operators_of", "session_of"]
 
 _TRIES = 3
-_DELAY = "spark.watermarkDelayMs"
-"""What Spark calls the delay in the metadata of a column that has a watermark."""
 _ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
 _STAND_IN = IntervalJoin("0 seconds", "0 seconds")
 """Which rows are late depends on no bounds: this stands for a join that was not understood."""
@@ -281,8 +280,8 @@ def _check_watermarks(known: Understood) -> None:
     for side, each in zip(SIDES, (described.left, described.right), strict=True):
         if each.watermark is None:
             raise ArgumentError(
-                f"joined: its {side} side, {each.name}, has no watermark, so no row is ever late and the state grows "
-                "for ever; give both sides withWatermark before they are joined"
+                f"joined: its {side} side, {each.name}, has no watermark, and a job is opened with one on both sides; "
+                "give both withWatermark before they are joined (wb.describe says what this join does without)"
             )
 
 
@@ -379,9 +378,24 @@ def _of_taken(
     facts = _row_facts(join, known, made, residual.Residual(spark, known, shown, tables))
     delays = [micros(each.watermark or timedelta(0)) for each in _sides(known)]
     came = {side: int(marks[0]) + delay for side, delay in zip(SIDES, delays, strict=True)} if first else {}
-    logged = Logged(first, facts, marks, late, came)
+    again = () if before else _restarts(streams, delays, logged_marks, logs)
+    logged = Logged(first, facts, marks, late, came, again)
     simulation = Simulation(join, streams[0], streams[1], False, logs.policy, False, version, logged)
     return Job(simulation, known, logs, spark, tuple(dict.fromkeys(missing)), choice)
+
+
+def _restarts(streams: Sequence[Stream], delays: Sequence[int], marks: Micros, logs: Checkpoint) -> tuple[int, ...]:
+    """The micro-batches, counted from the first, before which the query was started again."""
+    seen = []
+    for stream in streams:
+        times = np.full(len(logs.batches), NOTHING, dtype=np.int64)
+        if stream.newest is None:
+            np.maximum.at(times, stream.arrival, stream.event_times)
+        else:
+            times = stream.newest
+        seen.append(times)
+    after = [] if logs.next_watermark is None else [logs.next_watermark]
+    return restarts.restarts(seen, delays, [*marks.tolist(), *after], logs.policy)
 
 
 def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: residual.Residual) -> RowFacts:
@@ -399,6 +413,7 @@ def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: resi
         unfit if is_join and kind_of(join).operator is HASH_JOIN else None,
         nulls_meet=is_join and len(padded) == len(SIDES),
         retention=known.retention,
+        evicts_with_data=known.evicts_with_data,
         join=known.description.join,
         gone=gone if any(each.rows.any() for each in gone.values()) else None,
         untimed={side: each.untimed for side, each in zip(SIDES, made, strict=True)},
@@ -414,7 +429,9 @@ def _never_late(known: Understood) -> frozenset[Side]:
         side: catalyst.listed(child.java.output()) for side, child in zip(SIDES, known.run.children, strict=True)
     }
     return frozenset(
-        side for side, columns in outputs.items() if not any(each.metadata().contains(_DELAY) for each in columns)
+        side
+        for side, columns in outputs.items()
+        if not any(each.metadata().contains(catalyst.DELAY) for each in columns)
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from workbench.errors import wrong
 from workbench.jobs import catalyst, conditions, explained, groups, sides
@@ -17,6 +18,7 @@ from workbench.jobs.groups import Groups
 from workbench.joins import How, IntervalJoin, Join, WindowJoin
 from workbench.literals import SIDES, Side
 from workbench.plan import how as how_of
+from workbench.times import micros as times_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,6 +38,7 @@ __all__ = [
 
 _FIXED_ZONES = ("UTC", "Etc/UTC", "GMT", "Z")
 _DAY = 86_400_000_000
+_MIDNIGHTS = [datetime(2026, month, 1, tzinfo=UTC) for month in (1, 7)]  # in winter and in summer
 _ANY_TIME = 1_700_000_000_000  # milliseconds: whether a bound can be derived, not which
 _WORDS = {
     "Join": "a join of its own below this one",
@@ -45,7 +48,15 @@ _KEPT = (
     "Spark derives no watermark for the state of the {} side from how the condition is written, and keeps its rows for "
     "ever: write one time on a side, the other plus or minus an INTERVAL on the other"
 )
-_NO_WATERMARK = "the {} side has no watermark: its rows are never dropped as late, and never leave the state"
+_NO_WATERMARK = "the {} side has no watermark: its rows are never dropped as late"
+_KEPT_WITHOUT = (
+    "as the {} side has no watermark, rows of the {} side never leave the state{}: give both sides withWatermark "
+    "before they are joined"
+)
+_WINDOW_ABOVE = (
+    "an aggregation after the join drops pairs whose window the watermark has passed, and a join without bounds on the "
+    "event times makes such pairs for ever: give it bounds"
+)
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,9 @@ class Understood:
         Of a join that is written as groups, these.
     run
         The join as Spark runs it, after its optimizer; None where it was not found.
+    evicts_with_data
+        Whether rows leave the state in micro-batches with rows only: the condition names a frame before its
+        withWatermark, and Spark puts the columns with a watermark in their place where it reads rows.
     compared
         For each of `keys` how it is compared, where that is not as the columns are: left and right. Empty: all are.
     """
@@ -92,6 +106,7 @@ class Understood:
     retention: dict[Side, int] | None = None
     groups: Groups | None = None
     run: Node | None = None
+    evicts_with_data: bool = False
     compared: tuple[Compared | None, ...] = ()
 
 
@@ -225,12 +240,16 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: 
     if how == "inner":  # what is filtered right after it is part of its condition
         read = read.with_filters(_Condition.of(above, inputs, times))
     kind, more = _kind(how, inputs, read, times)
+    more += _of_others_compared(read, inputs, times)
     if not read.keys:
         more.append("the condition has no equality of a column of one side with a column of the other")
     derived = len(optimised) == 1 and not read.windows and hasattr(spark, "_jvm")
     retention = _retention(spark, optimised[0], times) if derived else None
-    notes += [_KEPT.format(side) for side in SIDES if kind and retention is not None and side not in retention]
+    notes += _of_state(inputs, retention, how, kind)
     notes += _of_days(spark, read, found)
+    notes += _of_window_days(spark, inputs, read)
+    if kind is None and not read.bounds and not read.windows and any(node.kind == "Aggregate" for node in plan.walk()):
+        notes += [_WINDOW_ABOVE] if _is_above(plan, join, "Aggregate") else []
     notes += [
         f"keys are compared as {' = '.join(str(each.java.sql()) for each in one.expressions)}"
         + (", and two nulls are equal" if one.nulls_meet else "")
@@ -252,8 +271,72 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: 
         tuple(read.rest),
         retention,
         run=optimised[0] if len(optimised) == 1 else None,
+        evicts_with_data=bool(retention) and _names_the_frame_before(optimised[0]),
         compared=tuple(read.compared.get(pair) for pair in read.keys) if read.compared else (),
     )
+
+
+def _of_state(
+    inputs: dict[Side, sides.Input], retention: dict[Side, int] | None, how: How | None, kind: Join | None
+) -> Iterator[str]:
+    """Notes on rows that never leave the state, and why."""
+    kept = [] if retention is None else [side for side in SIDES if side not in retention]
+    unmarked = [side for side in SIDES if not inputs[side].watermarks]
+    padded = f", and those that the {how} join pads never come out" if how in ("left", "right", "full") else ""
+    if len(unmarked) == 1 and kept:
+        yield _KEPT_WITHOUT.format(unmarked[0], " and of the ".join(f"{side}" for side in kept), padded)
+    elif kind and not unmarked:
+        yield from (_KEPT.format(side) for side in kept)
+
+
+def _of_others_compared(
+    read: _Condition, inputs: dict[Side, sides.Input], times: dict[Side, int | None]
+) -> Iterator[str]:
+    """Which times the condition compares that have no watermark, where it has no bounds on those that have one."""
+    if read.bounds or read.windows:
+        return
+    parts = [part for each in read.rest for one in conditions.conjuncts(each) for part in one.parts]
+    limits = [limit for part in parts for limit in conditions.bounds(part)]
+    compared = {each for limit in limits for each in (limit.later, limit.earlier)}
+    for side in SIDES:
+        mine, time = inputs[side], times[side]
+        others = [mine.columns[each] for each in compared if each in mine.columns and mine.watermark_of(each) is None]
+        if others and time is not None and mine.watermarks:
+            marked = mine.name_of(time) or "another column"
+            yield (
+                f"the condition compares {' and '.join(others)} of the {side} side, and its watermark is on {marked}: "
+                "a column that is computed after withWatermark has none, so put withWatermark last"
+            )
+
+
+def _of_window_days(spark: Any, inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
+    """A note on windows of whole days, which begin at midnight UTC whatever the session's zone."""
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    if zone in _FIXED_ZONES or zone[0] in "+-":
+        return
+    for pair in read.windows[:1]:
+        window = inputs["left"].windows[inputs["left"].origin(pair[0])][0]
+        size, offset = getattr(window, "size", None), getattr(window, "offset", timedelta(0))
+        if size is None or times_of(size) % _DAY or offset:
+            continue
+        begin = sorted({f"{moment.astimezone(ZoneInfo(zone)):%H:%M}" for moment in _MIDNIGHTS})
+        yield (
+            f"windows of {size.days} day{'s' * (size.days > 1)} begin at 00:00 UTC, which is {' or '.join(begin)} in "
+            f"{zone}, the session's time zone: give window() a startTime, or join on to_date and bounds"
+        )
+
+
+def _is_above(plan: Node, join: Node, kind: str) -> bool:
+    """Whether there is an operator between a join and the end of a plan."""
+    node = plan
+    while node is not join:
+        if node.kind == kind:
+            return True
+        below = [child for child in node.children if any(each is join for each in child.walk())]
+        if not below:
+            return False
+        node = below[0]
+    return False
 
 
 def as_it_runs(join: Node, run: Node) -> Node | None:
@@ -313,12 +396,37 @@ def _retention(spark: Any, join: Node, times: dict[Side, int | None]) -> dict[Si
     if any(pair is not None and {pair[0].id, pair[1].id} == set(times.values()) for pair in equal):
         return dict.fromkeys(SIDES, 0)  # the event time is a key
     outputs = [child.java.outputSet() for child in join.children]
+    given = [catalyst.listed(child.java.output()) for child in join.children]
+    if not condition.isEmpty():  # it may name the columns of a frame before its withWatermark, which have the same ids
+        attributes = {int(each.exprId().id()): each for columns in given for each in columns}
+        condition = java.scala.Some(_with_attributes(java, condition.get(), attributes))
     found: dict[Side, int] = {}
-    for side, mine, other in zip(SIDES, outputs, outputs[::-1], strict=True):
+    for side, mine, other, columns in zip(SIDES, outputs, outputs[::-1], given, strict=True):
+        if not any(each.metadata().contains(catalyst.DELAY) for each in columns):
+            continue
         threshold = helper.getStateValueWatermark(mine, other, condition, now)
         if not threshold.isEmpty():
             found[side] = (_ANY_TIME - int(threshold.get())) * 1_000
     return found
+
+
+def _names_the_frame_before(join: Node) -> bool:
+    """Whether a condition has a column that has a watermark as it was before that was set."""
+    columns = [each for child in join.children for each in catalyst.listed(child.java.output())]
+    marked = {int(each.exprId().id()) for each in columns if each.metadata().contains(catalyst.DELAY)}
+    parts = (part for one in catalyst.expressions(join, "condition") for part in one.walk())
+    return any(part.id in marked and not part.java.metadata().contains(catalyst.DELAY) for part in parts)
+
+
+def _with_attributes(java: Any, expression: Any, attributes: dict[int, Any]) -> Any:
+    """An expression over the columns that enter a join, with what these know of their watermarks."""
+    if str(expression.getClass().getSimpleName()) == "AttributeReference":
+        return attributes.get(int(expression.exprId().id()), expression)
+    children = catalyst.listed(expression.children())
+    if not children:
+        return expression
+    made = [_with_attributes(java, each, attributes) for each in children]
+    return expression.withNewChildren(catalyst.seq(java, made))
 
 
 def _of_days(spark: Any, read: _Condition, found: list[Conjunct]) -> Iterator[str]:

@@ -46,7 +46,14 @@ def compare(
 def _watermarks(simulation: Simulation, logs: Checkpoint) -> dict[str, Any]:
     outcome = simulation.outcome
     computed = watermarks(
-        simulation.join, simulation.left, simulation.right, outcome.keys, False, simulation.policy, False
+        simulation.join,
+        simulation.left,
+        simulation.right,
+        outcome.keys,
+        False,
+        simulation.policy,
+        False,
+        () if simulation.logged is None else simulation.logged.restarts,
     )
     places = range(1 if simulation.first else 0, len(logs.batches))  # of the first kept one those before are not known
     model = [(logs.batches[place].number, int(computed.eviction[place])) for place in places]

@@ -96,7 +96,13 @@ def evicted_up_to(join: Join, marks: Watermarks, shared: Shared) -> tuple[Micros
     if retention is None:
         return kind_of(join).evicted_up_to(join, marks.eviction)
     never = np.full(len(marks), NOTHING)
-    left, right = (marks.eviction - retention[side] if side in retention else never for side in SIDES)
+    eviction = marks.eviction
+    if shared.rows.under(join).evicts_with_data:
+        came = np.zeros(len(marks), dtype=bool)
+        for stream in shared.streams:
+            came[stream.arrival if stream.newest is None else np.flatnonzero(stream.newest > NOTHING)] = True
+        eviction = np.maximum.accumulate(np.where(came, eviction, 0))
+    left, right = (eviction - retention[side] if side in retention else never for side in SIDES)
     return left, right
 
 

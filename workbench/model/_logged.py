@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from workbench.joins import Join
 from workbench.kinds import Micros
 from workbench.literals import SIDES, Policy, Side
@@ -13,7 +15,7 @@ from workbench.model._shared import RowFacts, Shared
 from workbench.model._simulate import replay
 from workbench.model._watermarks import LONG_AGO, Watermarks, watermarks
 from workbench.spark_versions import SparkFacts
-from workbench.streams import Stream
+from workbench.streams import NOTHING, Stream
 from workbench.times import micros
 
 __all__ = ["Logged"]
@@ -35,6 +37,9 @@ class Logged:
     before
         Of a job whose first micro-batches are no longer kept, per side the newest event time that had come before, as
         far as the watermark of the first that is kept tells it, in microseconds.
+    restarts
+        The micro-batches, counted from the first, before which the query was started again, as far as the watermarks
+        of the logs tell it.
     """
 
     first: int
@@ -42,6 +47,17 @@ class Logged:
     eviction: Micros | None = None
     late: Micros | None = None
     before: Mapping[Side, int] = field(default_factory=dict)
+    restarts: tuple[int, ...] = ()
+
+    def forgotten(self, left: Stream, right: Stream) -> Side | None:
+        """The side without rows since the query was last started again, whose watermark Spark has forgotten."""
+        if not self.restarts:
+            return None
+        for side, stream in zip(SIDES, (left, right), strict=True):
+            came = stream.arrival if stream.newest is None else np.flatnonzero(stream.newest > NOTHING)
+            if not len(came) or came[-1] < self.restarts[-1]:
+                return side
+        return None
 
     def watermarks(
         self,
@@ -54,7 +70,9 @@ class Logged:
         policy: Policy,
     ) -> Watermarks:
         """The watermarks that follow from the rows under some settings, and what the logs say of the time before."""
-        marks = watermarks(join, left, right, keys, finish=finish, policy=policy, no_more_data=finish)
+        marks = watermarks(
+            join, left, right, keys, finish=finish, policy=policy, no_more_data=finish, restarts=self.restarts
+        )
         if not self.first or not self.before:
             return marks
         own = [self.before[side] - micros(each.watermark) for side, each in zip(SIDES, (left, right), strict=True)]

@@ -122,6 +122,8 @@ class RowFacts:
         Per side of an interval join how far behind the watermark, in microseconds, rows leave the state, as Spark
         derives it from how the condition is written; of a side without one it derives none, and its rows stay for ever.
         None: as the kind of join says.
+    evicts_with_data
+        Whether rows leave the state in micro-batches with rows only.
     join
         The job's join, if that is known.
     gone
@@ -138,6 +140,7 @@ class RowFacts:
     unfit: Flags | None = None
     nulls_meet: bool = False
     retention: Mapping[Side, int] | None = None
+    evicts_with_data: bool = False
     join: Join | None = None
     gone: Mapping[Side, Gone] | None = None
     untimed: Mapping[Side, frozenset[str]] = field(default_factory=dict)

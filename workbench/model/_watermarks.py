@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -73,6 +74,7 @@ def watermarks(
     finish: bool,
     policy: Policy,
     no_more_data: bool = True,
+    restarts: Sequence[int] = (),
 ) -> Watermarks:
     """The watermarks of a run of `join`.
 
@@ -84,6 +86,8 @@ def watermarks(
         As `key_codes` gives them.
     no_more_data
         Whether nothing follows the last micro-batch: then Spark adds one without data if the watermark has moved.
+    restarts
+        The micro-batches before which the query was started again, and Spark forgot the watermark of each side.
     """
     count = max(left.batch_count, right.batch_count)
     kinds = [DATA] * count + [FINISH] * finish
@@ -102,7 +106,8 @@ def watermarks(
             seen[batches] = moves[batches] // 1000 * 1000
         if finish:
             seen[-1] = END
-        newest[side] = np.maximum.accumulate(np.concatenate([[NOTHING], seen]))
+        since = [np.maximum.accumulate(part) for part in np.split(seen, restarts)]
+        newest[side] = np.concatenate([[NOTHING], *since])
         known = newest[side] > NOTHING
         own[side] = np.where(known, np.where(known, newest[side], 0) - micros(stream.watermark), 0)
     both = query_watermark(policy, own["left"], own["right"])

@@ -427,12 +427,18 @@ class Reasons:
         return f"waiting: {until}, {stands}{self._held_back()}"
 
     def _held_back(self) -> str:
+        logged = self.simulation.logged
+        forgotten = None if logged is None else logged.forgotten(self.simulation.left, self.simulation.right)
+        if forgotten is not None and self.policy == "min":
+            name = self.labels.names[SIDES.index(forgotten)]
+            return f" and is held back by {name}, of which no row has come since the query was started again"
         own = {side: int(self.marks.own[side][-1]) for side in SIDES}
         if own["left"] == own["right"]:
             return ""
         side = min(own, key=lambda each: own[each] if self.policy == "min" else -own[each])
+        name = self.labels.names[SIDES.index(side)]
         if self.policy == "max":
-            return f" and follows {self.labels.names[SIDES.index(side)]}"
+            return f" and follows {name}"
         idle = self._idle_since(side)
         since = f", idle since micro-batch {self.first + idle}" if idle is not None else ""
         return f" and is held back by {self.labels.names[SIDES.index(side)]}{since}"

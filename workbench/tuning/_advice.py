@@ -148,12 +148,14 @@ def advised(simulation: Simulation) -> list[Advice]:
     if not kind_of(join).drops_late:  # no watermark matters
         return [*_of_the_kind(join, streams, shared), *_skew(streams, shared)]
     idle = _idle(streams, policy)
-    case = spark_faults.Case(join, streams, policy, outcome, shared, idle=idle[0] if idle else None)
+    forgotten = spark_faults.forgotten(simulation)
+    silent = forgotten or (idle[0] if idle else None)
+    case = spark_faults.Case(join, streams, policy, outcome, shared, silent, bool(forgotten))
     return [
         *_before_1970(streams),
         *_short_delays(streams, outcome, policy),
         *_of_idleness(streams, idle),
-        *_of_the_kind(join, streams, shared),
+        *_not_missed(simulation, _of_the_kind(join, streams, shared)),
         *_skew(streams, shared),
         *_long_waits(join, streams),
         *_of_spark(case, version),
@@ -252,6 +254,15 @@ def _of_the_kind(join: Join, streams: dict[Side, Stream], shared: Shared) -> Ite
     except TooLargeError:  # which is reported already
         return
     yield from (Advice(*each) for each in found)
+
+
+def _not_missed(simulation: Simulation, found: Iterator[Advice]) -> Iterator[Advice]:
+    """Advice to narrow a bound, but where rows miss their partner by it."""
+    some = list(found)
+    if any(each.setting in ("lower", "upper") for each in some):
+        missed = set(fixes.fixes(simulation)["setting"])
+        some = [each for each in some if each.setting not in missed]
+    yield from some
 
 
 def _skew(streams: dict[Side, Stream], shared: Shared) -> Iterator[Advice]:

@@ -17,11 +17,11 @@ from workbench import model
 from workbench.joins import Join, emission
 from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES, Policy, Side
-from workbench.model import Outcome, Shared
+from workbench.model import Outcome, Shared, Simulation
 from workbench.spark_versions import SparkFacts, facts, numbers
 from workbench.streams import Stream
 
-__all__ = ["FAULTS", "Case", "Fault", "Lost", "lost", "met"]
+__all__ = ["FAULTS", "Case", "Fault", "Lost", "forgotten", "lost", "met"]
 
 Range = tuple[tuple[int, ...], tuple[int, ...]]
 """Versions from the first to before the second, which has it no more."""
@@ -43,6 +43,8 @@ class Case:
         What runs of these rows have in common.
     idle
         The side that sends nothing for long, if one does.
+    restarted
+        Whether that side has sent nothing since the query was started again.
     """
 
     join: Join
@@ -51,6 +53,7 @@ class Case:
     outcome: Outcome
     shared: Shared
     idle: Side | None = None
+    restarted: bool = False
 
     def by(self, spark: SparkFacts) -> Outcome:
         """What another Spark makes of it."""
@@ -159,6 +162,11 @@ def met(case: Case, version: str) -> list[tuple[Fault, str]]:
     return [(fault, problem) for fault, problem in found if problem]
 
 
+def forgotten(simulation: Simulation) -> Side | None:
+    """The side of a job that has had no rows since its query was started again, as far as the logs tell a restart."""
+    return None if simulation.logged is None else simulation.logged.forgotten(simulation.left, simulation.right)
+
+
 def _expiring(case: Case) -> str:
     if kind_of(case.join).operator is not HASH_JOIN:
         return ""
@@ -199,6 +207,11 @@ def _restarts(case: Case) -> str:
     if case.policy != "min" or case.idle is None:
         return ""
     name = case.streams[case.idle].name
+    if case.restarted:
+        return (
+            "it forgot each side's watermark when the query was started again, as the checkpoint keeps the query's "
+            f"only: {name} counts as 1970 until it has rows again, and nothing leaves the state"
+        )
     return (
         f"it forgets each side's watermark in a restart, as the checkpoint keeps the query's only, and {name}, which "
         "is idle for long, then counts as 1970 until it has rows again: nothing leaves the state"

@@ -19,6 +19,8 @@ __all__ = ["is_wide", "nearly_all", "nearly_all_lie", "wide_bounds"]
 _SECOND = 1_000_000
 _STEP = 100_000  # bounds are rounded up to tenths of a second
 _FAR = 4  # how many times wider than nearly all differences a bound is when it is called wide
+_ENOUGH = 100
+"""Of fewer pairs it is not told how far others may be apart."""
 _SHARED_BY = 1_000
 """Fewer are all of them."""
 
@@ -49,7 +51,7 @@ def is_wide(bound: int, reach: int) -> bool:
 def wide_bounds(join: IntervalJoin, shared: Any) -> Iterator[Advised]:
     """A bound is far wider than nearly all differences of the rows."""
     one, other = shared.matches(join)
-    if not len(one):
+    if len(one) < _ENOUGH:
         return
     moments = [shared.assignments(join, side)["start"].to_numpy() for side in SIDES]
     apart = moments[1][other] - moments[0][one]
