@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 __all__ = ["execution_of", "given", "is_query", "open_job", "operators_of", "session_of"]
 
 _TRIES = 3
+_CLOCK_CHANGE = 2 * 3_600_000_000
+"""By how much clocks change at most, in microseconds."""
 _ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
 _STAND_IN = IntervalJoin("0 seconds", "0 seconds")
 """Which rows are late depends on no bounds: this stands for a join that was not understood."""
@@ -375,7 +377,9 @@ def _of_taken(
     tables = made[0].table, made[1].table
     version = session.version_of(spark)
     join = known.description.join or _STAND_IN
-    facts = _row_facts(join, known, made, residual.Residual(spark, known, shown, tables))
+    where = residual.Residual(spark, known, shown, tables, known.rest)
+    exact = residual.Residual(spark, known, shown, tables, known.by_calendar) if known.by_calendar else None
+    facts = replace(_row_facts(join, known, made, where), exact=exact, slack=_CLOCK_CHANGE if exact else 0)
     delays = [micros(each.watermark or timedelta(0)) for each in _sides(known)]
     came = {side: int(marks[0]) + delay for side, delay in zip(SIDES, delays, strict=True)} if first else {}
     again = () if before else _restarts(streams, delays, logged_marks, logs)

@@ -38,19 +38,27 @@ class Residual:
         The columns of the tables, left and right.
     tables
         The rows of both sides.
+    parts
+        The parts of the condition.
     """
 
     def __init__(
-        self, spark: SparkSession, known: Understood, shown: tuple[Columns, Columns], tables: tuple[pa.Table, pa.Table]
+        self,
+        spark: SparkSession,
+        known: Understood,
+        shown: tuple[Columns, Columns],
+        tables: tuple[pa.Table, pa.Table],
+        parts: Sequence[Node],
     ) -> None:
         self._spark, self._known, self._shown, self._tables = spark, known, shown, tables
+        self._parts = parts
         self._asked = np.array([], dtype=np.int64)
         self._satisfied = np.array([], dtype=bool)
 
     @property
     def text(self) -> str:
         """The condition as SQL."""
-        return self._known.description.where
+        return " AND ".join(str(each.java.sql()) for each in self._parts)
 
     def __call__(self, left: Micros, right: Micros) -> np.ndarray[Any, Any]:
         """Which of some pairs of rows, given by their numbers, satisfy it."""
@@ -66,7 +74,7 @@ class Residual:
     def unfit(self, place: int) -> np.ndarray[Any, Any]:
         """Which rows of a side fail what the condition says of that side alone."""
         mine = {int(each.exprId().id()) for each in listed(self._known.join.children[place].java.output())}
-        parts = [each for each in self._known.rest if _columns_of([each]) and _columns_of([each]) <= mine]
+        parts = [each for each in self._parts if _columns_of([each]) and _columns_of([each]) <= mine]
         rows = np.arange(self._tables[place].num_rows)
         if not parts:
             return np.zeros(len(rows), dtype=bool)
@@ -87,7 +95,7 @@ class Residual:
             asked = self._spark.createDataFrame(pa.table([pairs // width, pairs % width], names=list(_NUMBERS)))
             for place in range(len(SIDES)):
                 asked = asked.join(self._side(place, rows[place]), _NUMBERS[place])
-            satisfied = self._filtered(asked, self._known.rest).select(*_NUMBERS).toArrow()
+            satisfied = self._filtered(asked, self._parts).select(*_NUMBERS).toArrow()
         except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
             raise self._not_asked(error) from None
         kept = satisfied.column(0).to_numpy() * width + satisfied.column(1).to_numpy()
@@ -99,9 +107,7 @@ class Residual:
     def _side(self, place: int, rows: Micros) -> DataFrame:
         """Some rows of a side with their numbers and the columns that the condition has."""
         table = self._tables[place].take(rows)
-        plan = _under_ids(
-            self._spark, self._known, place, self._shown[place], table, rows, _columns_of(self._known.rest)
-        )
+        plan = _under_ids(self._spark, self._known, place, self._shown[place], table, rows, _columns_of(self._parts))
         return replay.frame(self._spark, plan)
 
     def _filtered(self, asked: DataFrame, parts: Sequence[Node]) -> DataFrame:

@@ -91,6 +91,8 @@ class Understood:
     evicts_with_data
         Whether rows leave the state in micro-batches with rows only: the condition names a frame before its
         withWatermark, and Spark puts the columns with a watermark in their place where it reads rows.
+    by_calendar
+        The parts of the condition whose bounds are counted by the clock of a zone in which clocks change.
     compared
         For each of `keys` how it is compared, where that is not as the columns are: left and right. Empty: all are.
     """
@@ -107,6 +109,7 @@ class Understood:
     groups: Groups | None = None
     run: Node | None = None
     evicts_with_data: bool = False
+    by_calendar: tuple[Node, ...] = ()
     compared: tuple[Compared | None, ...] = ()
 
 
@@ -271,6 +274,7 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: 
         tuple(read.rest),
         retention,
         run=optimised[0] if len(optimised) == 1 else None,
+        by_calendar=tuple(_by_calendar(spark, [*found, *(above if how == "inner" else [])], inputs, times)),
         evicts_with_data=bool(retention) and _names_the_frame_before(optimised[0]),
         compared=tuple(read.compared.get(pair) for pair in read.keys) if read.compared else (),
     )
@@ -312,7 +316,7 @@ def _of_others_compared(
 def _of_window_days(spark: Any, inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
     """A note on windows of whole days, which begin at midnight UTC whatever the session's zone."""
     zone = str(spark.conf.get("spark.sql.session.timeZone"))
-    if zone in _FIXED_ZONES or zone[0] in "+-":
+    if not _changes_clocks(spark):
         return
     for pair in read.windows[:1]:
         window = inputs["left"].windows[inputs["left"].origin(pair[0])][0]
@@ -410,6 +414,26 @@ def _retention(spark: Any, join: Node, times: dict[Side, int | None]) -> dict[Si
     return found
 
 
+def _by_calendar(
+    spark: Any, found: list[Conjunct], inputs: dict[Side, sides.Input], times: dict[Side, int | None]
+) -> Iterator[Node]:
+    """The conjuncts with a bound of the event times that Spark counts by the clock of a zone where clocks change."""
+    if not _changes_clocks(spark):
+        return
+    left, right = (inputs[side] for side in SIDES)
+    for each in found:
+        limits = [one for part in each.parts for one in conditions.bounds(part) if _is_of(one, left, right, times)]
+        kinds = {node.kind for part in each.parts for node in part.walk()}
+        if limits and ("SubtractTimestamps" in kinds or any(abs(one.micros) >= _DAY for one in limits)):
+            yield each.written
+
+
+def _changes_clocks(spark: Any) -> bool:
+    """Whether the session's time zone is one in which a day may have another length than 24 hours."""
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    return zone not in _FIXED_ZONES and zone[0] not in "+-"
+
+
 def _names_the_frame_before(join: Node) -> bool:
     """Whether a condition has a column that has a watermark as it was before that was set."""
     columns = [each for child in join.children for each in catalyst.listed(child.java.output())]
@@ -432,7 +456,7 @@ def _with_attributes(java: Any, expression: Any, attributes: dict[int, Any]) -> 
 def _of_days(spark: Any, read: _Condition, found: list[Conjunct]) -> Iterator[str]:
     """A note on days that are not 24 hours long."""
     zone = str(spark.conf.get("spark.sql.session.timeZone"))
-    if zone in _FIXED_ZONES or zone[0] in "+-":
+    if not _changes_clocks(spark):
         return
     kinds = {node.kind for each in found for part in each.parts for node in part.walk()}
     if any(abs(each.micros) >= _DAY for each in read.bounds) or (read.bounds and "SubtractTimestamps" in kinds):

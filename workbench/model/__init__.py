@@ -7,6 +7,7 @@ each row of the output appears. `matches` is the definition alone, with nothing 
 from __future__ import annotations
 
 from workbench.kinds import Micros
+from workbench.model._ahead import Ahead, ahead
 from workbench.model._allocation import keep_freed
 from workbench.model._closest import versions
 from workbench.model._fates import NEVER
@@ -40,6 +41,7 @@ __all__ = [
     "NEVER",
     "NOTHING",
     "OPERATORS",
+    "Ahead",
     "Condition",
     "FlinkRules",
     "Gone",
@@ -52,6 +54,7 @@ __all__ = [
     "Shared",
     "Simulation",
     "Watermarks",
+    "ahead",
     "at_most",
     "check_size",
     "checked_batch",

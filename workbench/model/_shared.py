@@ -122,6 +122,9 @@ class RowFacts:
         Per side of an interval join how far behind the watermark, in microseconds, rows leave the state, as Spark
         derives it from how the condition is written; of a side without one it derives none, and its rows stay for ever.
         None: as the kind of join says.
+    exact, slack
+        Under the job's own join, whose bounds mean another number of hours when clocks change: which of some pairs are
+        within them, and how far beyond them by hours, in microseconds, such pairs may be. None: the bounds say it.
     evicts_with_data
         Whether rows leave the state in micro-batches with rows only.
     join
@@ -140,18 +143,27 @@ class RowFacts:
     unfit: Flags | None = None
     nulls_meet: bool = False
     retention: Mapping[Side, int] | None = None
+    exact: Condition | None = None
+    slack: int = 0
     evicts_with_data: bool = False
     join: Join | None = None
     gone: Mapping[Side, Gone] | None = None
     untimed: Mapping[Side, frozenset[str]] = field(default_factory=dict)
     never_late: frozenset[Side] = frozenset()
 
+    @property
+    def asked(self) -> Condition | None:
+        """What pairs must satisfy beside equal keys and the bounds as the model has them; None: nothing."""
+        if self.where is None or self.exact is None:
+            return self.where if self.exact is None else self.exact
+        return _Both(self.exact, self.where)
+
     def under(self, join: Join) -> RowFacts:
         """What of it holds under a join: `retention` is of the job's own, the filters are of its ``how``."""
         if self.join is None or join == self.join:
             return self
         if how_of(join) == how_of(self.join) and kind_of(join).operator is kind_of(self.join).operator:
-            return replace(self, retention=None)
+            return replace(self, retention=None, exact=None, slack=0)
         return RowFacts(self.where, self.met, gone=self.gone, untimed=self.untimed, never_late=self.never_late)
 
     def of(self, rows: Mapping[Side, Micros]) -> RowFacts:
@@ -162,8 +174,9 @@ class RowFacts:
 
         where = None if self.where is None else _Renumbered(self.where, rows["left"], rows["right"])
         gone = None if self.gone is None else {side: each.of(rows[side]) for side, each in self.gone.items()}
+        exact = None if self.exact is None else _Renumbered(self.exact, rows["left"], rows["right"])
         met, filtered, unfit = (some(each) for each in (self.met, self.filtered, self.unfit))
-        return replace(self, where=where, met=met, filtered=filtered, unfit=unfit, gone=gone)
+        return replace(self, where=where, exact=exact, met=met, filtered=filtered, unfit=unfit, gone=gone)
 
 
 class Shared:
@@ -251,7 +264,7 @@ class Shared:
         if what not in self._matches:
             left, right = (self.assignments(join, side) for side in SIDES)
             if kind.rules is None:
-                one, other = matches(join, left, right, self.named)
+                one, other = matches(join, left, right, self.named, self.rows.under(join).slack)
             else:
                 one, other = kind.rules.in_force(join, left, right)
             where = self.where(join)
@@ -263,4 +276,4 @@ class Shared:
 
     def where(self, join: Join) -> Condition | None:
         """What pairs must satisfy beside equal keys and times; None: nothing."""
-        return asked_of_pairs(join, self._streams["left"], self._streams["right"], self.rows.where)
+        return asked_of_pairs(join, self._streams["left"], self._streams["right"], self.rows.under(join).asked)

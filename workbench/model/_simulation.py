@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +14,16 @@ from workbench.joins import Join, without_where
 from workbench.kinds import Micros, kind_of
 from workbench.literals import Policy, Side
 from workbench.model import _fates
+from workbench.model._ahead import Ahead, ahead
 from workbench.model._flink import FlinkRules
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome
 from workbench.model._rules import candidates
 from workbench.model._shared import Condition, RowFacts, Shared, asked_of_pairs
 from workbench.model._simulate import simulate
+from workbench.model._watermarks import watermarks
 from workbench.model.rules import is_keyed
-from workbench.streams import ROW, SIDES, Stream
+from workbench.streams import ROW, SIDES, Stream, some_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,6 +161,25 @@ class Simulation:
         """Whether rows meet others of their key only."""
         return is_keyed(self.join)
 
+    @cached_property
+    def ahead(self) -> Ahead | None:
+        """The few rows that are far ahead of all others; None: there are none."""
+        return None if self.flink is not None else ahead(self.left, self.right)
+
+    @cached_property
+    def late_without_ahead(self) -> Micros:
+        """For each micro-batch the watermark that late rows would be judged by without the rows that are `ahead`."""
+        marks = self.outcome.marks
+        if self.ahead is None:
+            return marks.late
+        gone = self.ahead.rows
+        kept = {side: np.delete(np.arange(len(self.side(side))), gone[side]) for side in SIDES}
+        left, right = (
+            replace(some_rows(self.side(side), kept[side]), newest=None, newest_keyed=None) for side in SIDES
+        )
+        one, other = (each[kept[side]] for each, side in zip(self.outcome.keys, SIDES, strict=True))
+        return watermarks(self.join, left, right, (one, other), False, self.policy, False).late
+
     @property
     def facts(self) -> RowFacts:
         """What is known of the rows beside their keys and times."""
@@ -167,7 +188,7 @@ class Simulation:
     @property
     def where(self) -> Condition | None:
         """What pairs must satisfy beside equal keys and times; None: nothing."""
-        return asked_of_pairs(self.join, self.left, self.right, self.facts.where)
+        return asked_of_pairs(self.join, self.left, self.right, self.facts.under(self.join).asked)
 
     @property
     def names(self) -> tuple[str, str]:

@@ -124,6 +124,7 @@ def matches(
     left: pd.DataFrame,
     right: pd.DataFrame,
     named: Callable[[int], str] = lambda code: f"number {code}",
+    slack: int = 0,
 ) -> tuple[Micros, Micros]:
     """The pairs of a join, but of merging windows, whatever was late, as places in the two frames.
 
@@ -135,6 +136,8 @@ def matches(
         Columns ``key`` (code, below 0 for none), ``start`` (the window's, or the event time).
     named
         Gives the key of a code in words.
+    slack
+        How far beyond the bounds pairs are taken, too, in microseconds.
 
     Raises
     ------
@@ -142,6 +145,7 @@ def matches(
         If there are more than `MOST`; it names the key that has most of them.
     """
     low, high = kind_of(join).bounds(join)
+    low, high = low - slack, high + slack
     return _within(
         left["key"].to_numpy(), left["start"].to_numpy(), right["key"].to_numpy(), right["start"].to_numpy(), low, high,
         named,

@@ -13,7 +13,7 @@ from workbench import fixes, times
 from workbench.joins import emission
 from workbench.kinds import MS, NearMiss, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
-from workbench.model import DATA, NOTHING, Condition, Micros, Simulation, on_time, versions
+from workbench.model import DATA, NOTHING, Ahead, Condition, Micros, Simulation, on_time, versions
 from workbench.runs import firings, partners, tables
 from workbench.runs.labels import Labels, counted
 from workbench.runs.pattern_reasons import PatternReasons
@@ -294,7 +294,29 @@ class Reasons:
         when = f"it arrived in micro-batch {batch}, when the watermark stood at {stood}"
         if window:
             when = f"its {window} ended at {self.labels.moment(end)}, and {when}"
-        return f"late {behind}: {when}; {self._would_keep(side, row, assignment, partners)}"
+        return (
+            f"late {behind}: {when}; {self._because(assignment) or self._would_keep(side, row, assignment, partners)}"
+        )
+
+    def _because(self, assignment: Any) -> str:
+        """What else than a short delay made a row late: a few rows far ahead, or the policy; empty: the delay did."""
+        batch, end = int(assignment["batch"]), int(assignment["end"])
+        ahead, without = self.simulation.ahead, self.simulation.late_without_ahead
+        if ahead is not None and batch < len(without) and end > int(without[batch]):
+            it = "it" if sum(map(len, ahead.rows.values())) == 1 else "them"
+            return f"{self._named_ahead(ahead)} moved the watermark: without {it} this row is on time"
+        if self.policy == "max":
+            own = [self.marks.own[side] for side in SIDES]
+            slower = np.maximum.accumulate(np.maximum(np.minimum(*own), 0))
+            if end > int(slower[batch - 1]):
+                return "the watermark follows the faster side (policy max): with policy min this row is on time"
+        return ""
+
+    def _named_ahead(self, ahead: Ahead) -> str:
+        named = [self.labels.label(side, int(row)) for side in SIDES for row in ahead.rows[side][:2]]
+        more = sum(map(len, ahead.rows.values())) - len(named)
+        words = " and ".join(named) if not more else f"{', '.join(named)} and {counted(more, 'more row')}"
+        return f"{words}, {self.labels.span(ahead.gap)} ahead of every other row,"
 
     def _late_in_flink(self, side: Side, row: int, assignment: Any, partners: bool) -> str:
         mark, behind = int(assignment["watermark"]), int(assignment["watermark"] - assignment["kept_until"])

@@ -16,7 +16,7 @@ from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side, other_side
 from workbench.model import Micros, Outcome, Shared, Simulation, common_delay
 from workbench.runs.arguments import check
-from workbench.runs.labels import setting_value
+from workbench.runs.labels import Labels, setting_value
 from workbench.streams import SIDES, Stream
 from workbench.tuning import _checkpoints, spark_faults
 
@@ -28,6 +28,7 @@ _SILENT = 3  # micro-batches in a row in which a side that sends nothing is call
 _SILENT_SHARE = 0.2  # so large a part of all that the other side sends in
 _NOT_BEGUN_SHARE = 0.5  # that part, of a silence at the start: many a side begins after the other
 _HOURS = 3_600 * _SECOND  # the wait from which on nulls are called late
+_NAMED = 3  # rows that are named one by one
 _HEAVY = 0.5  # the share of the rows that a hundredth of the keys has when keys are called skewed
 
 
@@ -153,7 +154,8 @@ def advised(simulation: Simulation) -> list[Advice]:
     case = spark_faults.Case(join, streams, policy, outcome, shared, silent, bool(forgotten))
     return [
         *_before_1970(streams),
-        *_short_delays(streams, outcome, policy),
+        *_other_causes(simulation, streams, outcome),
+        *_short_delays(_by_delay(simulation, streams, outcome), outcome, policy),
         *_of_idleness(streams, idle),
         *_not_missed(simulation, _of_the_kind(join, streams, shared)),
         *_skew(streams, shared),
@@ -171,6 +173,52 @@ def _before_1970(streams: dict[Side, Stream]) -> Iterator[Advice]:
                 "watermark, and are dropped as late whatever the delay",
                 f"correct the event times of {stream.name}, or shift them",
             )
+
+
+def _on_time_without(simulation: Simulation, outcome: Outcome, side: Side) -> tuple[int, int, int]:
+    """How many rows of a side are late, on time without the rows far ahead, and on time under the policy ``min``."""
+    mine = outcome.assignments[side].drop_duplicates("row", keep="last")
+    mine = mine[mine["late"] & (mine["end"] > 0)]
+    batch, end = mine["batch"].to_numpy(), mine["end"].to_numpy()
+    without = simulation.late_without_ahead
+    ahead = 0 if simulation.ahead is None else int((end > without[np.minimum(batch, len(without) - 1)]).sum())
+    slower = np.minimum(*(outcome.marks.own[each] for each in SIDES))
+    late = np.concatenate([[0], np.maximum.accumulate(np.maximum(slower, 0))])
+    return len(mine), ahead, int((end > late[batch]).sum()) if simulation.policy == "max" else 0
+
+
+def _by_delay(simulation: Simulation, streams: dict[Side, Stream], outcome: Outcome) -> dict[Side, Stream]:
+    """The streams whose rows are late for want of a delay, and not mainly for another cause."""
+    found = {}
+    for side, stream in streams.items():
+        late, ahead, policy = _on_time_without(simulation, outcome, side)
+        if 2 * max(ahead, policy) <= late:
+            found[side] = stream
+    return found
+
+
+def _other_causes(simulation: Simulation, streams: dict[Side, Stream], outcome: Outcome) -> Iterator[Advice]:
+    """Rows are late because a few rows are far ahead of all others, or because the query follows the faster side."""
+    counts = [_on_time_without(simulation, outcome, side) for side in SIDES]
+    late, ahead, policy = (sum(each) for each in zip(*counts, strict=True))
+    if simulation.ahead is not None and ahead:
+        labels = Labels(simulation, whole=False)
+        rows = [labels.label(side, int(row)) for side in SIDES for row in simulation.ahead.rows[side]]
+        named = ", ".join(rows[:_NAMED]) + (f" and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else "")
+        gap = times.short(timedelta(microseconds=simulation.ahead.gap))
+        yield Advice(
+            f"{named} {'is' if len(rows) == 1 else 'are'} {gap} ahead of every other row and moved the watermark: "
+            f"without {'it' if len(rows) == 1 else 'them'} {ahead:,} of the {late:,} late rows are on time",
+            "leave such rows out before withWatermark, as with where(time <= current_timestamp() + INTERVAL 5 MINUTES)",
+        )
+    if 2 * policy > late:
+        yield Advice(
+            f"the watermark follows the faster side (policy max): with policy min {policy:,} of the {late:,} late rows "
+            "are on time",
+            "follow the slower side; a checkpoint keeps the policy, so start the query with a new one",
+            "policy",
+            "min",
+        )
 
 
 def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy) -> Iterator[Advice]:
