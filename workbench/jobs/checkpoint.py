@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, DataError, wrong
 from workbench.literals import Policy
+from workbench.sources.arrow import END_OF_INPUT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,6 +37,8 @@ __all__ = [
     "source_start",
 ]
 
+LATEST = END_OF_INPUT.value // 1_000
+"""The latest watermark that is told apart, in microseconds: a later one is taken for it."""
 POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 """The setting for which of two watermarks is the query's."""
 _TRIES = 3
@@ -206,7 +209,7 @@ def _next_watermark(text: str) -> int | None:
     """The watermark that the log of commits has for the micro-batch that follows, in microseconds."""
     _, *lines = text.split("\n")
     found = json.loads(lines[0]).get("nextBatchWatermarkMs") if lines and lines[0].strip() else None
-    return None if found is None else int(found) * 1_000
+    return None if found is None else min(int(found) * 1_000, LATEST)
 
 
 def _without_gaps(numbers: list[int]) -> list[int]:
@@ -227,7 +230,9 @@ def _batch(text: str, number: int, committed: bool) -> tuple[MicroBatch, dict[st
     about, told = json.loads(lines[0]), [line.strip() for line in lines[1:] if line.strip()]
     offsets = tuple(map(_offset, told)) if version.strip() == _VERSIONS[0] else _by_number(told)
     watermark, started = int(about.get("batchWatermarkMs", 0)), int(about.get("batchTimestampMs", 0))
-    return MicroBatch(number, watermark * 1_000, started, offsets, committed), dict(about.get("conf") or {})
+    return MicroBatch(number, min(watermark * 1_000, LATEST), started, offsets, committed), dict(
+        about.get("conf") or {}
+    )
 
 
 def _offset(text: str) -> Any:

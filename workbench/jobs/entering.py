@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, TooLargeError
-from workbench.jobs import conditions, held, replay
+from workbench.jobs import checkpoint, conditions, held, replay
 from workbench.jobs.catalyst import Node, expressions, listed
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.sources import BATCH, PLACE
@@ -46,6 +46,7 @@ __all__ = [
     "survivors",
 ]
 
+LATEST = checkpoint.LATEST
 MOST_ROWS = 5_000_000
 """Rows of a side that are taken into memory at most."""
 START = "__start"
@@ -143,12 +144,15 @@ class Entered:
         The steps, in words.
     untimed
         Those without an event time: the columns of the table.
+    beyond
+        Those whose event time lies after `LATEST`, which no stream holds: the columns of the table.
     """
 
     table: pa.Table
     left_at: np.ndarray[Any, Any]
     steps: tuple[str, ...]
     untimed: pa.Table
+    beyond: pa.Table
 
 
 def entered(
@@ -178,14 +182,16 @@ def entered(
     except QueryError:
         steps = replay.Steps()
         table = _entered(spark, known, place, sources, choice, inner, clock, None)
-    timed = pc.is_valid(table.column(columns(known, place).time))
-    came, untimed = table.filter(timed), table.filter(pc.invert(timed))
+    time = table.column(columns(known, place).time)
+    timed = pc.is_valid(time)
+    late = pc.fill_null(pc.greater(pc.cast(time, pa.int64()), LATEST), False)
+    came, untimed, beyond = (table.filter(each) for each in (pc.and_not(timed, late), pc.invert(timed), late))
     if replay.LEFT_AT not in table.column_names:
-        return Entered(came, np.full(came.num_rows, -1), (), untimed)
+        return Entered(came, np.full(came.num_rows, -1), (), untimed, beyond)
     left_at = came.column(replay.LEFT_AT).fill_null(-1).to_numpy().astype(np.int64)
-    untimed = untimed.filter(pc.is_null(untimed.column(replay.LEFT_AT)))
-    parts = (each.drop_columns([replay.LEFT_AT]) for each in (came, untimed))
-    return Entered(next(parts), left_at, tuple(steps.words), next(parts))
+    apart = (each.filter(pc.is_null(each.column(replay.LEFT_AT))) for each in (untimed, beyond))
+    came, untimed, beyond = (each.drop_columns([replay.LEFT_AT]) for each in (came, *apart))
+    return Entered(came, left_at, tuple(steps.words), untimed, beyond)
 
 
 def _entered(

@@ -328,7 +328,7 @@ class _Side:
     met: np.ndarray[Any, Any]
     filtered: np.ndarray[Any, Any] | None
     gone: Gone
-    untimed: frozenset[str]
+    untimed: dict[str, str]
 
 
 def _of_taken(
@@ -455,7 +455,7 @@ def _newest(seen: dict[int, tuple[int, int]] | None, logs: Checkpoint, marks: Mi
     found = np.full(count, NOTHING, dtype=np.int64)
     for number, (time, _) in (seen or {}).items():
         if 0 <= number - first < count:
-            found[number - first] = time
+            found[number - first] = min(time, checkpoints.LATEST + delay)
     if first:
         came = np.maximum.accumulate(found)
         behind = [place for place in range(1, count) if came[place - 1] < marks[place] + delay]
@@ -490,7 +490,7 @@ def _rows(
     filtered: list[np.ndarray[Any, Any]] = []
     left_at: list[np.ndarray[Any, Any]] = []
     steps: tuple[str, ...] = ()
-    untimed: frozenset[str] = frozenset()
+    untimed: dict[str, str] = {}
     if first:
         if known.join.kind == "Join":
             in_state = entering.held_before(spark, known, place, logs=logs, batch=first, choice=choice)
@@ -517,7 +517,10 @@ def _rows(
         entered, steps = found.table, found.steps
         if found.untimed.num_rows:
             missing.append(_without_time(known, place, found.untimed))
-            untimed = frozenset(words_of(found.untimed, shown.key))
+            untimed |= dict.fromkeys(words_of(found.untimed, shown.key), "without an event time")
+        if found.beyond.num_rows:
+            missing.append(_beyond(known, place, found.beyond, shown))
+            untimed |= dict.fromkeys(words_of(found.beyond, shown.key), "with a time in the far future")
         left_at.append(found.left_at)
         parts.append(entered.drop_columns([PLACE]))
         if needed is not None:
@@ -555,6 +558,18 @@ def _of_held(known: Understood, place: int, found: entering.Held, batch: int) ->
             f"that it held after micro-batch {batch} it is not known which of their pairs satisfy it"
         )
     return words
+
+
+def _beyond(known: Understood, place: int, rows: pa.Table, shown: entering.Columns) -> str:
+    """What is said of the rows of a side whose times are later than any that a stream holds."""
+    described = _sides(known)[place]
+    count, latest = counted(rows.num_rows, "row"), int(rows.column(shown.time).cast(pa.int64()).to_numpy().max())
+    year = 1970 + latest // 31_556_952_000_000
+    return (
+        f"{count} of {described.name or SIDES[place]} {'has a time' if rows.num_rows == 1 else 'have times'} as late "
+        f"as the year {year}, and {'is' if rows.num_rows == 1 else 'are'} not listed: were milliseconds read as "
+        f"seconds? make {shown.time} with timestamp_millis"
+    )
 
 
 def _without_time(known: Understood, place: int, rows: pa.Table) -> str:

@@ -132,7 +132,8 @@ class RowFacts:
     gone
         The rows that left on their way into the join, under whatever settings, and what took each out; None: none did.
     untimed
-        Per side the keys, as text, of rows without an event time, which are not among the rows.
+        Per side the keys, as text, of rows that are not among the rows for their event time, and what that is, such as
+        ``without an event time``.
     never_late
         The sides whose rows Spark never drops as late, as no event time of theirs enters the join that it runs.
     """
@@ -148,7 +149,7 @@ class RowFacts:
     evicts_with_data: bool = False
     join: Join | None = None
     gone: Mapping[Side, Gone] | None = None
-    untimed: Mapping[Side, frozenset[str]] = field(default_factory=dict)
+    untimed: Mapping[Side, Mapping[str, str]] = field(default_factory=dict)
     never_late: frozenset[Side] = frozenset()
 
     @property

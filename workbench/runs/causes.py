@@ -44,7 +44,7 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
     absent = {
         partners.NEVER: f"its key never came on {other}",
         partners.LEFT_OUT: f"its key came on {other} only in rows that the job takes out",
-        partners.UNTIMED: f"its key came on {other} without an event time",
+        partners.UNTIMED: f"its key came on {other} without an event time, or with one in the far future",
     }
     for code, words in absent.items():
         found[late & (across == code)] = f"late, and {words}"

@@ -420,7 +420,8 @@ class Reasons:
             case partners.LEFT_OUT:
                 return f"{key} came on {other} only in rows that {self._taken_out(other_side(side), side, row)}"
             case partners.UNTIMED:
-                return f"{key} came on {other} without an event time, and such a row meets no other"
+                how = self.simulation.facts.untimed[other_side(side)][self.labels.key(side, row)]
+                return f"{key} came on {other} {how}, and such a row is not followed"
         return f"{key} never came on {other}"
 
     def _taken_out(self, other: Side, side: Side, row: int) -> str:

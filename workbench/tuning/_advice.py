@@ -17,7 +17,7 @@ from workbench.literals import DELAYS, Policy, Setting, Side, other_side
 from workbench.model import Micros, Outcome, Shared, Simulation, common_delay
 from workbench.runs.arguments import check
 from workbench.runs.labels import Labels, setting_value
-from workbench.streams import SIDES, Stream
+from workbench.streams import NOTHING, SIDES, Stream
 from workbench.tuning import _checkpoints, spark_faults
 
 _SECOND = 1_000_000
@@ -28,6 +28,7 @@ _SILENT = 3  # micro-batches in a row in which a side that sends nothing is call
 _SILENT_SHARE = 0.2  # so large a part of all that the other side sends in
 _NOT_BEGUN_SHARE = 0.5  # that part, of a silence at the start: many a side begins after the other
 _HOURS = 3_600 * _SECOND  # the wait from which on nulls are called late
+_YEAR = 365 * 86_400 * _SECOND
 _NAMED = 3  # rows that are named one by one
 _HEAVY = 0.5  # the share of the rows that a hundredth of the keys has when keys are called skewed
 
@@ -173,6 +174,15 @@ def _before_1970(streams: dict[Side, Stream]) -> Iterator[Advice]:
                 "watermark, and are dropped as late whatever the delay",
                 f"correct the event times of {stream.name}, or shift them",
             )
+    newest = {side: int(each.event_times.max(initial=0)) for side, each in streams.items()}
+    for side, stream in streams.items():
+        if 0 < newest[side] < _YEAR < newest[other_side(side)]:
+            yield Advice(
+                f"all {len(stream):,} rows of {stream.name} have event times in 1970, and those of "
+                f"{streams[other_side(side)].name} have not",
+                f"were milliseconds divided by 1,000 once too often? make {stream.time} with timestamp_millis, or with "
+                "timestamp_seconds of whole seconds",
+            )
 
 
 def _on_time_without(simulation: Simulation, outcome: Outcome, side: Side) -> tuple[int, int, int]:
@@ -263,13 +273,21 @@ def _idle(streams: dict[Side, Stream], policy: Policy) -> tuple[Side, int, int] 
     if policy != "min":
         return None
     count = max(each.batch_count for each in streams.values())
-    sending = {side: np.bincount(each.arrival, minlength=count) > 0 for side, each in streams.items()}
+    sending = {side: _sent(each, count) for side, each in streams.items()}
     for side, other in (SIDES, SIDES[::-1]):
         begin, length = _longest(sending[side], sending[other])
         share = _SILENT_SHARE if sending[side][:begin].any() else _NOT_BEGUN_SHARE
         if length >= max(_SILENT, share * int(sending[other].sum())):
             return side, begin, length
     return None
+
+
+def _sent(stream: Stream, count: int) -> Micros:
+    """In which micro-batches a stream had rows, those that are not listed included."""
+    found: Micros = np.bincount(stream.arrival, minlength=count) > 0
+    if stream.newest is not None:
+        found[: len(stream.newest)] |= stream.newest > NOTHING
+    return found
 
 
 def _of_idleness(streams: dict[Side, Stream], idle: tuple[Side, int, int] | None) -> Iterator[Advice]:
