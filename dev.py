@@ -79,7 +79,7 @@ def nightly() -> None:
     run(BIN / "python", "tests/hunt.py", "--cases", "5000", "--seed", seed)
     run(BIN / "python", "tests/hunt.py", "--cases", "500", "--seed", seed, "--spark", "all")
     run(BIN / "python", "tests/fault_lab.py", "--kills", "60", "--seed", seed)
-    pytest("--tier", "nightly", "--every-kill", "--every-version", *sys.argv[2:])
+    pytest("--tier", "nightly", "--every-kill", *sys.argv[2:])
 
 
 def durations() -> None:

@@ -54,7 +54,6 @@ def pytest_addoption(parser):
         action="store_true",
         help="kill exported scripts at every step, not at some that the commit draws",
     )
-    add("--every-version", action="store_true", help="run what needs many versions of Spark, too")
 
 
 def pytest_configure(config):
@@ -84,9 +83,9 @@ def pytest_collection_modifyitems(config, items):
         for marker, fixtures in NEEDS.items():
             if fixtures & set(getattr(item, "fixturenames", ())):
                 item.add_marker(marker)
-    kept = [item for item in items if config.option.every_version or not item.get_closest_marker("many_versions")]
+    kept = items
     if config.option.tier:
-        choice = tiers.choose(kept, config.option.tier, _seed(config), config.stash[DURATIONS], _distance(config))
+        choice = tiers.choose(items, config.option.tier, _seed(config), config.stash[DURATIONS], _distance(config))
         kept = [item for item in kept if item.nodeid in choice.taken]
         config.stash[WORDS] = choice.words
     taken = {item.nodeid for item in kept}

@@ -87,6 +87,8 @@ def choose(
         How far a test's file is from what a change touches, in imports: 0 if the change is in the package that it tests, 1 if
         that imports a module which changed; None if it has nothing to do with it.
     """
+    if tier != "nightly":
+        tests = [test for test in tests if not test.get_closest_marker("nightly")]
     if tier == "changed":
         return _changed(tests, seed, durations, distance)
     of_tier = [test for test in tests if TIERS[tier].parts or not any(map(test.get_closest_marker, PARTS))]

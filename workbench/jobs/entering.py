@@ -96,7 +96,7 @@ class Held:
     columns
         What they are; without the event time where Spark did not keep it, and the start of the window stands for it.
     untimed
-        How many more there are that have no event time.
+        How many more there are that have no event time, or one that is later than `LATEST`.
     """
 
     table: pa.Table
@@ -182,16 +182,20 @@ def entered(
     except QueryError:
         steps = replay.Steps()
         table = _entered(spark, known, place, sources, choice, inner, clock, None)
-    time = table.column(columns(known, place).time)
-    timed = pc.is_valid(time)
-    late = pc.fill_null(pc.greater(pc.cast(time, pa.int64()), LATEST), False)
-    came, untimed, beyond = (table.filter(each) for each in (pc.and_not(timed, late), pc.invert(timed), late))
+    came, untimed, beyond = _by_time(table, columns(known, place).time)
     if replay.LEFT_AT not in table.column_names:
         return Entered(came, np.full(came.num_rows, -1), (), untimed, beyond)
     left_at = came.column(replay.LEFT_AT).fill_null(-1).to_numpy().astype(np.int64)
     apart = (each.filter(pc.is_null(each.column(replay.LEFT_AT))) for each in (untimed, beyond))
     came, untimed, beyond = (each.drop_columns([replay.LEFT_AT]) for each in (came, *apart))
     return Entered(came, left_at, tuple(steps.words), untimed, beyond)
+
+
+def _by_time(table: pa.Table, time: str) -> tuple[pa.Table, pa.Table, pa.Table]:
+    """The rows of a table whose time a stream holds, those without one, and those whose time is later than `LATEST`."""
+    valid = pc.is_valid(table.column(time))
+    later = pc.fill_null(pc.greater(pc.cast(table.column(time), pa.int64()), LATEST), False)
+    return table.filter(pc.and_not(valid, later)), table.filter(pc.invert(valid)), table.filter(later)
 
 
 def _entered(
@@ -318,7 +322,7 @@ def held_before(
     if window is None and not mine.with_time:
         return Held(_table(chosen.limit(0)), mine, chosen.count())
     table = _table(chosen)
-    timed = table.filter(pc.is_valid(table.column(mine.time)))
+    timed, _, _ = _by_time(table, mine.time)
     return Held(timed, mine, table.num_rows - timed.num_rows)
 
 

@@ -348,7 +348,8 @@ class Job(Result):
         and the rows in state after the last micro-batch, value by value; and of an interval or window join the late
         rows with Spark's counter, where `reports` has it and all keys were taken. With `sink`, the rows that the job
         put out are compared with the model's pairs, as the operators above the join make them; where they cannot be,
-        ``differences`` is missing, and ``examples`` says why.
+        ``differences`` is missing, and ``examples`` says why. Of a join that was not understood only the watermarks
+        and the late rows are compared.
         """
         return self._comparison.copy()
 
@@ -356,11 +357,10 @@ class Job(Result):
     def _comparison(self) -> pd.DataFrame:
         import pandas as pd
 
-        self._check_understood()
         facts = verifying.compare(self.spark, self.simulation, self.known, self.checkpoint, self.choice)
         if self.reports and self.choice.takes_all:
             facts = pd.concat([facts, verifying.drops(self.simulation, self.known, self.reports)], ignore_index=True)
-        if self.sink is not None:
+        if self.sink is not None and self.is_understood:
             logs = self.checkpoint
             line = leaving.compare(self.spark, self.simulation, self.known, logs, choice=self.choice, sink=self.sink)
             facts = pd.concat([facts.astype(object), pd.DataFrame([line], dtype=object)], ignore_index=True)

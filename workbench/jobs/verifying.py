@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "drops"]
 
+_COLUMNS = ["what", "model", "spark", "differences", "examples"]
 _SPELLED_OUT = 5
 
 
@@ -35,12 +37,36 @@ def compare(
     facts = (
         [_watermarks(simulation, logs)] if len(marks) <= len(SIDES) and not logs.operators else []
     )  # else others hold the query's back, too
+    if known.description.join is None:  # of which only late rows and watermarks are known
+        return pd.DataFrame(facts, columns=_COLUMNS)
+    facts.append(_fates(simulation))
     if known.join.kind == "Join" and kind_of(simulation.join).operator is HASH_JOIN:
         facts.append(_state(spark, simulation, known, logs, choice))
     elif known.groups is not None:
         with contextlib.suppress(held_groups.NotReadable):
             facts.append(_groups(spark, simulation, known, logs, choice))
-    return pd.DataFrame(facts)
+    return pd.DataFrame(facts, columns=_COLUMNS)
+
+
+def _fates(simulation: Simulation) -> dict[str, Any]:
+    """What the fates say of the rows that come out: those with a partner are matched, and no other waits."""
+    model, out = [], []
+    table = simulation.outcome.outputs.table
+    for side in SIDES:
+        members = simulation.outcome.outputs.of(side)
+        fate = simulation.fates[side]["fate"].to_numpy()
+        matched = table["matched"].to_numpy()[members["output"].to_numpy()]
+        rows = members["row"].to_numpy()
+        met = np.unique(rows[matched])
+        alone = np.setdiff1d(rows[~matched], met) if not simulation.windowed else np.array([], dtype=np.int64)
+        out += [(side, int(row), "matched") for row in met] + [(side, int(row), "alone") for row in alone]
+        words = {"matched": "matched", "pending": "waits"}
+        told = fate[np.concatenate([met, alone])]
+        model += [
+            (side, int(row), words.get(str(each), "alone"))
+            for row, each in zip(np.concatenate([met, alone]), told, strict=True)
+        ]
+    return _fact("side, row and fate of each row that comes out", model, out)
 
 
 def _watermarks(simulation: Simulation, logs: Checkpoint) -> dict[str, Any]:

@@ -395,6 +395,6 @@ class TestChanges(Changes.TestCase):
     settings = settings(max_examples=6, stateful_step_count=14, deadline=None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 class TestChangesForLong(Changes.TestCase):
     settings = settings(max_examples=25, stateful_step_count=14, deadline=None)

@@ -76,13 +76,13 @@ def test_a_fault_of_another_spark(name, version, tmp_path):
     assert on(name, version, tmp_path)
 
 
-@pytest.mark.many_versions
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "version"), MORE)
 def test_a_fault_of_many_another_spark(name, version, tmp_path):
     assert on(name, version, tmp_path)
 
 
-@pytest.mark.many_versions
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "version"), GONE)
 def test_a_version_without_the_fault(name, version, tmp_path):
     assert not on(name, version, tmp_path)
@@ -104,7 +104,7 @@ def reported():
 
 @pytest.mark.parametrize(
     "version",
-    [None, spark_versions.OLDEST.minor, *(pytest.param(each, marks=pytest.mark.many_versions) for each in ("4.1.1", "4.2.0"))],
+    [None, spark_versions.OLDEST.minor, *(pytest.param(each, marks=pytest.mark.nightly) for each in ("4.1.1", "4.2.0"))],
 )  # fmt: skip
 def test_the_reproduction_of_the_report_prints_what_the_report_says(version, tmp_path):
     code, expected, actual = reported()

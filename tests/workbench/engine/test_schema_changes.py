@@ -47,7 +47,7 @@ def test_the_table_is_what_the_installed_spark_does(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.many_versions
+@pytest.mark.nightly
 @pytest.mark.parametrize("version", VERSIONS[:-1])
 def test_the_table_is_what_other_versions_do(tmp_path, version):
     agrees(tried(tmp_path, parts.real(lambda: parts.with_pyspark(version))), version)

@@ -374,7 +374,9 @@ def test_bad_input_is_one_sentence(outer, tmp_path, given, words):
 
 def test_a_side_without_a_watermark(session, folder, outer):
     joined = unwatermarked(*jobs.streams(session, folder))
-    with pytest.raises(wb.ArgumentError, match="its right side, payments, has no watermark, so no row is ever late"):
+    with pytest.raises(
+        wb.ArgumentError, match="its right side, payments, has no watermark, and a job is opened with one on both"
+    ):
         wb.open_job(joined, outer[1].checkpoint)
 
 

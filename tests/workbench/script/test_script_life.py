@@ -187,23 +187,27 @@ def test_names_reach_a_script_as_literals_only(names, source, sink, dead_letters
     assert found == structure(["left", "right"], ["a", "b", "c", "d"])
 
 
-@pytest.mark.slow
-def test_scripts_are_typed_and_lint_clean(run, tmp_path):
-    left, met, chosen = scripts.places_that_go_together(run.left, run.right), set(), []
-    while new := max((set(enumerate(each)) - met for each in left), key=len):  # each source, sink, target at least once
+def places_that_have_each():
+    """Some of the places that go together: each source, sink and target of dead letters is in one of them."""
+    left, met, chosen = scripts.places_that_go_together(*fault_lab.streams(1)), set(), []
+    while new := max((set(enumerate(each)) - met for each in left), key=len):
         chosen += [each for each in left if new <= set(enumerate(each))][:1]
         met |= set(enumerate(chosen[-1]))
-    folders = []
-    for source, sink, dead_letters in chosen:
-        for join in (JOIN, wb.CoGroup(wb.Session("3 s"))):
-            folders.append(tmp_path / f"job_{len(folders)}")
-            folders[-1].mkdir()
-            for name, text in _modules(join, run.left, run.right, "max", source, sink, dead_letters).items():
-                (folders[-1] / name).write_text(text)
-            plain = tmp_path / f"plain_{len(folders)}"
-            plain.mkdir()
-            (plain / "script.py").write_text(script.render(join, run.left, run.right, source=source, sink=sink))
-            folders.append(plain)
+    return chosen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("join", [JOIN, wb.CoGroup(wb.Session("3 s"))], ids=["rows", "groups"])
+@pytest.mark.parametrize("places", places_that_have_each(), ids=str)
+def test_scripts_are_typed_and_lint_clean(places, join, tmp_path):
+    left, right = fault_lab.streams(1)
+    source, sink, dead_letters = places
+    folders = [tmp_path / "job", tmp_path / "plain"]
+    for each in folders:
+        each.mkdir()
+    for name, text in _modules(join, left, right, "max", source, sink, dead_letters).items():
+        (folders[0] / name).write_text(text)
+    (folders[1] / "script.py").write_text(script.render(join, left, right, source=source, sink=sink))
     lint = [
         "ruff",
         "check",
@@ -215,7 +219,7 @@ def test_scripts_are_typed_and_lint_clean(run, tmp_path):
         "--config",
         f"lint.isort.known-first-party={list(scripts.MODULES)}",
     ]
-    typed = ["mypy", "--strict", f"--cache-dir={tmp_path / 'cache'}"]
+    typed = ["mypy", "--strict", f"--cache-dir={parts.CACHE / 'mypy'}"]
     # PySpark's `config(map=…)` takes a dict of unions, which is invariant
     plain = ["--disable-error-code=arg-type"]
     tools = [(tmp_path, [*lint, tmp_path])]

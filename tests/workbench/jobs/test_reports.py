@@ -1,0 +1,512 @@
+"""What public reports of stream joins are told: each is a small job, run on Spark, opened, and held to what Spark did.
+
+Each was once told something that was not so, or was refused, and stands for a kind of job: what its test says of one
+holds for all of the kind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import jobs
+import pytest
+from pyspark.sql import functions as F
+
+import workbench as wb
+
+WITHIN = "orders.id = payments.id AND payments.at BETWEEN orders.at AND orders.at + INTERVAL {}"
+SCHEMA = "id string, at timestamp, row string"
+REPORTS = {}
+
+
+def report(test):
+    """A test of one report, called with a `Desk`."""
+    REPORTS[test.__name__] = test
+    return test
+
+
+@dataclass
+class Desk:
+    """Where a report's rows are written, and its job is run and opened."""
+
+    spark: object
+    home: Path
+    out: list = field(default_factory=list)
+    dropped: int = 0
+    state: list = field(default_factory=list)
+    reports: list = field(default_factory=list)
+
+    def arrive(self, number, **streams):
+        """What each stream takes in with a micro-batch: rows of id, time of day or a whole time, and name; or dicts."""
+        for name, rows in streams.items():
+            (self.home / name).mkdir(parents=True, exist_ok=True)
+            file = self.home / name / f"{number}.json"
+            file.write_text(
+                "\n".join(json.dumps(each if isinstance(each, dict) else self._row(*each)) for each in rows)
+            )
+            os.utime(file, (number + 1, number + 1))
+
+    @staticmethod
+    def _row(key, at, row):
+        return {"id": key, "at": at if "T" in at else f"2026-01-01T{at}Z", "row": row}
+
+    def each(self, orders, payments):
+        """One micro-batch for each pair of lists."""
+        for number, (left, right) in enumerate(zip(orders, payments, strict=True)):
+            self.arrive(number, orders=left, payments=right)
+
+    def read(self, name, delay="10 seconds", schema=SCHEMA):
+        found = self.spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).json(str(self.home / name))
+        return (found if delay is None else found.withWatermark("at", delay)).alias(name)
+
+    def run(self, joined, again=False):
+        """Run a job to the end of what is there."""
+        if not again:
+            shutil.rmtree(self.home / "checkpoint", ignore_errors=True)
+
+        def keep(frame, number):
+            self.out.extend((number, *each) for each in frame.collect())
+
+        writer = joined.writeStream.foreachBatch(keep).option("checkpointLocation", str(self.home / "checkpoint"))
+        query = writer.trigger(availableNow=True).start()
+        query.awaitTermination()
+        self.reports = query.recentProgress
+        counted = [each["stateOperators"] for each in map(dict_of, self.reports)]
+        self.dropped = sum(one["numRowsDroppedByWatermark"] for each in counted for one in each)
+        self.state = [each[0]["numRowsTotal"] for each in counted if each]
+
+    def opened(self, joined, **more):
+        self.run(joined)
+        job = wb.open_job(joined, self.home / "checkpoint", **more)
+        assert job.mismatches.empty, job.mismatches.to_string()
+        return job
+
+
+def dict_of(progress):
+    return json.loads(progress.json)
+
+
+def said(job):
+    return " ".join([*job.rows.reason, *map(str, job.advise()), *job.description.notes, *job.missing])
+
+
+def fates(job):
+    return dict(zip(job.rows.row, job.rows.fate, strict=True))
+
+
+def reason(job, row):
+    return job.rows.reason[job.rows.row == row].iloc[0]
+
+
+# --- the plan that Spark runs is not the plan that was written --------------------------------------------------------
+
+
+@report
+def a_window_join_that_does_not_select_its_time(desk):
+    """Spark prunes the event time, and the window says what it can."""
+    times = ["10:00:00", "10:10:00", "10:20:00"]
+    desk.each(
+        [[(key, at, f"o{key}")] for key, at in zip("abc", times, strict=True)],
+        [[(key, at, f"p{key}")] for key, at in zip("abd", times, strict=True)],
+    )
+    sides = [
+        desk.read(name, "30 minutes").withColumn("w", F.window("at", "10 seconds")).alias(name)
+        for name in ("orders", "payments")
+    ]
+    on = F.expr("orders.id = payments.id AND orders.w = payments.w")
+    joined = sides[0].join(sides[1], on, "left")
+    joined = joined.select("orders.id", F.col("orders.row").alias("o"), F.col("payments.row").alias("p"))
+    desk.spark.conf.set("spark.sql.streaming.minBatchesToRetain", "2")
+    job = desk.opened(joined)
+    assert desk.state[-1] == 6
+    assert job.simulation.first > 0
+    assert sorted(job.rows.row) == ["oa", "ob", "oc", "pa", "pb", "pd"]
+    assert fates(job)["pa"] == "matched" == fates(job)["ob"]
+
+
+@report
+def a_field_of_a_struct_is_selected(desk):
+    desk.each(
+        *(
+            [[{"id": key, "at": f"2026-01-01T10:{n}0:00Z", "payload": {"amount": n, "note": "x"}, "row": f"{side}{n}"}]
+             for n, key in enumerate("abc")]
+            for side in "op"
+        )
+    )  # fmt: skip
+    schema = f"{SCHEMA}, payload struct<amount int, note string>"
+    joined = (
+        desk.read("orders", schema=schema)
+        .join(desk.read("payments", schema=schema), F.expr(WITHIN.format("15 SECONDS")), "left")
+        .select("orders.id", "orders.payload.amount")
+    )
+    job = desk.opened(joined)
+    assert set(fates(job).values()) == {"matched"}
+
+
+@report
+def times_that_are_not_selected_are_never_late(desk):
+    desk.each(
+        [[("a", "10:00:00", "o1")], [("b", "10:10:00", "o2")], [("c", "10:20:00", "o3")], []],
+        [[("x", "10:00:00", "p0")], [("b", "10:10:00", "p2")], [("c", "10:20:00", "p3")], [("a", "10:00:05", "p9")]],
+    )
+    on = F.expr("orders.id = payments.id")
+    joined = desk.read("orders").join(desk.read("payments"), on).select("orders.id", F.col("payments.row").alias("p"))
+    job = desk.opened(joined, progress=None)
+    assert desk.dropped == 0
+    assert job.late.empty
+    assert (3, "a", "p9") in desk.out
+    assert not job.is_understood
+
+
+@report
+def what_is_not_understood_tells_nothing_that_rests_on_it(desk):
+    desk.each([[("a", "10:00:00", "o1")]], [[("a", "10:00:05", "p1")]])
+    joined = desk.read("orders").join(desk.read("payments"), F.expr("orders.id = payments.id"))
+    desk.run(joined)
+    job = wb.open_job(joined, desk.home / "checkpoint", progress=desk.reports)
+    assert set(job.comparison.what) == {
+        "watermark of each micro-batch", "late rows, once for each window (numRowsDroppedByWatermark)",
+    }  # fmt: skip
+    for ask in (
+        lambda: job.causes, lambda: job.why(0), lambda: job.explain([0]), lambda: job.fates, lambda: job.at(0),
+        lambda: job.reasons, lambda: job.state_changes("a"), lambda: job.time_to_live("1 hour"), lambda: job.code,
+        lambda: job.output, lambda: job.advise(), lambda: job.report(desk.home / "report.html"), lambda: job.charts,
+    ):  # fmt: skip
+        with pytest.raises(wb.WorkbenchError, match="was not understood"):
+            ask()
+
+
+@report
+def a_repartition_changes_no_row(desk):
+    desk.each([[(f"k{n}", f"10:00:{n:02}", f"o{n}") for n in range(9)]], [[("k3", "10:00:05", "p3")]])
+    payments = desk.read("payments").repartition("row").alias("payments")
+    job = desk.opened(
+        desk.read("orders").coalesce(1).alias("orders").join(payments, F.expr(WITHIN.format("15 SECONDS")))
+    )
+    assert fates(job)["o3"] == "matched"
+
+
+# --- rows that leave on the way ---------------------------------------------------------------------------------------
+
+
+@report
+def rows_that_a_filter_takes_out_are_told(desk):
+    amounts = {"a": 10, "b": 60}
+    desk.arrive(
+        0, orders=[{"id": k, "at": "2026-01-01T10:00:00Z", "row": f"o{k}", "amount": n} for k, n in amounts.items()]
+    )
+    desk.arrive(0, payments=[(k, "10:00:05", f"p{k}") for k in "abc"])
+    orders = desk.read("orders", None, f"{SCHEMA}, amount int").where("amount > 20").withWatermark("at", "10 seconds")
+    joined = orders.alias("orders").join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")), "full")
+    job = desk.opened(joined)
+    assert reason(job, "oa") == "the filter (orders.amount > 20) takes it out, before it reaches the join"
+    assert (
+        reason(job, "pa").startswith(
+            "no partner: key a came on orders only in rows that the filter (orders.amount > 20) takes out"
+        )
+        or fates(job)["pa"] == "pending"
+    )
+    assert fates(job)["ob"] == "matched"
+    again = wb.run(job.join, *job.recording(), finish=False)
+    assert "oa" not in list(again.rows.row)
+    assert again.mismatches.empty
+
+
+@report
+def duplicates_are_followed(desk):
+    desk.each(
+        [
+            [("a", "10:00:00", "o1"), ("a", "10:00:00", "o1 again")],
+            [("z", "10:10:00", "oz")],
+            [("a", "10:11:40", "o3")],
+        ],
+        [[("a", "10:00:05", "p1")], [("z", "10:10:00", "pz")], [("a", "10:11:45", "p3")]],
+    )
+    orders = desk.read("orders").dropDuplicates(["id"]).alias("orders")
+    joined = orders.join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")), "left")
+    job = desk.opened(joined.select("orders.id", "orders.at", F.col("orders.row").alias("o")))
+    assert fates(job)["oz"] == "matched"
+    assert "dropDuplicates" in reason(job, "o3")
+
+
+@report
+def a_row_without_a_time_is_told(desk):
+    rows = [[("a", "10:00:00"), ("b", "10:00:00.211")], [("z", "10:10:00")], [("y", "10:20:00")]]
+    for number, each in enumerate(rows):
+        for name in ("orders", "payments"):
+            cut = None if name == "orders" else 8
+            desk.arrive(
+                number, **{name: [{"id": k, "s": f"2026-01-01 {t[:cut]}", "row": name[0] + k} for k, t in each]}
+            )
+
+    def parsed(name):
+        found = desk.read(name, None, "id string, s string, row string")
+        return found.withColumn("at", F.expr("try_to_timestamp(s, 'yyyy-MM-dd HH:mm:ss')")).withWatermark(
+            "at", "10 seconds"
+        )
+
+    joined = (
+        parsed("orders")
+        .alias("orders")
+        .join(parsed("payments").alias("payments"), F.expr(WITHIN.format("15 SECONDS")), "left")
+    )
+    job = desk.opened(joined)
+    assert any("1 row of orders has no event time" in each for each in job.missing)
+    assert "came on orders without an event time" in reason(job, "pb")
+
+
+@report
+def a_time_in_the_far_future_is_told(desk):
+    for number in range(2):
+        ms = 1_767_261_600_000 + number * 60_000
+        desk.arrive(
+            number,
+            orders=[{"id": "ab"[number], "ms": ms, "row": f"o{number}"}],
+            payments=[{"id": "ab"[number], "ms": ms + 5_000, "row": f"p{number}"}],
+        )
+
+    def timed(name, time):
+        found = desk.read(name, None, "id string, ms bigint, row string").withColumn("at", F.expr(time))
+        return found.withWatermark("at", "10 seconds").alias(name)
+
+    joined = timed("orders", "CAST(ms AS TIMESTAMP)").join(
+        timed("payments", "timestamp_millis(ms)"), F.expr(WITHIN.format("15 SECONDS")), "full"
+    )
+    job = desk.opened(joined)
+    assert any("were milliseconds read as seconds?" in each for each in job.missing)
+    assert "far future" in reason(job, "p0")
+
+
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+
+@report
+def a_row_that_fails_on_its_side_alone_is_padded_at_once(desk):
+    for number, (at, amount) in enumerate([("10:00:00", 10), ("10:10:00", 60), ("10:20:00", 60)]):
+        key = "azy"[number]
+        desk.arrive(number, orders=[{"id": key, "at": f"2026-01-01T{at}Z", "row": f"o{key}", "amount": amount}])
+        desk.arrive(number, payments=[(key, at, f"p{key}")])
+    on = F.expr(WITHIN.format("15 SECONDS") + " AND orders.amount > 50")
+    orders = desk.read("orders", schema=f"{SCHEMA}, amount int")
+    job = desk.opened(
+        orders.join(desk.read("payments"), on, "left").select("orders.id", F.col("orders.row").alias("o"))
+    )
+    assert fates(job)["oa"] == "unmatched"
+    assert (0, "a", "oa") in desk.out
+
+
+@report
+def keys_of_two_types(desk):
+    desk.arrive(0, orders=[{"id": k, "at": "2026-01-01T10:00:00Z", "row": f"o{k}"} for k in (603, 42, 9)])
+    desk.arrive(0, payments=[("603", "10:00:05", "p603"), ("0042", "10:00:08", "p42")])
+    orders = desk.read("orders", schema="id int, at timestamp, row string")
+    job = desk.opened(orders.join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")), "left"))
+    assert [fates(job)[row] for row in ("o603", "o42", "p42")] == ["matched"] * 3
+    assert any("CAST(" in each for each in job.description.notes)
+    chosen = wb.open_job(orders.join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")), "left"),
+                         desk.home / "checkpoint", keys=["42"])  # fmt: skip
+    assert "o42" in list(chosen.rows.row)
+
+
+@report
+def null_keys_that_are_equal(desk):
+    desk.each(
+        [[(None, "10:00:00", "o1"), ("a", "10:00:02", "o2")]], [[(None, "10:00:03", "p1"), ("a", "10:00:04", "p2")]]
+    )
+    on = F.expr(WITHIN.format("15 SECONDS").replace("orders.id =", "orders.id <=>"))
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), on))
+    assert set(fates(job).values()) == {"matched"}
+
+
+@report
+def a_day_in_which_clocks_change(desk):
+    desk.spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    desk.each(
+        [[("a", "2026-03-07T17:00:00Z", "o1")], [("z", "2026-03-12T12:00:00Z", "o2")]],
+        [[("a", "2026-03-08T16:30:00Z", "p1")], [("z", "2026-03-12T12:00:00Z", "p2")]],
+    )
+    on = F.expr(WITHIN.format("24 HOURS"))
+    joined = desk.read("orders", "1 hour").join(desk.read("payments", "1 hour"), on, "left")
+    job = desk.opened(joined.select("orders.id", F.col("orders.row").alias("o"), F.col("payments.row").alias("p")))
+    assert fates(job)["o1"] == "unmatched"
+    assert fates(job)["o2"] == "matched"
+    assert (1, "z", "o2", "p2") in desk.out
+
+
+@report
+def the_condition_names_the_frame_before_its_watermark(desk):
+    times = ["10:00:00", "10:10:00", "10:20:00", "10:30:00"]
+    desk.each(
+        [[(key, at, f"o{key}")] for key, at in zip("abcd", times, strict=True)],
+        [[(key, at, f"p{key}")] for key, at in zip("abcd", times, strict=True)],
+    )
+    orders, payments = desk.read("orders", None), desk.read("payments", None)
+    on = (orders.id == payments.id) & (payments.at >= orders.at)
+    on &= payments.at <= orders.at + F.expr("INTERVAL 15 SECONDS")
+    joined = orders.withWatermark("at", "10 seconds").join(payments.withWatermark("at", "10 seconds"), on)
+    joined = joined.select(orders.id, payments.row)
+    assert wb.describe(joined).notes == ()
+    desk.opened(joined)
+    assert desk.state[-1] == 4
+
+
+@report
+def another_column_than_the_one_with_the_watermark(desk):
+    desk.each([[]], [[]])
+    sides = [
+        desk.read(name).withColumn("at2", F.date_trunc("second", "at")).alias(name) for name in ("orders", "payments")
+    ]
+    on = F.expr(WITHIN.format("15 SECONDS").replace(".at", ".at2"))
+    found = wb.describe(sides[0].join(sides[1], on))
+    assert any("at2 of the left side, and its watermark is on at" in each for each in found.unknown)
+
+
+@report
+def one_watermark_only(desk):
+    desk.each([[]], [[]])
+    on = F.expr(WITHIN.format("15 SECONDS"))
+    found = wb.describe(desk.read("orders", None).join(desk.read("payments"), on, "left"))
+    (note,) = found.notes
+    assert "as the left side has no watermark" in note
+    assert "that the left join pads never come out" in note
+    same = F.expr("orders.id = payments.id AND orders.at = payments.at")
+    equal = wb.describe(desk.read("orders", None).join(desk.read("payments"), same))
+    assert not any("never leave" in each for each in (*equal.unknown, *equal.notes))
+
+
+# --- clocks, restarts and idleness ------------------------------------------------------------------------------------
+
+
+@report
+def the_clock_as_event_time(desk):
+    def clocked(name):
+        found = desk.read(name, None).withColumn("seen", F.current_timestamp())
+        return found.withWatermark("seen", "10 seconds").alias(name)
+
+    def joined():
+        on = F.expr(WITHIN.format("2 SECONDS").replace(".at", ".seen"))
+        return (
+            clocked("orders").join(clocked("payments"), on, "left").select("orders.id", F.col("orders.row").alias("o"))
+        )
+
+    desk.arrive(0, orders=[("a", "10:00:00", "o1")], payments=[("x", "10:00:00", "px")])
+    desk.run(joined())
+    time.sleep(3)
+    desk.arrive(1, orders=[("c", "10:00:00", "o3")], payments=[("a", "10:00:00", "p1")])
+    desk.run(joined(), again=True)
+    job = wb.open_job(joined(), desk.home / "checkpoint")
+    assert job.mismatches.empty, job.mismatches.to_string()
+    assert fates(job)["o1"] != "matched"
+
+
+@report
+def three_runs_of_one_side_each(desk):
+    def joined():
+        return desk.read("orders").join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")), "left")
+
+    desk.arrive(0, orders=[("a", "10:00:00", "o1"), ("b", "10:05:00", "o2")])
+    desk.arrive(0, payments=[("a", "10:00:05", "p1"), ("k", "10:01:00", "p2")])
+    desk.run(joined())
+    desk.arrive(1, orders=[], payments=[("c", "10:05:00", "p3")])
+    desk.run(joined(), again=True)
+    desk.arrive(2, orders=[("d", "10:10:00", "o3")], payments=[])
+    desk.run(joined(), again=True)
+    job = wb.open_job(joined(), desk.home / "checkpoint")
+    assert job.mismatches.empty, job.mismatches.to_string()
+    assert "payments, of which no row has come since the query was started again" in reason(job, "o2")
+    assert any("it forgot each side's watermark" in each.problem for each in job.advise())
+
+
+@report
+def nobody_is_idle_in_a_micro_batch_without_rows(desk):
+    desk.each([[("1", "10:00:00", "l1"), ("2", "10:00:01", "l2")]], [[("1", "10:00:02", "r1")]])
+    on = F.expr(WITHIN.format("3 SECONDS"))
+    job = desk.opened(desk.read("orders", "0 seconds").join(desk.read("payments", "0 seconds"), on, "left"))
+    assert fates(job)["l2"] == "pending"
+    assert "idle" not in reason(job, "l2")
+
+
+# --- the cause is not the delay ---------------------------------------------------------------------------------------
+
+
+@report
+def one_row_from_the_future(desk):
+    desk.arrive(0, orders=[("a", "10:00:00", "o1")], payments=[("a", "10:00:02", "p1")])
+    desk.arrive(1, orders=[("z", "2026-01-02T10:00:00Z", "oX")], payments=[("z", "2026-01-02T10:00:00Z", "pX")])
+    for number, minute in ((2, "02"), (3, "03"), (4, "04")):
+        key = "abcde"[number]
+        desk.arrive(number, orders=[(key, f"10:{minute}:00", f"o{number}")])
+        desk.arrive(number, payments=[(key, f"10:{minute}:02", f"p{number}")])
+    on = F.expr(WITHIN.format("10 SECONDS"))
+    job = desk.opened(desk.read("orders", "30 seconds").join(desk.read("payments", "30 seconds"), on, "left"))
+    assert "oX and pX" in reason(job, "o3")
+    assert "watermark delay" not in reason(job, "o3")
+    assert [each.problem.split(" are ")[0] for each in job.advise()] == ["oX, pX"]
+
+
+@report
+def the_policy_max_is_named(desk):
+    desk.spark.conf.set("spark.sql.streaming.multipleWatermarkPolicy", "max")
+    rows = [
+        ("x", "09:30:00"),
+        ("x", "09:40:00"),
+        ("x", "09:50:00"),
+        ("a", "10:00:05"),
+        ("b", "10:10:05"),
+        ("c", "10:20:05"),
+    ]
+    for number, (key, at) in enumerate(rows):
+        desk.arrive(number, orders=[("abcdef"[number], f"10:{number}0:00", f"o{number}")])
+        desk.arrive(number, payments=[(key, at, f"p{number}")])
+    on = F.expr(WITHIN.format("10 SECONDS"))
+    job = desk.opened(desk.read("orders", "60 seconds").join(desk.read("payments", "60 seconds"), on, "left"))
+    assert "with policy min this row is on time" in reason(job, "p4")
+    (advice,) = [each for each in job.advise() if each.setting == "policy"]
+    assert advice.value == "min"
+    assert fates_of(job.under(policy="min"))["p4"] == "matched"
+
+
+def fates_of(preview):
+    return dict(zip(preview.rows.row, preview.rows.fate, strict=True))
+
+
+@report
+def a_bound_is_not_to_be_narrowed_where_rows_miss_by_it(desk):
+    desk.arrive(0, orders=[], payments=[("a", "08:00:00", "v1")])
+    desk.arrive(1, orders=[("a", "10:00:00", "o1"), ("a", "10:10:00", "o2")], payments=[])
+    desk.arrive(2, orders=[("h", "11:00:00", "oh")], payments=[("h", "11:00:00", "vh")])
+    desk.arrive(3, orders=[("h", "12:30:00", "oi")], payments=[("h", "12:30:00", "vi")])
+    on = F.expr("orders.id = payments.id AND payments.at BETWEEN orders.at - INTERVAL 1 HOUR AND orders.at")
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), on))
+    assert not [each for each in job.advise() if each.setting == "lower"]
+
+
+@report
+def days_begin_at_two_o_clock(desk):
+    desk.spark.conf.set("spark.sql.session.timeZone", "Europe/Copenhagen")
+    desk.each([[("a", "2026-06-30T22:30:00Z", "o1")]], [[("a", "2026-07-01T08:00:00Z", "p1")]])
+    sides = [
+        desk.read(name, "1 hour").withColumn("w", F.window("at", "1 day")).alias(name)
+        for name in ("orders", "payments")
+    ]
+    joined = sides[0].join(sides[1], F.expr("orders.id = payments.id AND orders.w = payments.w"))
+    job = desk.opened(joined.select("orders.id", F.col("orders.row").alias("o")))
+    assert "01:00 or 02:00 in Europe/Copenhagen" in " ".join(job.description.notes)
+
+
+@report
+def a_pair_is_late_for_the_window_above(desk):
+    desk.each([[("a", "10:00:00", "o1")]], [[("a", "10:00:00", "p1")]])
+    pairs = desk.read("orders").join(desk.read("payments"), F.expr("orders.id = payments.id"))
+    found = wb.describe(pairs.groupBy(F.window("orders.at", "10 minutes")).count())
+    assert any("an aggregation after the join drops pairs" in each for each in found.notes)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_public_report(name, spark, tmp_path):
+    REPORTS[name](Desk(jobs.session(spark, session_timeZone="UTC"), tmp_path))
