@@ -55,12 +55,12 @@ def texts(run: Run) -> dict[str, str]:
 
 def refresh(file: Path) -> None:
     """Bring a page and its picture up to date."""
-    page = file.read_text()
+    page = file.read_text(encoding="utf-8")
     names, chart = example(page)
     run = names["run"]
     for word, text in texts(run).items():
         page = re.sub(_BLOCK.format(word=word), lambda _, text=text: text, page, count=1, flags=re.M | re.S)
-    file.write_text(page)
+    file.write_text(page, encoding="utf-8")
     chart.save(file.with_suffix(".png"), scale_factor=1.5)
 
 

@@ -54,11 +54,11 @@ def bundled(source: str) -> str:
     words = f"{version('vl-convert-python')}\n{source}"
     file = cached_file(f"script-{hashlib.sha256(words.encode()).hexdigest()[:16]}.js")
     with suppress(OSError):
-        return file.read_text()
+        return file.read_text(encoding="utf-8")
     bundle: str = vl_convert.javascript_bundle(source)
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_suffix(f".{os.getpid()}")
-        part.write_text(bundle)
+        part.write_text(bundle, encoding="utf-8")
         part.replace(file)
     return bundle

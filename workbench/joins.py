@@ -39,6 +39,15 @@ __all__ = [
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 HOWS: tuple[How, ...] = get_args(How)
+_OTHER_WORDS: dict[str, How] = {
+    "outer": "full",
+    "fullouter": "full",
+    "leftouter": "left",
+    "rightouter": "right",
+    "leftsemi": "semi",
+    "leftanti": "anti",
+}
+"""What Spark also calls them."""
 Direction = Literal["backward", "forward", "nearest"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 AsOf = Literal["event time", "arrival"]
@@ -117,6 +126,8 @@ def _check_window(window: object) -> None:
 
 def check_how(how: object) -> None:
     """Check that an argument ``how`` is one that joins have."""
+    if isinstance(how, str) and (meant := _OTHER_WORDS.get(how.lower().replace("_", ""))) and how != meant:
+        raise wrong("how", how, f"use one of {', '.join(map(repr, HOWS))}; did you mean {meant!r}?")
     one_of("how", how, HOWS)
 
 

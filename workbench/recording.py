@@ -74,7 +74,7 @@ def write(folder: Path, left: Stream, right: Stream) -> None:
         if stream.arrivals is not None:
             about[side]["trigger"] = times.text(stream.arrivals.trigger)
             pq.write_table(pa.table({_ARRIVED: stream.arrivals.at}), folder / _ARRIVALS.format(side))
-    (folder / _ABOUT).write_text(json.dumps(about, indent=2) + "\n")
+    (folder / _ABOUT).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
 def _together(left: Stream, right: Stream) -> tuple[Stream, Stream]:

@@ -107,7 +107,11 @@ def installed() -> str:
     if found is None or found.origin is None:
         return NEWEST.minor
     stated = Path(found.origin).with_name("version.py")
-    number = re.search(r"""__version__[^=]*=\s*["']([^"']+)""", stated.read_text()) if stated.is_file() else None
+    number = (
+        re.search(r"""__version__[^=]*=\s*["']([^"']+)""", stated.read_text(encoding="utf-8"))
+        if stated.is_file()
+        else None
+    )
     return number[1] if number else NEWEST.minor
 
 

@@ -82,10 +82,10 @@ def parse(span: Span, argument: str) -> timedelta:
     micros = _micros(span)
     if micros is None:
         raise wrong(argument, span, _REMEDY)
+    if abs(micros) > _LONGEST // MICROSECOND:  # first, as a number of more digits has no remainder
+        raise wrong(argument, span, "use at most a hundred years (36500 days)")
     if micros % 1:
         raise wrong(argument, span, "event times have microseconds, so use whole microseconds")
-    if abs(micros) > _LONGEST // MICROSECOND:
-        raise wrong(argument, span, "use at most a hundred years (36500 days)")
     return timedelta(microseconds=int(micros))
 
 
@@ -93,10 +93,19 @@ def _micros(span: object) -> Decimal | None:
     """A time span in microseconds, every digit counted; None where it is none."""
     if isinstance(span, str):
         return _read(span)
+    if _is_numpys(span):
+        return Decimal(int(span.astype("timedelta64[ns]").astype("int64"))) / 1000  # type: ignore[attr-defined]
     if not isinstance(span, timedelta) or span != span:  # pandas' NaT is a timedelta unlike itself
         return None
     whole = timedelta(span.days, span.seconds, span.microseconds) // MICROSECOND
     return whole + Decimal(getattr(span, "nanoseconds", 0)) / 1000
+
+
+def _is_numpys(span: object) -> bool:
+    """Whether it is a ``numpy.timedelta64`` of a fixed length, and not missing: months and years have none."""
+    kind = str(getattr(span, "dtype", ""))
+    lengths = any(kind == f"timedelta64[{unit}]" for unit in ("W", "D", "h", "m", "s", "ms", "us", "ns"))
+    return lengths and not isinstance(span, timedelta) and getattr(span, "ndim", 1) == 0 and span == span
 
 
 def _read(text: str) -> Decimal | None:

@@ -294,3 +294,15 @@ def test_the_tree_in_the_architecture_page_is_the_tree():
     top -= {"py.typed"}
     missing = [each for each in sorted(top) if f"`workbench/{each}`" not in text and f"`{each}`" not in text]
     assert not missing
+
+
+def test_text_is_read_and_written_in_utf_8_whatever_the_locale():
+    """The linter finds this only where it knows that something is a path."""
+    faults = []
+    for package in ("workbench", "generators"):
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+                if name in ("read_text", "write_text") and "encoding" not in {each.arg for each in node.keywords}:
+                    faults.append(f"{path}:{node.lineno}")
+    assert faults == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,3 +106,22 @@ def test_wrong_arguments_are_named(make, argument, got):
 )
 def test_spans_as_people_read_them(span, words):
     assert times.short(span) == words
+
+
+@pytest.mark.parametrize("unit", ["days", "ms", "s"])
+def test_a_span_of_twenty_digits_is_refused_in_a_sentence(unit):
+    with pytest.raises(wb.ArgumentError, match="use at most a hundred years"):
+        wb.Tumbling(f"99999999999999999999 {unit}")
+
+
+def test_spans_of_numpy():
+    assert wb.Tumbling(np.timedelta64(90, "s")) == wb.Tumbling("90 seconds")
+    for wrong in (np.timedelta64("NaT"), np.timedelta64(1, "Y"), np.timedelta64(1, "M")):
+        with pytest.raises(wb.ArgumentError, match="size: got"):
+            wb.Tumbling(wrong)
+
+
+@pytest.mark.parametrize(("how", "meant"), [("outer", "full"), ("left_outer", "left"), ("leftsemi", "semi")])
+def test_a_how_of_sparks_is_told_in_the_workbenchs_words(how, meant):
+    with pytest.raises(wb.ArgumentError, match=f"did you mean '{meant}'"):
+        wb.IntervalJoin("0 s", "1 s", how=how)

@@ -177,3 +177,17 @@ def test_files_that_differ(tmp_path):
     pq.write_table(pa.table({"id": [[1]], "at": pa.array([0], pa.timestamp("us"))}), path / "b.parquet")
     with pytest.raises(wb.DataError, match="differ in their columns"):
         wb.Stream.from_files(path, name="orders", key="id", time="at")
+
+
+def test_frames_that_are_no_pandas_frames_are_named():
+    table = pa.table({"k": ["a"], "t": [pd.Timestamp("2026-01-01")]})
+    with pytest.raises(wb.ArgumentError, match=r"frame: got 'a Table of pyarrow'; .*: frame\.to_pandas\(\)"):
+        wb.Stream.from_pandas(table, "orders", "k", "t")
+    with pytest.raises(wb.ArgumentError, match="frame: got 'list'"):
+        wb.Stream.from_pandas([], "orders", "k", "t")
+
+
+def test_a_time_that_is_the_index_is_named():
+    frame = pd.DataFrame({"k": ["a"], "t": [pd.Timestamp("2026-01-01")]}).set_index("t")
+    with pytest.raises(wb.ArgumentError, match=r"time: got 't'; it is the frame's index.*reset_index\(\)"):
+        wb.Stream.from_pandas(frame, "orders", "k", "t")

@@ -381,6 +381,30 @@ def test_a_forked_child_leaves_the_parents_folders(tmp_path):
     assert done.stdout.split() == ["True", "False"], done.stderr[-2000:]
 
 
+def test_a_forked_child_is_refused_a_run_and_leaves_the_parents_spark():
+    done = script(
+        """
+        join, streams = wb.IntervalJoin("0 s", "15 s"), generators.generate("orders_payments", events=20, seed=7)
+        first = wb.run(join, *streams)
+        session = wb.spark()
+        child = os.fork()
+        if not child:
+            for more in ({}, {"spark": session}):
+                try:
+                    wb.run(join, *streams, **more)
+                except wb.WorkbenchError as error:
+                    print(error, flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        print(len(wb.run(join, *streams).output) == len(first.output))
+        """
+    )
+    *told, again = done.stdout.splitlines()
+    assert len(told) == 2, done.stderr[-2000:]
+    assert all("this process was forked from one that has a Spark session" in each for each in told)
+    assert again == "True"
+
+
 def test_what_a_user_set_for_their_own_queries_does_not_change_a_run(spark):
     spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
     try:

@@ -26,7 +26,7 @@ def framed(*columns: widgets.Widget, style: str = "") -> widgets.VBox:
     """Columns beside each other as a page, with its style and what more there is to it."""
     body = widgets.HBox(columns)
     body.add_class("sjw-body")
-    looks = HTML(stylesheet(f"{_STYLE.read_text()}\n{style}"))
+    looks = HTML(stylesheet(f"{_STYLE.read_text(encoding='utf-8')}\n{style}"))
     looks.layout.display = "none"
     whole = widgets.VBox([looks, Guard(), body])
     whole.add_class("sjw")

@@ -35,7 +35,7 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
         The number of the drawing that the browser has painted last; `sent` is the last it was sent.
     """
 
-    _esm = bundled(_SOURCE.read_text())
+    _esm = bundled(_SOURCE.read_text(encoding="utf-8"))
     spec = traitlets.Dict().tag(sync=True)
     drawing = traitlets.Unicode("").tag(sync=True)  # JSON: ipywidgets would look into every value for buffers
     params = traitlets.Dict().tag(sync=True)

@@ -29,8 +29,15 @@ def is_gone(error: BaseException) -> bool:
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Whether the error is what PySpark makes of an interrupt that comes while it waits for Java."""
-    return _INTERRUPTED in str(error)
+    """Whether the error is what became of an interrupt that came while Python waited for Java."""
+    seen: list[BaseException] = []
+    one: BaseException | None = error
+    while one is not None and one not in seen:
+        if isinstance(one, KeyboardInterrupt) or _INTERRUPTED in str(one):
+            return True
+        seen.append(one)
+        one = one.__cause__ or one.__context__
+    return False
 
 
 def cause(error: BaseException) -> str:

@@ -25,7 +25,7 @@ def entries(log: Path, read: set[str]) -> Iterator[tuple[int, Path, dict[str, An
         return
     files = [file for file in log.iterdir() if file.name.split(".")[0].isdigit() and file.name not in read]
     for file in sorted(files, key=lambda file: int(file.name.split(".")[0])):
-        for line in file.read_text().splitlines()[1:]:
+        for line in file.read_text(encoding="utf-8").splitlines()[1:]:
             entry = json.loads(line)
             yield int(file.name.split(".")[0]), Path(unquote(urlparse(entry["path"]).path)), entry
         read.add(file.name)

@@ -48,7 +48,7 @@ def take(simulation: Simulation, execution: Execution, path: str | os.PathLike[s
         _reword(
             offsets, state_store.COMPACT, state_store.SPARKS_OWN
         )  # any session can go on: the files are Spark's own
-        (staged / _NOTE).write_text(json.dumps(note))
+        (staged / _NOTE).write_text(json.dumps(note), encoding="utf-8")
     return target
 
 
@@ -78,7 +78,7 @@ def _output_files(output: Path, batch: int) -> set[str]:
     """The names of the files that the sink's log has up to a micro-batch."""
     names = set()
     for number in range(batch + 1):
-        for line in (output / "_spark_metadata" / str(number)).read_text().splitlines()[1:]:
+        for line in (output / "_spark_metadata" / str(number)).read_text(encoding="utf-8").splitlines()[1:]:
             names.add(Path(json.loads(line)["path"]).name)
     return names
 
@@ -115,7 +115,7 @@ def read(simulation: Simulation, path: str | os.PathLike[str]) -> Savepoint:
     """
     source = safe_files.place(path, argument="savepoint")
     try:
-        note = json.loads((source / _NOTE).read_text())
+        note = json.loads((source / _NOTE).read_text(encoding="utf-8"))
         now = _made_for(simulation, int(note["batch"]))
         made_for, pruned = dict(note["made_for"]), bool(note.get("pruned", False))
         found = Savepoint(source, _logged(note), pruned, list(note["progress"]))
@@ -162,7 +162,7 @@ def _reword(logs: Iterable[Path], was: str, now: str) -> None:
     """Replace words in some of Spark's logs."""
     for log in logs:
         if log.is_file():
-            log.write_text(log.read_text().replace(was, now))
+            log.write_text(log.read_text(encoding="utf-8").replace(was, now), encoding="utf-8")
 
 
 def _logged(note: dict[str, Any]) -> str:

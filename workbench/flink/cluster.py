@@ -109,7 +109,7 @@ class Cluster:
             raise QueryError(f"jars: got {str(folder)!r}; these are not of a Flink 2.3: {_INSTALL}", done.stderr)
         service = home / _SERVICE
         service.parent.mkdir(parents=True)
-        service.write_text("LockStep$Counters\n")
+        service.write_text("LockStep$Counters\n", encoding="utf-8")
         self._errors: IO[str] = (home / "errors").open("w+")
         command = [java, "-Xmx1g", *_OPENED, "-cp", f"{home}{os.pathsep}{folder}/*", "LockStep"]
         self._java = subprocess.Popen(

@@ -366,7 +366,7 @@ class Job(Result):
             facts = pd.concat([facts.astype(object), pd.DataFrame([line], dtype=object)], ignore_index=True)
             numbers = ["model", "spark", "differences"]
             facts = facts.astype(dict.fromkeys(numbers, "int64" if line["model"] is not None else "Int64"))
-        return facts
+        return pd.concat([facts, verifying.fates(self.simulation)], ignore_index=True) if self.is_understood else facts
 
     @property
     def mismatches(self) -> pd.DataFrame:

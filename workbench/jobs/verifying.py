@@ -23,7 +23,7 @@ from workbench.sources.choice import Choice
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["compare", "drops"]
+__all__ = ["compare", "drops", "fates"]
 
 _COLUMNS = ["what", "model", "spark", "differences", "examples"]
 _SPELLED_OUT = 5
@@ -39,7 +39,6 @@ def compare(
     )  # else others hold the query's back, too
     if known.description.join is None:  # of which only late rows and watermarks are known
         return pd.DataFrame(facts, columns=_COLUMNS)
-    facts.append(_fates(simulation))
     if known.join.kind == "Join" and kind_of(simulation.join).operator is HASH_JOIN:
         facts.append(_state(spark, simulation, known, logs, choice))
     elif known.groups is not None:
@@ -48,8 +47,8 @@ def compare(
     return pd.DataFrame(facts, columns=_COLUMNS)
 
 
-def _fates(simulation: Simulation) -> dict[str, Any]:
-    """What the fates say of the rows that come out: those with a partner are matched, and no other waits."""
+def fates(simulation: Simulation) -> pd.DataFrame:
+    """The line of `Job.comparison` on the rows that come out: those with a partner are matched, and no other waits."""
     model, out = [], []
     table = simulation.outcome.outputs.table
     for side in SIDES:
@@ -66,7 +65,7 @@ def _fates(simulation: Simulation) -> dict[str, Any]:
             (side, int(row), words.get(str(each), "alone"))
             for row, each in zip(np.concatenate([met, alone]), told, strict=True)
         ]
-    return _fact("side, row and fate of each row that comes out", model, out)
+    return pd.DataFrame([_fact("side, row and fate of each row that comes out", model, out)])
 
 
 def _watermarks(simulation: Simulation, logs: Checkpoint) -> dict[str, Any]:

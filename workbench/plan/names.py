@@ -209,14 +209,23 @@ def _templates() -> str:
     """The texts that plans and scripts are rendered from."""
     package = files("workbench")
     packages = [each for each in package.joinpath("kinds").iterdir() if each.is_dir()]
-    plans = [each.joinpath("plan.py").read_text() for each in packages if each.joinpath("plan.py").is_file()]
+    plans = [
+        each.joinpath("plan.py").read_text(encoding="utf-8") for each in packages if each.joinpath("plan.py").is_file()
+    ]
     texts = [text for plan in plans for _, text in _TEXT.findall(plan)]
     inner = [text for text in texts if "{%" in text or "{{" in text]
     inner += [text.replace(_PREFIX, f"{side}_") for text in inner if _PREFIX in text for side in SIDES]
     places = [each for folder in _SCRIPTS for each in package.joinpath("script", folder).iterdir()]
-    scripts = [each.read_text() for each in places if each.name.endswith(".jinja") and "_pipeline" not in each.name]
+    scripts = [
+        each.read_text(encoding="utf-8")
+        for each in places
+        if each.name.endswith(".jinja") and "_pipeline" not in each.name
+    ]
     arguments = [
-        f'"--{name}"' for each in places if each.name.endswith(".py") for name in _OPTION.findall(each.read_text())
+        f'"--{name}"'
+        for each in places
+        if each.name.endswith(".py")
+        for name in _OPTION.findall(each.read_text(encoding="utf-8"))
     ]
     return "\n".join([*inner, _MACROS, PLACED, KEPT, HELPERS, *scripts, *arguments, *_reserved.values()])
 

@@ -54,7 +54,7 @@ def write(result: Result, path: str | os.PathLike[str], tuning: Tuning | None = 
 
 
 def _whole(result: Result, tuning: Tuning | None) -> Markup:
-    code = bundled(f"{_CHART.read_text()}\n{(_HERE / 'report.js').read_text()}")
+    code = bundled(f"{_CHART.read_text(encoding='utf-8')}\n{(_HERE / 'report.js').read_text(encoding='utf-8')}")
     charts = {"timeline": _sent(result.charts.drawing("timeline"))}
     if tuning is not None:
         charts["tuning"] = _sent(tuning.charts.drawing("pareto"))
@@ -72,7 +72,7 @@ def _whole(result: Result, tuning: Tuning | None) -> Markup:
         "<body><main>{}{}{}</main>{}{}</body></html>\n",
         policy,
         _title(result),
-        markup.stylesheet((_HERE / "report.css").read_text()),
+        markup.stylesheet((_HERE / "report.css").read_text(encoding="utf-8")),
         _head(result),
         _why(rows),
         parts,

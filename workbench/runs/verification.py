@@ -225,6 +225,6 @@ def save_report(simulation: Simulation, comparison: pd.DataFrame, script: str, p
     with safe_files.folder(path) as staged:
         (staged / "recording").mkdir()
         recording.write(staged / "recording", simulation.left, simulation.right)
-        (staged / "report.json").write_text(json.dumps(about, indent=2) + "\n")
-        (staged / "join.py").write_text(script)
+        (staged / "report.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        (staged / "join.py").write_text(script, encoding="utf-8")
     return path

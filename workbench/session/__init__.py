@@ -35,7 +35,18 @@ from workbench.session import hadoop, memory, state_store
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["QUERY_SETTINGS", "SETTINGS", "archive", "begin", "check_java", "for_query", "launch", "spark", "version_of"]
+__all__ = [
+    "QUERY_SETTINGS",
+    "SETTINGS",
+    "archive",
+    "begin",
+    "check_java",
+    "check_not_forked",
+    "for_query",
+    "launch",
+    "spark",
+    "version_of",
+]
 
 SETTINGS = {
     # this machine, all of it, and no cluster
@@ -194,6 +205,7 @@ def _known() -> SparkSession | None:
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
+    check_not_forked()
     if _has_died():
         process.forget_spark()
         warnings.warn("Spark's Java process had ended; a new session is started", stacklevel=4)
@@ -202,6 +214,26 @@ def _known() -> SparkSession | None:
         return SparkSession.active()
     except PySparkException:
         return None
+
+
+def check_not_forked() -> None:
+    """Refuse a Spark session that is the parent's of a process that was forked: Java has one Python to talk to.
+
+    Raises
+    ------
+    JavaError
+        If it is.
+    """
+    import psutil
+    from pyspark import SparkContext
+
+    java = getattr(SparkContext._gateway, "proc", None)
+    with suppress(psutil.Error):
+        if java is not None and java.returncode is None and psutil.Process(java.pid).ppid() != os.getpid():
+            raise JavaError(
+                "this process was forked from one that has a Spark session, and would end it; start it with "
+                "multiprocessing.get_context('spawn'), so that it has a session of its own"
+            )
 
 
 def _has_died() -> bool:
@@ -264,6 +296,7 @@ def version_of(spark: SparkSession) -> str:
     ArgumentError
         If the workbench does not run on it.
     """
+    check_not_forked()
     found = str(spark.version)
     if not spark_versions.is_supported(found):
         oldest, newest = spark_versions.OLDEST.minor, spark_versions.NEWEST.minor

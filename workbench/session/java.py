@@ -12,5 +12,5 @@ def compiled(jvm: Any, source: str, parent: Any) -> Any:
     """A Janino ``SimpleCompiler`` that has compiled a file of this package, under a class loader of a JVM's."""
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(parent)
-    compiler.cook(files("workbench.session").joinpath(source).read_text())
+    compiler.cook(files("workbench.session").joinpath(source).read_text(encoding="utf-8"))
     return compiler

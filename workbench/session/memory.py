@@ -24,7 +24,7 @@ def available(groups: Path = _GROUPS, mine: Path = _MINE) -> int:
     """
     limits = [psutil.virtual_memory().total]
     with suppress(OSError):
-        for line in mine.read_text().splitlines():
+        for line in mine.read_text(encoding="utf-8").splitlines():
             _, controllers, path = line.split(":", 2)
             if controllers in ("", "memory"):
                 root, name = (groups / "memory", "memory.limit_in_bytes") if controllers else (groups, "memory.max")
@@ -36,7 +36,7 @@ def available(groups: Path = _GROUPS, mine: Path = _MINE) -> int:
 def _limit(file: Path) -> int:
     """The limit in a file; where there is none, more than any machine has."""
     with suppress(OSError, ValueError):
-        return int(file.read_text())
+        return int(file.read_text(encoding="utf-8"))
     return 1 << 63
 
 

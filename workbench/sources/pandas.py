@@ -19,7 +19,14 @@ __all__ = ["read"]
 def read(frame: pd.DataFrame, name: str, key: str | Sequence[str], time: str, batch: str | None) -> Recorded:
     """The rows of a frame; see `workbench.Stream.from_pandas`."""
     if not isinstance(frame, pd.DataFrame):
-        raise wrong("frame", type(frame).__name__, "give a pandas DataFrame, one row an event")
+        package = type(frame).__module__.partition(".")[0]
+        named = type(frame).__name__ if package == "builtins" else f"a {type(frame).__name__} of {package}"
+        ways = [way for way in ("to_pandas", "toPandas") if hasattr(frame, way)]
+        raise wrong(
+            "frame", named, f"give a pandas DataFrame, one row an event{f': frame.{ways[0]}()' if ways else ''}"
+        )
+    if time not in frame.columns and time is not None and time == frame.index.name:
+        raise wrong("time", time, "it is the frame's index, which is no column: give frame.reset_index()")
     columns.check_columns([*frame.columns], name)
     if batch is None:
         arrival = np.zeros(len(frame), dtype=np.int64)

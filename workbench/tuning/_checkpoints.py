@@ -50,7 +50,7 @@ def changes(simulation: Simulation, path: str | os.PathLike[str]) -> Iterator[tu
 def _read(place: Path) -> dict[str, str]:
     try:
         (file,) = (place / _NOTE).glob("part-*")
-        found: dict[str, str] = json.loads(file.read_text())
+        found: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
         if not {"join", "policy", "source"} <= found.keys() or len(found.keys() - _OTHERS) != 2:
             raise ValueError(found)
     except (OSError, ValueError, AttributeError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
 
-from workbench.engine.cause import GONE, cause
+from workbench.engine.cause import GONE, cause, is_interrupt
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,14 @@ ValueError: no such version
 def test_a_worker_without_protobuf_says_what_to_install():
     text = "driver worker exited unexpectedly\nImportError: cannot import name 'descriptor' from 'google.protobuf' (unknown)"
     assert cause(Exception(text)).endswith("install it there, or set PYSPARK_PYTHON to a Python that has it")
+
+
+def test_an_interrupt_is_found_beneath_what_was_made_of_it():
+    try:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise ValueError("Unsupported type: 'p'")  # noqa: B904 - as a library does that catches everything
+    except ValueError as error:
+        assert is_interrupt(error)
+    assert not is_interrupt(ValueError("Unsupported type: 'p'"))

@@ -22,7 +22,7 @@ VERSION = tuple(int(n) for n in spark.version.split(".")[:3])
 
 def add(name, number, rows):
     path = f"{ROOT}/{name}/{number}.json"
-    with open(path + "~", "w") as file:
+    with open(path + "~", "w", encoding="utf-8") as file:
         file.writelines(json.dumps({"k": k, "s": s}) + "\n" for k, s in rows)
     os.utime(path + "~", (10**9 + number,) * 2)
     os.rename(path + "~", path)
