@@ -16,6 +16,7 @@ from workbench.cache import bundled
 from workbench.charts import Drawing
 from workbench.engine.execution import versions
 from workbench.errors import TooLargeError, WorkbenchError, wrong
+from workbench.jobs import Job
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, FATES, SIDES
 from workbench.markup import html, together
@@ -24,7 +25,7 @@ from workbench.runs import summary
 from workbench.runs.labels import Labels
 from workbench.runs.result import Result
 from workbench.runs.run import Run
-from workbench.tuning import Advice, Tuning, advise
+from workbench.tuning import Advice, Tuning, advised
 
 __all__ = ["LIMIT", "write"]
 
@@ -100,29 +101,45 @@ def _title(result: Result) -> str:
 
 
 def _head(result: Result) -> Markup:
-    ran = isinstance(result, Run)
     used = result.execution.versions if isinstance(result, Run) else versions(result.simulation.spark_version)
+    match result:
+        case Run():
+            looks, words, by = "ran", "Run on Spark", f"Spark {used.get('pyspark', '')}"
+        case Job():
+            looks, words, by = "ran", "Job", f"read by Spark {result.simulation.spark_version}"
+        case _:
+            looks, words, by = "preview", "Preview", "simulated, without Spark"
     facts = [
         f"{len(result.left) + len(result.right):,} rows in {result.micro_batches:,} micro-batches",
-        f"Spark {used.get('pyspark', '')}" if ran else "simulated, without Spark",
+        by,
         f"workbench {used.get('workbench', '')}",
         f"written {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     ]
-    kind = html('<span class="badge {}">{}</span>', "ran" if ran else "preview", "Run on Spark" if ran else "Preview")
     return html(
-        "<header><p>{}</p><h1>{}</h1><p class=quiet>{}</p>{}</header><section>{}{}</section>",
-        kind,
+        "<header><p>{}</p><h1>{}</h1><p class=quiet>{}</p>{}{}</header><section>{}{}</section>",
+        html('<span class="badge {}">{}</span>', looks, words),
         _title(result),
         " · ".join(facts),
+        _of_job(result) if isinstance(result, Job) else html(""),
         _mismatch(result),
         together(_bar(result, side) for side in SIDES),
         _figures(result),
     )
 
 
+def _of_job(job: Job) -> Markup:
+    """Which job it is, as far as it is known, and whether it was verified."""
+    numbers = job.checkpoint.batches[0].number, job.checkpoint.batches[-1].number
+    lines = [f"checkpoint {job.checkpoint.address}, micro-batches {numbers[0]:,} to {numbers[1]:,}"]
+    lines += [f"its condition asks for {job.where} too"] if job.where else []
+    lines += [] if job.choice.takes_all else ["some of its keys"]
+    lines += [] if job.mismatch else [f"verified: {'; '.join(job.comparison.what)}"]
+    return together(html("<p class=quiet>{}</p>", line) for line in (*lines, *job.missing, *job.description.notes))
+
+
 def _mismatch(result: Result) -> Markup:
     """What to say where the reasons may be wrong."""
-    if not isinstance(result, Run):
+    if not isinstance(result, Run | Job):
         return html("")
     try:
         words = result.mismatch
@@ -212,13 +229,7 @@ def _parts(result: Result, tuning: Tuning | None) -> Markup:
 
 def _advice(result: Result) -> Markup:
     try:
-        found: list[Advice] = advise(
-            result.join,
-            result.left,
-            result.right,
-            policy=result.policy,
-            spark_version=result.simulation.spark_version,
-        )
+        found: list[Advice] = advised(result.simulation)
     except TooLargeError:
         return html("")
     if not found:

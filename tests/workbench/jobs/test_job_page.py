@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from dataclasses import replace
 
@@ -196,3 +197,14 @@ def test_wrong_names(shell, job):
     page = Page()
     page.set({"From": "a job that runs"})
     assert "this notebook has no job yet" in page.mark("Job")
+
+
+def test_a_report_says_that_it_is_of_a_job(job, tmp_path):
+    text = job.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    head = text.partition("</header>")[0]
+    assert '<span class="badge ran">Job</span>' in head
+    assert f"checkpoint {job.checkpoint.address}, micro-batches 0 to " in head
+    assert "verified: watermark of each micro-batch" in head
+    assert "simulated, without Spark" not in text
+    for each in job.advise():
+        assert each.remedy in html.unescape(text)
