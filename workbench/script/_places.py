@@ -225,6 +225,9 @@ class Sink:
         What it needs.
     fixed_output
         Whether ``--output`` is a folder that belongs to one checkpoint: new with it, and the same as long as it lives.
+    is_checked
+        Whether its template has a function ``holds_rows``: with a new checkpoint, which would write all rows again, a
+        place that holds some is refused.
     plain
         What a plain script has in place of the function: Python source of the writer of ``joined``, a `DataStreamWriter`.
     imports
@@ -239,6 +242,7 @@ class Sink:
     arguments: tuple[Argument, ...] = ()
     connectors: tuple[Connector, ...] = ()
     fixed_output: bool = False
+    is_checked: bool = False
     plain: str = ""
     imports: tuple[str, ...] = ()
 

@@ -110,6 +110,38 @@ def test_groups_to_postgresql_in_transactions(spark, database, connectors, tmp_p
     assert plain(rows) == plain(expected)
 
 
+@pytest.mark.parametrize("sink", ["postgresql", "postgresql-transaction"])
+def test_a_new_checkpoint_does_not_write_into_a_table_with_rows(interval, database, connectors, tmp_path, sink):
+    """It would read the input from the beginning, and write all rows again, under ids of their own."""
+    file = scripts.job(interval, tmp_path, sink=sink)
+    env = scripts.environment(tmp_path, [connectors]) | {"PGPASSWORD": parts.PASSWORD}
+    words = [
+        "--database",
+        database,
+        "--output",
+        f"twice {sink}",
+        "--state-store",
+        "memory",
+        "--trigger",
+        "available-now",
+    ]
+    scripts.run(file, *words, env=env)
+
+    def count():
+        with psycopg.connect(database, password=parts.PASSWORD) as connection:
+            return connection.execute(f'SELECT count(*) FROM "twice {sink}"').fetchone()[0]
+
+    before = count()
+    assert before == len(interval.output)
+    scripts.run(file, *words, env=env)  # the same checkpoint goes on
+    running = scripts.start(file, *words, "--checkpoint", "cp2", env=env)
+    assert scripts.ended(running, 240) == 1
+    errors = (tmp_path / "job" / "main.py.err").read_text()
+    assert f"--output: twice {sink} holds rows, and the checkpoint cp2 is new" in errors
+    assert count() == before
+    assert not (tmp_path / "cp2").exists()
+
+
 def test_a_password_among_the_arguments_is_refused(interval, connectors, tmp_path):
     file = scripts.job(interval, tmp_path, sink="postgresql")
     running = scripts.start(file, "--database", "postgresql://joiner:secret@localhost/x")
@@ -126,6 +158,12 @@ def test_delta(interval, delta, tmp_path):
     scripts.run(file, "--trigger", "available-now", env=env, launcher=(python,))
     table = str(tmp_path / "output")
     assert plain(deltalake.DeltaTable(table).to_pyarrow_table().to_pylist()) == rows_of(interval)
+
+    running = scripts.start(file, "--checkpoint", "cp2", "--trigger", "available-now", env=env, launcher=(python,))
+    assert scripts.ended(running, 240) == 1
+    assert (
+        "--output: output holds rows, and the checkpoint cp2 is new" in (tmp_path / "job" / "main.py.err").read_text()
+    )
 
     # and from Delta tables: each one a micro-batch
     sides = []

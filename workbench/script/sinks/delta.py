@@ -13,6 +13,7 @@ SINK = Sink(
     guarantee="exactly once",
     reason=": a commit notes the query and the micro-batch it is of",
     template=beside(__file__),
+    is_checked=True,
     arguments=(Argument("--output", "output", "folder for the joined rows"),),
     connectors=(DELTA,),
 )

@@ -13,6 +13,7 @@ SINK = Sink(
     guarantee="exactly once",
     reason=": a snapshot notes the query and the micro-batch it is of",
     template=beside(__file__),
+    is_checked=True,
     arguments=(
         Argument("--output", JOINED, "table for the joined rows, such as lake.shop.joined; made if it is missing"),
     ),

@@ -13,6 +13,7 @@ SINK = Sink(
     guarantee="exactly once",
     reason=": a row's id is its primary key, inserted if it is new",
     template=beside(__file__),
+    is_checked=True,
     arguments=(
         Argument(
             "--database",
