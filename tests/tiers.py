@@ -40,17 +40,20 @@ class Tier:
         Whether tests with real parts are among it.
     spark
         Whether all tests of the Spark session are, or one of each file.
+    longest
+        Seconds that a test takes at most that is among it.
     """
 
     family: float
     parts: bool = True
     spark: bool = True
+    longest: float = float("inf")
 
 
 TIERS = {
-    "quick": Tier(family=1.5, parts=False, spark=False),
-    "changed": Tier(family=6.0),
-    "all": Tier(family=6.0),
+    "quick": Tier(family=1.0, parts=False, spark=False, longest=4.0),
+    "changed": Tier(family=5.0),
+    "all": Tier(family=5.0),
     "nightly": Tier(family=float("inf")),
 }
 CHANGED = 8 * 60.0
@@ -92,6 +95,7 @@ def choose(
     if tier == "changed":
         return _changed(tests, seed, durations, distance)
     of_tier = [test for test in tests if TIERS[tier].parts or not any(map(test.get_closest_marker, PARTS))]
+    of_tier = [test for test in of_tier if durations.seconds(test.nodeid) <= TIERS[tier].longest]
     if not TIERS[tier].spark:
         of_tier = _one_with_spark_a_file(of_tier, seed, durations)
     taken = _drawn(of_tier, TIERS[tier], seed, durations)

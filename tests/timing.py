@@ -12,6 +12,7 @@ from pathlib import Path
 
 TABLE = Path(__file__).with_name("durations.json")
 PHASES = ("setup", "call", "teardown")
+_OWN_SETUP = 2.0
 UNKNOWN = 1.0
 """Seconds that a test is taken to last of which the table knows neither another case nor the file."""
 
@@ -57,22 +58,27 @@ class Durations:
         self.files = {file: tests for file, tests in self.files.items() if (root / file).exists()}
 
     def seconds(self, nodeid: str) -> float:
-        """Of one test, its call alone; of one that is not known the mean of its family's cases, or else of its file's tests.
+        """Of one test; of one that is not known the mean of its family's cases, or else of its file's tests.
 
-        What a setup takes is left out: the first test to use a fixture bears its cost, whichever that is.
+        Of its setup two seconds at most: the first test to use a fixture bears its cost, whichever that is.
         """
         file, test = split(nodeid)
         known = self.files.get(file, {})
         if test in known:
-            return known[test][1]
+            return _spent(known[test])
         name = family(test)
-        cases = [phases[1] for each, phases in known.items() if family(each) == name]
-        cases = cases or [phases[1] for phases in known.values()]
+        cases = [_spent(phases) for each, phases in known.items() if family(each) == name]
+        cases = cases or [_spent(phases) for phases in known.values()]
         return sum(cases) / len(cases) if cases else UNKNOWN
 
     def setups(self, file: str) -> float:
         """What the fixtures of a file took."""
         return sum(phases[0] + phases[2] for phases in self.files.get(file, {}).values())
+
+
+def _spent(phases: list[float]) -> float:
+    setup, call, teardown = phases
+    return min(setup, _OWN_SETUP) + call + teardown
 
 
 def split(nodeid: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import email
 import graphlib
+import hashlib
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ import zipfile
 from pathlib import Path
 
 import grimp
+import parts
 import psutil
 import pytest
 
@@ -145,17 +147,38 @@ def test_the_version_is_that_of_the_tag(tmp_path):
     assert build(clone, tmp_path).name == "stream_join_workbench-0.1.0.dev0-py3-none-any.whl"
 
 
+@pytest.fixture(scope="module")
+def with_the_wheel(wheel):
+    """A Python with the wheel and what it depends on, which pip resolves once for each state of pyproject.toml."""
+    state = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()[:12]
+    home = parts.CACHE / f"wheel-{state}"
+    python = home / "bin" / "python"
+    with parts.only_one("wheel"):
+        if not (home / "done").exists():
+            for old in parts.CACHE.glob("wheel-*"):
+                if old.is_dir():
+                    shutil.rmtree(old)
+            venv.create(home, with_pip=True)
+            pip(python, "install", wheel)
+            (home / "done").touch()
+        else:
+            pip(python, "install", "--force-reinstall", "--no-deps", wheel)
+        pip(python, "check")
+        yield python
+
+
+def bare():
+    return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+
+
+def pip(python, *words):
+    command = [python, "-m", "pip", "-q", "--disable-pip-version-check", *words]
+    done = subprocess.run(command, env=bare(), cwd="/", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.slow
-def test_the_wheel_runs_a_join_in_an_empty_environment(wheel, tmp_path):
-    home = tmp_path / "venv"
-    venv.create(home, with_pip=True)
-    interpreter = home / "bin" / "python"
-    bare = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    for words in (["install", "-q", "--disable-pip-version-check", wheel], ["check"]):
-        done = subprocess.run(
-            [interpreter, "-m", "pip", *words], env=bare, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+def test_the_wheel_runs_a_join_in_an_environment_of_its_own(with_the_wheel, wheel, tmp_path):
     code = (
         "import generators, workbench as wb\n"
         "from IPython.core.interactiveshell import InteractiveShell\n"
@@ -167,8 +190,8 @@ def test_the_wheel_runs_a_join_in_an_empty_environment(wheel, tmp_path):
         "print(wb.__file__, wb.__version__, len(run.output), repr(run.mismatch), 'join_streams' in run.script)\n"
     )
     done = subprocess.run(
-        [interpreter, "-c", code],
-        env=bare | {"IPYTHONDIR": str(tmp_path / "ipython")},
+        [with_the_wheel, "-c", code],
+        env=bare() | {"IPYTHONDIR": str(tmp_path / "ipython")},
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -176,7 +199,7 @@ def test_the_wheel_runs_a_join_in_an_empty_environment(wheel, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     file, version, rows, mismatch, script = done.stdout.splitlines()[-1].split(" ")
-    assert str(home) in file
+    assert str(with_the_wheel.parents[1]) in file
     assert version == wheel.name.split("-")[1]
     assert int(rows) > 20
     assert mismatch == "''"
@@ -281,10 +304,10 @@ def test_a_leading_underscore_means_private_to_a_folder():
                 names = [each.name for each in node.names]
             else:
                 continue
-            for parts in (name.split(".") for name in names):
-                private = [place for place, part in enumerate(parts) if re.fullmatch(r"_[a-z]\w*", part)]
-                if parts[0] == "workbench" and private and here[: private[0]] != tuple(parts[: private[0]]):
-                    found.append(f"{path.relative_to(ROOT)}: {'.'.join(parts)}")
+            for words in (name.split(".") for name in names):
+                private = [place for place, part in enumerate(words) if re.fullmatch(r"_[a-z]\w*", part)]
+                if words[0] == "workbench" and private and here[: private[0]] != tuple(words[: private[0]]):
+                    found.append(f"{path.relative_to(ROOT)}: {'.'.join(words)}")
     assert not found
 
 

@@ -121,6 +121,7 @@ def hdfs():
 
 
 @pytest.mark.engine
+@pytest.mark.family("runs on HDFS")
 def test_runs_on_hdfs_are_those_here_and_leave_nothing(spark, hdfs, tmp_path):
     settings, address = hdfs
     folder = f"{address}/scratch"
@@ -135,6 +136,7 @@ def test_runs_on_hdfs_are_those_here_and_leave_nothing(spark, hdfs, tmp_path):
 
 
 @pytest.mark.engine
+@pytest.mark.family("runs on HDFS")
 def test_the_session_s_default_file_system_takes_no_local_folder(hdfs):
     """Its own temporary folders are of this machine, whatever a path without a scheme means to the session."""
     settings, address = hdfs
@@ -147,6 +149,7 @@ def test_the_session_s_default_file_system_takes_no_local_folder(hdfs):
 
 
 @pytest.mark.engine
+@pytest.mark.family("runs on HDFS")
 def test_workers_that_cannot_read_the_driver_s_folders(hdfs, tmp_path):
     settings, address = hdfs
     with parts.real(lambda: parts.cluster(tmp_path, own_root=True)) as (master, _):

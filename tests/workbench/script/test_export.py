@@ -86,6 +86,7 @@ def frame(moments, **more):
 
 
 @pytest.mark.engine
+@pytest.mark.family("a script gives the rows of the run")
 def test_interval_join_from_memory(spark, tmp_path):
     join = wb.IntervalJoin("-2 seconds", "5 seconds", how="full")
     run = wb.run(join, stream(LEFT, "orders"), stream(RIGHT, "payments"))
@@ -94,6 +95,7 @@ def test_interval_join_from_memory(spark, tmp_path):
 
 
 @pytest.mark.engine
+@pytest.mark.family("a script gives the rows of the run")
 def test_sessions_from_memory(spark, tmp_path):
     join = wb.WindowJoin(wb.Session("5 seconds"), how="left")
     same(wb.run(join, stream(LEFT, "orders"), stream(RIGHT, "payments")), tmp_path)
@@ -164,6 +166,7 @@ def own_test(main):
 
 
 @pytest.mark.engine
+@pytest.mark.family("a project's own test")
 @pytest.mark.parametrize(
     "join", [wb.IntervalJoin("-2 s", "5 s", how="left"), wb.CoGroup(wb.Tumbling("10 s"))], ids=["rows", "groups"]
 )
@@ -174,6 +177,7 @@ def test_a_projects_own_test_passes(ran, tmp_path, join):
 
 
 @pytest.mark.engine
+@pytest.mark.family("a project's own test")
 def test_a_projects_own_test_fails_where_the_join_was_changed(ran, tmp_path):
     main = wb.export(ran(wb.IntervalJoin("-2 s", "5 s", how="left")), tmp_path / "job")
     file = main.parent / "join.py"
@@ -187,6 +191,7 @@ def test_a_projects_own_test_fails_where_the_join_was_changed(ran, tmp_path):
 
 
 @pytest.mark.engine
+@pytest.mark.family("a script gives the rows of the run")
 @pytest.mark.parametrize(
     ("kinds", "launcher"), [(("csv", "json"), (SUBMIT,)), (("parquet", "parquet"), (sys.executable,))]
 )
@@ -208,6 +213,7 @@ def test_streams_from_files(spark, tmp_path, kinds, launcher):
 
 
 @pytest.mark.engine
+@pytest.mark.family("a script gives the rows of the run")
 def test_hostile_names_in_a_script(spark, tmp_path):
     key, time = "a\"b'`c{d}\\é;--", "t.t"
     sides = [

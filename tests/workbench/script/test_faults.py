@@ -119,6 +119,7 @@ def test_an_iceberg_table_after_kills(undisturbed, kills, tmp_path):
     assert plain(lakes.iceberg_rows(table)) == rows_of(run), kills
 
 
+@pytest.mark.family("a fault beside the script")
 def test_a_delta_table_that_has_the_micro_batch_already(spark, delta, tmp_path):
     """Killed after Delta's commit and before Spark's: Spark 4.2 wants the state committed, though Delta reads nothing."""
     python, jars = delta
@@ -136,6 +137,7 @@ def test_a_delta_table_that_has_the_micro_batch_already(spark, delta, tmp_path):
     assert plain(rows) == rows_of(run)
 
 
+@pytest.mark.family("a fault beside the script")
 def test_a_broker_is_killed_and_comes_back(undisturbed, connectors, tmp_path, spark):
     run = undisturbed
     with parts.broker() as own:
@@ -153,6 +155,7 @@ def test_a_broker_is_killed_and_comes_back(undisturbed, connectors, tmp_path, sp
     assert plain(spark.read.parquet(str(tmp_path / "output")).toArrow().to_pylist()) == rows_of(run)
 
 
+@pytest.mark.family("a fault beside the script")
 def test_a_full_disk_under_the_checkpoint(undisturbed, tmp_path, spark):
     run = undisturbed
     file = scripts.job(run, tmp_path)

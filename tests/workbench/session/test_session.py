@@ -88,6 +88,26 @@ def test_the_model_is_done_when_the_run_is(spark):
 
 
 @pytest.mark.slow
+def test_java_starts_from_the_archive_that_was_kept():
+    """Made with the environment; the nightly run makes one anew."""
+    archive = session.archive()
+    assert archive.exists(), "python -m workbench.prepare keeps it"
+    assert archive in archives_in_use(os.environ)
+
+
+def archives_in_use(environment):
+    """The archives that the Java of a session in a process of its own has been started with."""
+    code = "import psutil, workbench as wb\nwb.spark()\n"
+    code += (
+        "for each in psutil.Process().children(recursive=True):\n    try:\n        print(*each.cmdline(), sep='\\n')\n"
+    )
+    code += "    except psutil.NoSuchProcess:  # it has just ended\n        pass"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    option = "-XX:SharedArchiveFile="
+    return [Path(line.removeprefix(option)) for line in done.stdout.splitlines() if line.startswith(option)]
+
+
+@pytest.mark.nightly
 def test_java_starts_from_the_archive_of_its_classes(tmp_path):
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
     made = subprocess.run(
@@ -98,13 +118,7 @@ def test_java_starts_from_the_archive_of_its_classes(tmp_path):
     scripts = [path for path in archive.parent.iterdir() if path.suffix == ".js"]
     assert len(scripts) == 1  # of the page
     assert {path.name for path in archive.parent.iterdir()} == {archive.name, *(path.name for path in scripts)}
-    code = "import psutil, workbench as wb\nwb.spark()\n"
-    code += (
-        "for each in psutil.Process().children(recursive=True):\n    try:\n        print(*each.cmdline(), sep='\\n')\n"
-    )
-    code += "    except psutil.NoSuchProcess:  # it has just ended\n        pass"
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
-    assert f"-XX:SharedArchiveFile={archive}" in done.stdout.splitlines(), done.stderr
+    assert archives_in_use(environment) == [archive]
 
 
 @pytest.mark.slow
