@@ -179,7 +179,9 @@ def entered(
     steps = replay.Steps()
     try:
         table = _entered(spark, known, place, sources, choice, inner, clock, steps)
-    except QueryError:
+    except replay.NotReplayable:
+        raise
+    except Exception:  # noqa: BLE001 - an operator above the filter may fail on what it takes out, with any error
         steps = replay.Steps()
         table = _entered(spark, known, place, sources, choice, inner, clock, None)
     came, untimed, beyond = _by_time(table, columns(known, place).time)
