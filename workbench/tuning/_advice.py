@@ -19,6 +19,7 @@ from workbench.runs.arguments import check
 from workbench.runs.labels import Labels, setting_value
 from workbench.streams import NOTHING, SIDES, Stream
 from workbench.tuning import _checkpoints, spark_faults
+from workbench.tuning._in_common import in_common
 
 _SECOND = 1_000_000
 _STEP = 100_000  # delays are rounded up to tenths of a second
@@ -157,6 +158,7 @@ def advised(simulation: Simulation) -> list[Advice]:
         *_before_1970(streams),
         *_other_causes(simulation, streams, outcome),
         *_short_delays(_by_delay(simulation, streams, outcome), outcome, policy),
+        *(Advice(*each) for each in in_common(simulation)),
         *_of_idleness(streams, idle),
         *_not_missed(simulation, _of_the_kind(join, streams, shared)),
         *_skew(streams, shared),

@@ -64,7 +64,10 @@ def test_what_is_no_step_is_said_and_nothing_is_run(text, message):
         (lambda: wb.Pattern(A, wb.next("b", side="left", within="1 hour"), within="1 minute"), "longer than that of"),
         (lambda: wb.Pattern(wb.step("b", side="left", where=wb.row("a").x > 1)), "no step 'a' comes before it"),
         (lambda: wb.Pattern(A.optional(), wb.not_next("n", side="left"), B), "after one that may be left out"),
-        (lambda: wb.Pattern(A.one_or_more().greedy(), B.optional()), "may be left out is not understood after a greedy one"),
+        (
+            lambda: wb.Pattern(A.one_or_more().greedy(), B.optional()),
+            "may be left out is not understood after a greedy one",
+        ),
         (lambda: A.greedy(), "say first how often"),
         (lambda: A.consecutive(), "say first how often"),
         (lambda: A.one_or_more().times(2), "said already how often"),

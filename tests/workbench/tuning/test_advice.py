@@ -136,3 +136,35 @@ def test_it_prints_as_a_sentence_and_checks_its_arguments():
     assert str(advice) == f"{advice.problem}: {advice.remedy}"
     with pytest.raises(wb.ArgumentError, match="policy: got 'avg'"):
         wb.advise(INTERVAL, *calm(), policy="avg")
+
+
+def missed(join, left, right):
+    sides = [
+        stream([(key, START + at) for key, at in rows], name) for rows, name in ((left, "orders"), (right, "paid"))
+    ]
+    return [each.problem for each in wb.advise(join, *(each.with_watermark("1 day") for each in sides))]
+
+
+START = 1_767_225_600
+
+
+def test_times_in_another_zone_are_told():
+    left = [(key, 60 * place) for place, key in enumerate("abcdef")]
+    shifted = [(key, at + 8 * 3600 + 5) for key, at in left]
+    join = wb.IntervalJoin("0 s", "15 s", how="left")
+    (found,) = [each for each in missed(join, left, shifted) if "beside what the bounds allow" in each]
+    assert found == "6 rows of orders miss the paid of their key by 8 h later, beside what the bounds allow"
+    near = [(key, at + 5) for key, at in left]
+    scattered = [(key, at + 8 * 3600 + 700 * place) for place, (key, at) in enumerate(left)]
+    for other in (near, scattered, shifted[:2]):
+        assert not [each for each in missed(join, left, other) if "beside what" in each]
+
+
+def test_keys_that_are_written_in_two_ways_are_told():
+    join = wb.IntervalJoin("0 s", "15 s")
+    (found,) = [each for each in missed(join, [("A7", 0), ("b", 0)], [("a7 ", 5), ("b", 5)]) if "leading zeros" in each]
+    assert found == (
+        "a key of orders differs from one of paid in case, blanks or leading zeros only, such as 'A7' and 'a7 '"
+    )
+    assert [each for each in missed(join, [("0042", 0)], [("42", 5)]) if "leading zeros" in each]
+    assert not [each for each in missed(join, [("A7", 0), ("b", 0)], [("A8", 5), ("b", 5)]) if "leading zeros" in each]
