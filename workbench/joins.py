@@ -239,8 +239,8 @@ class AsOfJoin(Join):
     """Each left row with one right row of its key, the nearest in event time: the latest version as of its time.
 
     Of several right rows at the same event time, the one that arrived last is meant, as it replaces those before it.
-    Without late rows it is what ``pandas.merge_asof`` gives (but that of several right rows at one time, at or after the
-    left row, pandas takes the first with ``forward``), whatever the order of arrival: a left row comes out when
+    Without late rows it is what ``pandas.merge_asof`` gives (but that of several right rows at one time, at or after
+    the left row, pandas takes the first with ``forward``), whatever the order of arrival: a left row comes out when
     the watermark has passed all that could still change its partner.
 
     Parameters
