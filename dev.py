@@ -12,7 +12,6 @@ import datetime
 import os
 import subprocess
 import sys
-import time
 import venv
 from pathlib import Path
 
@@ -21,8 +20,7 @@ HOME = ROOT / os.environ.get("WORKBENCH_VENV", ".venv")
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
 STAMP = HOME / "installed"
 TWO = ["-n", "2", "--dist", "loadscope"]  # pytest-xdist: two processes, each with a Spark session; see tests/balance.py
-MINUTES = 60  # after which `test` takes no further test; one that hangs is killed ten minutes later
-BEGIN = time.monotonic()
+MINUTES = 60  # of tests, after which `test` takes no further one; one that hangs is killed ten minutes later
 
 
 def run(*command: str | Path, minutes: float | None = None) -> None:
@@ -67,9 +65,8 @@ def test() -> None:
     words = sys.argv[2:]
     tier = "all" if "--all" in words else "changed" if "--changed" in words else "quick"
     lint()
-    left = MINUTES - (time.monotonic() - BEGIN) / 60
     words = [each for each in words if each != f"--{tier}"]
-    pytest("--tier", tier, "--calibrate", "--minutes", f"{left:.1f}", *words, minutes=left + 10)
+    pytest("--tier", tier, "--calibrate", "--minutes", MINUTES, *words, minutes=MINUTES + 10)
 
 
 def nightly() -> None:
@@ -105,9 +102,9 @@ def lint() -> None:
     run(BIN / "lint-imports")
 
 
-def pytest(*words: str, minutes: float | None = None) -> None:
+def pytest(*words: str | int, minutes: float | None = None) -> None:
     """Tests, and last what pytest says of them; killed if they have not ended after so many minutes."""
-    run(BIN / "python", "-m", "pytest", *TWO, *words, minutes=minutes)
+    run(BIN / "python", "-m", "pytest", *TWO, *map(str, words), minutes=minutes)
 
 
 def bench() -> None:

@@ -52,14 +52,14 @@ class Tier:
 
 TIERS = {
     "quick": Tier(family=1.0, parts=False, spark=False, longest=4.0),
-    "changed": Tier(family=5.0),
-    "all": Tier(family=5.0),
+    "changed": Tier(family=3.0),
+    "all": Tier(family=3.0),
     "nightly": Tier(family=float("inf")),
 }
 CHANGED = 8 * 60.0
 """Seconds that a run of what a change touches takes at most, by the table of durations and two processes."""
-WIDE = 15 * 60.0
-"""Seconds by which the whole run is longer at most, for all the cases of what a change touches."""
+WHOLE = 40 * 60.0
+"""The same of a whole run, with those cases of what a change touches that the draw has left out."""
 PROCESSES = 2
 
 
@@ -103,13 +103,24 @@ def choose(
     if tier == "all":
         near = lambda file: (far := distance(file)) is not None and far <= 1  # noqa: E731
         left_out = [test for test in tests if test.nodeid not in taken and near(split(test.nodeid)[0])]
-        more, beyond = _fitting(left_out, WIDE, durations, distance)
+        drawn = sum(durations.seconds(name) for name in taken) / PROCESSES
+        more, beyond = _fitting(left_out, max(0.0, WHOLE - drawn), durations, distance)
         taken |= {test.nodeid for test in more}
         if left_out:
             words.append(_said("  the change touches, and the draw had left out: ", more, tests, durations))
         if beyond:
             words.append(_said("  left to the nightly run, for their time: ", beyond, tests, durations))
     return Choice(taken, words)
+
+
+def taken(request: pytest.FixtureRequest, argument: str) -> list[object]:
+    """The values of an argument with which this run calls tests of the module: what a fixture makes for all at once."""
+    found = []
+    for item in request.session.items:
+        callspec = getattr(item, "callspec", None)
+        if item.path == request.path and callspec and argument in callspec.params:
+            found.append(callspec.params[argument])
+    return found
 
 
 def _changed(tests: Sequence[Test], seed: int, durations: Durations, distance: Callable[[str], float | None]) -> Choice:
