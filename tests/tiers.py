@@ -52,13 +52,13 @@ class Tier:
 
 TIERS = {
     "quick": Tier(family=1.0, parts=False, spark=False, longest=4.0),
-    "changed": Tier(family=5.0),
-    "all": Tier(family=5.0),
+    "changed": Tier(family=3.0),
+    "all": Tier(family=3.0),
     "nightly": Tier(family=float("inf")),
 }
 CHANGED = 8 * 60.0
 """Seconds that a run of what a change touches takes at most, by the table of durations and two processes."""
-WIDE = 15 * 60.0
+WIDE = 8 * 60.0
 """Seconds by which the whole run is longer at most, for all the cases of what a change touches."""
 PROCESSES = 2
 
@@ -110,6 +110,16 @@ def choose(
         if beyond:
             words.append(_said("  left to the nightly run, for their time: ", beyond, tests, durations))
     return Choice(taken, words)
+
+
+def taken(request: pytest.FixtureRequest, argument: str) -> list[object]:
+    """The values of an argument with which this run calls tests of the module: what a fixture makes for all at once."""
+    found = []
+    for item in request.session.items:
+        callspec = getattr(item, "callspec", None)
+        if item.path == request.path and callspec and argument in callspec.params:
+            found.append(callspec.params[argument])
+    return found
 
 
 def _changed(tests: Sequence[Test], seed: int, durations: Durations, distance: Callable[[str], float | None]) -> Choice:
