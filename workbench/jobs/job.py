@@ -366,7 +366,10 @@ class Job(Result):
             facts = pd.concat([facts.astype(object), pd.DataFrame([line], dtype=object)], ignore_index=True)
             numbers = ["model", "spark", "differences"]
             facts = facts.astype(dict.fromkeys(numbers, "int64" if line["model"] is not None else "Int64"))
-        return pd.concat([facts, verifying.fates(self.simulation)], ignore_index=True) if self.is_understood else facts
+        if not self.is_understood:
+            return facts
+        fates = verifying.fates(self.simulation)  # of the model alone: a line where they contradict what comes out
+        return pd.concat([facts, fates], ignore_index=True) if fates["differences"].any() else facts
 
     @property
     def mismatches(self) -> pd.DataFrame:

@@ -429,7 +429,9 @@ def test_a_join_that_is_not_understood_shows_what_does_not_depend_on_it(session,
     assert job.rows.reason[job.rows.fate.isna()].str.contains("no upper bound").all()
     assert len(job.state(2)) == ran.progress[2]["stateOperators"][0]["numRowsTotal"]
     assert job.batches.state_rows.isna().all()
-    for ask in (lambda: job.join, lambda: job.charts, lambda: job.output, lambda: job.comparison):
+    assert job.comparison.what.tolist() == ["watermark of each micro-batch"]
+    assert job.mismatches.empty
+    for ask in (lambda: job.join, lambda: job.charts, lambda: job.output, lambda: job.causes, lambda: job.why(0)):
         with pytest.raises(
             wb.WorkbenchError, match=r"the join of this job was not understood \(the condition has no upper"
         ):
