@@ -17,6 +17,7 @@ WHOLE = "workbench"
 """What a test is of that stands in no package's folder: two imports away from every module."""
 PASSED = Path(platformdirs.user_cache_dir("stream-join-workbench-tests")) / "passed"
 """The last commit that a whole run on this machine passed."""
+_DAY = 86_400
 PLACES = {
     "notebooks/": ("tests/project/test_notebooks.py",),
     "binder/": ("tests/project/test_binder.py",),
@@ -43,7 +44,8 @@ def base(asked: str | None) -> str:
         return named
     if asked:
         raise SystemExit(f"--since: got {asked!r}, which is no commit before HEAD; give one, such as HEAD~1")
-    return _git("rev-list", "-1", f"--before={_git('log', '-1', '--format=%ct')} -1 day", "HEAD") or "HEAD"
+    made = int(_git("log", "-1", "--format=%ct") or 0)
+    return _git("rev-list", "-1", f"--before={made - _DAY}", "HEAD") or "HEAD"
 
 
 def changed(since: str) -> list[str]:
