@@ -354,7 +354,7 @@ def _of_taken(
     logged_marks = np.array([each.watermark for each in logs.batches], dtype=np.int64)
     marks = np.minimum.reduce([logged_marks, *(chains.passed_on(each) for each in before.values())])
     clock = {each.number: each.started for each in logs.batches}
-    on_clock = replay.asks_the_clock(known.plan)  # of which an optimised plan has the time of now
+    on_clock = any(map(replay.asks_the_clock, known.join.children))  # of which an optimised plan has the time of now
     run_join = None if known.join.kind != "Join" or on_clock else understanding.as_it_runs(known.join, run)
     made, newest = [], []
     for place, side in enumerate(SIDES):

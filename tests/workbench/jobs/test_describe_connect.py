@@ -664,5 +664,7 @@ def test_the_type_of_a_key_that_is_widened():
         for name in ("order_id", "ordered_at", "amount", "count", "oid", "paid_at", "paid", "number")
     ]
     text = explanation(f"((cast(amount#3 as bigint) = number#8L) AND {TIMES})", columns="", optimised="")
-    assert understanding.described(CLOCK, explained.parsed(text, types)).left.key == "amount"
-    assert understanding.described(CLOCK, explained.parsed(text)).left.key == ()
+    widened, cast = (understanding.described(CLOCK, explained.parsed(text, *more)) for more in ([types], []))
+    assert (widened.left.key, widened.notes) == ("amount", ())
+    assert cast.left.key == "amount"
+    assert cast.notes == ("keys are compared as CAST(o.amount AS BIGINT) = number",)
