@@ -52,8 +52,8 @@ class Tier:
 
 TIERS = {
     "quick": Tier(family=1.0, parts=False, spark=False, longest=4.0),
-    "changed": Tier(family=3.0),
-    "all": Tier(family=3.0),
+    "changed": Tier(family=2.5),
+    "all": Tier(family=2.5),
     "nightly": Tier(family=float("inf")),
 }
 CHANGED = 8 * 60.0
