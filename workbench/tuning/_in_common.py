@@ -34,15 +34,17 @@ def _zones(simulation: Simulation) -> Iterator[tuple[str, str]]:
     missed = np.flatnonzero(np.isin(simulation.fates["left"]["fate"].to_numpy(), ("unmatched", "pending")))
     if bounds is None or len(missed) < _FEW:
         return
+    low, high = bounds
+    if high - low >= _QUARTER:
+        return
     apart = nearest_distance(simulation, "left", missed)
-    apart = apart[np.abs(apart) <= _ZONES[1] + _QUARTER]
+    apart = apart[(apart >= low - _ZONES[1]) & (apart <= high + _ZONES[1])]
     if len(apart) < max(_FEW, _MOST * len(missed)):
         return
-    low, high = bounds
     middle = (low + high) // 2
     shift = int(np.round((int(np.median(apart)) - middle) / _QUARTER)) * _QUARTER
     within = (apart - shift >= low) & (apart - shift <= high)
-    if _ZONES[0] <= abs(shift) <= _ZONES[1] and high - low < _QUARTER and within.mean() >= _MOST:
+    if _ZONES[0] <= abs(shift) <= _ZONES[1] and within.mean() >= _MOST:
         left, right = simulation.names
         far = times.short(timedelta(microseconds=abs(shift)))
         yield (
