@@ -93,7 +93,7 @@ def family(test: str) -> str:
 
 
 def calibrate() -> float:
-    """Seconds that a fixed piece of work takes on two processes at once: some 3 on an idle machine.
+    """Seconds that a fixed piece of work takes on two processes at once: about one on an idle machine.
 
     It has nothing of this project in it, so that a whole run's time can be read as so many times this.
     """
