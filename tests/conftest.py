@@ -77,6 +77,7 @@ def _seed(config):
     return fault_lab.seed_of_commit() if asked is None else asked
 
 
+@pytest.hookimpl(trylast=True)  # after the pages' examples have been marked
 def pytest_collection_modifyitems(config, items):
     """Mark tests by what they need, take those of the tier, the longest first."""
     for item in items:

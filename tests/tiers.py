@@ -90,6 +90,21 @@ def choose(
         How far a test's file is from what a change touches, in imports: 0 if the change is in the package that it tests, 1 if
         that imports a module which changed; None if it has nothing to do with it.
     """
+    choice = _chosen(tests, tier, seed, durations, distance)
+    return Choice(_with_whole_pages(tests, choice.taken), choice.words)
+
+
+def _with_whole_pages(tests: Sequence[Test], taken: set[str]) -> set[str]:
+    """Without the examples of a page or a module of which not all are taken: they follow each other."""
+    files = {split(test.nodeid)[0] for test in tests}
+    pages = {file for file in files if file.endswith(".md") or file.startswith(("workbench/", "generators/"))}
+    cut = {split(test.nodeid)[0] for test in tests if test.nodeid not in taken} & pages
+    return {nodeid for nodeid in taken if split(nodeid)[0] not in cut}
+
+
+def _chosen(
+    tests: Sequence[Test], tier: str, seed: int, durations: Durations, distance: Callable[[str], float | None]
+) -> Choice:
     if tier != "nightly":
         tests = [test for test in tests if not test.get_closest_marker("nightly")]
     if tier == "changed":

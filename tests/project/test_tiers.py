@@ -200,3 +200,12 @@ def test_each_test_of_the_table_is_in_a_file_that_is_there():
     assert durations.calibration > 0
     assert [file for file in durations.files if not (ROOT / file).exists()] == []
     assert sum(map(len, durations.files.values())) > 3_000
+
+
+def test_the_examples_of_a_page_are_taken_together_or_not_at_all():
+    durations = timing.Durations(
+        1.0, {"docs/a.md": {"line:1": [0, 9.0, 0], "line:9": [0, 0.1, 0]}, "docs/b.md": {"line:1": [0, 0.1, 0]}}
+    )
+    tests = [Made(f"{file}::{name}") for file, some in durations.files.items() for name in some]
+    assert chosen(tests, "quick", durations) == {"docs/b.md::line:1"}
+    assert len(chosen(tests, "all", durations)) == 3
