@@ -32,6 +32,7 @@ __all__ = [
     "ROW",
     "SIDES",
     "Stream",
+    "batches_with_rows",
     "check_stream",
     "chosen",
     "moving",
@@ -679,6 +680,13 @@ def chosen(stream: Stream, newest: Newest | None, choice: Choice) -> Stream:
         taken = some_rows(stream, choice.taken(files.own_session(), stream.table, stream.key))
     arrow.check_newest(int(newest.all.max(initial=NOTHING)), stream.time, stream.name)
     return replace(taken, newest=newest.all, newest_keyed=newest.keyed)
+
+
+def batches_with_rows(stream: Stream) -> np.ndarray[Any, Any]:
+    """The micro-batches in which rows of a stream came, in rising order; those that are not listed included."""
+    import numpy as np
+
+    return stream.arrival if stream.newest is None else np.flatnonzero(stream.newest > NOTHING)
 
 
 def some_rows(stream: Stream, rows: np.ndarray[Any, Any]) -> Stream:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 __all__ = [
-    "DELAY",
     "Node",
     "analysed",
     "expressions",
+    "has_watermark",
     "listed",
     "optimised",
     "seq",
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-DELAY = "spark.watermarkDelayMs"
+_DELAY = "spark.watermarkDelayMs"
 """What Spark calls the delay in the metadata of a column that has a watermark."""
 
 
@@ -171,6 +171,11 @@ def span(interval: Any) -> int | None:
     if get_field(interval, "months"):
         return None
     return int(get_field(interval, "days")) * 86_400_000_000 + int(get_field(interval, "microseconds"))
+
+
+def has_watermark(column: Any) -> bool:
+    """Whether a column of the JVM's has a watermark."""
+    return bool(column.metadata().contains(_DELAY))
 
 
 def listed(seq: Any) -> list[Any]:

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, TooLargeError
-from workbench.jobs import checkpoint, conditions, held, replay
+from workbench.jobs import conditions, held, replay
 from workbench.jobs.catalyst import Node, expressions, listed
-from workbench.jobs.checkpoint import Checkpoint
+from workbench.jobs.checkpoint import LATEST, Checkpoint
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
@@ -41,12 +41,12 @@ __all__ = [
     "held_before",
     "in_arrow",
     "kept_columns",
+    "named_by_id",
     "needed",
     "newest",
     "survivors",
 ]
 
-LATEST = checkpoint.LATEST
 MOST_ROWS = 5_000_000
 """Rows of a side that are taken into memory at most."""
 START = "__start"
@@ -304,7 +304,7 @@ def held_before(
     mine, side = columns(known, place), SIDES[place]
     rows = held.joined_rows(spark, logs.address, batch, side, operator=logs.operators.get(known.join))
     kept = kept_columns(known, place, rows.columns[:-1])
-    rows = rows.toDF(*(f"x{at}" if each is None else f"c{each}" for at, each in enumerate(kept)), held.MATCHED)
+    rows = rows.toDF(*named_by_id(kept), held.MATCHED)
     if mine.with_time and known.times[place] not in kept:
         mine = replace(mine, with_time=False)
     types = dict(zip(known.inputs[place].columns, _fields(known, place), strict=True))
@@ -392,6 +392,11 @@ def kept_columns(known: Understood, place: int, names: Sequence[str]) -> list[in
         left.remove(match)
         found.append(match[0])
     return found
+
+
+def named_by_id(ids: Sequence[int | None]) -> list[str]:
+    """Names of the columns that `kept_columns` gives: ``c`` and the id; those without one are apart from them."""
+    return [f"x{at}" if each is None else f"c{each}" for at, each in enumerate(ids)]
 
 
 def _table(rows: DataFrame) -> pa.Table:

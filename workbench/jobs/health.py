@@ -279,7 +279,7 @@ def _faults(job: Job, idle: Side | None) -> tuple[KnownFault, ...]:
     left, right = job.left, job.right
     shared = Shared(left, right, keys=job.outcome.keys, rows=job.simulation.facts)
     streams: dict[Side, Any] = {"left": left, "right": right}
-    forgotten = spark_faults.forgotten(job.simulation)
+    forgotten = job.simulation.forgotten
     case = spark_faults.Case(job.join, streams, job.policy, job.outcome, shared, forgotten or idle, bool(forgotten))
     met = spark_faults.met(case, job.simulation.spark_version)
     return tuple(KnownFault(str(fault), problem, fault.remedy) for fault, problem in met)

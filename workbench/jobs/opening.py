@@ -42,7 +42,7 @@ from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import LONG_AGO, NOTHING, Gone, Logged, Micros, RowFacts, Simulation
 from workbench.runs.labels import counted, words_of
-from workbench.sources.choice import ALL, Choice, checked, with_width
+from workbench.sources.choice import ALL, Choice, checked, newest_times, with_width
 from workbench.streams import Stream
 from workbench.times import micros
 
@@ -390,14 +390,10 @@ def _of_taken(
 
 def _restarts(streams: Sequence[Stream], delays: Sequence[int], marks: Micros, logs: Checkpoint) -> tuple[int, ...]:
     """The micro-batches, counted from the first, before which the query was started again."""
-    seen = []
-    for stream in streams:
-        times = np.full(len(logs.batches), NOTHING, dtype=np.int64)
-        if stream.newest is None:
-            np.maximum.at(times, stream.arrival, stream.event_times)
-        else:
-            times = stream.newest
-        seen.append(times)
+    count = len(logs.batches)
+    seen = [
+        newest_times(count, each.arrival, each.event_times) if each.newest is None else each.newest for each in streams
+    ]
     after = [] if logs.next_watermark is None else [logs.next_watermark]
     return restarts.restarts(seen, delays, [*marks.tolist(), *after], logs.policy)
 
@@ -432,11 +428,7 @@ def _never_late(known: Understood) -> frozenset[Side]:
     outputs = {
         side: catalyst.listed(child.java.output()) for side, child in zip(SIDES, known.run.children, strict=True)
     }
-    return frozenset(
-        side
-        for side, columns in outputs.items()
-        if not any(each.metadata().contains(catalyst.DELAY) for each in columns)
-    )
+    return frozenset(side for side, columns in outputs.items() if not any(map(catalyst.has_watermark, columns)))
 
 
 def _sides(known: Understood) -> tuple[Any, Any]:

@@ -235,7 +235,7 @@ def state_by_side(
     for place, side in enumerate(SIDES):
         state = held.joined_rows(spark, address, batch, side, operator=operator)
         ids = entering.kept_columns(known, place, state.columns[:-1])
-        state = state.toDF(*(f"x{at}" if each is None else f"c{each}" for at, each in enumerate(ids)), held.MATCHED)
+        state = state.toDF(*entering.named_by_id(ids), held.MATCHED)
         mine, join = known.inputs[place], known.description.join
         window = next((f"c{each}" for each in ids if each is not None and mine.origin(each) in mine.windows), None)
         time = f"c{known.times[place]}" if known.times[place] in ids else None

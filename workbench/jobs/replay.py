@@ -22,6 +22,7 @@ __all__ = [
     "asks_the_clock",
     "frame",
     "ids",
+    "named",
     "renamed",
     "replayed",
 ]
@@ -182,9 +183,8 @@ class _Plans:
         if self.time is None or time.id != self.time:
             return made
         java = self.spark._jvm
-        new = java.org.apache.spark.sql.catalyst.expressions.NamedExpression.newExprId()
         found = next(each for each in listed(made.output()) if int(each.exprId().id()) == self.time)
-        return self._logical.Project(self._seq([*listed(made.output()), renamed(java, found, TIME, new)]), made)
+        return self._logical.Project(self._seq([*listed(made.output()), named(java, found, TIME)]), made)
 
     def _in_order(self, node: Node, made: Any) -> Any:
         """A node with the columns it had, in order, and those that are carried."""
@@ -219,9 +219,8 @@ class _Plans:
 
     def _kept(self, made: Any, condition: Any) -> Any:
         """A plan with one column more, `_PASSES`: whether a condition holds of each row."""
-        java = self.spark._jvm
-        new = java.org.apache.spark.sql.catalyst.expressions.NamedExpression.newExprId()
-        return self._logical.Project(self._seq([*listed(made.output()), renamed(java, condition, _PASSES, new)]), made)
+        passes = named(self.spark._jvm, condition, _PASSES)
+        return self._logical.Project(self._seq([*listed(made.output()), passes]), made)
 
     def _marked(self, made: Any, passes: DataFrame, words: str) -> Any:
         """A plan whose rows are marked in `LEFT_AT` where `_PASSES` does not hold, if they are not yet."""
@@ -290,6 +289,11 @@ class _Plans:
 def alias(java: Any, column: Any, other: Any) -> Any:
     """A column under the name and the id of another one."""
     return renamed(java, column, other.name(), other.exprId())
+
+
+def named(java: Any, column: Any, name: str) -> Any:
+    """An expression as a new column."""
+    return renamed(java, column, name, java.org.apache.spark.sql.catalyst.expressions.NamedExpression.newExprId())
 
 
 def renamed(java: Any, column: Any, name: str, identity: Any) -> Any:

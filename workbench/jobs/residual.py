@@ -131,10 +131,10 @@ def compared(spark: SparkSession, known: Understood, place: int, shown: Columns,
     plan = _under_ids(spark, known, place, shown, table, np.arange(table.num_rows), set(pairs))
     attributes = {int(each.exprId().id()): each for each in listed(plan.output())}
     number = next(each for each in listed(plan.output()) if each.name() == _NUMBERS[place])
-    named = []
-    for at, (column, one) in enumerate(zip(pairs, asked, strict=True)):
-        new = java.org.apache.spark.sql.catalyst.expressions.NamedExpression.newExprId()
-        named.append(replay.renamed(java, attributes[column] if one is None else one.java, f"k{at}", new))
+    named = [
+        replay.named(java, attributes[column] if one is None else one.java, f"k{at}")
+        for at, (column, one) in enumerate(zip(pairs, asked, strict=True))
+    ]
     project = java.org.apache.spark.sql.catalyst.plans.logical.Project(seq(java, [*named, number]), plan)
     frame = replay.frame(spark, project)
     columns = [

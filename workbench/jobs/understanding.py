@@ -406,7 +406,7 @@ def _retention(spark: Any, join: Node, times: dict[Side, int | None]) -> dict[Si
         condition = java.scala.Some(_with_attributes(java, condition.get(), attributes))
     found: dict[Side, int] = {}
     for side, mine, other, columns in zip(SIDES, outputs, outputs[::-1], given, strict=True):
-        if not any(each.metadata().contains(catalyst.DELAY) for each in columns):
+        if not any(map(catalyst.has_watermark, columns)):
             continue
         threshold = helper.getStateValueWatermark(mine, other, condition, now)
         if not threshold.isEmpty():
@@ -437,9 +437,9 @@ def _changes_clocks(spark: Any) -> bool:
 def _names_the_frame_before(join: Node) -> bool:
     """Whether a condition has a column that has a watermark as it was before that was set."""
     columns = [each for child in join.children for each in catalyst.listed(child.java.output())]
-    marked = {int(each.exprId().id()) for each in columns if each.metadata().contains(catalyst.DELAY)}
+    marked = {int(each.exprId().id()) for each in columns if catalyst.has_watermark(each)}
     parts = (part for one in catalyst.expressions(join, "condition") for part in one.walk())
-    return any(part.id in marked and not part.java.metadata().contains(catalyst.DELAY) for part in parts)
+    return any(part.id in marked and not catalyst.has_watermark(part.java) for part in parts)
 
 
 def _with_attributes(java: Any, expression: Any, attributes: dict[int, Any]) -> Any:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from workbench.joins import Join
 from workbench.kinds import Micros
 from workbench.literals import SIDES, Policy, Side
@@ -15,7 +13,7 @@ from workbench.model._shared import RowFacts, Shared
 from workbench.model._simulate import replay
 from workbench.model._watermarks import LONG_AGO, Watermarks, watermarks
 from workbench.spark_versions import SparkFacts
-from workbench.streams import NOTHING, Stream
+from workbench.streams import Stream, batches_with_rows
 from workbench.times import micros
 
 __all__ = ["Logged"]
@@ -54,7 +52,7 @@ class Logged:
         if not self.restarts:
             return None
         for side, stream in zip(SIDES, (left, right), strict=True):
-            came = stream.arrival if stream.newest is None else np.flatnonzero(stream.newest > NOTHING)
+            came = batches_with_rows(stream)
             if not len(came) or came[-1] < self.restarts[-1]:
                 return side
         return None

@@ -181,6 +181,11 @@ class Simulation:
         return watermarks(self.join, left, right, (one, other), False, self.policy, False).late
 
     @property
+    def forgotten(self) -> Side | None:
+        """The side of a job without rows since its query was started again, as far as the logs tell a restart."""
+        return None if self.logged is None else self.logged.forgotten(self.left, self.right)
+
+    @property
     def facts(self) -> RowFacts:
         """What is known of the rows beside their keys and times."""
         return RowFacts() if self.logged is None else self.logged.rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import assert_never
 
 import numpy as np
@@ -53,6 +54,12 @@ class Watermarks:
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    @cached_property
+    def late_by_slower(self) -> Micros:
+        """What `late` would be under the policy ``min``."""
+        slower = np.minimum(*(self.own[side] for side in SIDES))
+        return np.concatenate([[0], np.maximum.accumulate(np.maximum(slower, 0))])
 
 
 def query_watermark(policy: Policy, one: Micros, other: Micros) -> Micros:

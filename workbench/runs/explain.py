@@ -13,11 +13,12 @@ from workbench import fixes, times
 from workbench.joins import emission
 from workbench.kinds import MS, NearMiss, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
-from workbench.model import DATA, NOTHING, Ahead, Condition, Micros, Simulation, on_time, versions
+from workbench.model import DATA, Ahead, Condition, Micros, Simulation, on_time, versions
 from workbench.runs import firings, partners, tables
 from workbench.runs.labels import Labels, counted
 from workbench.runs.pattern_reasons import PatternReasons
 from workbench.runs.rule_reasons import RuleReasons
+from workbench.streams import batches_with_rows
 
 __all__ = ["EXPLANATION", "Reasons", "fix_value", "rows", "some"]
 
@@ -305,11 +306,8 @@ class Reasons:
         if ahead is not None and batch < len(without) and end > int(without[batch]):
             it = "it" if sum(map(len, ahead.rows.values())) == 1 else "them"
             return f"{self._named_ahead(ahead)} moved the watermark: without {it} this row is on time"
-        if self.policy == "max":
-            own = [self.marks.own[side] for side in SIDES]
-            slower = np.maximum.accumulate(np.maximum(np.minimum(*own), 0))
-            if end > int(slower[batch - 1]):
-                return "the watermark follows the faster side (policy max): with policy min this row is on time"
+        if self.policy == "max" and end > int(self.marks.late_by_slower[batch]):
+            return "the watermark follows the faster side (policy max): with policy min this row is on time"
         return ""
 
     def _named_ahead(self, ahead: Ahead) -> str:
@@ -450,8 +448,7 @@ class Reasons:
         return f"waiting: {until}, {stands}{self._held_back()}"
 
     def _held_back(self) -> str:
-        logged = self.simulation.logged
-        forgotten = None if logged is None else logged.forgotten(self.simulation.left, self.simulation.right)
+        forgotten = self.simulation.forgotten
         if forgotten is not None and self.policy == "min":
             name = self.labels.names[SIDES.index(forgotten)]
             return f" and is held back by {name}, of which no row has come since the query was started again"
@@ -464,13 +461,13 @@ class Reasons:
             return f" and follows {name}"
         idle = self._idle_since(side)
         since = f", idle since micro-batch {self.first + idle}" if idle is not None else ""
-        return f" and is held back by {self.labels.names[SIDES.index(side)]}{since}"
+        return f" and is held back by {name}{since}"
 
     def _idle_since(self, side: Side) -> int | None:
         """The first micro-batch of data from which on a side has sent nothing; None if the last has some of it."""
         ends = {}
         for each, stream in self.streams.items():
-            came = stream.arrival if stream.newest is None else np.flatnonzero(stream.newest > NOTHING)
+            came = batches_with_rows(stream)
             ends[each] = int(came[-1]) + 1 if len(came) else 0
         # Spark adds micro-batches without data, in which nobody could have sent anything
         data = min(self.marks.kinds.count(DATA), max(ends.values()))

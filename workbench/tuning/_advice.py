@@ -151,7 +151,7 @@ def advised(simulation: Simulation) -> list[Advice]:
     if not kind_of(join).drops_late:  # no watermark matters
         return [*_of_the_kind(join, streams, shared), *_skew(streams, shared)]
     idle = _idle(streams, policy)
-    forgotten = spark_faults.forgotten(simulation)
+    forgotten = simulation.forgotten
     silent = forgotten or (idle[0] if idle else None)
     case = spark_faults.Case(join, streams, policy, outcome, shared, silent, bool(forgotten))
     return [
@@ -194,9 +194,8 @@ def _on_time_without(simulation: Simulation, outcome: Outcome, side: Side) -> tu
     batch, end = mine["batch"].to_numpy(), mine["end"].to_numpy()
     without = simulation.late_without_ahead
     ahead = 0 if simulation.ahead is None else int((end > without[np.minimum(batch, len(without) - 1)]).sum())
-    slower = np.minimum(*(outcome.marks.own[each] for each in SIDES))
-    late = np.concatenate([[0], np.maximum.accumulate(np.maximum(slower, 0))])
-    return len(mine), ahead, int((end > late[batch]).sum()) if simulation.policy == "max" else 0
+    policy = int((end > outcome.marks.late_by_slower[batch]).sum()) if simulation.policy == "max" else 0
+    return len(mine), ahead, policy
 
 
 def _by_delay(simulation: Simulation, streams: dict[Side, Stream], outcome: Outcome) -> dict[Side, Stream]:

@@ -17,11 +17,11 @@ from workbench import model
 from workbench.joins import Join, emission
 from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES, Policy, Side
-from workbench.model import Outcome, Shared, Simulation
+from workbench.model import Outcome, Shared
 from workbench.spark_versions import SparkFacts, facts, numbers
 from workbench.streams import Stream
 
-__all__ = ["FAULTS", "Case", "Fault", "Lost", "forgotten", "lost", "met"]
+__all__ = ["FAULTS", "Case", "Fault", "Lost", "lost", "met"]
 
 Range = tuple[tuple[int, ...], tuple[int, ...]]
 """Versions from the first to before the second, which has it no more."""
@@ -160,11 +160,6 @@ def met(case: Case, version: str) -> list[tuple[Fault, str]]:
     """The faults that a join meets on a version, each with what it does."""
     found = ((fault, fault.problem(case)) for fault in FAULTS if fault.affects(version))
     return [(fault, problem) for fault, problem in found if problem]
-
-
-def forgotten(simulation: Simulation) -> Side | None:
-    """The side of a job that has had no rows since its query was started again, as far as the logs tell a restart."""
-    return None if simulation.logged is None else simulation.logged.forgotten(simulation.left, simulation.right)
 
 
 def _expiring(case: Case) -> str:
