@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlparse
@@ -29,9 +28,8 @@ class Lake:
     def environment(self, folder: Path) -> dict[str, str]:
         """An environment in which Spark has the tables of a folder; a table's name is that of its folder in it."""
         jars = parts.real(lambda: parts.jars(self.format))
-        env = scripts.environment(folder, [jars], **self.settings(folder))
-        paths = [parts.pyspark(self.spark), *Path(__file__).resolve().parents[:2]]
-        return env | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
+        over = parts.with_pyspark(self.spark, Path(__file__).parent)
+        return scripts.environment(folder, [jars], over, **self.settings(folder))
 
     def settings(self, folder: Path) -> dict[str, str]:
         if self.format == "delta":

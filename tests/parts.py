@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -18,14 +17,14 @@ import time
 import venv
 from pathlib import Path
 
-import platformdirs
 import pytest
+import quick_java
+from quick_java import CACHE, ONE_COMPILER, only_one
+
+from workbench import spark_versions
 
 POMS = Path(__file__).parent / "jars"
-CACHE = Path(platformdirs.user_cache_dir("stream-join-workbench-tests"))
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
-QUICK_JAVA = "-XX:TieredStopAtLevel=1"
-"""For a Java that ends before its second compiler has paid for itself."""
 PASSWORD = "nobody knows it"  # noqa: S105 - of a server that lives as long as a test
 
 
@@ -66,14 +65,6 @@ def jars(name: str) -> Path:
                 raise MissingError(f"Maven did not fetch {pom.name}: {done.stdout[-300:]}")
             new.rename(folder)
     return folder
-
-
-@contextlib.contextmanager
-def only_one(name: str):
-    """What tests of several processes share is made or used by one of them, while the others wait."""
-    with (_made(CACHE) / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _made(folder: Path) -> Path:
@@ -117,7 +108,7 @@ class Broker:
         return str(self._folder / "server.properties")
 
     def _java(self, *words: str) -> subprocess.Popen[bytes]:
-        command = ["java", "-Xmx300m", "-XX:+UseSerialGC", QUICK_JAVA, "-cp", f"{self._jars}/*", *words]
+        command = ["java", "-Xmx300m", "-XX:+UseSerialGC", ONE_COMPILER, "-cp", f"{self._jars}/*", *words]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
         return subprocess.Popen(command, cwd=self._folder, **quiet)
 
@@ -165,7 +156,7 @@ def hdfs():
         "java",
         "-Xmx500m",
         "-XX:+UseSerialGC",
-        QUICK_JAVA,
+        ONE_COMPILER,
         f"-Dtest.build.data={folder}",
         "-cp",
         f"{jars('hdfs')}/*",
@@ -298,9 +289,15 @@ def pyspark(version: str) -> Path:
     return home
 
 
-def with_pyspark(version: str) -> dict[str, str]:
+OFTEN = {*spark_versions.SUPPORTED, spark_versions.OLDEST_OF_SCRIPTS, "3.5.1"}
+"""Versions of Spark that a whole run starts, and whose classes are kept."""
+
+
+def with_pyspark(version: str, *paths: Path) -> dict[str, str]:
     """An environment whose Python has another PySpark."""
-    return os.environ | {"PYTHONPATH": os.pathsep.join([str(pyspark(version)), str(POMS.parents[1])])}
+    home = str(pyspark(version))
+    java = quick_java.variable(quick_java.classes(path=home)) if version in OFTEN else {}
+    return os.environ | java | {"PYTHONPATH": os.pathsep.join([home, str(POMS.parents[1]), *map(str, paths)])}
 
 
 def pyflink() -> str:

@@ -8,6 +8,7 @@ import importlib.util
 import itertools
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,9 +16,10 @@ import time
 from pathlib import Path
 
 import pandas as pd
+import quick_java
 
 import workbench as wb
-from workbench import script, session
+from workbench import script
 from workbench.kinds import kind_of
 from workbench.session import state_store
 
@@ -28,11 +30,9 @@ SMALL_DELTA = {"spark.databricks.delta.snapshotPartitions": "1"}
 """Delta reads its own log in every micro-batch, with fifty tasks else."""
 
 
-def environment(folder, jars=(), **settings):
-    """An environment whose Spark has these jars, starts quickly and is quiet."""
+def environment(folder, jars=(), over=None, **settings):
+    """An environment whose Spark has these jars, starts quickly and is quiet; over another, such as one with another Spark."""
     found = [str(jar) for each in jars for jar in sorted(Path(each).glob("*.jar"))]
-    archive = session.archive()
-    java = "-XX:+UseParallelGC" + (f" -XX:SharedArchiveFile={archive}" * archive.exists())
     lines = {
         "spark.master": "local[2]",
         "spark.ui.enabled": "false",
@@ -40,17 +40,25 @@ def environment(folder, jars=(), **settings):
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": java,
+        "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
         "spark.log.level": "ERROR",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.adaptive.enabled": "false",
         **({"spark.jars": ",".join(found)} if found else {}),
         **settings,
     }
-    conf = Path(folder) / "conf"
-    conf.mkdir(exist_ok=True)
-    (conf / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in lines.items()))
-    return os.environ | {"SPARK_CONF_DIR": str(conf), "PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
+    file = Path(folder) / "spark.properties"
+    file.write_text("".join(f"{name} {value}\n" for name, value in lines.items()))
+    words = f"--properties-file {shlex.quote(str(file))} pyspark-shell"
+    quiet = {"PYSPARK_SUBMIT_ARGS": words, "PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
+    return (over or os.environ) | quiet
+
+
+def of_delta(folder, delta):
+    """The same for Delta Lake's own Python and jars, as the fixture `delta` gives them."""
+    python, jars = delta
+    over = os.environ | quick_java.variable(quick_java.classes(python))
+    return environment(folder, [jars], over, **SMALL_DELTA) | {"PYSPARK_PYTHON": python}
 
 
 def places_that_go_together(left, right):

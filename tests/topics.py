@@ -13,8 +13,9 @@ from workbench import script
 
 
 def pour(broker, topic, stream, size, values="json", malformed=False):
-    """Send a stream's rows to a topic; with malformed, a message that is no row after each micro-batch."""
+    """Send a stream's rows to a topic of its own; with malformed, a message that is no row after each micro-batch."""
     producer = Producer({"bootstrap.servers": broker.brokers})
+    assert topic not in producer.list_topics(timeout=10).topics, f"another test has filled {topic}, too"
     schema = script.SOURCES["kafka-avro"].record(stream, "row")
     for number, row in enumerate(stream.table.to_pylist()):
         if values == "avro":

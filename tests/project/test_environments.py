@@ -11,6 +11,7 @@ from pathlib import Path
 
 import parts
 import pytest
+import quick_java
 
 from workbench import requirements, spark_versions
 
@@ -141,7 +142,10 @@ def clusters_spark(tmp_path_factory):
 def test_the_spark_of_a_cluster_stays(wheel, clusters_spark, tmp_path):
     """The three commands of docs/your-environment.md, in an environment without anything else."""
     venv.create(tmp_path / "env", with_pip=True)
-    python, env = tmp_path / "env" / "bin" / "python", os.environ | {"PYTHONPATH": str(clusters_spark)}
+    python, env = (
+        tmp_path / "env" / "bin" / "python",
+        quick_java.without(os.environ) | {"PYTHONPATH": str(clusters_spark)},
+    )
 
     def run(*words):
         done = subprocess.run([python, *words], capture_output=True, text=True, env=env, check=False, cwd=tmp_path)

@@ -139,7 +139,10 @@ def view(opened, name):
 
 
 def badge(opened, words, timeout=120_000):
-    opened.wait_for_selector(f".sjw-badge:has-text('{words}')", timeout=timeout)
+    try:
+        opened.wait_for_selector(f".sjw-badge:has-text('{words}')", timeout=timeout)
+    except TimedOut as late:
+        raise TimedOut(f"{late.message}\n{there(opened)}") from None
 
 
 def title(opened, words):

@@ -40,7 +40,7 @@ def test_exports_run_on_the_oldest_version_of_scripts(ran, tmp_path, target):
     run = ran(wb.IntervalJoin("-2 s", "5 s", how="left"))
     file = wb.export(run, tmp_path / target)
     places = ("--output", tmp_path / "output", "--checkpoint", tmp_path / "checkpoint")
-    scripts.run(file, "--drain", *places, env=scripts.environment(tmp_path) | {"PYTHONPATH": env["PYTHONPATH"]})
+    scripts.run(file, "--drain", *places, env=scripts.environment(tmp_path, over=env))
     assert plain(pq.read_table(tmp_path / "output").to_pylist()) == rows_of(run)
 
 

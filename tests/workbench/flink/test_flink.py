@@ -221,7 +221,7 @@ def by_java(request, pyflink, javac, streams, tmp_path_factory):
     names = [f"job{number}.{name}" for number in range(len(taken))]
     opened = [f"--add-opens=java.base/{each}=ALL-UNNAMED" for each in ("java.util", "java.lang", "java.time")]
     done = subprocess.run(
-        ["java", "-Xmx1g", parts.QUICK_JAVA, *opened, "-cp", f"{folder / 'classes'}:{jars}", "FlinkJobs", *names],
+        ["java", "-Xmx1g", parts.ONE_COMPILER, *opened, "-cp", f"{folder / 'classes'}:{jars}", "FlinkJobs", *names],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, "\n".join(re.findall("Caused by.*", done.stderr)) or done.stderr[-4000:]

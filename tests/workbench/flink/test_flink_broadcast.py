@@ -100,7 +100,7 @@ def jobs(pyflink, javac, tmp_path_factory):
             command = [
                 "java",
                 "-Xmx1g",
-                parts.QUICK_JAVA,
+                parts.ONE_COMPILER,
                 *OPENED,
                 "-cp",
                 f"{folder / 'classes'}{os.pathsep}{jars}",

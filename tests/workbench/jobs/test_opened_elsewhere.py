@@ -42,7 +42,7 @@ told = {"spark": spark.version}
 
 
 def topic(name, schema):
-    read = spark.readStream.format("kafka").option("kafka.bootstrap.servers", brokers).option("subscribe", name)
+    read = spark.readStream.format("kafka").option("kafka.bootstrap.servers", brokers).option("subscribe", f"job-{name}")
     rows = read.option("startingOffsets", "earliest").option("maxOffsetsPerTrigger", 10).load()
     return rows.select(F.from_json(F.col("value").cast("string"), schema).alias("v")).select("v.*")
 
@@ -105,7 +105,7 @@ def opened(folder, brokers, env):
 @pytest.mark.engine
 def test_jobs_of_the_oldest_version(tmp_path):
     env = parts.real(lambda: parts.with_pyspark(spark_versions.OLDEST.minor))
-    told = opened(tmp_path, "", scripts.environment(tmp_path) | {"PYTHONPATH": env["PYTHONPATH"]})
+    told = opened(tmp_path, "", scripts.environment(tmp_path, over=env))
     assert told.pop("spark").startswith(f"{spark_versions.OLDEST.minor}.")
     for name, each in told.items():
         assert (each["mismatches"], each["ours"]) == ("", each["out"]), name
@@ -115,7 +115,7 @@ def test_jobs_of_the_oldest_version(tmp_path):
 def test_a_job_on_topics_of_kafka(broker, connectors, tmp_path):
     sides = generators.generate("orders_payments", events=150, rate=4, late=0.3, late_by="40 s", batches=6, seed=2)
     for side in sides:
-        pour(broker, side.name, side, 10)
+        pour(broker, f"job-{side.name}", side, 10)
     told = opened(tmp_path, broker.brokers, scripts.environment(tmp_path, [connectors]))["kafka"]
     assert told["missing"] == []
     assert told["mismatches"] == ""

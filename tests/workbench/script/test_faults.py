@@ -92,10 +92,10 @@ def test_a_topic_after_kills(undisturbed, kills, broker, connectors, tmp_path):
 
 @KILLED
 def test_a_delta_table_after_kills(undisturbed, kills, delta, tmp_path):
-    python, jars = delta
+    python, _ = delta
     run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
     file = scripts.job(run, tmp_path, sink="delta")
-    env = scripts.environment(tmp_path, [jars], **scripts.SMALL_DELTA) | {"PYSPARK_PYTHON": python}
+    env = scripts.of_delta(tmp_path, delta)
 
     def written():
         return len(list((tmp_path / "output" / "_delta_log").glob("*.json")))
@@ -122,10 +122,10 @@ def test_an_iceberg_table_after_kills(undisturbed, kills, tmp_path):
 @pytest.mark.family("a fault beside the script")
 def test_a_delta_table_that_has_the_micro_batch_already(spark, delta, tmp_path):
     """Killed after Delta's commit and before Spark's: Spark 4.2 wants the state committed, though Delta reads nothing."""
-    python, jars = delta
+    python, _ = delta
     run = wb.run(JOIN, *fault_lab.streams(3), finish=False)
     file = scripts.job(run, tmp_path, sink="delta")
-    env = scripts.environment(tmp_path, [jars], **scripts.SMALL_DELTA) | {"PYSPARK_PYTHON": python}
+    env = scripts.of_delta(tmp_path, delta)
     for _ in range(2):
         code = scripts.ended(fault_lab.started(file, env=env, launcher=(python,)), 240)
         assert code == 0, Path(f"{file}.err").read_text()[-3000:]

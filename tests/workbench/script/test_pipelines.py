@@ -26,7 +26,7 @@ def test_a_pipeline_gives_the_rows_of_the_run(spark, connect_port, tmp_path):
     spec.write_text(text.replace('"main_data/', f'"{folder}/main_data/'))
     home = Path(pyspark.__file__).parent
     env = scripts.environment(tmp_path, **{"spark.sql.warehouse.dir": str(tmp_path / "warehouse")})
-    del env["SPARK_CONF_DIR"]
+    del env["PYSPARK_SUBMIT_ARGS"]
     done = subprocess.run(
         [home / "bin" / "spark-pipelines", "run", "--spec", spec, "--conf", f"spark.sql.warehouse.dir={tmp_path / 'warehouse'}"],
         env=env | {"SPARK_HOME": str(home), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},

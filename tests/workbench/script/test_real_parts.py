@@ -152,8 +152,8 @@ def test_a_password_among_the_arguments_is_refused(interval, connectors, tmp_pat
 
 
 def test_delta(interval, delta, tmp_path):
-    python, jars = delta
-    env = scripts.environment(tmp_path, [jars], **scripts.SMALL_DELTA) | {"PYSPARK_PYTHON": python}
+    python, _ = delta
+    env = scripts.of_delta(tmp_path, delta)
     file = scripts.job(interval, tmp_path, sink="delta")
     scripts.run(file, "--trigger", "available-now", env=env, launcher=(python,))
     table = str(tmp_path / "output")

@@ -79,7 +79,7 @@ def test_the_model_says_what_a_faulty_spark_loses(tmp_path):
     for number, join in enumerate(JOINS):
         (tmp_path / str(number)).mkdir()
         files.append(wb.export(wb.preview(join, left, right), tmp_path / str(number) / "join.py"))
-    env = scripts.environment(tmp_path) | {"PYTHONPATH": env["PYTHONPATH"]}
+    env = scripts.environment(tmp_path, over=env)
     done = subprocess.run(
         [sys.executable, "-c", ALL_SCRIPTS, *files], env=env, capture_output=True, text=True, timeout=500, check=False
     )
