@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import tomllib
 from pathlib import Path
 
 import parts
@@ -158,8 +159,10 @@ def image():
 
 def _installed() -> Path:
     """A root with all packages, made once for each state of the files that name them."""
-    names = ("binder/apt.txt", "binder/requirements.txt", "pyproject.toml", "tests/image.py")
-    state = hashlib.sha256(b"".join((ROOT / name).read_bytes() for name in names)).hexdigest()[:12]
+    names = ("binder/apt.txt", "binder/requirements.txt", "tests/image.py")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*((ROOT / name).read_text() for name in names), project]
+    state = hashlib.sha256(repr(wanted).encode()).hexdigest()[:12]
     folder = parts.CACHE / f"binder-{state}"
     with parts.only_one("binder"):
         if not folder.exists():

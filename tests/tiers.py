@@ -1,7 +1,8 @@
 """Which tests a run takes. A tier is a command of ``dev.py``: quick, changed, all, nightly.
 
-A *family* is a test function with all its cases, or several functions that name one (`family`). No tier but the quick one and that of a change leaves a family out: what
-a run does not take are cases of families that take long, and which ones it takes is drawn by the commit.
+A *family* is a test function with all its cases, or several functions, of any files, that name one (`family`). No tier
+but the quick one and that of a change leaves a family out: what a run does not take are cases of families that take
+long, and which ones it takes is drawn by the commit. Of what a change touches a whole run takes the other cases, too.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class Tier:
 
 TIERS = {
     "quick": Tier(family=1.0, parts=False, spark=False, longest=4.0),
-    "changed": Tier(family=2.5),
-    "all": Tier(family=2.5),
+    "changed": Tier(family=1.5),
+    "all": Tier(family=1.5),
     "nightly": Tier(family=float("inf")),
 }
 CHANGED = 8 * 60.0
@@ -168,7 +169,7 @@ def _drawn(tests: Iterable[Test], tier: Tier, seed: int, durations: Durations) -
     for test in tests:
         file, name = split(test.nodeid)
         mark = test.get_closest_marker("family")
-        families.setdefault((file, mark.args[0] if mark else family(name)), []).append(test)
+        families.setdefault(("", mark.args[0]) if mark else (file, family(name)), []).append(test)
     taken = set()
     for cases in families.values():
         cases.sort(key=lambda test: test.nodeid)

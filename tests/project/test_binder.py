@@ -67,6 +67,7 @@ def binder():
         yield made
 
 
+@pytest.mark.family("in Binder's image")
 @pytest.mark.timeout(1500)
 def test_java_knows_how_little_memory_there_is(binder):
     code = "import workbench as wb; print(wb.spark()._jvm.java.lang.Runtime.getRuntime().maxMemory())"
@@ -77,6 +78,7 @@ def test_java_knows_how_little_memory_there_is(binder):
     assert int(done.stdout.split()[-1]) < 0.7 * GIGABYTE
 
 
+@pytest.mark.family("in Binder's image")
 @pytest.mark.timeout(1500)
 def test_the_first_run_neither_downloads_nor_compiles(binder):
     """There is no network, and nothing new in the caches afterwards."""
@@ -98,28 +100,34 @@ def test_the_first_run_neither_downloads_nor_compiles(binder):
     assert not kept() - before
 
 
-@pytest.mark.timeout(1500)
-@pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
-def test_five_notebooks_run_in_the_image_with_two_gigabytes(binder, capsys):
+@pytest.fixture(scope="module")
+def served(binder):
+    """JupyterLab in the image, with 2 GB: its address, and the limit."""
     assert (binder.folder / image.HOME[1:] / ".cache" / "stream-join-workbench").is_dir()  # what postBuild kept
     port = parts.free_port()
     words = f"./binder/start jupyter lab {' '.join(options(port))}"
     limit = parts.real(lambda: image.Limit(2 * GIGABYTE))
     with limit, serving(binder.command(words), port, limit.kill, preexec_fn=limit.join) as address:
-        peaks = []
-        for path in sorted((ROOT / "notebooks").glob("[1-5]_*.ipynb")):
-            cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-            with page(address, f"notebooks/{path.name}") as opened:
-                limit.peak = 0
-                opened.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
-                opened.wait_for_function(DONE, arg=len(cells), timeout=240_000)
-                assert opened.evaluate(ERRORS) == [], path.name
-                assert limit.killed() == 0
-                opened.evaluate("window.jupyterapp.commands.execute('notebook:shutdown-kernel')")
-            peaks.append(f"{path.stem} {limit.peak / GIGABYTE:.2f} GB")
+        yield address, limit
+
+
+@pytest.mark.family("in Binder's image")
+@pytest.mark.timeout(1500)
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("[1-5]_*.ipynb")), ids=lambda path: path.stem)
+def test_a_notebook_runs_in_the_image_with_two_gigabytes(served, path, capsys):
+    address, limit = served
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    with page(address, f"notebooks/{path.name}") as opened:
+        limit.peak = 0
+        opened.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        opened.wait_for_function(DONE, arg=len(cells), timeout=240_000)
+        assert opened.evaluate(ERRORS) == []
+        assert limit.killed() == 0
+        opened.evaluate("window.jupyterapp.commands.execute('notebook:shutdown-kernel')")
     with capsys.disabled():
-        print("\nwith 2 GB, at most in use:", ", ".join(peaks))
+        print(f"\nwith 2 GB, {path.stem} had {limit.peak / GIGABYTE:.2f} GB in use at most")
 
 
 DONE = """(count) => {

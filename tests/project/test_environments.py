@@ -138,6 +138,7 @@ def clusters_spark(tmp_path_factory):
     return folder
 
 
+@pytest.mark.family("an environment of its own")
 @pytest.mark.slow
 def test_the_spark_of_a_cluster_stays(wheel, clusters_spark, tmp_path):
     """The three commands of docs/your-environment.md, in an environment without anything else."""
@@ -167,6 +168,7 @@ def test_the_spark_of_a_cluster_stays(wheel, clusters_spark, tmp_path):
     assert run("-m", "workbench.prepare").strip().endswith(".jsa")
 
 
+@pytest.mark.family("an environment of its own")
 @pytest.mark.slow
 def test_pip_keeps_a_pyspark_that_it_has_installed(wheel, tmp_path):
     venv.create(tmp_path / "env", with_pip=True)

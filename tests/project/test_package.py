@@ -177,6 +177,7 @@ def pip(python, *words):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.family("an environment of its own")
 @pytest.mark.slow
 def test_the_wheel_runs_a_join_in_an_environment_of_its_own(with_the_wheel, wheel, tmp_path):
     code = (

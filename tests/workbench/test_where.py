@@ -108,6 +108,7 @@ def test_a_large_run_keeps_the_columns_that_are_asked_of(spark, join, monkeypatc
     pd.testing.assert_frame_equal(run.output, whole.output)
 
 
+@pytest.mark.family("the script of each kind gives the rows of the run")
 @pytest.mark.parametrize("join", [REAL[3], REAL[8]], ids=repr)
 def test_the_script_gives_the_rows_of_the_run(spark, tmp_path, join):
     run = wb.run(join, *sides(late=0))

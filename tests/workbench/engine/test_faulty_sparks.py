@@ -63,6 +63,7 @@ def on(name, version, folder):
     return found["faulty"]
 
 
+@pytest.mark.family("what a Spark does")
 @pytest.mark.drawn(4)
 @pytest.mark.parametrize("name", sorted(SCRIPTS))
 def test_the_faults_of_the_installed_spark(name, tmp_path):
@@ -102,6 +103,7 @@ def reported():
     return [text for _, text in blocks]
 
 
+@pytest.mark.family("what a Spark does")
 @pytest.mark.parametrize(
     "version",
     [None, spark_versions.OLDEST.minor, *(pytest.param(each, marks=pytest.mark.nightly) for each in ("4.1.1", "4.2.0"))],

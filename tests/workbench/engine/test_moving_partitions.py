@@ -91,6 +91,7 @@ def test_an_old_checkpoint_keeps_its_number(spark, tmp_path, run):
     assert partitions(job.go_on("checkpoint", 3)) == {2}
 
 
+@pytest.mark.family("a checkpoint gets more partitions")
 def test_by_replay(spark, tmp_path, run):
     """A new checkpoint from where the oldest row in state came; what had come out already is dropped."""
     job = Job(spark, tmp_path / "moved", run)
@@ -110,6 +111,7 @@ def test_by_replay(spark, tmp_path, run):
     assert set(done) <= set(straight.output)
 
 
+@pytest.mark.family("a checkpoint gets more partitions")
 def test_by_sparks_own_repartitioning(spark, tmp_path, run):
     """Spark 4.2 and later rewrite the state of a stopped query, of RocksDB only."""
     job = Job(spark, tmp_path / "moved", run)
@@ -124,6 +126,7 @@ def test_by_sparks_own_repartitioning(spark, tmp_path, run):
     assert job.output == straight.output
 
 
+@pytest.mark.family("a checkpoint gets more partitions")
 def test_the_log_of_files_does_not_bear_sparks_repartitioning(spark, tmp_path, run):
     """The micro-batch that rewrites the state writes no rows, and so is missing when the sink compacts its log."""
     job = Job(spark, tmp_path, run)

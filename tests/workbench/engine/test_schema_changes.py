@@ -41,6 +41,7 @@ def agrees(told, version):
     }
 
 
+@pytest.mark.family("what a Spark does")
 @pytest.mark.slow
 def test_the_table_is_what_the_installed_spark_does(tmp_path):
     agrees(tried(tmp_path, scripts.environment(tmp_path)), VERSIONS[-1])

@@ -159,6 +159,7 @@ def test_workers_that_cannot_read_the_driver_s_folders(hdfs, tmp_path):
         assert same(work(folder=f"{address}/scratch", **asked)[repr(LEFT)], here(LEFT))
 
 
+@pytest.mark.family("runs on HDFS")
 @pytest.mark.engine
 def test_a_run_over_spark_connect_on_hdfs(spark, connect_port, hdfs):
     settings, address = hdfs

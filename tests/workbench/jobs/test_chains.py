@@ -78,6 +78,7 @@ def out_of(job, names):
     return found
 
 
+@pytest.mark.family("each join of a chain")
 @pytest.mark.parametrize("write", [inner_inner, outer_inner, inner_outer], ids=lambda each: each.__name__)
 def test_each_join_of_a_chain(session, folder, tmp_path, write):
     joined = write(*three(session, folder))
@@ -96,6 +97,7 @@ def test_each_join_of_a_chain(session, folder, tmp_path, write):
         first.under(left_watermark="1 minute")
 
 
+@pytest.mark.family("each join of a chain")
 @pytest.mark.parametrize(("write", "operators"), [(line_of_three, (2, 1, 0)), (two_pairs, (1, 2, 0))])
 def test_each_of_three_joins(session, folder, tmp_path, write, operators):
     names = ("order_no", "payment_no", "refund_no", "more_no")

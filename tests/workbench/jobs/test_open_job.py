@@ -614,7 +614,7 @@ def check_any_job(spark, asked):
             }
 
 
-@strategies.in_parts(10, 2, asked=jobs_in_any_spelling())
+@strategies.in_parts(10, 5, asked=jobs_in_any_spelling())
 @pytest.mark.usefixtures("spark")
 def test_any_job_in_any_spelling(asked):
     check_any_job(wb.spark(), asked)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import lakes
 import pytest
+import tiers
 
 HERE = Path(__file__).parent
 
@@ -70,6 +71,8 @@ def tell(name, frame, checkpoint, *ran):
     }
 """
 
+PARTS = ("plain", "changes", "later", "latest")
+
 RUN = (
     SETUP
     + """
@@ -88,65 +91,86 @@ def add(place, number, name=None, files=3, partition=()):
     written.save(f"{folder}/{name or names[place]}")
 
 
-# several versions of several files each, taken in by two files, the first two versions as one snapshot
-for number in (0, 1):
-    add(0, number)
-    add(1, number)
-build = lambda: joined(*(table(name, maxFilesPerTrigger=2) for name in names))
-ran = [jobs.run(build(), folder / "plain")]
-for number in (2, 3):
-    add(0, number)
-    add(1, number)
-ran.append(jobs.run(build(), folder / "plain"))
-told["offsets"] = [
-    [json.loads(line) for line in (folder / "plain" / "offsets" / str(number)).read_text().split("\\n")[2:]]
-    for number in range(len(list((folder / "plain" / "offsets").glob("[0-9]*"))))
-]
-tell("plain", build(), folder / "plain", *ran)
+# versions of several files each
+def grow(*numbers):
+    for number in numbers:
+        add(0, number)
+        add(1, number)
+
+
+# versions are taken in by two files, the first two versions as one snapshot
+def plain():
+    build = lambda: joined(*(table(name, maxFilesPerTrigger=2) for name in names))
+    grow(0, 1)
+    ran = [jobs.run(build(), folder / "plain")]
+    grow(2, 3)
+    ran.append(jobs.run(build(), folder / "plain"))
+    told["offsets"] = [
+        [json.loads(line) for line in (folder / "plain" / "offsets" / str(number)).read_text().split("\\n")[2:]]
+        for number in range(len(list((folder / "plain" / "offsets").glob("[0-9]*"))))
+    ]
+    tell("plain", build(), folder / "plain", *ran)
+
 
 # partitions, columns that were renamed, rows that were deleted and updated
-for name, place in (("parted", 0), ("changed", 1)):
-    key = "order_id" if place == 0 else "oid"
-    add(place, 0, name, 2, [key])
-    at = f"delta.`{folder}/{name}`"
-    spark.sql(
-        f"ALTER TABLE {at} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name', 'delta.enableDeletionVectors' = 'true')"
+def changes():
+    for name, place in (("parted", 0), ("changed", 1)):
+        key = "order_id" if place == 0 else "oid"
+        add(place, 0, name, 2, [key])
+        at = f"delta.`{folder}/{name}`"
+        spark.sql(
+            f"ALTER TABLE {at} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name', 'delta.enableDeletionVectors' = 'true')"
+        )
+        column = ("amount", "paid")[place]
+        spark.sql(f"ALTER TABLE {at} RENAME COLUMN {column} TO `{column} now`")
+        renamed = frame(place, 1).withColumnRenamed(column, f"{column} now").coalesce(1)
+        renamed.write.format("delta").mode("append").partitionBy(key).save(f"{folder}/{name}")
+        spark.sql(f"DELETE FROM {at} WHERE {('order_no', 'payment_no')[place]} IN (1, 8)")
+    build = lambda: joined(
+        table("parted", maxFilesPerTrigger=3, skipChangeCommits="true"),
+        table("changed", maxBytesPerTrigger=3000, ignoreChanges="true"),
     )
-    column = ("amount", "paid")[place]
-    spark.sql(f"ALTER TABLE {at} RENAME COLUMN {column} TO `{column} now`")
-    renamed = frame(place, 1).withColumnRenamed(column, f"{column} now").coalesce(1)
-    renamed.write.format("delta").mode("append").partitionBy(key).save(f"{folder}/{name}")
-    spark.sql(f"DELETE FROM {at} WHERE {('order_no', 'payment_no')[place]} IN (1, 8)")
-build = lambda: joined(
-    table("parted", maxFilesPerTrigger=3, skipChangeCommits="true"), table("changed", maxBytesPerTrigger=3000, ignoreChanges="true")
-)
-ran = [jobs.run(build(), folder / "changes")]
-for name, place in (("parted", 0), ("changed", 1)):
-    at, column = f"delta.`{folder}/{name}`", ("amount", "paid")[place]
-    number = ("order_no", "payment_no")[place]
-    spark.sql(f"UPDATE {at} SET `{column} now` = 0 WHERE {number} % 5 = 3")
-    renamed = frame(place, 2).withColumnRenamed(column, f"{column} now").coalesce(1)
-    renamed.write.format("delta").mode("append").partitionBy("order_id" if place == 0 else "oid").save(f"{folder}/{name}")
-ran.append(jobs.run(build(), folder / "changes"))
-tell("changes", build(), folder / "changes", *ran)
+    ran = [jobs.run(build(), folder / "changes")]
+    for name, place in (("parted", 0), ("changed", 1)):
+        at, column = f"delta.`{folder}/{name}`", ("amount", "paid")[place]
+        number = ("order_no", "payment_no")[place]
+        spark.sql(f"UPDATE {at} SET `{column} now` = 0 WHERE {number} % 5 = 3")
+        renamed = frame(place, 2).withColumnRenamed(column, f"{column} now").coalesce(1)
+        renamed.write.format("delta").mode("append").partitionBy("order_id" if place == 0 else "oid").save(f"{folder}/{name}")
+    ran.append(jobs.run(build(), folder / "changes"))
+    tell("changes", build(), folder / "changes", *ran)
+
 
 # a table of the catalog from a version on, of which the first micro-batches are no longer kept
-spark.sql(f"CREATE TABLE orders USING delta LOCATION '{folder}/orders'")
-spark.conf.set("spark.sql.streaming.minBatchesToRetain", "3")
-orders = lambda: spark.readStream.option("startingVersion", 1).option("maxFilesPerTrigger", 2).table("orders")
-build = lambda: joined(orders(), table("payments", startingVersion=1, maxFilesPerTrigger=2, excludeRegex="part-00001.*"))
-ran = [jobs.run(build(), folder / "later")]
-tell("later", build(), folder / "later", *ran)
+def later():
+    spark.sql(f"CREATE TABLE orders USING delta LOCATION '{folder}/orders'")
+    spark.conf.set("spark.sql.streaming.minBatchesToRetain", "3")
+    orders = lambda: spark.readStream.option("startingVersion", 1).option("maxFilesPerTrigger", 2).table("orders")
+    build = lambda: joined(orders(), table("payments", startingVersion=1, maxFilesPerTrigger=2, excludeRegex="part-00001.*"))
+    ran = [jobs.run(build(), folder / "later")]
+    tell("later", build(), folder / "later", *ran)
+
 
 # where a query began that began at the latest version
-build = lambda: joined(table("orders", startingVersion="latest"), table("payments", startingVersion=2))
-query = build().writeStream.format("noop").option("checkpointLocation", f"{folder}/latest").start()
-query.processAllAvailable()
-for number in (4, 5):
-    add(0, number)
+def latest():
+    build = lambda: joined(table("orders", startingVersion="latest"), table("payments", startingVersion=2))
+    query = build().writeStream.format("noop").option("checkpointLocation", f"{folder}/latest").start()
     query.processAllAvailable()
-query.stop()
-tell("latest", build(), folder / "latest")
+    for number in (4, 5):
+        add(0, number)
+        query.processAllAvailable()
+    query.stop()
+    tell("latest", build(), folder / "latest")
+
+
+asked = sys.argv[2:]
+if "plain" in asked:
+    plain()
+elif {"later", "latest"} & set(asked):
+    grow(0, 1, 2, 3)
+for each in (changes, later, latest):
+    if each.__name__ in asked:
+        each()
 print(json.dumps(told))
 """
 )
@@ -174,33 +198,61 @@ print(json.dumps(told))
 )
 
 
-def told_by(work, folder):
+def told_by(work, folder, *parts):
     env = lakes.DELTA.environment(folder)
     env |= {"PYTHONPATH": os.pathsep.join([env["PYTHONPATH"], str(HERE)]), "TZ": "UTC"}
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", work, folder],
+        [sys.executable, "-W", "ignore", "-c", work, folder, *parts],
         capture_output=True, text=True, timeout=500, check=False, env=env, cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.engine
-def test_jobs_on_tables_of_delta(tmp_path):
-    told = told_by(RUN, tmp_path)
-    offsets = told.pop("offsets")
-    assert any(each["isStartingVersion"] for line in offsets for each in line)
-    within = {each["reservoirVersion"] for line in offsets for each in line if each["index"] >= 0}
-    assert len(within) >= 2, "no version spans micro-batches"
-    [latest] = told.pop("latest")["missing"]
-    assert "startingVersion" in latest
-    for name, each in told.items():
-        assert (each["mismatches"], each["missing"], each["same"]) == ("", [], True), (name, each)
-        assert len(each["out"]) >= 2, name
-    assert told["plain"]["fates"].keys() >= {"matched", "late", "unmatched"}
-    assert told["later"]["first"] > 0
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("delta")
 
-    gone = told_by(GONE, tmp_path)
+
+@pytest.fixture(scope="module")
+def told(folder, request):
+    """What is told of the jobs that this run takes."""
+    asked = tiers.taken(request, "part")
+    return told_by(RUN, folder, *(["plain"] if asked == ["gone"] else asked))
+
+
+@pytest.mark.engine
+@pytest.mark.drawn(1)
+@pytest.mark.parametrize("part", [*PARTS, "gone"])
+def test_jobs_on_tables_of_delta(told, folder, part):
+    CHECKS[part](told.get(part), told, folder)
+
+
+def right(found, told=None, folder=None):
+    assert (found["mismatches"], found["missing"], found["same"]) == ("", [], True), found
+    assert len(found["out"]) >= 2
+
+
+def right_within_versions(found, told, folder):
+    right(found)
+    assert any(each["isStartingVersion"] for line in told["offsets"] for each in line)
+    within = {each["reservoirVersion"] for line in told["offsets"] for each in line if each["index"] >= 0}
+    assert len(within) >= 2, "no version spans micro-batches"
+    assert found["fates"].keys() >= {"matched", "late", "unmatched"}
+
+
+def right_from_later_on(found, told, folder):
+    right(found)
+    assert found["first"] > 0
+
+
+def where_it_began(found, told, folder):
+    [latest] = found["missing"]
+    assert "startingVersion" in latest
+
+
+def what_is_gone(found, told, folder):
+    gone = told_by(GONE, folder)
     assert gone["opened"]["missing"] == []
     assert gone["opened"]["mismatches"] == ""
     [vacuumed] = gone["vacuumed"]["missing"]
@@ -209,3 +261,12 @@ def test_jobs_on_tables_of_delta(tmp_path):
     assert gone["vacuumed"]["rows"] < gone["opened"]["rows"]
     assert any("micro-batches of delta" in each and "orders" in each for each in gone["commits"]["missing"])
     assert "change feed" in gone["feed"]
+
+
+CHECKS = {
+    "plain": right_within_versions,
+    "changes": right,
+    "later": right_from_later_on,
+    "latest": where_it_began,
+    "gone": what_is_gone,
+}

@@ -102,6 +102,7 @@ def test_rows_with_their_micro_batch(session, done):
     assert line(wb.open_job(joined, checkpoint, output=late))["differences"] > 0
 
 
+@pytest.mark.family("an output is compared")
 def test_a_part_of_the_keys(session, done):
     joined, checkpoint, out = done
     whole = line(wb.open_job(joined, checkpoint, output=out))
@@ -115,6 +116,7 @@ def test_a_part_of_the_keys(session, done):
     assert line(wb.open_job(joined, checkpoint, sample=0.5, output=out))["differences"] == 0
 
 
+@pytest.mark.family("an output is compared")
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("write", [written.guide_inner, written.full, written.columns], ids=lambda each: each.__name__)
 def test_a_key_of_either_side(session, folder, tmp_path, write):
@@ -125,6 +127,7 @@ def test_a_key_of_either_side(session, folder, tmp_path, write):
         assert (found["differences"], found["model"] > 0) == (0, True)
 
 
+@pytest.mark.family("an output is compared")
 def test_no_key_in_the_output(session, folder, tmp_path):
     joined = written.guide_inner(*jobs.streams(session, folder)).select("order_no", "payment_no")
     checkpoint, out = ran(joined, tmp_path)
@@ -137,6 +140,7 @@ def test_no_key_in_the_output(session, folder, tmp_path):
     assert job.mismatches.empty
 
 
+@pytest.mark.family("an output is compared")
 @pytest.mark.drawn(2)
 @pytest.mark.parametrize(("kind", "options"), [("json", {}), ("csv", {}), ("csv", {"header": "true"}), ("orc", {})])
 def test_other_formats(session, folder, tmp_path, kind, options):
@@ -146,6 +150,7 @@ def test_other_formats(session, folder, tmp_path, kind, options):
     assert (found["differences"], found["model"] > 10) == (0, True), found["examples"]
 
 
+@pytest.mark.family("an output is compared")
 @pytest.mark.parametrize("kind", ["parquet", "json"])
 def test_partitions(session, folder, tmp_path, kind):
     joined = projected(*jobs.streams(session, folder)).where("who IS NOT NULL").drop("written_at")
@@ -234,6 +239,7 @@ def test_wrong_outputs(session, done, tmp_path):
     )
 
 
+@pytest.mark.family("an output is compared")
 def test_a_key_that_is_one_column_of_both_sides(session, folder, tmp_path):
     orders, payments = written.marked(*jobs.streams(session, folder))
     orders = orders.select("order_id", F.window("ordered_at", "5 seconds").alias("w"), "order_no")

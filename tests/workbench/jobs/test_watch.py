@@ -50,6 +50,7 @@ def committed(checkpoint):
     return found
 
 
+@pytest.mark.family("a query is watched")
 def test_a_query_of_this_session(session, folder, tmp_path):
     query = start(outer(session, folder), tmp_path / "checkpoint", "watched")
     try:
@@ -97,6 +98,7 @@ def test_a_query_of_this_session(session, folder, tmp_path):
     assert watch not in process.pages
 
 
+@pytest.mark.family("a query is watched")
 def test_a_watched_query_commits_the_same_bytes(session, folder, tmp_path):
     for name in ("plain", "watched"):
         copied = tmp_path / "rows"
@@ -118,6 +120,7 @@ def test_a_watched_query_commits_the_same_bytes(session, folder, tmp_path):
         assert one[name] == other[name], name
 
 
+@pytest.mark.family("a query is watched")
 def test_a_query_of_another_process_by_its_checkpoint(session, folder, tmp_path):
     joined = outer(session, folder)
     ran = jobs.run(joined, tmp_path / "checkpoint")

@@ -130,6 +130,7 @@ def test_state_by_key_and_row_is_what_spark_holds(run):
     assert run.compare(every_state=True)["differences"].sum() == 0
 
 
+@pytest.mark.family("the script of each kind gives the rows of the run")
 def test_the_script_gives_the_rows_of_the_run(run, spark, tmp_path):
     own = run_here(spark, run, tmp_path)
     found = own.read.parquet(str(tmp_path / "output")).toPandas()

@@ -138,6 +138,7 @@ def test_a_fix_brings_its_row_into_a_match():
     assert tried > 5
 
 
+@pytest.mark.family("the script of each kind gives the rows of the run")
 def test_the_script_gives_the_rows_of_the_run(spark, tmp_path):
     left, right = recorded(11)
     run = wb.run(PATTERNS[11], left, right, spark=spark)

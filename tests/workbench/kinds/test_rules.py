@@ -94,6 +94,7 @@ def test_timers(run):
     assert list(timers) == (["sensor_id"] if run.join.copies is None else ["copy"]) + ["fires_at"]
 
 
+@pytest.mark.family("the script of each kind gives the rows of the run")
 def test_the_script_gives_the_rows_of_the_run(run, spark, tmp_path):
     own = run_here(spark, run, tmp_path)
     found = own.read.parquet(str(tmp_path / "output")).toPandas()

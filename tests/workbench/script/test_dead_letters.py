@@ -33,6 +33,7 @@ def streams():
     return again, right.with_watermark("1 second")
 
 
+@pytest.mark.family("dead letters of a script")
 @pytest.mark.slow
 @pytest.mark.drawn(4)
 @pytest.mark.parametrize("join", JOINS, ids=repr)
@@ -43,6 +44,7 @@ def test_late_rows_are_those_of_the_run(spark, tmp_path, join):
     assert late_in(dead_letters(own, tmp_path)) == late_of(run)
 
 
+@pytest.mark.family("dead letters of a script")
 @pytest.mark.slow
 def test_a_second_start_writes_nothing_twice(spark, tmp_path):
     run = wb.run(JOINS[0], *streams(), finish=False)

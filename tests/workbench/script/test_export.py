@@ -101,6 +101,7 @@ def test_sessions_from_memory(spark, tmp_path):
     same(wb.run(join, stream(LEFT, "orders"), stream(RIGHT, "payments")), tmp_path)
 
 
+@pytest.mark.family("a script's life")
 def test_without_drain_it_goes_on(tmp_path):
     preview = wb.preview(wb.IntervalJoin("0 s", "5 s"), stream(LEFT, "orders"), stream(RIGHT, "payments"))
     file = wb.export(preview, tmp_path / "join.py")

@@ -90,6 +90,7 @@ def test_a_name_that_the_server_would_cut_off_is_refused(tmp_path, sink, room):
             made.write(None, argparse.Namespace(database="postgresql://host/db", output=name))
 
 
+@pytest.mark.family("scripts into PostgreSQL")
 def test_an_unverified_server_gets_no_row(script, database, connectors, tmp_path):
     env = scripts.environment(tmp_path, [connectors]) | {"PGPASSWORD": parts.PASSWORD}
     running = scripts.start(
@@ -104,6 +105,7 @@ def test_an_unverified_server_gets_no_row(script, database, connectors, tmp_path
     assert found == (0,)
 
 
+@pytest.mark.family("scripts into PostgreSQL")
 def test_options_of_the_address_reach_the_server(script, database, connectors, tmp_path):
     with psycopg.connect(database, password=parts.PASSWORD, autocommit=True) as connection:
         connection.execute("CREATE SCHEMA mine")

@@ -42,6 +42,7 @@ def interval(spark):
     return run
 
 
+@pytest.mark.family("scripts on Kafka")
 def test_kafka_to_kafka(interval, broker, connectors, tmp_path):
     topics = {
         "--orders": "orders-json",
@@ -72,6 +73,7 @@ def test_kafka_to_kafka(interval, broker, connectors, tmp_path):
     assert sum(each["rows_dropped"] for each in log if each["event"] == "micro-batch") == len(interval.late)
 
 
+@pytest.mark.family("scripts on Kafka")
 def test_avro_to_postgresql(interval, broker, database, connectors, tmp_path):
     pour(broker, "orders", interval.left, LEFT, "avro", malformed=True)
     pour(broker, "payments", interval.right, RIGHT, "avro")
@@ -90,6 +92,7 @@ def test_avro_to_postgresql(interval, broker, database, connectors, tmp_path):
     assert parts.PASSWORD.encode() not in everything
 
 
+@pytest.mark.family("scripts into PostgreSQL")
 def test_groups_to_postgresql_in_transactions(spark, database, connectors, tmp_path):
     run = wb.run(wb.CoGroup(wb.Tumbling("10 seconds")), *streams())
     file = scripts.job(run, tmp_path, sink="postgresql-transaction")
@@ -110,6 +113,7 @@ def test_groups_to_postgresql_in_transactions(spark, database, connectors, tmp_p
     assert plain(rows) == plain(expected)
 
 
+@pytest.mark.family("scripts into PostgreSQL")
 @pytest.mark.parametrize("sink", ["postgresql", "postgresql-transaction"])
 def test_a_new_checkpoint_does_not_write_into_a_table_with_rows(interval, database, connectors, tmp_path, sink):
     """It would read the input from the beginning, and write all rows again, under ids of their own."""
@@ -151,6 +155,7 @@ def test_a_password_among_the_arguments_is_refused(interval, connectors, tmp_pat
     assert "secret" not in errors
 
 
+@pytest.mark.family("tables of a lake")
 def test_delta(interval, delta, tmp_path):
     python, _ = delta
     env = scripts.of_delta(tmp_path, delta)

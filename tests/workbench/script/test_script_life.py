@@ -33,6 +33,7 @@ def run(spark):
     return wb.run(JOIN, *fault_lab.streams(4), finish=False)
 
 
+@pytest.mark.family("a script's life")
 @pytest.mark.engine
 def test_it_runs_until_it_is_told_to_end(run, tmp_path):
     file = scripts.job(run, tmp_path, dead_letters="parquet")
@@ -137,6 +138,7 @@ def _modules(join, left, right, policy="min", source="files", sink="parquet", de
     return {name: text for name, text in files.items() if name.endswith(".py") and "/" not in name}
 
 
+@pytest.mark.family("a script's life")
 @pytest.mark.slow
 def test_what_may_change_with_a_checkpoint(run, spark, tmp_path):
     run_here(spark, run, tmp_path)

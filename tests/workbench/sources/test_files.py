@@ -333,6 +333,7 @@ def ended(file, *words):
     return running.wait(240), file.with_name("main.py.err").read_text()
 
 
+@pytest.mark.family("a script meets files that it cannot read")
 @pytest.mark.slow
 def test_a_script_that_could_not_read_records_says_so(spark, tmp_path):
     file = exported(tmp_path, GOOD)
@@ -343,6 +344,7 @@ def test_a_script_that_could_not_read_records_says_so(spark, tmp_path):
     assert ended(file, "--checkpoint", "c2", "--output", "o2", "--malformed", "drop")[0] == 0
 
 
+@pytest.mark.family("a script meets files that it cannot read")
 @pytest.mark.slow
 def test_a_script_that_read_nothing_is_no_success(spark, tmp_path):
     file = exported(tmp_path, GOOD)
@@ -353,6 +355,7 @@ def test_a_script_that_read_nothing_is_no_success(spark, tmp_path):
     assert "no row was read" in message
 
 
+@pytest.mark.family("a script meets files that it cannot read")
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["truncated", "stale checksum"])
 def test_a_script_stops_at_a_file_that_cannot_be_read(spark, tmp_path, fault):

@@ -82,6 +82,7 @@ print(json.dumps(told, default=str))
 """
 
 
+@pytest.mark.family("tables of a lake")
 @pytest.mark.engine
 @pytest.mark.parametrize("lake", [lakes.DELTA, lakes.ICEBERG], ids=lambda lake: lake.format)
 def test_tables_of_a_lake(lake, tmp_path):

@@ -61,6 +61,7 @@ def test_what_is_known_of_a_message_can_be_a_column(broker, tmp_path):
     assert rows["kafka_timestamp"].iloc[-1].value == 1_029_000_000
 
 
+@pytest.mark.family("scripts on Kafka")
 def test_scripts_join_by_what_is_known_of_a_message(spark, broker, connectors, tmp_path):
     producer, now = Producer({"bootstrap.servers": broker.brokers}), int(time.time() * 1000)  # older ones are deleted
     for topic in ("asked", "answered"):
