@@ -16,7 +16,6 @@ import subprocess
 import tempfile
 import threading
 import time
-import tomllib
 from pathlib import Path
 
 import parts
@@ -160,8 +159,7 @@ def image():
 def _installed() -> Path:
     """A root with all packages, made once for each state of the files that name them."""
     names = ("binder/apt.txt", "binder/requirements.txt", "tests/image.py")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*((ROOT / name).read_text() for name in names), project]
+    wanted = [*((ROOT / name).read_text() for name in names), parts.dependencies()]
     state = hashlib.sha256(repr(wanted).encode()).hexdigest()[:12]
     folder = parts.CACHE / f"binder-{state}"
     with parts.only_one("binder"):

@@ -14,7 +14,9 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 import venv
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -330,6 +332,33 @@ def _python_with(name: str, *packages: str) -> str:
                 raise MissingError(f"pip did not find {' '.join(packages)}")
             done.touch()
     return str(python)
+
+
+def dependencies() -> str:
+    """Changes when what the project depends on does; its tools' settings beside it in pyproject.toml do not count."""
+    project = tomllib.loads((POMS.parents[1] / "pyproject.toml").read_text())["project"]
+    return hashlib.sha256(repr(project).encode()).hexdigest()[:12]
+
+
+@contextlib.contextmanager
+def kept_environment(name: str, install: Callable[[str], None], again: Callable[[str], None]) -> Iterator[str]:
+    """A Python of its own, for one process at a time.
+
+    What the project depends on is put there once by `install`, for each state of it; what may have changed since, by `again`.
+    """
+    home = CACHE / f"{name}-{dependencies()}"
+    python = str(home / "bin" / "python")
+    with only_one(name):
+        if not (home / "done").exists():
+            for old in CACHE.glob(f"{name}-*"):
+                if old.is_dir():
+                    shutil.rmtree(old)
+            venv.create(home, with_pip=True)
+            install(python)
+            (home / "done").touch()
+        else:
+            again(python)
+        yield python
 
 
 @contextlib.contextmanager

@@ -142,30 +142,33 @@ def clusters_spark(tmp_path_factory):
 @pytest.mark.slow
 def test_the_spark_of_a_cluster_stays(wheel, clusters_spark, tmp_path):
     """The three commands of docs/your-environment.md, in an environment without anything else."""
-    venv.create(tmp_path / "env", with_pip=True)
-    python, env = (
-        tmp_path / "env" / "bin" / "python",
-        quick_java.without(os.environ) | {"PYTHONPATH": str(clusters_spark)},
-    )
+    env = quick_java.without(os.environ) | {"PYTHONPATH": str(clusters_spark)}
 
-    def run(*words):
+    def run(python, *words):
         done = subprocess.run([python, *words], capture_output=True, text=True, env=env, check=False, cwd=tmp_path)
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
 
-    run("-m", "pip", "install", "-q", "--no-deps", wheel)
-    (tmp_path / "requirements.txt").write_text(run("-m", "workbench.requirements"))
-    run("-m", "pip", "install", "-q", "-r", "requirements.txt")
-    names = {each["name"] for each in json.loads(run("-m", "pip", "list", "--format", "json"))}
-    assert {"altair", "pandas", "stream-join-workbench"} <= names
-    assert not {"pyspark", "jupyterlab"} & names
-    told = json.loads(run("-W", "ignore", "-c", RUN).splitlines()[-1])
+    def install(python):
+        run(python, "-m", "pip", "install", "-q", "--no-deps", wheel)
+        (tmp_path / "requirements.txt").write_text(run(python, "-m", "workbench.requirements"))
+        run(python, "-m", "pip", "install", "-q", "-r", "requirements.txt")
+
+    def again(python):
+        run(python, "-m", "pip", "install", "-q", "--no-deps", "--force-reinstall", wheel)
+
+    with parts.kept_environment("cluster", install, again) as python:
+        names = {each["name"] for each in json.loads(run(python, "-m", "pip", "list", "--format", "json"))}
+        assert {"altair", "pandas", "stream-join-workbench"} <= names
+        assert not {"pyspark", "jupyterlab"} & names
+        told = json.loads(run(python, "-W", "ignore", "-c", RUN).splitlines()[-1])
+        prepared = run(python, "-m", "workbench.prepare").strip()
     assert told["from"].startswith(str(clusters_spark))
     assert told["spark"] == told["versions"]["pyspark"]
     assert told["spark"].startswith(f"{OLDEST}.")
     assert told["app"] == "theirs"
     assert (told["rows"], told["mismatch"]) == (40, "")
-    assert run("-m", "workbench.prepare").strip().endswith(".jsa")
+    assert prepared.endswith(".jsa")
 
 
 @pytest.mark.family("an environment of its own")

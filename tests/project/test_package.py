@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 import email
 import graphlib
-import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
-import venv
 import zipfile
 from pathlib import Path
 
@@ -149,20 +147,15 @@ def test_the_version_is_that_of_the_tag(tmp_path):
 
 @pytest.fixture(scope="module")
 def with_the_wheel(wheel):
-    """A Python with the wheel and what it depends on, which pip resolves once for each state of pyproject.toml."""
-    state = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()[:12]
-    home = parts.CACHE / f"wheel-{state}"
-    python = home / "bin" / "python"
-    with parts.only_one("wheel"):
-        if not (home / "done").exists():
-            for old in parts.CACHE.glob("wheel-*"):
-                if old.is_dir():
-                    shutil.rmtree(old)
-            venv.create(home, with_pip=True)
-            pip(python, "install", wheel)
-            (home / "done").touch()
-        else:
-            pip(python, "install", "--force-reinstall", "--no-deps", wheel)
+    """A Python with the wheel and what it depends on."""
+
+    def install(python):
+        pip(python, "install", wheel)
+
+    def again(python):
+        pip(python, "install", "--force-reinstall", "--no-deps", wheel)
+
+    with parts.kept_environment("wheel", install, again) as python:
         pip(python, "check")
         yield python
 
@@ -200,7 +193,7 @@ def test_the_wheel_runs_a_join_in_an_environment_of_its_own(with_the_wheel, whee
     )
     assert done.returncode == 0, done.stderr
     file, version, rows, mismatch, script = done.stdout.splitlines()[-1].split(" ")
-    assert str(with_the_wheel.parents[1]) in file
+    assert str(Path(with_the_wheel).parents[1]) in file
     assert version == wheel.name.split("-")[1]
     assert int(rows) > 20
     assert mismatch == "''"
