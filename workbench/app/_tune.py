@@ -20,7 +20,7 @@ MOST_ROWS = 200_000
 
 
 class TunePanel:
-    """What other watermark delays and trigger intervals would keep and cost.
+    """What other watermark delays would keep and cost.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class TunePanel:
             return None
         if self._of is not run:
             named = Labels(run.simulation, whole=False).setting
-            self.text.value = "trying other watermark delays and trigger intervals …"
+            self.text.value = "trying other watermark delays …"
             advice = [self._line(each, named) for each in advised(run.simulation)]
             tuning: Tuning | None = None
             try:

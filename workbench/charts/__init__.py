@@ -13,7 +13,7 @@ from workbench.charts import _altair as _altair  # before all that import Altair
 from workbench.charts._arrival import arrival, arrival_counts
 from workbench.charts._axes import AXES, Axis, AxisName
 from workbench.charts._backends import backends
-from workbench.charts._delays import by_delay
+from workbench.charts._delays import kept_by_delay, waits_by_delay
 from workbench.charts._differences import differences
 from workbench.charts._drawing import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
 from workbench.charts._engines import engines
@@ -59,10 +59,10 @@ __all__ = [
     "arrival",
     "arrival_counts",
     "backends",
-    "by_delay",
     "differences",
     "engines",
     "heat",
+    "kept_by_delay",
     "keys_in_state",
     "late",
     "live",
@@ -77,6 +77,7 @@ __all__ = [
     "tuning_views",
     "unregister",
     "views",
+    "waits_by_delay",
     "watched",
     "watermarks",
     "window_counts",

@@ -10,8 +10,8 @@ import pandas as pd
 from workbench.charts._drawing import Drawing
 from workbench.charts._rows import Cut
 from workbench.joins import Join
-from workbench.literals import Setting
-from workbench.model import Simulation
+from workbench.literals import Setting, Side
+from workbench.model import Simulation, Steps
 from workbench.streams import Stream
 
 __all__ = ["Scene", "TuningScene", "TuningView", "View"]
@@ -96,6 +96,8 @@ class TuningScene:
         `Tuning.table`, and its columns that are settings.
     differences
         Gives `Tuning.differences`.
+    steps
+        What each pair of delays keeps; None: it is known of those in the table only.
     """
 
     join: Join
@@ -104,6 +106,11 @@ class TuningScene:
     table: pd.DataFrame
     settings: list[Setting]
     differences: Callable[[], pd.DataFrame]
+    steps: Steps | None = None
+
+    def side(self, side: Side) -> Stream:
+        """The stream of a side."""
+        return self.left if side == "left" else self.right
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from workbench.model._outcome import Outcome, keys_present, on_time, present
 from workbench.model._outputs import Outputs, members
 from workbench.model._rules import in_force_on_time, rule_versions
 from workbench.model._shared import Condition, Gone, RowFacts, Shared
-from workbench.model._simulate import common_delay, complete, drop_counts, replay, simulate
+from workbench.model._simulate import complete, drop_counts, replay, simulate
 from workbench.model._simulation import Simulation, checked_batch, is_index
+from workbench.model._steps import Steps, row_steps, steps
 from workbench.model._watermarks import (
     DATA,
     FINISH,
@@ -53,12 +54,12 @@ __all__ = [
     "RowFacts",
     "Shared",
     "Simulation",
+    "Steps",
     "Watermarks",
     "ahead",
     "at_most",
     "check_size",
     "checked_batch",
-    "common_delay",
     "common_type",
     "complete",
     "drop_counts",
@@ -75,8 +76,10 @@ __all__ = [
     "present",
     "query_watermark",
     "replay",
+    "row_steps",
     "rule_versions",
     "simulate",
+    "steps",
     "versions",
     "watermarks",
 ]

@@ -10,25 +10,13 @@ import pandas as pd
 
 from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
-from workbench.literals import SIDES, Policy, Side
+from workbench.literals import SIDES, Policy
 from workbench.model._operators import MODELS
 from workbench.model._outcome import Outcome
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks, nothing_late, watermarks
 from workbench.spark_versions import SparkFacts, here
 from workbench.streams import Stream
-
-
-def common_delay(outcome: Outcome, policy: Policy, side: Side) -> Micros:
-    """Per row the least delay, the same on both sides, that keeps it for one of its windows, in microseconds."""
-    assignments = outcome.assignments[side].drop_duplicates("row", keep="last")
-    assignments = assignments[~assignments["filtered"]]
-    index = assignments["batch"].to_numpy() - 1
-    newest = [np.maximum(outcome.marks.newest[each], 0) for each in SIDES]
-    mark = np.minimum(*newest) if policy == "min" else np.maximum(*newest)
-    end = assignments["end"].to_numpy()
-    needed = np.where(index >= 0, mark[np.maximum(index, 0)], 0) - (end - 1) // 1000 * 1000
-    return np.maximum(needed, 0)[end > 0]
 
 
 def simulate(

@@ -14,7 +14,7 @@ from workbench.errors import TooLargeError, wrong
 from workbench.joins import Join, emission
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side, other_side
-from workbench.model import Micros, Outcome, Shared, Simulation, common_delay
+from workbench.model import Micros, Outcome, Shared, Simulation
 from workbench.runs.arguments import check
 from workbench.runs.labels import Labels, setting_value
 from workbench.streams import NOTHING, SIDES, Stream
@@ -22,9 +22,8 @@ from workbench.tuning import _checkpoints, spark_faults
 from workbench.tuning._in_common import in_common
 
 _SECOND = 1_000_000
-_STEP = 100_000  # delays are rounded up to tenths of a second
 _MUCH_LATE = 0.001  # the share of late rows above which a delay is called short
-_MOST = "keeps all but one row in a thousand"
+_MOST = "keeps all but one in a thousand of its rows"
 _SILENT = 3  # micro-batches in a row in which a side that sends nothing is called idle, if they are
 _SILENT_SHARE = 0.2  # so large a part of all that the other side sends in
 _NOT_BEGUN_SHARE = 0.5  # that part, of a silence at the start: many a side begins after the other
@@ -244,29 +243,17 @@ def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy)
             f"{late:,} of {len(stream):,} rows of {stream.name} are late ({late / len(stream):.1%}): {short} for the "
             "disorder of this recording"
         )
-        one_side = _enough_for_most([_needed(outcome, policy, side, each) for each in SIDES])
+        steps = model.row_steps(outcome, policy, (side,))
+        other = times.micros(streams[other_side(side)].watermark)
+        one_side = steps.least(steps.needed(side, other), 1 - _MUCH_LATE)
         if one_side < fixes.NEVER:
             value = times.text(timedelta(microseconds=one_side))
             words = setting_value(DELAYS[side], value)
             yield Advice(problem, f"a watermark delay of {words} on {stream.name} {_MOST}", DELAYS[side], value)
         else:  # under "max" the other side's watermark passes them, too
-            both = _enough_for_most([common_delay(outcome, policy, each) for each in SIDES])
+            both = steps.least(steps.needed_by_both(), 1 - _MUCH_LATE)
             words = setting_value(DELAYS[side], timedelta(microseconds=both))
             yield Advice(problem, f"a watermark delay of {words} on both streams {_MOST}")
-
-
-def _needed(outcome: Outcome, policy: Policy, setting: Side, side: Side) -> Micros:
-    """For each row of a side the delay of `setting` that keeps it; 0 where it is kept now, `fixes.NEVER`: none does."""
-    assignments = outcome.assignments[side].drop_duplicates("row", keep="last")
-    assignments = assignments[(assignments["end"] > 0) & ~assignments["filtered"]]
-    index, end = assignments["batch"].to_numpy() - 1, assignments["end"].to_numpy()
-    return fixes.needed_delay(outcome.marks, policy, setting, index, end)
-
-
-def _enough_for_most(needs: list[Micros]) -> int:
-    """The delay that is enough for all but one row in a thousand, rounded up; `fixes.NEVER` where none is."""
-    least = int(np.quantile(np.concatenate(needs), 1 - _MUCH_LATE, method="inverted_cdf"))
-    return least if least >= fixes.NEVER else -(-least // _STEP) * _STEP
 
 
 def _idle(streams: dict[Side, Stream], policy: Policy) -> tuple[Side, int, int] | None:

@@ -84,6 +84,7 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
         **_quantiles("wait", *waits),
         **_quantiles("end_wait", *ends),
         "at_the_end": all_of(at_the_end),
+        "waited": all_of(len(ends[0])),
         "state_peak": peak,
         "state_mean": mean,
         "bytes_peak": round(float(peak_rows) / sample.share * sample.bytes_a_row),

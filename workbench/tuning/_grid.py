@@ -8,21 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from workbench import fixes, model, times
+from workbench import model, times
 from workbench.errors import wrong
 from workbench.joins import Join
-from workbench.kinds import kind_of
+from workbench.kinds import NEVER, kind_of
 from workbench.literals import DELAYS, POLICIES, Policy, Setting
-from workbench.model import NOTHING, Shared
+from workbench.model import Micros, Shared, Simulation, Steps
 from workbench.streams import SIDES, Stream
 from workbench.times import Span
 
 _SHARES = (0.5, 0.9, 0.95, 0.99, 0.995, 0.999, 1.0)
-"""The shares of a side's rows that ``over="auto"`` tries a delay for, beside no delay at all."""
-_TIMES, _LEAST_BATCHES, _MOST_BATCHES = 10, 10, 10_000
-"""``over="auto"`` tries so many times the trigger interval, and its so manieth part, within so many micro-batches."""
-_STEP = 100_000
-"""Those delays are rounded up to tenths of a second; in microseconds."""
+"""The shares that ``over="auto"`` tries a delay of a side for, beside no delay at all."""
+MOST_DELAYS = len(_SHARES) + 3
+"""With none, the present one, and that of the cheapest pair."""
+MOST_MINIMAL = 100
+"""How many pairs of delays are tried of those that keep a share, of which neither can be shorter."""
+KEPT = 0.999
+"""The share that ``over="auto"`` tries the cheapest pair of delays for."""
 
 
 def present(join: Join, left: Stream, right: Stream, policy: Policy) -> dict[Setting, str]:
@@ -62,41 +64,29 @@ def _value(name: str, value: Any) -> str:
     return times.text(read(value, f"over[{name!r}]"))
 
 
-def automatic(join: Join, left: Stream, right: Stream, policy: Policy, shared: Shared) -> dict[Setting, list[str]]:
-    """Delays, trigger intervals and what the kind would try.
+def automatic(simulation: Simulation, steps: Steps | None, shared: Shared) -> dict[Setting, list[str]]:
+    """Delays, and what the kind would try.
 
-    For each side the present delay, and those with which certain shares of its rows are not late, under the shortest
-    trigger interval; of these, where the arrival of the rows is known, the present one, a tenth of it and ten of it.
-    What `shared` has of the assignments is of the present trigger interval.
+    Parameters
+    ----------
+    simulation
+        The rows, and the settings as they are.
+    steps
+        What each pair of delays keeps; None: it is not known, and for each side those are tried with which certain
+        shares of its rows are on time.
+    shared
+        What is known of the assignments.
     """
-    triggers = _triggers(left, right)
-    if triggers:
-        join, left, right, _ = fixes.apply("trigger", triggers[-1], join, left, right, finish=True)
-        shared = Shared(left, right, shared.keys, shared.rows)
-    outcome = model.simulate(join, left, right, policy=policy, shared=shared)
+    join, policy = simulation.join, simulation.policy
+    outcome = simulation.outcome
     grid: dict[Setting, list[str]] = {}
-    for side, stream in zip(SIDES, (left, right), strict=True):
-        assignments = outcome.assignments[side].drop_duplicates("row", keep="last")
-        index, end = assignments["batch"].to_numpy() - 1, assignments["end"].to_numpy()
-        newest = np.where(index >= 0, outcome.marks.newest[side][np.maximum(index, 0)], NOTHING)
-        need = np.where(newest > NOTHING, newest, end) - (end - 1) // 1000 * 1000
-        values = np.quantile(np.maximum(need, 0), _SHARES, method="inverted_cdf") if len(need) else []
-        steps = sorted({0, times.micros(stream.watermark), *(-(-int(each) // _STEP) * _STEP for each in values)})
-        texts = [times.text(timedelta(microseconds=each)) for each in steps]
-        grid[DELAYS[side]] = texts
+    for side in SIDES:
+        known = steps or model.row_steps(outcome, policy, (side,))
+        needed = known.needed(side, 0 if policy == "min" else int(NEVER) - 1)
+        needed = needed[needed < NEVER]
+        values: Micros | list[int] = np.quantile(needed, _SHARES, method="inverted_cdf") if len(needed) else []
+        tried = sorted({0, times.micros(simulation.side(side).watermark), *map(int, values)})
+        grid[DELAYS[side]] = [times.text(timedelta(microseconds=each)) for each in tried]
     for name, spans in kind_of(join).tries(join, shared).items():
         grid[name] = [times.text(timedelta(microseconds=each)) for each in spans]
-    return grid | ({"trigger": triggers} if triggers else {})
-
-
-def _triggers(left: Stream, right: Stream) -> list[str]:
-    """Trigger intervals to try, the shortest last; none where it is not known when the rows arrived."""
-    if left.arrivals is None:
-        return []
-    now, count = left.arrivals.trigger, left.batch_count
-    tried = [now]
-    if count >= _TIMES * _LEAST_BATCHES:
-        tried.insert(0, now * _TIMES)
-    if count * _TIMES <= _MOST_BATCHES and times.micros(now) % (_TIMES * 1000) == 0:
-        tried.append(now / _TIMES)
-    return [times.text(each) for each in tried]
+    return grid

@@ -16,6 +16,7 @@ from workbench.errors import WorkbenchError, check_whole, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side
+from workbench.model import Steps
 from workbench.runs.recorded import run
 from workbench.runs.tables import handed_out
 from workbench.streams import Stream
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 BYTES_ERROR = 0.4
 """How far predicted bytes of state may be from what Spark's in-memory state store says, as a share of that."""
+
+_COST, _CHEAP = ["state_peak", "end_wait_99", "wait_99", "kept"], [True, True, True, False]
+"""What makes a setting dear, and which way each is better."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +57,8 @@ class Tuning:
     _table: pd.DataFrame
     sampled: float = 1.0
     pairs: int = 0
+    _steps: Steps | None = None
+    _cheapest: Callable[[float], dict[str, Any] | None] | None = None
 
     @property
     def table(self) -> pd.DataFrame:
@@ -67,7 +73,8 @@ class Tuning:
         of a pair's second row to the pair's coming out) and the same in micro-batches, ``wait_batches_median``,
         ``wait_batches_99``; ``end_wait_median``, ``end_wait_99`` and ``end_wait_batches_median``,
         ``end_wait_batches_99`` (for rows without partner and groups, from the end of their window or interval); what
-        comes out only because the input ends is not in the waits, but counted in ``at_the_end``; ``state_peak``,
+        comes out only because the input ends is not in the waits, but counted in ``at_the_end``, and what is in
+        ``end_wait`` in ``waited``; ``state_peak``,
         ``state_mean`` (rows in state after a micro-batch, as Spark counts them); ``bytes_peak``, ``bytes_mean``
         (about what Spark's in-memory state store says they take: within `BYTES_ERROR`; of a processor, which is on
         RocksDB, what its rows would take there); ``pareto`` (on the Pareto
@@ -82,7 +89,9 @@ class Tuning:
         from workbench.charts import TuningCharts, TuningScene
 
         return TuningCharts(
-            TuningScene(self.join, self.left, self.right, self._table, self.settings, lambda: self._differences)
+            TuningScene(
+                self.join, self.left, self.right, self._table, self.settings, lambda: self._differences, self._steps
+            )
         )
 
     @property
@@ -177,7 +186,10 @@ class Tuning:
         return list(self._table.columns[: self._table.columns.get_loc("kept")])
 
     def best(self, keep: float = 0.999) -> Best:
-        """The cheapest setting that keeps a share of the complete result.
+        """The cheapest setting that keeps a share of the complete result: that holds the fewest rows in state.
+
+        It is the cheapest of those in `table`. Where only the delays were varied, and what each keeps is known, as in
+        interval joins and windows of a fixed size, it is the cheapest of all delays there are.
 
         Parameters
         ----------
@@ -198,14 +210,17 @@ class Tuning:
         """
         if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 <= keep <= 1:
             raise wrong("keep", keep, "use a share from 0 to 1, such as 0.999")
-        ranked = self._table.sort_values(
-            ["state_peak", "end_wait_99", "wait_99", "kept"], ascending=[True] * 3 + [False]
-        )
+        ranked = self._table.sort_values(_COST, ascending=_CHEAP)
         if not self.pairs:
             raise WorkbenchError(
                 f"no row of {self.left.name} meets one of {self.right.name} in this join, whatever the delays: there "
                 "is nothing to choose on; check that the keys match, widen bounds or windows, or record for longer"
             )
+        cheapest = None if self._cheapest is None else self._cheapest(keep)
+        if cheapest is not None:
+            one = pd.DataFrame([{**cheapest, "pareto": True, "now": False}])
+            ranked = pd.concat([one, ranked], ignore_index=True)
+            ranked = ranked.sort_values(_COST, ascending=_CHEAP, kind="stable")
         good = ranked[ranked["kept"] >= keep]
         if good.empty:
             most = self._table["kept"].max()

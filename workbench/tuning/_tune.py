@@ -8,18 +8,18 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from workbench import fixes, model, spark_versions, times
+from workbench import times
 from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.literals import Policy, Setting
-from workbench.model import Shared, Simulation, key_codes
+from workbench.literals import DELAYS, Policy, Setting
+from workbench.model import Simulation, Steps
 from workbench.runs.arguments import check
 from workbench.streams import Stream
 from workbench.tuning import _grid
-from workbench.tuning._figures import Complete, figures, is_pareto
+from workbench.tuning._figures import is_pareto
 from workbench.tuning._result import Tuning
-from workbench.tuning._sample import Sample, draw
+from workbench.tuning._trials import Trials
 
 MOST_SETTINGS = 5_000
 
@@ -44,9 +44,9 @@ def tune(
         ``upper``, ``size``, ``slide``, ``offset``, ``gap``, ``tolerance``, ``within``. Where bounds, the tolerance or
         ``within`` are tried, and no window, what is kept is a share of what the farthest of them gives; but of anti
         joins, and patterns that end with `not_followed_by`, of what the same setting gives with nothing late.
-        ``"auto"``: for each side the present delay, none, and those that keep certain shares of its rows; with the
-        present trigger interval and, where that makes from 10 to 10,000 micro-batches, ten times and a tenth of it; of
-        an `AsOfJoin` the tolerances within which certain shares of the partners lie.
+        ``"auto"``: the delays only, for each side the present one, none, those with which certain shares of the
+        result are kept, and the cheapest that keep 99.9 % of it; of an `AsOfJoin` also the tolerances within which
+        certain shares of the partners lie.
 
     Returns
     -------
@@ -77,52 +77,49 @@ def tune(
 def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Any]] | Literal["auto"] = "auto") -> Tuning:
     """As `tune`, of a run, a preview or a job, with what is known of its rows beside their keys and times."""
     join, left, right, policy = simulation.join, simulation.left, simulation.right, simulation.policy
-    keys, facts = key_codes(left, right), simulation.facts
     if not kind_of(join).drops_late:
         remedy = "in this join nothing is late and nothing waits, so there is nothing to tune; tune it by event time"
         raise wrong("join", join, remedy)
     present = _grid.present(join, left, right, policy)
-    automatic = isinstance(over, str) and over == "auto"
-    grid = (
-        _grid.automatic(join, left, right, policy, Shared(left, right, keys, facts))
-        if automatic
-        else _grid.checked(over, present)
-    )
-    names = list(grid)
-    chosen = list(dict.fromkeys([tuple(present[name] for name in names), *product(*grid.values())]))
-    if len(chosen) > MOST_SETTINGS:
-        raise wrong("over", f"{len(chosen):,} settings", f"use at most {MOST_SETTINGS:,}: fewer values of each")
-    # by trigger interval, as rows are cut and drawn once for each
-    cuts: dict[str | None, tuple[Stream, Stream]] = {None: (left, right)}
-    samples: dict[str | None, Sample] = {}
-    widest = _widest(join, grid, present)
-    complete: dict[tuple[Join, str | None], Complete] = {}
-    rows, spark = [], spark_versions.here()
-    for values in chosen:
-        setting = dict(zip(names, values, strict=True))
-        trigger = setting.get("trigger")
-        if trigger is not None and trigger not in cuts:
-            cuts[trigger] = fixes.apply("trigger", trigger, join, left, right, finish=True)[1:3]
-        if trigger not in samples:
-            samples[trigger] = draw(join, *cuts[trigger], keys, len(chosen), facts=facts)
-        others: dict[Setting, str] = {name: value for name, value in setting.items() if name != "trigger"}
-        changed, one, other, chosen_policy = fixes.apply_all(others, join, *cuts[trigger], policy)
-        sample = samples[trigger]
-        whole = fixes.apply_all(widest, changed, one, other, policy)[0]
-        if (whole, trigger) not in complete:
-            complete[whole, trigger] = Complete(whole, sample)
-        # the watermark follows all rows, whichever are looked at
-        if simulation.logged is None:
-            marks = model.watermarks(changed, one, other, keys, True, chosen_policy)
-        else:
-            marks = simulation.logged.watermarks(changed, one, other, keys, finish=True, policy=chosen_policy)
-        outcome = model.replay(changed, marks, sample.shared, spark)
-        row = setting | figures(changed, outcome, complete[whole, trigger], sample)
-        rows.append(row | {"now": values == chosen[0]})
-    table = pd.DataFrame(rows)
-    share = next(iter(samples.values())).share
-    most = max(each.pairs for each in complete.values())
-    return Tuning(join, left, right, policy, table.assign(pareto=is_pareto(table)), share, most)
+    if isinstance(over, str) and over == "auto":
+        return _by_delays(simulation, present)
+    grid = _grid.checked(over, present)
+    chosen = _product(grid, present)
+    trials = Trials(simulation, _widest(join, grid, present), len(chosen))
+    return _tuning(simulation, trials, chosen)
+
+
+def _by_delays(simulation: Simulation, present: Mapping[Setting, str]) -> Tuning:
+    """The delays with which certain shares are kept, and, where they are known, all that keep one."""
+    trials = Trials(simulation, {}, _grid.MOST_DELAYS**2 + _grid.MOST_MINIMAL)
+    steps = trials.steps()
+    grid = _grid.automatic(simulation, steps, trials.of(present).shared)
+    cheapest = None if steps is None or not trials.pairs else trials.cheapest(steps, _grid.KEPT)
+    if cheapest is not None:
+        for name in DELAYS.values():
+            grid[name] = sorted({*grid[name], str(cheapest[name])}, key=lambda each: times.parse(each, "delay"))
+    chosen = _product(grid, present)
+    if set(grid) - set(DELAYS.values()):  # as of a tolerance, whose complete result is that of the longest
+        trials = Trials(simulation, _widest(simulation.join, grid, present), len(chosen))
+    return _tuning(simulation, trials, chosen, steps)
+
+
+def _product(grid: Mapping[Setting, list[str]], present: Mapping[Setting, str]) -> list[dict[Setting, str]]:
+    """Every value with every other, the present ones first."""
+    found = dict.fromkeys([tuple(present[name] for name in grid), *product(*grid.values())])
+    if len(found) > MOST_SETTINGS:
+        raise wrong("over", f"{len(found):,} settings", f"use at most {MOST_SETTINGS:,}: fewer values of each")
+    return [dict(zip(grid, values, strict=True)) for values in found]
+
+
+def _tuning(
+    simulation: Simulation, trials: Trials, chosen: list[dict[Setting, str]], steps: Steps | None = None
+) -> Tuning:
+    table = pd.DataFrame([trials.row(setting) | {"now": number == 0} for number, setting in enumerate(chosen)])
+    table["pareto"] = is_pareto(table)
+    cheapest = None if steps is None else lambda keep: trials.cheapest(steps, keep)
+    join, left, right, policy = simulation.join, simulation.left, simulation.right, simulation.policy
+    return Tuning(join, left, right, policy, table, trials.share, trials.pairs, steps, cheapest)
 
 
 def _widest(join: Join, grid: Mapping[Setting, list[str]], present: Mapping[Setting, str]) -> dict[Setting, str]:

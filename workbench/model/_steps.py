@@ -1,0 +1,159 @@
+"""Which share of a join's results, or of its rows, each pair of watermark delays keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from workbench.joins import Join, emission
+from workbench.kinds import AGGREGATION, HASH_JOIN, MS, NEVER, Micros, kind_of
+from workbench.literals import SIDES, Policy, Side, other_side
+from workbench.model._outcome import Outcome
+from workbench.model._shared import RowFacts
+from workbench.model._watermarks import Watermarks
+from workbench.windows import Session
+
+__all__ = ["Steps", "row_steps", "steps"]
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What is kept under each pair of delays: a function that rises in steps, all of which are known.
+
+    Something is kept if each part of it is on time: of a pair both rows, of a group all rows. A part is on time if the
+    watermark of its micro-batch is below its end. Under ``min`` one side's watermark below it is enough,
+    under ``max`` both have to be.
+
+    Attributes
+    ----------
+    policy
+        How the query's watermark follows from those of both sides.
+    count
+        How many results or rows there are.
+    of
+        For each part which of them it belongs to, from 0 to ``count - 1``.
+    needs
+        For each part and side the least delay with which that side's watermark is below its end, in microseconds, whole
+        milliseconds; `NEVER` where none is.
+    """
+
+    policy: Policy
+    count: int
+    of: Micros
+    needs: Mapping[Side, Micros]
+
+    def share(self, delays: Mapping[Side, int]) -> float:
+        """The share that is kept under such delays, in microseconds; 1 where there is nothing to keep."""
+        on_time = [self.needs[side] <= delays[side] for side in SIDES]
+        good = on_time[0] | on_time[1] if self.policy == "min" else on_time[0] & on_time[1]
+        lost = len(np.unique(self.of[~good]))
+        return (self.count - lost) / self.count if self.count else 1.0
+
+    def needed(self, side: Side, other: int) -> Micros:
+        """For each result or row the least delay of a side that keeps it beside `other` of the other, ascending."""
+        good = self.needs[other_side(side)] <= other
+        mine = self.needs[side]
+        return self._of_all(np.where(good, 0, mine) if self.policy == "min" else np.where(good, mine, NEVER))
+
+    def needed_by_both(self) -> Micros:
+        """The same of one delay on both sides."""
+        return self._of_all((np.minimum if self.policy == "min" else np.maximum)(*(self.needs[side] for side in SIDES)))
+
+    def least(self, needed: Micros, keep: float) -> int:
+        """The least of such delays that keeps a share; `NEVER` where none does."""
+        count = self.enough(keep)
+        return int(needed[count - 1]) if count else 0
+
+    def enough(self, keep: float) -> int:
+        """How many results or rows are at least a share of all."""
+        count = int(np.ceil(keep * self.count))
+        while count and (count - 1) / self.count >= keep:
+            count -= 1
+        return count
+
+    def minimal(self, keep: float, most: int) -> list[dict[Side, int]]:
+        """The pairs of delays that keep a share while no shorter delay of either side does, at most so many of them.
+
+        Where there are more, delays of the left side are left out, evenly: each pair keeps the share all the same.
+        """
+        tried = np.unique(np.append(self.needs["left"], 0))
+        tried = tried[tried < NEVER]
+        if len(tried) > most:
+            tried = tried[np.unique(np.linspace(0, len(tried) - 1, most).astype(int))]
+        found: list[dict[Side, int]] = []
+        for left in tried.tolist():
+            right = self.least(self.needed("right", left), keep)
+            if right < NEVER and (not found or right < found[-1]["right"]):
+                found.append({"left": left, "right": right})
+            if right == 0:
+                break
+        return found
+
+    def _of_all(self, parts: Micros) -> Micros:
+        """Of what each part needs what all parts of each result need, ascending."""
+        found = np.zeros(self.count, dtype=np.int64)
+        np.maximum.at(found, self.of, parts)
+        return np.sort(found)
+
+
+def steps(join: Join, complete: Outcome, marks: Watermarks, policy: Policy, facts: RowFacts) -> Steps | None:
+    """What each pair of delays keeps of the complete result.
+
+    Parameters
+    ----------
+    join, complete
+        The join, and its outcome with nothing late.
+    marks, policy
+        The watermarks under any delays, and the policy.
+    facts
+        What is known of the rows beside their keys and times.
+
+    Returns
+    -------
+    Steps or None
+        None where the rows that are late change what other rows come to: in sessions, which a late row does not bridge;
+        in semi joins, for which another partner will do; where a row has one partner of several; in patterns; where a
+        query forgot watermarks when it was started again.
+    """
+    kind = kind_of(join)
+    fixed = kind.operator in (HASH_JOIN, AGGREGATION) and not isinstance(getattr(join, "window", None), Session)
+    forgotten = any((marks.newest[side][1:] < marks.newest[side][:-1]).any() for side in SIDES)
+    if not fixed or forgotten or (not kind.grouped and emission(join).first_only):
+        return None
+    emitted = complete.outputs.table["emitted"].to_numpy()
+    number = np.cumsum(emitted) - 1
+    of: list[Micros] = []
+    needs: dict[Side, list[Micros]] = {side: [] for side in SIDES}
+    for side in SIDES:
+        members, assignments = complete.outputs.of(side), complete.assignments[side]
+        members = members[emitted[members["output"].to_numpy()]]
+        place = members["assignment"].to_numpy()
+        of.append(number[members["output"].to_numpy()])
+        ends, batches = (assignments[name].to_numpy()[place] for name in ("end", "batch"))
+        for moved in SIDES:
+            never_late = side in facts.never_late
+            needs[moved].append(np.zeros(len(place), np.int64) if never_late else _needs(marks, moved, batches, ends))
+    return Steps(policy, int(emitted.sum()), np.concatenate(of), {side: np.concatenate(needs[side]) for side in SIDES})
+
+
+def row_steps(outcome: Outcome, policy: Policy, sides: Sequence[Side]) -> Steps:
+    """What each pair of delays keeps of the rows of some sides: those that are on time for one of their windows.
+
+    Rows that are filtered out before the join are not counted, nor those at or before 1970, which no delay keeps.
+    """
+    rows = pd.concat([outcome.assignments[side].drop_duplicates("row", keep="last") for side in sides])
+    last = rows[~rows["filtered"] & (rows["end"] > 0)]
+    batches, ends = last["batch"].to_numpy(), last["end"].to_numpy()
+    needs = {moved: _needs(outcome.marks, moved, batches, ends) for moved in SIDES}
+    return Steps(policy, len(last), np.arange(len(last)), needs)
+
+
+def _needs(marks: Watermarks, side: Side, batches: Micros, ends: Micros) -> Micros:
+    """The least delays of a side with which its watermark before some micro-batches is below some ends."""
+    newest = np.maximum.accumulate(np.maximum(marks.newest[side], 0))  # a watermark never goes back, even over restarts
+    before = np.where(batches > 0, newest[np.maximum(batches - 1, 0)], 0)
+    needed = np.maximum(before - marks.lag - (ends - 1) // MS * MS, 0)
+    return np.where(ends > 0, needed, NEVER)

@@ -1,0 +1,118 @@
+"""Settings tried by the model on the rows of one recording, and what each gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from workbench import fixes, model, spark_versions, times
+from workbench.joins import Join
+from workbench.literals import DELAYS, Setting, Side
+from workbench.model import Simulation, Steps, key_codes
+from workbench.streams import Stream
+from workbench.tuning._figures import Complete, figures
+from workbench.tuning._grid import MOST_MINIMAL
+from workbench.tuning._sample import Sample, draw
+
+
+class Trials:
+    """What settings give, of all rows, or of those of some keys where all would take too long.
+
+    Parameters
+    ----------
+    simulation
+        The rows, and the settings as they are.
+    widest
+        Settings at which the result is complete, beside those that are tried.
+    count
+        How many settings will be tried, about.
+    """
+
+    def __init__(self, simulation: Simulation, widest: Mapping[Setting, str], count: int) -> None:
+        self._simulation, self._widest, self._count = simulation, widest, count
+        self._keys, self._spark = key_codes(simulation.left, simulation.right), spark_versions.here()
+        # by trigger interval, as rows are cut and drawn once for each
+        self._cuts: dict[str | None, tuple[Stream, Stream]] = {None: (simulation.left, simulation.right)}
+        self._samples: dict[str | None, Sample] = {}
+        self._complete: dict[tuple[Join, str | None], Complete] = {}
+        self._rows: dict[tuple[tuple[Setting, str], ...], dict[str, Any]] = {}
+
+    @property
+    def share(self) -> float:
+        """The share of the rows that are looked at."""
+        return next(iter(self._samples.values())).share
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are with nothing late, under the join that has most of them."""
+        return max((each.pairs for each in self._complete.values()), default=0)
+
+    def of(self, setting: Mapping[Setting, str]) -> Sample:
+        """The rows that are looked at under a setting: its trigger interval cuts them into micro-batches."""
+        trigger, simulation = setting.get("trigger"), self._simulation
+        if trigger is not None and trigger not in self._cuts:
+            self._cuts[trigger] = fixes.apply(
+                "trigger", trigger, simulation.join, simulation.left, simulation.right, finish=True
+            )[1:3]
+        if trigger not in self._samples:
+            cut = self._cuts[trigger]
+            self._samples[trigger] = draw(simulation.join, *cut, self._keys, self._count, facts=simulation.facts)
+        return self._samples[trigger]
+
+    def row(self, setting: Mapping[Setting, str]) -> dict[str, Any]:
+        """A row of `Tuning.table`."""
+        known = tuple(setting.items())
+        if known not in self._rows:
+            self._rows[known] = self._tried(setting)
+        return dict(self._rows[known])
+
+    def _tried(self, setting: Mapping[Setting, str]) -> dict[str, Any]:
+        simulation, sample, trigger = self._simulation, self.of(setting), setting.get("trigger")
+        others: dict[Setting, str] = {name: value for name, value in setting.items() if name != "trigger"}
+        join, left, right, policy = fixes.apply_all(others, simulation.join, *self._cuts[trigger], simulation.policy)
+        complete = self._complete_of(join, left, right, trigger)
+        # the watermark follows all rows, whichever are looked at
+        if simulation.logged is None:
+            marks = model.watermarks(join, left, right, self._keys, True, policy)
+        else:
+            marks = simulation.logged.watermarks(join, left, right, self._keys, finish=True, policy=policy)
+        outcome = model.replay(join, marks, sample.shared, self._spark)
+        tried: dict[str, Any] = dict(setting.items())
+        return tried | figures(join, outcome, complete, sample)
+
+    def _complete_of(self, join: Join, left: Stream, right: Stream, trigger: str | None) -> Complete:
+        whole = fixes.apply_all(dict(self._widest), join, left, right, self._simulation.policy)[0]
+        if (whole, trigger) not in self._complete:
+            self._complete[whole, trigger] = Complete(whole, self._samples[trigger])
+        return self._complete[whole, trigger]
+
+    def steps(self) -> Steps | None:
+        """What each pair of delays keeps, all else as it is; None where that is not known but by trying."""
+        simulation, sample = self._simulation, self.of({})
+        join, left, right = simulation.join, simulation.left, simulation.right
+        self._complete_of(join, left, right, None)
+        if simulation.logged is not None and simulation.logged.first:
+            return None  # watermarks that are not of these rows
+        marks = model.watermarks(join, left, right, self._keys, True, simulation.policy)
+        if simulation.logged is not None:
+            marks = simulation.logged.watermarks(join, left, right, self._keys, finish=True, policy=simulation.policy)
+        complete = model.complete(join, sample.left, sample.right, sample.shared)
+        return model.steps(join, complete, marks, simulation.policy, sample.shared.rows)
+
+    def cheapest(self, steps: Steps, keep: float) -> dict[str, Any] | None:
+        """The row of the delays that hold the fewest rows in state of all that keep a share; None: no delays keep it.
+
+        A longer delay of either side holds no fewer, so only the pairs need be tried of which neither can be shorter.
+        """
+        tried = [self.row(_texts(each)) for each in steps.minimal(keep, MOST_MINIMAL)]
+        return min(tried, key=cost, default=None)
+
+
+def cost(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What makes a setting dear: first the rows that it holds in state, then how long it makes wait."""
+    return row["state_peak"], row["end_wait_99"], row["wait_99"], -row["kept"]
+
+
+def _texts(delays: Mapping[Side, int]) -> dict[Setting, str]:
+    return {DELAYS[side]: times.text(timedelta(microseconds=delay)) for side, delay in delays.items()}
