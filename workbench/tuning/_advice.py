@@ -144,7 +144,7 @@ def advised(simulation: Simulation) -> list[Advice]:
             else simulation.outcome
         )
     except TooLargeError as error:
-        problem, remedy = str(error).split(": ", 1) if not str(error).startswith("slide") else (str(error), "")
+        problem, _, remedy = str(error).rpartition(": ")
         found = *_of_the_kind(join, streams, shared), *_skew(streams, shared)
         return [Advice(problem, remedy), *_before_1970(streams), *found]
     if not kind_of(join).drops_late:  # no watermark matters

@@ -156,6 +156,9 @@ def test_too_many_partial_matches_end_a_run_with_a_sentence(spark):
     join = wb.Pattern(A, B, most=1)
     with pytest.raises(wb.TooLargeError, match=r"most: got 1; the partial matches of key '.' hold more rows than that"):
         _ = wb.preview(join, left, right).rows
+    [advice] = wb.advise(join, left, right)
+    assert advice.problem.endswith("hold more rows than that")
+    assert advice.remedy == "set a shorter within, or a larger most"
     with pytest.raises(wb.WorkbenchError, match=r"more than 1|hold more rows than that"):
         _ = wb.run(join, left, right, spark=spark).rows
 
