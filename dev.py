@@ -20,7 +20,7 @@ HOME = ROOT / os.environ.get("WORKBENCH_VENV", ".venv")
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
 STAMP = HOME / "installed"
 TWO = ["-n", "2", "--dist", "loadscope"]  # pytest-xdist: two processes, each with a Spark session; see tests/balance.py
-MINUTES = 75  # of tests, after which `test` takes no further one; one that hangs is killed ten minutes later
+MINUTES = 60  # of tests, after which `test` takes no further one; one that hangs is killed ten minutes later
 
 
 def run(*command: str | Path, minutes: float | None = None) -> None:

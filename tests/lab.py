@@ -10,10 +10,12 @@ import subprocess
 import sys
 import time
 import urllib.request
+import warnings
 from pathlib import Path
 
 import nbformat
 import parts
+from playwright.sync_api import TimeoutError as TimedOut
 
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = [
@@ -129,6 +131,31 @@ def saved(folder, name, *cells):
     """The name of a notebook of cells of code, written into a folder."""
     nbformat.write(notebook(*cells), folder / name)
     return name
+
+
+def come(opened, ask, arrived):
+    """Ask a page to come and wait until it has; once more, and told, if a busy machine lost it."""
+    ask()
+    try:
+        arrived()
+    except TimedOut as lost:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")  # told at the end of the tests, and no error
+            warnings.warn(
+                f"the page did not come, and is asked for again: {lost.message}\n{there(opened)}", stacklevel=2
+            )
+        ask()
+        arrived()
+
+
+def there(opened):
+    """What a notebook and its charts show, for a page that did not come."""
+    script = """() => [
+        ...[...document.querySelectorAll('.jp-Cell')].map(each => each.innerText.slice(0, 1000)),
+        ...[...document.querySelectorAll('.sjw-chart')].map(each => each.outerHTML.slice(0, 1000)),
+        document.visibilityState,
+    ].join('\\n---\\n')"""
+    return opened.evaluate(script)
 
 
 def run_all(opened):

@@ -79,11 +79,14 @@ def beside(file):
 def start(file, *arguments, env=None, launcher=(sys.executable,)):
     """Start a script in the folder that it, or its project, is in; what it prints goes to files beside it."""
     home = beside(file)
+    env = env or environment(home)
+    if Path(launcher[0]).name == "spark-submit":  # which does not look for PySpark's words
+        launcher = (*launcher, *shlex.split(env["PYSPARK_SUBMIT_ARGS"])[:-1])
     with Path(f"{file}.out").open("a") as out, Path(f"{file}.err").open("a") as err:
         return subprocess.Popen(
             [*launcher, str(file), *map(str, arguments)],
             cwd=home,
-            env=env or environment(home),
+            env=env,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
             stdout=out,

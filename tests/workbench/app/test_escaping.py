@@ -8,7 +8,7 @@ from pathlib import Path
 import ipywidgets as widgets
 import pandas as pd
 import pytest
-from lab import CHROMIUM, lab, page, run_all, saved
+from lab import CHROMIUM, come, lab, page, run_all, saved
 from page import Page
 
 import workbench as wb
@@ -140,14 +140,19 @@ def hover(opened):
     return seen
 
 
+def arrived(opened):
+    """Wait for the page and its first chart."""
+    opened.wait_for_selector(".sjw-badge:has-text('Preview')", timeout=120_000)
+    opened.wait_for_selector(".sjw-chart canvas", timeout=60_000)
+
+
 @pytest.mark.browser
+@pytest.mark.filterwarnings("default:the page did not come")
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
 def test_nothing_runs_in_the_browser(address):
     address, root = address
     with page(address, saved(root, "evil.ipynb", *CELLS)) as opened:
-        run_all(opened)
-        opened.wait_for_selector(".sjw-badge:has-text('Preview')", timeout=120_000)
-        opened.wait_for_selector(".sjw-chart canvas", timeout=60_000)
+        come(opened, lambda: run_all(opened), lambda: arrived(opened))
         tips = 0
         for upper in ("5 seconds", "9 seconds"):
             bound = ".sjw .widget-inline-hbox:has(.widget-label:text-is('Upper bound')) input:visible"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-import warnings
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from lab import CHROMIUM, chromium, lab, page, run_all, saved
-from playwright.sync_api import TimeoutError as TimedOut
+from lab import CHROMIUM, chromium, come, lab, page, run_all, saved
 
 from workbench.kinds import kinds
 
@@ -77,40 +75,16 @@ def own(jupyter, browser, request):
 
 
 def show_app(opened):
-    """Run the notebook, and wait until the app shows what it does; once more, and told, if a busy machine lost it."""
-    try:
-        come(opened)
-    except TimedOut:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")  # told at the end of the tests, and no error
-            warnings.warn(f"the page did not come, and the cells are run again:\n{there(opened)}", stacklevel=2)
-        come(opened)
+    """Run the notebook, and wait until the app shows what it does."""
+    come(opened, lambda: run_all(opened), lambda: arrived(opened))
     ask_kernel(opened, "pass")  # comes after all that the opening page has sent
     opened.evaluate("() => document.querySelector('.sjw').scrollIntoView()")
 
 
-def come(opened):
-    """Run the notebook, and wait for the page and its first chart."""
-    run_all(opened)
+def arrived(opened):
+    """Wait for the page and its first chart."""
     badge(opened, "Preview (simulated)")
     opened.wait_for_selector(".sjw-chart canvas:visible", timeout=60_000)
-
-
-STACKS = """
-import sys, threading, traceback
-for each in threading.enumerate():
-    print(each.name, *traceback.format_stack(sys._current_frames()[each.ident])[-6:])
-"""
-
-
-def there(opened):
-    """What a notebook and its charts show, and what each thread of its kernel does, for a page that did not come."""
-    cells = """() => [
-        ...[...document.querySelectorAll('.jp-Cell')].map(each => each.innerText.slice(0, 1000)),
-        ...[...document.querySelectorAll('.sjw-chart')].map(each => each.outerHTML.slice(0, 1000)),
-        document.visibilityState,
-    ].join('\\n---\\n')"""
-    return opened.evaluate(cells) + "\n" + ask_kernel(opened, STACKS)
 
 
 @pytest.fixture
@@ -139,10 +113,7 @@ def view(opened, name):
 
 
 def badge(opened, words, timeout=120_000):
-    try:
-        opened.wait_for_selector(f".sjw-badge:has-text('{words}')", timeout=timeout)
-    except TimedOut as late:
-        raise TimedOut(f"{late.message}\n{there(opened)}") from None
+    opened.wait_for_selector(f".sjw-badge:has-text('{words}')", timeout=timeout)
 
 
 def title(opened, words):
@@ -655,8 +626,7 @@ def test_a_second_page_leaves_the_first_alone(jupyter, browser):
         badge(opened, "Preview (simulated)")
         button(opened, "Run on Spark").click()
         badge(opened, "run 1, on Spark in")
-        execute(opened, 2)
-        badge(opened, "Preview (simulated)")
+        come(opened, lambda: execute(opened, 2), lambda: badge(opened, "Preview (simulated)", 60_000))
         first, second = (opened.locator(".sjw").nth(place) for place in range(2))
         assert first.locator(".sjw-badge").inner_text().startswith("run 1, on Spark in")
         assert first.locator(".sjw-chart canvas:visible").count() == 1
