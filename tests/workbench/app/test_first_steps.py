@@ -116,16 +116,19 @@ def test_a_preview_that_takes_long_is_asked_about_with_the_number(page):
     assert "Preview anyway" not in page.buttons()
 
 
-def test_tune_varies_the_trigger_and_a_point_takes_it(page):
+def test_a_point_of_a_tuning_sets_the_delays_and_nothing_else(page):
     page.set({"Scenario": "orders_payments", "Late": 0.2, "Trigger interval": "2 seconds"})
     page.open("Tune")
-    of = page.meant()
+    of, before = page.meant(), page.state()
     table = wb.tune(of.join, of.left, of.right).table
-    assert table["trigger"].nunique() > 1
     assert len(page.drawn["tables"]["settings"]["kept"]) == len(table)
-    place = int((table["trigger"] != "2 seconds").to_numpy().argmax())
+    place = int((table["left.watermark"] != table["left.watermark"][0]).to_numpy().argmax())
     page.pick(place=place)
-    assert page.value("Trigger interval") == table["trigger"][place]
+    for number, side in enumerate(("left", "right")):
+        assert page.field(f"Watermark / {('first', 'second')[number]}").value == table[f"{side}.watermark"][place]
+    changed = [one[0] for one, other in zip(before, page.state(), strict=True) if one != other]
+    assert 1 <= len(changed) <= 2
+    assert page.value("Trigger interval") == "2 seconds"
 
 
 def test_a_key_shows_its_rows_in_state_over_time(page):
