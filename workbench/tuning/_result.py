@@ -224,6 +224,11 @@ class Tuning:
         good = ranked[ranked["kept"] >= keep]
         if good.empty:
             most = self._table["kept"].max()
+            if self._steps is not None:  # then all delays were looked at
+                raise WorkbenchError(
+                    f"no watermark delay keeps {keep:.2%}; the longest keeps {most:.2%}: rows at or before 1970-01-01 "
+                    "are late whatever the delay; correct their event times"
+                )
             raise WorkbenchError(f"no setting keeps {keep:.2%}; the best of these keeps {most:.2%}: try longer delays")
         cheaper = ranked[(ranked["kept"] < keep) & (ranked["state_peak"] < good.iloc[0]["state_peak"])]
         settings = {name: str(good.iloc[0][name]) for name in self.settings}

@@ -80,7 +80,7 @@ def test_the_best_is_the_cheapest_of_every_pair_of_steps(case, keep):
         if tuning._steps.share({"left": one, "right": other}) >= keep
     ]
     if not tuning._steps.minimal(keep, 100):
-        with pytest.raises(wb.WorkbenchError, match="no setting keeps"):
+        with pytest.raises(wb.WorkbenchError, match=r"no watermark delay keeps .* correct their event times"):
             tuning.best(keep)
         return
     best = tuning.best(keep)
@@ -176,6 +176,17 @@ def test_places_that_answer_one_question_give_one_answer():
             named[side] = named[side].with_watermark(shorter)
             fewer = wb.preview(join, *named.values())
             assert (fewer.rows[fewer.rows["side"] == side]["fate"] == "late").sum() > late
+
+
+def test_no_delay_keeps_rows_at_or_before_1970():
+    left = stream([("a", -5, 0), *(("a", 10 * n, n) for n in range(1, 10))], "orders", "0 s")
+    right = stream([("a", -5, 0), *(("a", 10 * n + 1, n) for n in range(1, 10))], "payments", "0 s")
+    tuning = wb.tune(wb.IntervalJoin("0 s", "2 s"), left, right)
+    assert tuning.best(0.9).row["kept"] == 0.9
+    with pytest.raises(
+        wb.WorkbenchError, match=r"^no watermark delay keeps 100.00%; the longest keeps 90.00%: rows at or"
+    ):
+        tuning.best(1.0)
 
 
 def test_what_waits_for_the_end_of_the_input_has_no_wait():
