@@ -20,6 +20,9 @@ from workbench.streams import Stream
 
 __all__ = ["export", "is_whole"]
 
+_LONGEST = 200
+"""Bytes of a folder's name: file systems take 255, and a folder that is being written has a longer one."""
+
 
 def export(
     run: Result,
@@ -122,7 +125,12 @@ def _recorded(run: Result) -> dict[str, Stream]:
     """The streams that have no files of their own, by the names of their folders."""
     names = Names.of(run.left, run.right)
     sides = {names.left.var: run.left, names.right.var: run.right}
-    return {name: stream for name, stream in sides.items() if isinstance(stream.source, Memory)}
+    found = {name: stream for name, stream in sides.items() if isinstance(stream.source, Memory)}
+    for name, stream in found.items():
+        if len(os.fsencode(name)) > _LONGEST:
+            remedy = f"its recording is written to a folder of that name; use {_LONGEST} bytes at most, or data=False"
+            raise wrong("name", stream.name, remedy)
+    return found
 
 
 def _record(streams: dict[str, Stream], folder: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -242,6 +243,16 @@ def test_a_script_reads_as_an_engineers():
     assert '"--orders"' in run.script
     assert "__row" not in run.script
     assert max(map(len, run.script.splitlines())) <= 170
+
+
+def test_a_stream_whose_name_is_too_long_for_a_folder_is_named(tmp_path):
+    sides = generators.generate("orders_payments", events=20, seed=1)
+    long = replace(sides[0], name="o" * 300)
+    run = wb.preview(wb.IntervalJoin("0 s", "5 s"), long, sides[1])
+    with pytest.raises(wb.ArgumentError, match=r"name: got 'ooo.*; its recording is written .* or data=False"):
+        wb.export(run, tmp_path / "join.py")
+    assert list(tmp_path.iterdir()) == []
+    assert wb.export(run, tmp_path / "join.py", data=False).exists()
 
 
 def test_wrong_paths(spark, tmp_path):

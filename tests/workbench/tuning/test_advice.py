@@ -99,6 +99,24 @@ def test_bounds_far_wider_than_the_differences():
     assert kept[1].state_counts().max() < kept[0].state_counts().max()
 
 
+@pytest.mark.parametrize(
+    ("join", "words"),
+    [
+        (wb.IntervalJoin("5 s", "5 s", lower_exclusive=True), "is above 5 s and at or below 5 s"),
+        (wb.IntervalJoin("5 s", "5 s", upper_exclusive=True), "is at or above 5 s and below 5 s"),
+        (wb.IntervalJoin("0 s", "1 us", lower_exclusive=True, upper_exclusive=True), "is above 0 s and below 1 µs"),
+    ],
+)
+def test_bounds_that_nothing_lies_between(join, words):
+    assert words in found(wb.advise(join, *calm()), "no pair can match").problem
+    assert wb.preview(join, *calm()).simulation.outcome.outputs.pairs() == 0
+
+
+def test_bounds_between_which_one_difference_lies():
+    for join in (wb.IntervalJoin("5 s", "5 s"), wb.IntervalJoin("0 s", "1 us", lower_exclusive=True)):
+        assert not [each for each in wb.advise(join, *calm()) if "no pair can match" in each.problem]
+
+
 def test_a_session_gap_below_the_usual_distance():
     rows = [(key, START + 10 * n) for key in "ab" for n in range(20)]
     sides = stream(rows), stream([(key, t + 5) for key, t in rows], "right")

@@ -128,6 +128,7 @@ class Interval(WithoutWindows[IntervalJoin]):
         return [delays(search), bounds(search, search.join)]
 
     def advice(self, join: IntervalJoin, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+        yield from advice.empty(join)
         yield from advice.wide_bounds(join, shared)
 
     def flink_query(self, join: IntervalJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:

@@ -14,7 +14,7 @@ from workbench.kinds._kind import Advised, Micros
 from workbench.literals import Setting
 from workbench.streams import SIDES
 
-__all__ = ["is_wide", "nearly_all", "nearly_all_lie", "wide_bounds"]
+__all__ = ["empty", "is_wide", "nearly_all", "nearly_all_lie", "wide_bounds"]
 
 _SECOND = 1_000_000
 _STEP = 100_000  # bounds are rounded up to tenths of a second
@@ -46,6 +46,19 @@ def nearly_all_lie(count: int, noun: str) -> str:
 def is_wide(bound: int, reach: int) -> bool:
     """Whether a bound is far wider than nearly all pairs are apart."""
     return bound > _FAR * max(reach, _SECOND)
+
+
+def empty(join: IntervalJoin) -> Iterator[Advised]:
+    """No difference of two times lies between the bounds."""
+    width = times.micros(join.upper) - times.micros(join.lower)
+    if width < join.lower_exclusive + join.upper_exclusive:
+        lower, upper = times.short(join.lower), times.short(join.upper)
+        above = "above" if join.lower_exclusive else "at or above"
+        below = "below" if join.upper_exclusive else "at or below"
+        yield (
+            f"no pair can match: no time difference is {above} {lower} and {below} {upper}",
+            "make both bounds inclusive, or the upper one longer",
+        )
 
 
 def wide_bounds(join: IntervalJoin, shared: Any) -> Iterator[Advised]:
