@@ -7,9 +7,11 @@ from datetime import timedelta
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbench import times
 from workbench.kinds import kind_of
+from workbench.literals import SIDES, Side
 from workbench.model import Simulation
 from workbench.runs.causes import nearest_distance
 
@@ -19,10 +21,18 @@ _QUARTER = 900_000_000  # microseconds; time zones are whole quarters of an hour
 _ZONES = (2 * _QUARTER, 56 * _QUARTER)  # the least and the most by which they differ
 _FEW = 3  # rows that miss, below which nothing is told from them
 _MOST = 0.8  # of these rows
+_SOME = 5  # late rows, below which no source is told from them; and rows that a source has on average
 
 
 def in_common(simulation: Simulation) -> Iterator[tuple[str, str]]:
-    """Problems and remedies: event times in another time zone, keys that differ in how they are written only."""
+    """Problems and remedies.
+
+    Event times in another time zone, keys that differ in how they are written only, late rows of one source, rows that
+    come more than once.
+    """
+    for side in SIDES:
+        yield from _of_one_source(simulation, side)
+        yield from _repeated(simulation, side)
     if not simulation.keyed or kind_of(simulation.join).steps(simulation.join):
         return
     yield from _zones(simulation)
@@ -73,6 +83,56 @@ def _spellings(simulation: Simulation) -> Iterator[tuple[str, str]]:
         yield (
             f"{count} from one of {right.name} in case, blanks or leading zeros only, such as {one!r} and {other!r}",
             "write both in one way before the join, as with lower(trim(key))",
+        )
+
+
+def _of_one_source(simulation: Simulation, side: Side) -> Iterator[tuple[str, str]]:
+    """Nearly all late rows have one value in a column, and few of the others: one device, partition or file is late."""
+    stream = simulation.side(side)
+    late = simulation.fates[side]["fate"].to_numpy() == "late"
+    count = int(late.sum())
+    if count < _SOME:
+        return
+    found = []
+    for name in stream.table.column_names:
+        column = stream.table.column(name)
+        if name in (*stream.key, stream.time) or not _names_a_source(column.type):
+            continue
+        codes = pc.dictionary_encode(column.combine_chunks()).indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        if len(np.unique(codes)) > len(codes) / _SOME:
+            continue
+        most = np.bincount(codes[late] + 1).argmax() - 1
+        mine, all_of_it = float((codes[late] == most).mean()), float((codes == most).mean())
+        if most >= 0 and mine >= _MOST and 2 * all_of_it <= mine:
+            place = int(np.flatnonzero(codes == most)[0])
+            found.append((mine - all_of_it, name, column[place].as_py(), int((codes[late] == most).sum()), all_of_it))
+    if found:
+        _, name, value, mine_of_it, all_of_it = max(found, key=lambda each: each[0])
+        yield (
+            f"{mine_of_it:,} of the {count:,} late rows of {stream.name} have {name} {value!r}, and {all_of_it:.0%} of "
+            "all its rows",
+            "look at the clock of that source, and at what holds its rows up, before a watermark delay is made longer "
+            "for all",
+        )
+
+
+def _names_a_source(of: pa.DataType) -> bool:
+    return bool(pa.types.is_string(of) or pa.types.is_large_string(of) or pa.types.is_integer(of))
+
+
+def _repeated(simulation: Simulation, side: Side) -> Iterator[tuple[str, str]]:
+    """Rows that are the same as another in every column, as after a retry: each matches once more."""
+    stream = simulation.side(side)
+    nested = any(pa.types.is_nested(each) for each in stream.table.schema.types)
+    if len(stream.table.column_names) <= len(stream.key) + 1 or nested:  # key and time alone tell no row from another
+        return
+    different = stream.table.group_by(stream.table.column_names).aggregate([]).num_rows
+    again = len(stream) - different
+    if again >= _FEW:
+        yield (
+            f"{again:,} of {len(stream):,} rows of {stream.name} are the same as another in every column, and each of "
+            "them matches once more",
+            "leave them out before the join, with dropDuplicatesWithinWatermark on the columns that tell rows apart",
         )
 
 

@@ -52,7 +52,7 @@ def empty(join: IntervalJoin) -> Iterator[Advised]:
     """No difference of two times lies between the bounds."""
     width = times.micros(join.upper) - times.micros(join.lower)
     if width < join.lower_exclusive + join.upper_exclusive:
-        lower, upper = times.short(join.lower), times.short(join.upper)
+        lower, upper = (times.short(times.exact(each)) for each in (join.lower, join.upper))
         above = "above" if join.lower_exclusive else "at or above"
         below = "below" if join.upper_exclusive else "at or below"
         yield (
