@@ -27,6 +27,10 @@ __all__ = ["load", "save", "write"]
 _KIND = "stream-join-workbench recording"
 _ABOUT = "recording.json"
 _ARRIVALS, _ARRIVED = "{}-arrivals.parquet", "arrived_at"
+_NOT_AS_WRITTEN = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, pa.ArrowException,
+)  # fmt: skip
+"""What reading a file raises of which a value is not what was written."""
 
 
 def save(path: str | os.PathLike[str], left: Stream, right: Stream) -> Path:
@@ -109,7 +113,7 @@ def load(path: str | os.PathLike[str]) -> tuple[Stream, Stream]:
         raise DataError(f"path: {file} does not describe a recording ({error}); save it again") from None
     except WorkbenchError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, pa.ArrowException) as error:
+    except _NOT_AS_WRITTEN as error:
         raise DataError(f"path: {file} does not describe a recording ({error!r}); save it again") from None
     return left, right
 
@@ -134,7 +138,11 @@ def _load(folder: Path, side: Side, about: dict[str, Any]) -> Stream:
             tables.append(pq.read_table(file))
         except (OSError, pa.ArrowException):
             raise DataError(f"path: {file} is missing or no Parquet file; save the recording again") from None
+    if (folder / side / f"batch-{batches:05d}.parquet").exists():
+        raise ValueError(f"batches: {batches}, and there are files of more")
     arrival = np.repeat(np.arange(len(tables)), [table.num_rows for table in tables])
+    if about["rows"] != len(arrival):
+        raise ValueError(f"rows: {about['rows']!r}, and its {batches:,} micro-batches have {len(arrival):,}")
     stream = Stream.from_arrow(
         pa.concat_tables(tables),
         about["name"],

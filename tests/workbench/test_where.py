@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import helpers
@@ -139,10 +140,10 @@ def test_it_is_saved_and_loaded(tmp_path):
 
 def test_a_run_that_was_saved_before_there_were_conditions_is_loaded(tmp_path):
     place = wb.preview(wb.IntervalJoin("0 s", "5 s"), *sides()).save(tmp_path / "run")
-    about = place / "run.json"
-    text = about.read_text()
-    assert '"where": "",' in text
-    about.write_text(text.replace('"where": "",', ""))
+    about = json.loads((place / "run.json").read_text())
+    assert about["join"]["arguments"].pop("where") == ""
+    del about["digest"]  # there was none either
+    (place / "run.json").write_text(json.dumps(about))
     assert wb.load(place).join == wb.IntervalJoin("0 s", "5 s")
 
 

@@ -7,6 +7,7 @@ read: a join is written as the inputs of its kind's form, which are checked as i
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -32,6 +33,10 @@ _KIND = "stream-join-workbench run"
 _VERSION, _WHOLE = 2, 1  # the output of the first has all columns
 _ABOUT, _RECORDING, _OUTPUT = "run.json", "recording", "output.parquet"
 _LONGEST_NAME = 200
+_NOT_AS_WRITTEN = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, pa.ArrowException,
+)  # fmt: skip
+"""What reading a file raises of which a value is not what was written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +88,15 @@ def write(saved: Saved, path: Path) -> Path:
         about["files"] = {
             each.relative_to(staged).as_posix(): safe_files.digest(each) for each in staged.rglob("*") if each.is_file()
         }
+        about["digest"] = _digest(about)
         (staged / _ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     return path
+
+
+def _digest(about: Mapping[str, Any]) -> str:
+    """The checksum of what a file says beside it."""
+    said = {name: value for name, value in about.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def _described(join: Join) -> dict[str, Any]:
@@ -118,12 +130,15 @@ def read(path: Path) -> Saved:
         simulation = _simulation(path, about)
         done = about["execution"]
         execution = None if done is None else _execution(path, done, about["versions"])
-        return Saved(simulation, checked_name(about["name"]), execution)
+        saved = Saved(simulation, checked_name(about["name"]), execution)
+        if about.get("digest", _digest(about)) != _digest(about):  # the first that were written had none
+            raise DataError(f"path: {file} was changed since it was written; save the run again")
+        return saved
     except DataError:
         raise
     except WorkbenchError as error:
         raise DataError(f"path: {file} does not describe a run ({error}); save the run again") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, pa.ArrowException) as error:
+    except _NOT_AS_WRITTEN as error:
         raise DataError(f"path: {file} does not describe a run ({error!r}); save the run again") from None
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import random
 import shutil
 import subprocess
 import sys
@@ -105,6 +107,7 @@ def test_a_difference_from_spark_is_found_in_a_loaded_run(ran, tmp_path):
     place = ran(JOINS[1]).save(tmp_path / "kept")
     about = json.loads((place / "run.json").read_text())
     about["execution"]["progress"][3]["eventTime"]["watermark"] = "2020-01-01T00:00:00.000Z"
+    del about["digest"]  # as a run of the first format
     (place / "run.json").write_text(json.dumps(about))
     assert list(wb.load(place).mismatches["what"]) == ["watermark of each micro-batch"]
 
@@ -248,6 +251,11 @@ DAMAGES = {
         "does not describe a run",
     ),
     "odd policy": (lambda place: spoiled(place, lambda about: about.update(policy=3)), wb.DataError, "policy: got 3"),
+    "another setting": (
+        lambda place: spoiled(place, lambda about: about.update(finish=not about["finish"])),
+        wb.DataError,
+        "was changed since it was written",
+    ),
     "no progress": (
         lambda place: spoiled(place, lambda about: about["execution"].update(progress=[])),
         wb.DataError,
@@ -270,3 +278,74 @@ def test_a_recording_is_no_run(tmp_path):
     generators.save(tmp_path / "recording", stream([("a", 0)]), stream([("a", 0)], "right"))
     with pytest.raises(wb.ArgumentError, match=r"it is a recording: load it with generators\.load"):
         wb.load(tmp_path / "recording")
+
+
+def leaves(value, place=()):
+    """The places of all values within lists and mappings."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    return [place] if inner is None else [each for key, item in inner for each in leaves(item, (*place, key))]
+
+
+ALTERED = (None, -1, 0, 1, 2**70, 1e300, True, "", "x", "99999999999999999999 days", [], [2**70], {}, "9999-12-31")
+
+
+def altered(about, rng):
+    """A file's text with one value, or all of a branch, in place of another."""
+    about = json.loads(json.dumps(about))
+    place = rng.choice(leaves(about))
+    place = place[: rng.randint(1, len(place))]
+    inner = about
+    for key in place[:-1]:
+        inner = inner[key]
+    if rng.random() < 0.2 and isinstance(inner, dict):
+        del inner[place[-1]]
+    else:
+        inner[place[-1]] = rng.choice(ALTERED)
+    return about
+
+
+def but_for_the_digest(text):
+    """What the first format said, which had none."""
+    return {name: value for name, value in json.loads(text).items() if name != "digest"}
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_an_altered_file_is_refused_in_a_sentence_or_answers_as_any_run(tmp_path, part):
+    """Whatever value of ``run.json`` or of a recording's ``recording.json`` is another."""
+    rng = random.Random(part)
+    sides = generators.generate("orders_payments", events=40, batches=4, seed=1)
+    place = wb.preview(JOINS[1], *sides).save(tmp_path / "kept")
+    generators.save(tmp_path / "recording", *sides)
+    for file, read in (
+        (place / "run.json", lambda: wb.load(place)),
+        (
+            tmp_path / "recording" / "recording.json",
+            lambda: wb.preview(JOINS[1], *generators.load(tmp_path / "recording")),
+        ),
+    ):
+        was = file.read_text()
+        for _ in range(25):
+            file.write_text(json.dumps(altered(json.loads(was), rng)))
+            try:
+                run = read()
+            except wb.WorkbenchError as error:
+                assert "\n" not in str(error)
+                continue
+            assert file.name == "recording.json" or but_for_the_digest(file.read_text()) == but_for_the_digest(was)
+            with contextlib.suppress(wb.WorkbenchError):
+                _ = run.rows, run.output, run.why(3).text, run.charts.drawing("timeline")
+        file.write_text(was)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [("batches", 3, "batches: 3, and there are files of more"), ("rows", 39, r"rows: 39, and")],
+)
+def test_a_recording_that_says_another_number_of_rows_or_micro_batches_is_refused(tmp_path, name, value, words):
+    generators.save(tmp_path, *generators.generate("orders_payments", events=40, batches=4, seed=1))
+    file = tmp_path / "recording.json"
+    about = json.loads(file.read_text())
+    about["right"][name] = value
+    file.write_text(json.dumps(about))
+    with pytest.raises(wb.DataError, match=rf"{words}.*save it again"):
+        generators.load(tmp_path)
