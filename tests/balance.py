@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 
 import pytest
 import tiers
-from timing import Durations, calibrate, family, split
+from timing import Durations, calibrate, family, is_page, split
 from xdist.scheduler import LoadScopeScheduling
 
 LARGE = 45.0
@@ -17,9 +17,12 @@ LARGE = 45.0
 def unit(nodeid: str, durations: Durations) -> str:
     """What is run by one process, one test after the other: a file, or a function of a file that takes long.
 
-    A file whose fixtures take most of its time stays whole, since each process makes them anew.
+    A file whose fixtures take most of its time stays whole, since each process makes them anew; so does a page, whose
+    examples follow each other.
     """
     file, test = split(nodeid)
+    if is_page(file):
+        return file
     tests = durations.files.get(file, {})
     calls = sum(phases[1] for phases in tests.values())
     return f"{file}::{family(test)}" if calls > LARGE and durations.setups(file) < calls / 4 else file

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import pytest
-from timing import Durations, family, split
+from timing import Durations, family, is_page, split
 
 PARTS = ("browser", "server", "engine", "slow")
 """Markers of tests that need more than Python and the tests' own Spark session."""
@@ -97,8 +97,7 @@ def choose(
 
 def _with_whole_pages(tests: Sequence[Test], taken: set[str]) -> set[str]:
     """Without the examples of a page or a module of which not all are taken: they follow each other."""
-    files = {split(test.nodeid)[0] for test in tests}
-    pages = {file for file in files if file.endswith(".md") or file.startswith(("workbench/", "generators/"))}
+    pages = {file for file in (split(test.nodeid)[0] for test in tests) if is_page(file)}
     cut = {split(test.nodeid)[0] for test in tests if test.nodeid not in taken} & pages
     return {nodeid for nodeid in taken if split(nodeid)[0] not in cut}
 

@@ -87,6 +87,11 @@ def split(nodeid: str) -> tuple[str, str]:
     return file, test
 
 
+def is_page(file: str) -> bool:
+    """Whether a file's tests are the examples of a page or a module."""
+    return file.endswith(".md") or file.startswith(("workbench/", "generators/"))
+
+
 def family(test: str) -> str:
     """A test's name without its case."""
     return test.partition("[")[0]

@@ -14,7 +14,6 @@ from workbench.literals import SIDES, Policy, Side, other_side
 from workbench.model._outcome import Outcome
 from workbench.model._shared import RowFacts
 from workbench.model._watermarks import Watermarks
-from workbench.windows import Session
 
 __all__ = ["Steps", "row_steps", "steps"]
 
@@ -119,8 +118,8 @@ def steps(join: Join, complete: Outcome, marks: Watermarks, policy: Policy, fact
         query forgot watermarks when it was started again.
     """
     kind = kind_of(join)
-    fixed = kind.operator in (HASH_JOIN, AGGREGATION) and not isinstance(getattr(join, "window", None), Session)
     forgotten = any((marks.newest[side][1:] < marks.newest[side][:-1]).any() for side in SIDES)
+    fixed = kind.operator in (HASH_JOIN, AGGREGATION) and not kind.merging
     if not fixed or forgotten or (not kind.grouped and emission(join).first_only):
         return None
     emitted = complete.outputs.table["emitted"].to_numpy()

@@ -48,6 +48,8 @@ class Tuning:
         watermarks are those of all rows, and counts are scaled to all rows.
     pairs
         How many pairs of these rows there are with nothing dropped as late, under the join that has most of them.
+    steps
+        What each pair of watermark delays keeps; None where only trying tells, or where other settings were varied.
     """
 
     join: Join
@@ -57,7 +59,7 @@ class Tuning:
     _table: pd.DataFrame
     sampled: float = 1.0
     pairs: int = 0
-    _steps: Steps | None = None
+    steps: Steps | None = None
     _cheapest: Callable[[float], dict[str, Any] | None] | None = None
 
     @property
@@ -90,7 +92,7 @@ class Tuning:
 
         return TuningCharts(
             TuningScene(
-                self.join, self.left, self.right, self._table, self.settings, lambda: self._differences, self._steps
+                self.join, self.left, self.right, self._table, self.settings, lambda: self._differences, self.steps
             )
         )
 
@@ -224,7 +226,7 @@ class Tuning:
         good = ranked[ranked["kept"] >= keep]
         if good.empty:
             most = self._table["kept"].max()
-            if self._steps is not None:  # then all delays were looked at
+            if self.steps is not None:  # then all delays were looked at
                 raise WorkbenchError(
                     f"no watermark delay keeps {keep:.2%}; the longest keeps {most:.2%}: rows at or before 1970-01-01 "
                     "are late whatever the delay; correct their event times"

@@ -19,7 +19,7 @@ from workbench.streams import Stream
 from workbench.tuning import _grid
 from workbench.tuning._figures import is_pareto
 from workbench.tuning._result import Tuning
-from workbench.tuning._trials import Trials
+from workbench.tuning.trials import Trials
 
 MOST_SETTINGS = 5_000
 

@@ -16,8 +16,8 @@ from workbench import model, times
 from workbench.kinds import NEVER
 from workbench.literals import SIDES
 from workbench.model import Simulation
-from workbench.tuning import _trials, tuned
-from workbench.tuning._trials import Trials
+from workbench.tuning import trials, tuned
+from workbench.tuning.trials import Trials
 
 FIXED = [
     wb.IntervalJoin("-2 s", "5 s"),
@@ -35,9 +35,9 @@ def text(delay):
     return times.text(timedelta(microseconds=int(delay)))
 
 
-def kept(trials, delays):
+def kept(tried, delays):
     """What a simulation says that two delays keep, and how many rows it holds at most."""
-    row = trials.row({f"{side}.watermark": text(delays[side]) for side in SIDES})
+    row = tried.row({f"{side}.watermark": text(delays[side]) for side in SIDES})
     return row["kept"], row["state_peak"]
 
 
@@ -51,16 +51,16 @@ def around(needs):
 def test_every_step_of_one_side_and_of_both_is_what_a_simulation_keeps(case):
     left, right = case.streams()
     simulation = Simulation(case.join, left, right, policy=case.policy)
-    trials = Trials(simulation, {}, 1)
-    steps = trials.steps()
+    tried = Trials(simulation, {}, 1)
+    steps = tried.steps()
     now = {"left": times.micros(left.watermark), "right": times.micros(right.watermark)}
     for side, other in (SIDES, SIDES[::-1]):
         for delay in around(steps.needed(side, now[other]))[:8]:
             delays = now | {side: delay}
-            assert steps.share(delays) == kept(trials, delays)[0], delays
+            assert steps.share(delays) == kept(tried, delays)[0], delays
     for delay in around(steps.needed_by_both())[:8]:
         delays = {"left": delay, "right": delay}
-        assert steps.share(delays) == kept(trials, delays)[0], delays
+        assert steps.share(delays) == kept(tried, delays)[0], delays
 
 
 @strategies.in_parts(
@@ -69,17 +69,17 @@ def test_every_step_of_one_side_and_of_both_is_what_a_simulation_keeps(case):
 def test_the_best_is_the_cheapest_of_every_pair_of_steps(case, keep):
     left, right = case.streams()
     simulation = Simulation(case.join, left, right, policy=case.policy)
-    tuning, trials = tuned(simulation), Trials(simulation, {}, 1)
+    tuning, tried = tuned(simulation), Trials(simulation, {}, 1)
     if not tuning.pairs:
         return
-    every = [around(tuning._steps.needs[side])[:12] for side in SIDES]
+    every = [around(tuning.steps.needs[side])[:12] for side in SIDES]
     enough = [
-        kept(trials, {"left": one, "right": other})
+        kept(tried, {"left": one, "right": other})
         for one in every[0]
         for other in every[1]
-        if tuning._steps.share({"left": one, "right": other}) >= keep
+        if tuning.steps.share({"left": one, "right": other}) >= keep
     ]
-    if not tuning._steps.minimal(keep, 100):
+    if not tuning.steps.minimal(keep, 100):
         with pytest.raises(wb.WorkbenchError, match=r"no watermark delay keeps .* correct their event times"):
             tuning.best(keep)
         return
@@ -87,7 +87,7 @@ def test_the_best_is_the_cheapest_of_every_pair_of_steps(case, keep):
     assert best.row["kept"] >= keep
     assert best.row["state_peak"] <= min((held for _, held in enough), default=best.row["state_peak"])
     delays = {side: times.micros(times.parse(best.settings[f"{side}.watermark"], "delay")) for side in SIDES}
-    assert (best.row["kept"], best.row["state_peak"]) == kept(trials, delays)
+    assert (best.row["kept"], best.row["state_peak"]) == kept(tried, delays)
 
 
 @pytest.mark.parametrize("policy", ["min", "max"])
@@ -121,7 +121,7 @@ def test_shares_and_least_delays(policy):
 )  # fmt: skip
 def test_where_late_rows_change_what_others_come_to_nothing_is_said_between_the_delays_that_were_tried(join):
     tuning = wb.tune(join, *generators.generate("orders_payments", events=80, late=0.2, seed=5))
-    assert tuning._steps is None
+    assert tuning.steps is None
     drawn = tuning.charts.drawing("delays")
     assert "the delays that were tried" in drawn.subtitle
     assert len(drawn.tables["delays"]) == len(tuning.table[tuning.settings[:2]].drop_duplicates().query(
@@ -134,7 +134,7 @@ def test_the_curve_is_a_simulation_s_at_every_point_and_just_before_it():
     join = wb.IntervalJoin("0 s", "15 s", how="left")
     tuning = wb.tune(join, *sides)
     curve = tuning.charts.drawing("delays").tables["delays"]
-    trials = Trials(Simulation(join, *sides), {}, 1)
+    tried = Trials(Simulation(join, *sides), {}, 1)
     now = {side: times.micros(each.watermark) for side, each in zip(SIDES, sides, strict=True)}
     for side, each in zip(SIDES, sides, strict=True):
         mine = curve[curve["stream"] == each.name].reset_index(drop=True)
@@ -142,14 +142,14 @@ def test_the_curve_is_a_simulation_s_at_every_point_and_just_before_it():
         assert mine["delay"].is_monotonic_increasing
         for place, row in mine.iterrows():
             delay = round(row["delay"] * 1e6)
-            assert kept(trials, now | {side: delay})[0] == pytest.approx(row["kept"])
+            assert kept(tried, now | {side: delay})[0] == pytest.approx(row["kept"])
             if place and delay >= 1000:
-                before = kept(trials, now | {side: delay - 1000})[0]
+                before = kept(tried, now | {side: delay - 1000})[0]
                 assert before == pytest.approx(mine["kept"].iloc[place - 1])
 
 
 def test_where_there_are_very_many_pairs_some_are_tried(monkeypatch):
-    monkeypatch.setattr(_trials, "MOST_MINIMAL", 3)
+    monkeypatch.setattr(trials, "MOST_MINIMAL", 3)
     sides = generators.generate("orders_payments", events=200, late=0.2, seed=5)
     best = wb.tune(wb.IntervalJoin("0 s", "15 s"), *sides).best(0.97)
     assert best.row["kept"] >= 0.97
