@@ -15,6 +15,8 @@ from workbench.tuning._figures import Complete, figures
 from workbench.tuning._grid import MOST_MINIMAL
 from workbench.tuning._sample import Sample, draw
 
+__all__ = ["Trials", "cost"]
+
 
 class Trials:
     """What settings give, of all rows, or of those of some keys where all would take too long.
