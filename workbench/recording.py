@@ -22,12 +22,12 @@ from workbench.literals import SIDES, Side
 from workbench.sources import arrivals
 from workbench.streams import MOST_BATCHES, Stream, check_stream, on_one_clock
 
-__all__ = ["load", "save", "write"]
+__all__ = ["NOT_AS_WRITTEN", "load", "save", "write"]
 
 _KIND = "stream-join-workbench recording"
 _ABOUT = "recording.json"
 _ARRIVALS, _ARRIVED = "{}-arrivals.parquet", "arrived_at"
-_NOT_AS_WRITTEN = (
+NOT_AS_WRITTEN = (
     OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, pa.ArrowException,
 )  # fmt: skip
 """What reading a file raises of which a value is not what was written."""
@@ -113,7 +113,7 @@ def load(path: str | os.PathLike[str]) -> tuple[Stream, Stream]:
         raise DataError(f"path: {file} does not describe a recording ({error}); save it again") from None
     except WorkbenchError:
         raise
-    except _NOT_AS_WRITTEN as error:
+    except NOT_AS_WRITTEN as error:
         raise DataError(f"path: {file} does not describe a recording ({error!r}); save it again") from None
     return left, right
 

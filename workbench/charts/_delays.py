@@ -124,7 +124,7 @@ DELAYS_VIEW = TuningView(
     "Kept by delay",
     "What a longer or shorter watermark delay of one side keeps.",
     """What each watermark delay of a side keeps, all other settings as they are.""",
-    lambda scene: _kept(scene),
+    _kept,
 )
 WAITS_VIEW = TuningView(
     "waits",

@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workbench import recording, safe_files
@@ -33,10 +32,6 @@ _KIND = "stream-join-workbench run"
 _VERSION, _WHOLE = 2, 1  # the output of the first has all columns
 _ABOUT, _RECORDING, _OUTPUT = "run.json", "recording", "output.parquet"
 _LONGEST_NAME = 200
-_NOT_AS_WRITTEN = (
-    OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, pa.ArrowException,
-)  # fmt: skip
-"""What reading a file raises of which a value is not what was written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +133,7 @@ def read(path: Path) -> Saved:
         raise
     except WorkbenchError as error:
         raise DataError(f"path: {file} does not describe a run ({error}); save the run again") from None
-    except _NOT_AS_WRITTEN as error:
+    except recording.NOT_AS_WRITTEN as error:
         raise DataError(f"path: {file} does not describe a run ({error!r}); save the run again") from None
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench import model
 from workbench.joins import Join
 from workbench.kinds import PATTERN, PROCESSOR, kind_of
 from workbench.model import DATA, NOTHING, Micros, Outcome
@@ -18,8 +17,7 @@ from workbench.tuning._sample import Sample
 class Complete:
     """What comes out of a join with nothing dropped as late."""
 
-    def __init__(self, join: Join, sample: Sample) -> None:
-        outcome = model.complete(join, sample.left, sample.right, sample.shared)
+    def __init__(self, join: Join, outcome: Outcome) -> None:
         self.pairs = outcome.outputs.pairs()
         self._chosen = outcome.outputs.first("right") if kind_of(join).choice is not None else None
         self._members = {side: outcome.outputs.counts(side) for side in SIDES}
@@ -134,3 +132,9 @@ def is_pareto(table: pd.DataFrame) -> Micros:
     cost = np.stack([-table["kept"], table["state_peak"], wait]).T
     dominated = [bool(((cost <= each).all(axis=1) & (cost < each).any(axis=1)).any()) for each in cost]
     return ~np.array(dominated)
+
+
+def ranked(table: pd.DataFrame) -> pd.DataFrame:
+    """Settings from the cheapest on: first by the rows that they hold in state, then by how long they make wait."""
+    cost = ["state_peak", "end_wait_99", "wait_99", "kept"]
+    return table.sort_values(cost, ascending=[True, True, True, False])

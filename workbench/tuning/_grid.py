@@ -78,10 +78,9 @@ def automatic(simulation: Simulation, steps: Steps | None, shared: Shared) -> di
         What is known of the assignments.
     """
     join, policy = simulation.join, simulation.policy
-    outcome = simulation.outcome
     grid: dict[Setting, list[str]] = {}
     for side in SIDES:
-        known = steps or model.row_steps(outcome, policy, (side,))
+        known = steps or model.row_steps(simulation.outcome, policy, (side,))
         needed = known.needed(side, 0 if policy == "min" else int(NEVER) - 1)
         needed = needed[needed < NEVER]
         values: Micros | list[int] = np.quantile(needed, _SHARES, method="inverted_cdf") if len(needed) else []

@@ -22,6 +22,7 @@ from workbench.runs.tables import handed_out
 from workbench.streams import Stream
 from workbench.tuning import _caveats as caveats
 from workbench.tuning._differences import bounds, differences
+from workbench.tuning._figures import ranked
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 BYTES_ERROR = 0.4
 """How far predicted bytes of state may be from what Spark's in-memory state store says, as a share of that."""
-
-_COST, _CHEAP = ["state_peak", "end_wait_99", "wait_99", "kept"], [True, True, True, False]
-"""What makes a setting dear, and which way each is better."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,18 +210,15 @@ class Tuning:
         """
         if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 <= keep <= 1:
             raise wrong("keep", keep, "use a share from 0 to 1, such as 0.999")
-        ranked = self._table.sort_values(_COST, ascending=_CHEAP)
         if not self.pairs:
             raise WorkbenchError(
                 f"no row of {self.left.name} meets one of {self.right.name} in this join, whatever the delays: there "
                 "is nothing to choose on; check that the keys match, widen bounds or windows, or record for longer"
             )
         cheapest = None if self._cheapest is None else self._cheapest(keep)
-        if cheapest is not None:
-            one = pd.DataFrame([{**cheapest, "pareto": True, "now": False}])
-            ranked = pd.concat([one, ranked], ignore_index=True)
-            ranked = ranked.sort_values(_COST, ascending=_CHEAP, kind="stable")
-        good = ranked[ranked["kept"] >= keep]
+        one = [] if cheapest is None else [pd.DataFrame([{**cheapest, "pareto": True, "now": False}])]
+        ordered = ranked(pd.concat([*one, self._table], ignore_index=True))
+        good = ordered[ordered["kept"] >= keep]
         if good.empty:
             most = self._table["kept"].max()
             if self.steps is not None:  # then all delays were looked at
@@ -232,7 +227,7 @@ class Tuning:
                     "are late whatever the delay; correct their event times"
                 )
             raise WorkbenchError(f"no setting keeps {keep:.2%}; the best of these keeps {most:.2%}: try longer delays")
-        cheaper = ranked[(ranked["kept"] < keep) & (ranked["state_peak"] < good.iloc[0]["state_peak"])]
+        cheaper = ordered[(ordered["kept"] < keep) & (ordered["state_peak"] < good.iloc[0]["state_peak"])]
         settings = {name: str(good.iloc[0][name]) for name in self.settings}
         join, left, right, policy = fixes.apply_all(settings, self.join, self.left, self.right, self.policy)
         streams: dict[Side, Stream] = {"left": left, "right": right}

@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+import pandas as pd
+
 from workbench import fixes, model, spark_versions, times
 from workbench.joins import Join
-from workbench.literals import DELAYS, Setting, Side
-from workbench.model import Simulation, Steps, key_codes
+from workbench.literals import DELAYS, Policy, Setting, Side
+from workbench.model import Outcome, Simulation, Steps, Watermarks, key_codes
 from workbench.streams import Stream
-from workbench.tuning._figures import Complete, figures
+from workbench.tuning._figures import Complete, figures, ranked
 from workbench.tuning._grid import MOST_MINIMAL
 from workbench.tuning._sample import Sample, draw
 
-__all__ = ["Trials", "cost"]
+__all__ = ["Trials"]
 
 
 class Trials:
@@ -74,33 +76,34 @@ class Trials:
         others: dict[Setting, str] = {name: value for name, value in setting.items() if name != "trigger"}
         join, left, right, policy = fixes.apply_all(others, simulation.join, *self._cuts[trigger], simulation.policy)
         complete = self._complete_of(join, left, right, trigger)
-        # the watermark follows all rows, whichever are looked at
-        if simulation.logged is None:
-            marks = model.watermarks(join, left, right, self._keys, True, policy)
-        else:
-            marks = simulation.logged.watermarks(join, left, right, self._keys, finish=True, policy=policy)
+        marks = self._marks(join, left, right, policy)
         outcome = model.replay(join, marks, sample.shared, self._spark)
         tried: dict[str, Any] = dict(setting.items())
         return tried | figures(join, outcome, complete, sample)
 
+    def _marks(self, join: Join, left: Stream, right: Stream, policy: Policy) -> Watermarks:
+        """The watermarks, which follow all rows, whichever are looked at."""
+        logged = self._simulation.logged
+        if logged is None:
+            return model.watermarks(join, left, right, self._keys, True, policy)
+        return logged.watermarks(join, left, right, self._keys, finish=True, policy=policy)
+
     def _complete_of(self, join: Join, left: Stream, right: Stream, trigger: str | None) -> Complete:
         whole = fixes.apply_all(dict(self._widest), join, left, right, self._simulation.policy)[0]
         if (whole, trigger) not in self._complete:
-            self._complete[whole, trigger] = Complete(whole, self._samples[trigger])
+            self._complete[whole, trigger] = Complete(whole, _completed(whole, self._samples[trigger]))
         return self._complete[whole, trigger]
 
     def steps(self) -> Steps | None:
         """What each pair of delays keeps, all else as it is; None where that is not known but by trying."""
         simulation, sample = self._simulation, self.of({})
-        join, left, right = simulation.join, simulation.left, simulation.right
-        self._complete_of(join, left, right, None)
+        join, policy = simulation.join, simulation.policy
+        outcome = _completed(join, sample)
+        self._complete[join, None] = Complete(join, outcome)
         if simulation.logged is not None and simulation.logged.first:
             return None  # watermarks that are not of these rows
-        marks = model.watermarks(join, left, right, self._keys, True, simulation.policy)
-        if simulation.logged is not None:
-            marks = simulation.logged.watermarks(join, left, right, self._keys, finish=True, policy=simulation.policy)
-        complete = model.complete(join, sample.left, sample.right, sample.shared)
-        return model.steps(join, complete, marks, simulation.policy, sample.shared.rows)
+        marks = self._marks(join, simulation.left, simulation.right, policy)
+        return model.steps(join, outcome, marks, policy, sample.shared.rows)
 
     def cheapest(self, steps: Steps, keep: float) -> dict[str, Any] | None:
         """The row of the delays that hold the fewest rows in state of all that keep a share; None: no delays keep it.
@@ -108,12 +111,12 @@ class Trials:
         A longer delay of either side holds no fewer, so only the pairs need be tried of which neither can be shorter.
         """
         tried = [self.row(_texts(each)) for each in steps.minimal(keep, MOST_MINIMAL)]
-        return min(tried, key=cost, default=None)
+        return ranked(pd.DataFrame(tried)).iloc[0].to_dict() if tried else None
 
 
-def cost(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What makes a setting dear: first the rows that it holds in state, then how long it makes wait."""
-    return row["state_peak"], row["end_wait_99"], row["wait_99"], -row["kept"]
+def _completed(join: Join, sample: Sample) -> Outcome:
+    """What comes out of the rows that are looked at with nothing late."""
+    return model.complete(join, sample.left, sample.right, sample.shared)
 
 
 def _texts(delays: Mapping[Side, int]) -> dict[Setting, str]:
