@@ -124,7 +124,8 @@ def describe(joined: DataFrame) -> Description:
     joined
         A streaming DataFrame in which two streams are joined. Of several joins the last is described. Of a session of
         Spark Connect it is what the DataFrame's ``explain`` prints that is read, which has strings without quotes;
-        `Description.where` is then near to SQL only, and no note says how long Spark keeps rows.
+        `Description.where` is then near to SQL only, no note says how long Spark keeps rows, and of a semi join the
+        types of the right side's columns are not known where the condition compares them without a cast.
 
     Returns
     -------
