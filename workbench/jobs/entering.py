@@ -176,12 +176,13 @@ def entered(
     QueryError
         If Spark fails to read them.
     """
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
     steps = replay.Steps()
     try:
         table = _entered(spark, known, place, sources, choice, inner, clock, steps)
-    except replay.NotReplayable:
-        raise
-    except Exception:  # noqa: BLE001 - an operator above the filter may fail on what it takes out, with any error
+    except (QueryError, PySparkException, Py4JJavaError):  # an operator above a filter may fail on what that takes out
         steps = replay.Steps()
         table = _entered(spark, known, place, sources, choice, inner, clock, None)
     came, untimed, beyond = _by_time(table, columns(known, place).time)

@@ -36,6 +36,9 @@ TIME = "__time"
 """The column with the event time of a row, as it was where its watermark is set."""
 LEFT_AT = "__left_at"
 """The column with the number of the step (`Steps`) that takes a row out; null of one that goes on."""
+_TAKES_OUT = frozenset({"INNER", "CROSS", "LEFT SEMI", "LEFT ANTI"})
+"""The joins of a stream with a table that do not give each row of the stream on."""
+_EXPLODES = frozenset({"Explode", "PosExplode", "Inline"})
 _CLOCKS = {"timestamp": "__now", "date": "__today", "timestamp_ntz": "__local_now"}
 """By type the column with the time of a row's micro-batch, which is what a query gets that asks its clock."""
 _CARRIED = (BATCH, PLACE, TIME, LEFT_AT, *_CLOCKS.values())
@@ -168,6 +171,10 @@ class _Plans:
             return self._marked(children[0], passes, f"the filter {node.java.condition().sql()}")
         if node.kind == "Deduplicate" and self.steps is not None:
             return self._first_of_each(node, children[0])
+        if node.kind == "Join" and self.steps is not None:
+            return self._joined_with_a_table(node, children)
+        if node.kind == "Generate" and self.steps is not None:
+            return self._exploded(node, children[0])
         if node.kind == "Expand":
             carried = self._carried(children[0])
             lists = [self._with(each, carried) for each in listed(node.java.projections())]
@@ -257,6 +264,52 @@ class _Plans:
         columns = ", ".join(str(each.name()) for each in listed(node.java.keys()))
         return self._marked(made, passes, f"dropDuplicates, as a row with the same {columns} came before it")
 
+    def _joined_with_a_table(self, node: Node, children: list[Any]) -> Any:
+        """A join of a stream with a table: a row of the stream without one of the table's is given on, and marked."""
+        streaming = [bool(child.java.isStreaming()) for child in node.children]
+        kind = str(node.java.joinType().sql())
+        if all(streaming) or kind not in _TAKES_OUT:
+            return self._in_order(node, node.java.withNewChildren(self._seq(children)))
+        catalyst = self.spark._jvm.org.apache.spark.sql.catalyst
+        true = named(self.spark._jvm, catalyst.expressions.Literal.TrueLiteral(), _PASSES)
+        condition = self._timed_by(node.java.condition(), self._carried(children[streaming.index(True)]))
+        if kind in ("LEFT SEMI", "LEFT ANTI"):
+            there, plans = true.toAttribute(), children
+            how = catalyst.plans.ExistenceJoin(there)
+            passes = catalyst.expressions.Not(there) if kind == "LEFT ANTI" else there
+        else:
+            table = streaming.index(False)
+            plans = list(children)
+            plans[table] = self._logical.Project(self._seq([*listed(children[table].output()), true]), children[table])
+            how = getattr(getattr(catalyst.plans, "LeftOuter$" if table else "RightOuter$"), "MODULE$")
+            passes = catalyst.expressions.IsNotNull(true.toAttribute())
+        made = self._logical.Join(*plans, how, condition, node.java.hint())
+        kept = self._logical.Project(self._seq([*self._wanted(node, made), *self._carried(made)]), made)
+        whether = named(self.spark._jvm, passes, _PASSES)
+        marked = self._logical.Project(self._seq([*listed(kept.output()), whether]), made)
+        table_name = _table_of(node.children[streaming.index(False)])
+        which = "a row" if kind == "LEFT ANTI" else "no row"
+        words = f"the {kind.lower()} join with {table_name} ({which} of which fits)"
+        return self._marked(kept, frame(self.spark, marked), words)
+
+    def _exploded(self, node: Node, made: Any) -> Any:
+        """``explode``: a row without elements is given on, and marked; a marked one is given on once."""
+        generator, expressions_ = node.java.generator(), self.spark._jvm.org.apache.spark.sql.catalyst.expressions
+        if str(generator.getClass().getSimpleName()) not in _EXPLODES:
+            return self._in_order(node, node.java.withNewChildren(self._seq([made])))
+        values = self._timed_by(listed(generator.children())[0], self._carried(made))
+        literal = getattr(getattr(expressions_, "Literal$"), "MODULE$")
+        if not node.java.outer():
+            some = expressions_.GreaterThan(expressions_.Size(values, False), literal.apply(0))
+            words = f"the explode of {values.sql()} (null or without an element)"
+            made = self._marked(made, frame(self.spark, self._kept(made, some)), words)
+        left_at = next(each for each in self._carried(made) if each.name() == LEFT_AT)
+        none = literal.create(None, values.dataType())
+        once = generator.withNewChildren(self._seq([expressions_.If(expressions_.IsNull(left_at), values, none)]))
+        output = node.java.generatorOutput()
+        plan = self._logical.Generate(once, self._seq([]), True, node.java.qualifier(), output, made)
+        return self._in_order(node, plan)
+
     def _timed_by(self, expression: Any, carried: list[Any]) -> Any:
         """An expression whose ``current_timestamp()`` and the like are the time of the row's micro-batch."""
         if self.clock is None:
@@ -284,6 +337,14 @@ class _Plans:
 
     def _seq(self, values: list[Any]) -> Any:
         return seq(self.spark._jvm, values)
+
+
+def _table_of(plan: Node) -> str:
+    """What a table is called: its alias, or its columns."""
+    alias_ = next((node for node in plan.walk() if node.kind == "SubqueryAlias"), None)
+    if alias_ is not None:
+        return f"the table {alias_.java.alias()}"
+    return f"the table of {', '.join(str(each.name()) for each in listed(plan.java.output()))}"
 
 
 def alias(java: Any, column: Any, other: Any) -> Any:

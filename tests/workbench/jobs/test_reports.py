@@ -235,6 +235,61 @@ def duplicates_are_followed(desk):
 
 
 @report
+def rows_that_a_table_beside_the_stream_takes_out_are_told(desk):
+    desk.each(
+        [[("a", "10:00:00", "oa"), ("b", "10:00:01", "ob")], [("z", "10:10:00", "oz")]],
+        [[("a", "10:00:05", "pa"), ("b", "10:00:06", "pb")], [("z", "10:10:00", "pz")]],
+    )
+    shops = desk.spark.createDataFrame([("a", "north"), ("z", "south"), ("z", "again")], "shop string, region string")
+    closed = desk.spark.createDataFrame([("a",)], "id string")
+    within = F.expr(WITHIN.format("15 SECONDS"))
+    kinds = {
+        "inner": lambda orders: orders.join(shops, orders.id == shops.shop),
+        "the other way round": lambda orders: shops.join(orders, orders.id == shops.shop),
+        "right": lambda orders: shops.join(orders, orders.id == shops.shop, "right"),
+        "left": lambda orders: orders.join(shops, orders.id == shops.shop, "left"),
+        "using": lambda orders: orders.join(shops.withColumnRenamed("shop", "id"), "id"),
+        "semi": lambda orders: orders.join(shops, orders.id == shops.shop, "left_semi"),
+        "anti": lambda orders: orders.join(closed, ["id"], "left_anti"),
+        "after a filter": lambda orders: orders.where("id <> 'b'").join(shops, orders.id == shops.shop),
+        "an empty table": lambda orders: orders.crossJoin(shops.where("region = 'east'")),
+    }
+    for name, below in kinds.items():
+        orders = below(desk.read("orders")).alias("orders")
+        job = desk.opened(orders.join(desk.read("payments"), within, "full"))
+        gone = {"anti": {"oa"}, "an empty table": {"oa", "ob", "oz"}}.get(name, {"ob"})
+        gone = set() if name in ("left", "right") else gone
+        told = {row for row, why in zip(job.rows.row, job.rows.reason, strict=True) if "takes it out" in why}
+        assert told == gone, name
+        words = "the filter" if name == "after a filter" else "the " if gone else ""
+        assert all(reason(job, row).startswith(words) for row in gone), name
+        times = {"inner": 2, "the other way round": 2, "right": 2, "left": 2, "using": 2}.get(name, 1)
+        assert sum(row == "oz" for row in job.rows.row) == (2 if name == "after a filter" else times), name
+        assert len(job.rows[job.rows.row == "ob"]) == 1, name
+
+
+@report
+def rows_without_elements_to_explode_are_told(desk):
+    lists = {"oa": ["x", "y"], "ob": [], "oc": None, "od": ["x"]}
+    rows = [
+        {"id": row[1], "at": "2026-01-01T10:00:00Z", "row": row, "items": items, "amount": 1 + (row != "od")}
+        for row, items in lists.items()
+    ]
+    desk.arrive(0, orders=rows)
+    desk.arrive(0, payments=[(key, "10:00:05", f"p{key}") for key in "abcd"])
+    for function, kept in ((F.explode, False), (F.posexplode, False), (F.explode_outer, True)):
+        orders = desk.read("orders", None, f"{SCHEMA}, items array<string>, amount int").where("amount > 1")
+        orders = orders.select("id", "at", "row", function("items")).withWatermark("at", "10 seconds").alias("orders")
+        job = desk.opened(orders.join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")), "full"))
+        told = {row: why for row, why in zip(job.rows.row, job.rows.reason, strict=True) if "takes it out" in why}
+        assert set(told) == ({"od"} if kept else {"ob", "oc", "od"})
+        assert told["od"].startswith("the filter")
+        assert list(job.rows.row).count("oa") == 2
+        assert list(job.rows.row).count("od") == 1
+        assert fates(job)["oa"] == "matched"
+
+
+@report
 def a_row_without_a_time_is_told(desk):
     rows = [[("a", "10:00:00"), ("b", "10:00:00.211")], [("z", "10:10:00")], [("y", "10:20:00")]]
     for number, each in enumerate(rows):
