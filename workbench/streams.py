@@ -35,6 +35,7 @@ __all__ = [
     "batches_with_rows",
     "check_stream",
     "chosen",
+    "has_rows",
     "moving",
     "on_one_clock",
     "pair_types",
@@ -687,6 +688,15 @@ def batches_with_rows(stream: Stream) -> np.ndarray[Any, Any]:
     import numpy as np
 
     return stream.arrival if stream.newest is None else np.flatnonzero(stream.newest > NOTHING)
+
+
+def has_rows(stream: Stream, count: int) -> np.ndarray[Any, Any]:
+    """Of each of so many micro-batches whether rows of a stream came in it; those that are not listed included."""
+    import numpy as np
+
+    found = np.zeros(count, dtype=bool)
+    found[batches_with_rows(stream)] = True
+    return found
 
 
 def some_rows(stream: Stream, rows: np.ndarray[Any, Any]) -> Stream:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import ipywidgets as widgets
 
 from workbench.app._form import show
 from workbench.app.html import HTML, html
 from workbench.charts import Drawing, tuning_views
-from workbench.errors import ArgumentError, WorkbenchError
+from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.literals import Setting
 from workbench.runs.labels import Labels
 from workbench.runs.result import Result
-from workbench.tuning import Advice, Tuning, advised, tuned
+from workbench.tuning import Advice, Best, Tuning, advised, tuned
 
 MOST_ROWS = 200_000
 """Rows of both sides up to which the page tunes by itself."""
+
+
+_ASKED = {
+    "keep": (
+        "99.9",
+        "Keep at least, %",
+        "The share of the complete result to keep; empty: as much as can be.",
+    ),
+    "rows": ("", "Rows in state, at most", "How many rows may be in state at once; empty: any number."),
+    "time": ("", "Time in state, at most", "For how long a row may be in state, such as 60 s; empty: any time."),
+}
+"""What the tab asks: by name the value, the words, and the tooltip of each field."""
 
 
 class TunePanel:
@@ -39,7 +51,8 @@ class TunePanel:
         self._apply = apply
         self._of: Result | None = None
         self._tuning: Tuning | None = None
-        self._best = ""
+        self._refused = ""
+        self._named: Callable[[Setting, str], str] = "{} = {}".format
         self._known = {view.tab: view.name for view in tuning_views()}
         self._views = widgets.ToggleButtons(
             options=list(self._known),
@@ -50,7 +63,16 @@ class TunePanel:
         self.text.add_class("sjw-tuned")
         self._views.observe(lambda _: changed(), "value")
         self.advice = widgets.VBox()
-        self.widget = widgets.VBox([self.advice, self._views, self.text])
+        self._asked = {
+            name: widgets.Text(value, description=words, placeholder="any", tooltip=tip, continuous_update=False)
+            for name, (value, words, tip) in _ASKED.items()
+        }
+        for field in self._asked.values():
+            field.layout, field.style.description_width = widgets.Layout(width="auto"), "auto"
+            field.observe(lambda _: self._answer(), "value")
+        row = widgets.HBox(list(self._asked.values()), layout=widgets.Layout(flex_flow="row wrap"))
+        self.question = row
+        self.widget = widgets.VBox([self.advice, self._views, row, self.text])
 
     @property
     def view(self) -> str:
@@ -71,18 +93,28 @@ class TunePanel:
             try:
                 tuning = tuned(run.simulation)
             except ArgumentError as error:  # nothing of this join can be tuned
-                self._best = error.remedy
-            else:
-                self._best = _best(tuning, named)
-            self._of, self._tuning = run, tuning
+                self._refused = error.remedy
+            self._of, self._tuning, self._named = run, tuning, named
             self.advice.children = advice
-        self.text.value = self._best
-        show(self._views, self._tuning is not None)
+        self._answer()
+        for part in (self._views, self.question):
+            show(part, self._tuning is not None)
         return None if self._tuning is None else self._tuning.charts.drawing(self.view)
 
     def of(self, run: Result) -> Tuning | None:
         """The tuning of a run, if there was one."""
         return self._tuning if self._of is run else None
+
+    def _answer(self) -> None:
+        """Say which setting does what is asked for."""
+        if self._tuning is None:
+            self.text.value = self._refused
+            return
+        asked = {name: field.value.strip() for name, field in self._asked.items()}
+        try:
+            self.text.value = html("<b>{}</b>: {}", _question(asked), _best(self._tuning, asked).text(self._named))
+        except WorkbenchError as error:
+            self.text.value = html("{}", error)
 
     def _line(self, one: Advice, named: Callable[[Setting, str], str]) -> widgets.HBox:
         """An advice, with a button that takes it."""
@@ -104,9 +136,27 @@ class TunePanel:
         return {str(name): str(row[name]) for name in self._tuning.settings}
 
 
-def _best(tuning: Tuning, named: Callable[[Setting, str], str]) -> str:
-    """What is recommended, the settings in the words of the page."""
+def _best(tuning: Tuning, asked: Mapping[str, str]) -> Best:
+    """The setting that is recommended.
+
+    Raises
+    ------
+    WorkbenchError
+        If what is asked for cannot be read, or no setting does it.
+    """
+    keep, rows = asked["keep"].removesuffix("%"), asked["rows"].replace(",", "").replace("_", "")
     try:
-        return html("<b>To keep 99.9 %</b>: {}", tuning.best(0.999).text(named))
-    except WorkbenchError as error:
-        return str(error)
+        share = float(keep) / 100 if keep else None
+    except ValueError:
+        raise wrong("keep", asked["keep"], "write a share in percent, such as 99.9, or nothing") from None
+    if rows and not rows.isdecimal():
+        raise wrong("rows in state", asked["rows"], "write a number of rows, such as 10000, or nothing")
+    return tuning.best(share, most_rows=int(rows) if rows else None, most_time=asked["time"] or None)
+
+
+def _question(asked: Mapping[str, str]) -> str:
+    """What is asked for, in words."""
+    kept = f"To keep {asked['keep'].removesuffix('%')} %" if asked["keep"] else "To keep as much as can be"
+    rows = f"with at most {asked['rows']} rows in state" if asked["rows"] else ""
+    time = f"each for at most {asked['time']} in state" if asked["time"] else ""
+    return " ".join(filter(None, (kept, ", ".join(filter(None, (rows, time))))))

@@ -18,6 +18,8 @@ from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.health import Crossed, Health, Limits, crossed, figures
 from workbench.jobs.opening import open_job
+from workbench.literals import SIDES
+from workbench.runs.labels import setting_value
 from workbench.sources.choice import checked
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ def check(given: argparse.Namespace) -> int:
             raise wrong("max_skew", given.max_skew, "leave it out, or --sample: a sample of the keys does not tell it")
         with process.with_modules_of_the_folder():
             join = None if given.join is None else _number(given.join)
-            health = _health(given.job, given.checkpoint, sample, join)
+            health = _health(given.job, given.checkpoint, sample, join, limits)
     except ArgumentError as error:
         option = _OPTIONS.get(error.argument)
         return _failed(f"{option}: {error.remedy}" if option else str(error))
@@ -118,13 +120,13 @@ def _number(given: str) -> Any:
     return given
 
 
-def _health(job: str, checkpoint: str, sample: Any, join: Any) -> Health:
+def _health(job: str, checkpoint: str, sample: Any, join: Any, limits: Limits) -> Health:
     build = _function(job)
     if not _is_there():
         checked(None, sample)
         _check_folder(checkpoint)
     with _session() as spark:
-        return figures(open_job(_joined(build, job, spark), checkpoint, sample=sample, join=join))
+        return figures(open_job(_joined(build, job, spark), checkpoint, sample=sample, join=join), limits)
 
 
 def _check_folder(checkpoint: str) -> None:
@@ -216,6 +218,9 @@ def as_json(health: Health, found: tuple[Crossed, ...]) -> str:
     for name, figure in dataclasses.asdict(health).items():
         if name in ("wait", "watermark_lag"):
             named[f"{name}_seconds"] = None if figure is None else figure.total_seconds()
+        elif name in SIDES:
+            delay = figure.pop("needed_delay")
+            named[name] = figure | {"needed_delay_seconds": None if delay is None else delay.total_seconds()}
         else:
             named[name] = figure
     limits = [dataclasses.asdict(each) | {"above": each.above, "limit": _OPTIONS[each.limit]} for each in found]
@@ -237,6 +242,11 @@ def _lines(health: Health, found: tuple[Crossed, ...]) -> Iterator[tuple[str, st
         known = each.rows is not None
         words = f"{each.late_rows:,} of {each.rows:,} ({_share(each.late_share)})" if known else "not known"
         yield f"late rows of {each.name}", words
+        if each.needed_delay is not None:
+            of = "both streams" if each.delay_on_both else each.name
+            late = f"with which at most {_share(health.allowed_late_share)} of its rows are late"
+            delay = setting_value("left.watermark", each.needed_delay)
+            yield f"delay that {each.name} needs", f"{delay} on {of}, {late}"
     yield "longest wait of rows without partner", _span(health.wait, "none, or not known")
     yield "watermark behind the newest event time", _span(health.watermark_lag, "there is no watermark yet")
     yield "rows in state", "not known" if health.state_rows is None else f"{health.state_rows:,}"

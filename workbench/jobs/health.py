@@ -18,11 +18,15 @@ from workbench.literals import SIDES, Side, other_side
 from workbench.model import NOTHING, Micros, Shared
 from workbench.runs.labels import key_words
 from workbench.sources.choice import newest_times
+from workbench.streams import batches_with_rows
 from workbench.times import MICROSECOND
 from workbench.tuning import spark_faults
+from workbench.tuning.delays import needed_delay
 
 __all__ = ["Crossed", "Health", "KnownFault", "Limits", "SideHealth", "crossed", "figures"]
 
+_ALLOWED = 0.001
+"""The share of late rows up to which no delay is named, where nobody says which is allowed."""
 _LONG_IDLE = 3  # micro-batches without rows from which on a side is idle for a fault of Spark's
 
 
@@ -37,10 +41,15 @@ class SideHealth:
     rows
         How many rows came. None: they cannot be read any more.
     late_rows, late_share
-        How many of them were dropped as late, and which share of `rows` that is. None: not known.
+        How many of them were late for all of their windows, and which share of `rows` that is. None: not known.
     frequent_key, frequent_key_share
         The key that most rows have, as text, and its share of the rows whose key is not null. The share is None where
         the key was not understood, or only some keys were read.
+    needed_delay
+        The least watermark delay of this side with which no more of its rows are late than
+        `Health.allowed_late_share`. None: no more are, or no delay does.
+    delay_on_both
+        Whether the other side needs that delay, too.
     """
 
     name: str
@@ -49,6 +58,8 @@ class SideHealth:
     late_share: float | None
     frequent_key: str | None
     frequent_key_share: float | None
+    needed_delay: timedelta | None = None
+    delay_on_both: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,6 +95,8 @@ class Health:
         The version of Spark that reads the checkpoint, which `faults` are of.
     first_micro_batch, last_micro_batch
         Spark's numbers of the first and the last one that has ended and is kept.
+    allowed_late_share
+        Which share of a side's rows may be late, by `Limits`, or one in a thousand.
     left, right
         The sides. Rows that were in state before the second micro-batch that is kept, where earlier ones are not, are
         not counted.
@@ -116,6 +129,7 @@ class Health:
     spark_version: str
     first_micro_batch: int
     last_micro_batch: int
+    allowed_late_share: float
     left: SideHealth
     right: SideHealth
     wait: timedelta | None
@@ -133,19 +147,22 @@ class Health:
         return self.left if name == "left" else self.right
 
 
-def figures(job: Job) -> Health:
+def figures(job: Job, limits: Limits | None = None) -> Health:
     """The figures of a job.
 
     Parameters
     ----------
     job
         What `workbench.open_job` gave.
+    limits
+        What the figures may be at most, by which the delays are that they would take.
 
     Raises
     ------
     TooLargeError
         If there are more pairs or windows than are computed.
     """
+    allowed = _ALLOWED if limits is None or limits.max_late_share is None else limits.max_late_share
     idle_side, idle = _idle(job)
     state, words = _state_rows(job)
     numbers = [each.number for each in job.checkpoint.batches]
@@ -155,8 +172,9 @@ def figures(job: Job) -> Health:
         spark_version=job.simulation.spark_version,
         first_micro_batch=numbers[0],
         last_micro_batch=numbers[-1],
-        left=_side(job, "left"),
-        right=_side(job, "right"),
+        allowed_late_share=allowed,
+        left=_side(job, "left", allowed),
+        right=_side(job, "right", allowed),
         wait=_wait(job),
         watermark_lag=_watermark_lag(job),
         state_rows=state,
@@ -179,16 +197,21 @@ def _is_read(job: Job, side: Side) -> bool:
     return job.side(side).newest is not None or bool(_came(job, side).any())
 
 
-def _side(job: Job, side: Side) -> SideHealth:
+def _side(job: Job, side: Side, allowed: float) -> SideHealth:
     stream, came = job.side(side), _came(job, side)
     if not _is_read(job, side):
         return SideHealth(stream.name, None, None, None, None, None)
-    assignments = job.outcome.assignments[side]
+    last = job.outcome.assignments[side].drop_duplicates("row", keep="last")  # a row is late if it is for all windows
     late = np.zeros(len(stream), dtype=bool)
-    late[assignments["row"].to_numpy()[assignments["late"].to_numpy()]] = True
+    late[last["row"].to_numpy()[last["late"].to_numpy()]] = True
     rows, late_rows = int(came.sum()), int((late & came).sum())
     key, share = _frequent_key(job, side, came)
-    return SideHealth(stream.name, rows, late_rows, late_rows / rows if rows else 0.0, key, share)
+    late_share = late_rows / rows if rows else 0.0
+    needed = None
+    if late_share > allowed:
+        needed = needed_delay(job.outcome, {"left": job.left, "right": job.right}, job.policy, side, 1 - allowed)
+    delay, both = (None, False) if needed is None else (needed.delay, needed.both)
+    return SideHealth(stream.name, rows, late_rows, late_share, key, share, delay, both)
 
 
 def _frequent_key(job: Job, side: Side, came: Any) -> tuple[str | None, float | None]:
@@ -255,22 +278,13 @@ def _growth(state: list[int]) -> float | None:
 def _idle(job: Job) -> tuple[Side | None, int | None]:
     if not all(_is_read(job, side) for side in SIDES):
         return None, None
-    has_rows = {side: _has_rows(job, side) for side in SIDES}
+    came = {side: np.unique(batches_with_rows(job.side(side))) for side in SIDES}
     for side in SIDES:
-        own = np.flatnonzero(has_rows[side])
-        others = np.flatnonzero(has_rows[other_side(side)])
+        own, others = came[side], came[other_side(side)]
         idle = int((others > (own[-1] if len(own) else -1)).sum())
         if idle:
             return side, idle
     return None, 0
-
-
-def _has_rows(job: Job, side: Side) -> Any:
-    """In which micro-batches a side had rows, of any key."""
-    stream, count = job.side(side), len(job.checkpoint.batches)
-    if stream.newest is not None:
-        return stream.newest > NOTHING
-    return np.bincount(stream.arrival, minlength=count) > 0
 
 
 def _faults(job: Job, idle: Side | None) -> tuple[KnownFault, ...]:

@@ -17,9 +17,10 @@ from workbench.literals import DELAYS, Policy, Setting, Side, other_side
 from workbench.model import Micros, Outcome, Shared, Simulation
 from workbench.runs.arguments import check
 from workbench.runs.labels import Labels, setting_value
-from workbench.streams import NOTHING, SIDES, Stream
+from workbench.streams import SIDES, Stream, has_rows
 from workbench.tuning import _checkpoints, spark_faults
 from workbench.tuning._in_common import in_common
+from workbench.tuning.delays import needed_delay
 
 _SECOND = 1_000_000
 _MUCH_LATE = 0.001  # the share of late rows above which a delay is called short
@@ -243,17 +244,15 @@ def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy)
             f"{late:,} of {len(stream):,} rows of {stream.name} are late ({late / len(stream):.1%}): {short} for the "
             "disorder of this recording"
         )
-        steps = model.row_steps(outcome, policy, (side,))
-        other = times.micros(streams[other_side(side)].watermark)
-        one_side = steps.least(steps.needed(side, other), 1 - _MUCH_LATE)
-        if one_side < fixes.NEVER:
-            value = times.text(timedelta(microseconds=one_side))
-            words = setting_value(DELAYS[side], value)
-            yield Advice(problem, f"a watermark delay of {words} on {stream.name} {_MOST}", DELAYS[side], value)
-        else:  # under "max" the other side's watermark passes them, too
-            both = steps.least(steps.needed_by_both(), 1 - _MUCH_LATE)
-            words = setting_value(DELAYS[side], timedelta(microseconds=both))
+        needed = needed_delay(outcome, streams, policy, side, 1 - _MUCH_LATE)
+        if needed is None:
+            continue
+        value = times.text(needed.delay)
+        words = setting_value(DELAYS[side], value)
+        if needed.both:  # under "max" the other side's watermark passes them, too
             yield Advice(problem, f"a watermark delay of {words} on both streams {_MOST}")
+        else:
+            yield Advice(problem, f"a watermark delay of {words} on {stream.name} {_MOST}", DELAYS[side], value)
 
 
 def _idle(streams: dict[Side, Stream], policy: Policy) -> tuple[Side, int, int] | None:
@@ -261,21 +260,13 @@ def _idle(streams: dict[Side, Stream], policy: Policy) -> tuple[Side, int, int] 
     if policy != "min":
         return None
     count = max(each.batch_count for each in streams.values())
-    sending = {side: _sent(each, count) for side, each in streams.items()}
+    sending = {side: has_rows(each, count) for side, each in streams.items()}
     for side, other in (SIDES, SIDES[::-1]):
         begin, length = _longest(sending[side], sending[other])
         share = _SILENT_SHARE if sending[side][:begin].any() else _NOT_BEGUN_SHARE
         if length >= max(_SILENT, share * int(sending[other].sum())):
             return side, begin, length
     return None
-
-
-def _sent(stream: Stream, count: int) -> Micros:
-    """In which micro-batches a stream had rows, those that are not listed included."""
-    found: Micros = np.bincount(stream.arrival, minlength=count) > 0
-    if stream.newest is not None:
-        found[: len(stream.newest)] |= stream.newest > NOTHING
-    return found
 
 
 def _of_idleness(streams: dict[Side, Stream], idle: tuple[Side, int, int] | None) -> Iterator[Advice]:

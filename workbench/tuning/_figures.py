@@ -2,16 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from workbench import times
+from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.kinds import PATTERN, PROCESSOR, kind_of
 from workbench.model import DATA, NOTHING, Micros, Outcome
+from workbench.runs.labels import counted
 from workbench.streams import SIDES
 from workbench.tuning._sample import Sample
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a setting may cost at most; None: anything.
+
+    Attributes
+    ----------
+    rows
+        Of ``state_peak``.
+    time
+        Of ``state_time``.
+    """
+
+    rows: int | None = None
+    time: timedelta | None = None
+
+    @classmethod
+    def of(cls, rows: int | None, time: times.Span | None) -> Limits:
+        """From the arguments ``most_rows`` and ``most_time``.
+
+        Raises
+        ------
+        ArgumentError
+            If one is no such limit.
+        """
+        if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 0):
+            raise wrong("most_rows", rows, "give a whole number of rows, 0 or more")
+        return cls(None if rows is None else int(rows), None if time is None else times.delay(time, "most_time"))
+
+    def __bool__(self) -> bool:
+        return self != Limits()
+
+    def __str__(self) -> str:
+        rows = "" if self.rows is None else f"at most {counted(self.rows, 'row')} in state"
+        time = "" if self.time is None else f"each row in state for at most {times.short(self.time)}"
+        return " and ".join(filter(None, (rows, time)))
+
+    def hold(self, table: pd.DataFrame) -> pd.Series[bool]:
+        """Which settings of a table cost no more."""
+        fine = pd.Series(True, index=table.index)
+        if self.rows is not None:
+            fine &= table["state_peak"] <= self.rows
+        if self.time is not None:
+            fine &= table["state_time"] <= pd.Timedelta(self.time)
+        return fine
 
 
 class Complete:
@@ -85,6 +136,7 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
         "waited": all_of(len(ends[0])),
         "state_peak": peak,
         "state_mean": mean,
+        "state_time": pd.Timedelta(_longest_in_state(outcome), unit="us"),
         "bytes_peak": round(float(peak_rows) / sample.share * sample.bytes_a_row),
         "bytes_mean": round(float(mean_rows) / sample.share * sample.bytes_a_row),
     }
@@ -100,12 +152,29 @@ def _quantiles(name: str, spans: Micros, batches: Micros) -> dict[str, Any]:
     return found
 
 
-def _waits(join: Join, outcome: Outcome) -> tuple[tuple[Micros, Micros], tuple[Micros, Micros], int]:
-    """Waits of pairs, waits of padded rows and groups, in event time and micro-batches; what the end brought out."""
+def _clock(outcome: Outcome) -> Micros:
+    """The newest event time that had come by the end of each micro-batch with data."""
     data = outcome.marks.kinds.count(DATA)
     clock = np.maximum(*(outcome.marks.newest[side][1 : data + 1] for side in SIDES))
-    kind = kind_of(join)
-    clock = np.where(clock == NOTHING, clock[clock > NOTHING].min(initial=0), clock)
+    return np.where(clock == NOTHING, clock[clock > NOTHING].min(initial=0), clock)
+
+
+def _longest_in_state(outcome: Outcome) -> int:
+    """The longest that a row was in state: from its micro-batch to that in which it left, or to the last with data."""
+    clock = _clock(outcome)
+    longest = 0
+    for mine in outcome.assignments.values():
+        held = mine[mine["held"]]
+        if len(held) and len(clock):
+            left = np.minimum(held["evicted_in"].to_numpy(), len(clock) - 1)
+            longest = max(longest, int((clock[left] - clock[np.minimum(held["batch"].to_numpy(), left)]).max()))
+    return longest
+
+
+def _waits(join: Join, outcome: Outcome) -> tuple[tuple[Micros, Micros], tuple[Micros, Micros], int]:
+    """Waits of pairs, waits of padded rows and groups, in event time and micro-batches; what the end brought out."""
+    kind, clock = kind_of(join), _clock(outcome)
+    data = len(clock)
     table = outcome.outputs.table
     end, out = table["end"].to_numpy(), table["batch"].to_numpy()
     met = table["matched"].to_numpy() & (not kind.grouped)

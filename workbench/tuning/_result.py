@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench import fixes
+from workbench import fixes, times
 from workbench.errors import WorkbenchError, check_whole, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
@@ -20,9 +20,10 @@ from workbench.model import Steps
 from workbench.runs.recorded import run
 from workbench.runs.tables import handed_out
 from workbench.streams import Stream
+from workbench.times import Span
 from workbench.tuning import _caveats as caveats
 from workbench.tuning._differences import bounds, differences
-from workbench.tuning._figures import ranked
+from workbench.tuning._figures import Limits, ranked
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 BYTES_ERROR = 0.4
 """How far predicted bytes of state may be from what Spark's in-memory state store says, as a share of that."""
+
+
+Answer = Callable[[float | None, Limits], "dict[str, Any] | None"]
+"""Gives the row of the cheapest of all delays that keep a share within limits, or of those that keep most."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,7 +63,7 @@ class Tuning:
     sampled: float = 1.0
     pairs: int = 0
     steps: Steps | None = None
-    _cheapest: Callable[[float], dict[str, Any] | None] | None = None
+    _answer: Answer | None = None
 
     @property
     def table(self) -> pd.DataFrame:
@@ -75,11 +80,11 @@ class Tuning:
         ``end_wait_batches_99`` (for rows without partner and groups, from the end of their window or interval); what
         comes out only because the input ends is not in the waits, but counted in ``at_the_end``, and what is in
         ``end_wait`` in ``waited``; ``state_peak``,
-        ``state_mean`` (rows in state after a micro-batch, as Spark counts them); ``bytes_peak``, ``bytes_mean``
-        (about what Spark's in-memory state store says they take: within `BYTES_ERROR`; of a processor, which is on
-        RocksDB, what its rows would take there); ``pareto`` (on the Pareto
-        front: no other setting keeps at least as much, holds no more state and makes wait no longer); ``now`` (the
-        present setting).
+        ``state_mean`` (rows in state after a micro-batch, as Spark counts them); ``state_time`` (the longest that a row
+        was in state, in event time as the newest row tells it, from its arrival until it left or the input ended);
+        ``bytes_peak``, ``bytes_mean`` (about what Spark's in-memory state store says they take: within `BYTES_ERROR`;
+        of a processor, which is on RocksDB, what its rows would take there); ``pareto`` (on the Pareto front: no other
+        setting keeps at least as much, holds no more state and makes wait no longer); ``now`` (the present setting).
         """
         return handed_out(self._table)
 
@@ -185,7 +190,7 @@ class Tuning:
         """The names of the settings that were varied."""
         return list(self._table.columns[: self._table.columns.get_loc("kept")])
 
-    def best(self, keep: float = 0.999) -> Best:
+    def best(self, keep: float | None = 0.999, *, most_rows: int | None = None, most_time: Span | None = None) -> Best:
         """The cheapest setting that keeps a share of the complete result: that holds the fewest rows in state.
 
         It is the cheapest of those in `table`. Where only the delays were varied, and what each keeps is known, as in
@@ -194,7 +199,11 @@ class Tuning:
         Parameters
         ----------
         keep
-            The share, from 0 to 1.
+            The share, from 0 to 1. None: as much as the limits allow.
+        most_rows
+            How many rows may be in state at most (``state_peak``); None: any number.
+        most_time
+            For how long a row may be in state at most (``state_time``), such as ``"60 s"``; None: any time.
 
         Returns
         -------
@@ -204,46 +213,74 @@ class Tuning:
         Raises
         ------
         ArgumentError
-            If `keep` is no share.
+            If `keep` is no share, or a limit is none; if neither a share nor a limit is given.
         WorkbenchError
-            If no row meets another whatever the settings, or none keeps as much; it says how much the best keeps.
+            If no row meets another whatever the settings, or none keeps as much within the limits; it says how much
+            the best keeps.
         """
-        if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 <= keep <= 1:
+        limits = Limits.of(most_rows, most_time)
+        if keep is None and not limits:
+            raise wrong("keep", keep, "give a share from 0 to 1, such as 0.999, or a limit with most_rows or most_time")
+        if keep is not None and (isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 <= keep <= 1):
             raise wrong("keep", keep, "use a share from 0 to 1, such as 0.999")
         if not self.pairs:
             raise WorkbenchError(
                 f"no row of {self.left.name} meets one of {self.right.name} in this join, whatever the delays: there "
                 "is nothing to choose on; check that the keys match, widen bounds or windows, or record for longer"
             )
-        cheapest = None if self._cheapest is None else self._cheapest(keep)
-        one = [] if cheapest is None else [pd.DataFrame([{**cheapest, "pareto": True, "now": False}])]
-        ordered = ranked(pd.concat([*one, self._table], ignore_index=True))
-        good = ordered[ordered["kept"] >= keep]
-        if good.empty:
-            most = self._table["kept"].max()
-            if self.steps is not None:  # then all delays were looked at
-                raise WorkbenchError(
-                    f"no watermark delay keeps {keep:.2%}; the longest keeps {most:.2%}: rows at or before 1970-01-01 "
-                    "are late whatever the delay; correct their event times"
-                )
-            raise WorkbenchError(f"no setting keeps {keep:.2%}; the best of these keeps {most:.2%}: try longer delays")
-        cheaper = ordered[(ordered["kept"] < keep) & (ordered["state_peak"] < good.iloc[0]["state_peak"])]
-        settings = {name: str(good.iloc[0][name]) for name in self.settings}
+        row = self._answered(keep, limits)
+        if row is None:
+            raise WorkbenchError(self._none(keep, limits))
+        cheaper = ranked(
+            self._table[(self._table["kept"] < row["kept"]) & (self._table["state_peak"] < row["state_peak"])]
+        )
+        settings = {name: str(row[name]) for name in self.settings}
         join, left, right, policy = fixes.apply_all(settings, self.join, self.left, self.right, self.policy)
         streams: dict[Side, Stream] = {"left": left, "right": right}
         tried = {side: self._table[name].tolist() for side, name in DELAYS.items() if name in self.settings}
+        share = float(row["kept"]) if keep is None else keep
         notes = (
-            caveats.hidden(join, streams, policy, keep),
+            caveats.hidden(join, streams, policy, share),
             caveats.without_effect(join, streams, tried) if policy == "min" else "",
         )
         return Best(
             settings,
-            good.iloc[0],
+            row,
             cheaper.sort_values("kept").iloc[-1] if len(cheaper) else None,
-            caveats.too_short(streams, keep),
+            caveats.too_short(streams, share),
             tuple(filter(None, notes)),
             caveats.basis(streams),
         )
+
+    def _answered(self, keep: float | None, limits: Limits) -> pd.Series[Any] | None:
+        """The row of the cheapest setting that keeps a share within limits, or of that which keeps most within them."""
+        found = None if self._answer is None else self._answer(keep, limits)
+        one = [] if found is None else [pd.DataFrame([{**found, "pareto": True, "now": False}])]
+        ordered = ranked(pd.concat([*one, self._table], ignore_index=True))
+        good = ordered[limits.hold(ordered)]
+        least = good["kept"].max() if keep is None else keep
+        good = good[good["kept"] >= least]
+        return None if good.empty else good.iloc[0]
+
+    def _none(self, keep: float | None, limits: Limits) -> str:
+        """Why no setting answers, and what the nearest is."""
+        if limits:
+            within = self._answered(None, limits)
+            if within is None:
+                cheapest = ranked(self._table).iloc[0]
+                return (
+                    f"no setting stays within {limits}; the cheapest has at most {cheapest['state_peak']:,} rows in "
+                    f"state, each for at most {times.short(cheapest['state_time'].to_pytimedelta())}"
+                )
+            settings = ", ".join(f"{name} = {within[name]}" for name in self.settings)
+            return f"no setting keeps {keep:.2%} with {limits}; {settings} keeps most, {within['kept']:.2%}"
+        most = self._table["kept"].max()
+        if self.steps is not None:  # then all delays were looked at
+            return (
+                f"no watermark delay keeps {keep:.2%}; the longest keeps {most:.2%}: rows at or before 1970-01-01 "
+                "are late whatever the delay; correct their event times"
+            )
+        return f"no setting keeps {keep:.2%}; the best of these keeps {most:.2%}: try longer delays"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

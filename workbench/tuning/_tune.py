@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import product
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from workbench.model import Simulation, Steps
 from workbench.runs.arguments import check
 from workbench.streams import Stream
 from workbench.tuning import _grid
-from workbench.tuning._figures import is_pareto
+from workbench.tuning._figures import Limits, is_pareto
 from workbench.tuning._result import Tuning
 from workbench.tuning.trials import Trials
 
@@ -94,7 +95,7 @@ def _by_delays(simulation: Simulation, present: Mapping[Setting, str]) -> Tuning
     trials = Trials(simulation, {}, _grid.MOST_DELAYS**2 + _grid.MOST_MINIMAL)
     steps = trials.steps()
     grid = _grid.automatic(simulation, steps, trials.of(present).shared)
-    cheapest = None if steps is None or not trials.pairs else trials.cheapest(steps, _grid.KEPT)
+    cheapest = None if steps is None or not trials.pairs else trials.cheapest(steps, _grid.KEPT, Limits())
     if cheapest is not None:
         for name in DELAYS.values():
             grid[name] = sorted({*grid[name], str(cheapest[name])}, key=lambda each: times.parse(each, "delay"))
@@ -117,9 +118,9 @@ def _tuning(
 ) -> Tuning:
     table = pd.DataFrame([trials.row(setting) | {"now": number == 0} for number, setting in enumerate(chosen)])
     table["pareto"] = is_pareto(table)
-    cheapest = None if steps is None else lambda keep: trials.cheapest(steps, keep)
+    answer = None if steps is None else partial(trials.answer, steps)
     join, left, right, policy = simulation.join, simulation.left, simulation.right, simulation.policy
-    return Tuning(join, left, right, policy, table, trials.share, trials.pairs, steps, cheapest)
+    return Tuning(join, left, right, policy, table, trials.share, trials.pairs, steps, answer)
 
 
 def _widest(join: Join, grid: Mapping[Setting, list[str]], present: Mapping[Setting, str]) -> dict[Setting, str]:

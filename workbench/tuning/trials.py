@@ -13,7 +13,7 @@ from workbench.joins import Join
 from workbench.literals import DELAYS, Policy, Setting, Side
 from workbench.model import Outcome, Simulation, Steps, Watermarks, key_codes
 from workbench.streams import Stream
-from workbench.tuning._figures import Complete, figures, ranked
+from workbench.tuning._figures import Complete, Limits, figures, ranked
 from workbench.tuning._grid import MOST_MINIMAL
 from workbench.tuning._sample import Sample, draw
 
@@ -105,13 +105,33 @@ class Trials:
         marks = self._marks(join, simulation.left, simulation.right, policy)
         return model.steps(join, outcome, marks, policy, sample.shared.rows)
 
-    def cheapest(self, steps: Steps, keep: float) -> dict[str, Any] | None:
+    def answer(self, steps: Steps, keep: float | None, limits: Limits) -> dict[str, Any] | None:
+        """The row of the cheapest delays that keep a share within limits, or, without one, of those that keep most."""
+        return self.most(steps, limits) if keep is None else self.cheapest(steps, keep, limits)
+
+    def cheapest(self, steps: Steps, keep: float, limits: Limits) -> dict[str, Any] | None:
         """The row of the delays that hold the fewest rows in state of all that keep a share; None: no delays keep it.
 
-        A longer delay of either side holds no fewer, so only the pairs need be tried of which neither can be shorter.
+        A longer delay of either side costs no less, so only the pairs need be tried of which neither can be shorter.
         """
-        tried = [self.row(_texts(each)) for each in steps.minimal(keep, MOST_MINIMAL)]
-        return ranked(pd.DataFrame(tried)).iloc[0].to_dict() if tried else None
+        tried = pd.DataFrame([self.row(_texts(each)) for each in steps.minimal(keep, MOST_MINIMAL)])
+        fine = tried[limits.hold(tried)] if len(tried) else tried
+        return ranked(fine).iloc[0].to_dict() if len(fine) else None
+
+    def most(self, steps: Steps, limits: Limits) -> dict[str, Any] | None:
+        """The row of the delays that keep most of all within limits, and of these the cheapest; None: none is.
+
+        What keeps more costs no less, so the number of results that can be kept is searched for by halves.
+        """
+        found, kept, more = self.cheapest(steps, 0.0, limits), 0, steps.count + 1
+        while found is not None and more - kept > 1:
+            half = (kept + more) // 2
+            tried = self.cheapest(steps, half / steps.count, limits)
+            if tried is None:
+                more = half
+            else:
+                found, kept = tried, half
+        return found
 
 
 def _completed(join: Join, sample: Sample) -> Outcome:

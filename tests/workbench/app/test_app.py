@@ -722,6 +722,28 @@ def test_the_magic(shell, capsys):
     assert "workbench" not in shell.magics_manager.magics["line"]
 
 
+def test_tuning_answers_what_is_asked_for(page):
+    page.set({"Scenario": "orders_payments", "Events": 100, "Late": 0.2})
+    page.open("Tune")
+    run = page.meant()
+    tuning = wb.tune(run.join, run.left, run.right)
+    fewest = int(tuning.table["state_peak"].min())
+    page.set({"Keep at least, %": "50", "Rows in state, at most": str(fewest + 20)})
+    best = tuning.best(0.5, most_rows=fewest + 20)
+    assert f"To keep 50 % with at most {fewest + 20} rows in state" in page.text("tuned")
+    assert f"keeps {best.row['kept']:.3%} and holds at most {best.row['state_peak']:,} rows" in page.text("tuned")
+    page.set({"Keep at least, %": "", "Time in state, at most": "60 s"})
+    assert "To keep as much as can be with at most" in page.text("tuned")
+    page.set({"Rows in state, at most": "1"})
+    assert "no setting stays within at most 1 row in state" in page.text("tuned")
+    page.set({"Rows in state, at most": "many"})
+    assert "write a number of rows, such as 10000, or nothing" in page.text("tuned")
+    page.set({"Rows in state, at most": "", "Time in state, at most": "soon"})
+    assert "most_time: got 'soon'" in page.text("tuned")
+    page.set({"Time in state, at most": "", "Keep at least, %": "much"})
+    assert "write a share in percent" in page.text("tuned")
+
+
 def test_the_tab_tune_says_where_there_is_nothing_to_tune(page):
     page.set({"Scenario": "readings_thresholds", "Kind": "Rules join by arrival"})
     page.open("Tune")

@@ -18,6 +18,7 @@ import written
 from pyspark.sql import functions as F
 
 import workbench as wb
+from workbench import times
 from workbench.__main__ import main
 from workbench.jobs.checking import text
 from workbench.jobs.checkpoint import check_local
@@ -143,6 +144,25 @@ def test_the_watermark_lag_is_the_largest(health, rows, ran):
     assert health.watermark_lag == max(lags)
 
 
+@pytest.mark.parametrize("allowed", [None, 0.0, 0.05])
+def test_the_delay_that_a_side_needs_is_the_least(ran, allowed):
+    job = wb.open_job(ran[0], ran[1].checkpoint)
+    limits = None if allowed is None else Limits(max_late_share=allowed)
+    found = figures(job, limits)
+    share = 0.001 if allowed is None else allowed
+    assert found.allowed_late_share == share
+    assert found.left.late_share > share
+    for side, each in (("left", found.left), ("right", found.right)):
+        if each.late_share <= share:
+            assert each.needed_delay is None
+            continue
+        assert not each.delay_on_both
+        for less, enough in ((0, True), (1, False)):
+            changed = job.under(**{f"{side}_watermark": each.needed_delay - timedelta(milliseconds=less)})
+            rows = changed.rows[changed.rows.side == side]
+            assert ((rows.fate == "late").mean() <= share) == enough
+
+
 def test_the_state_now_and_its_growth(health, ran):
     state = [each["stateOperators"][0]["numRowsTotal"] for each in ran[1].progress]
     half = len(state) // 2
@@ -205,6 +225,7 @@ PLAIN = Health(
     spark_version="4.3.0",
     first_micro_batch=3,
     last_micro_batch=9,
+    allowed_late_share=0.001,
     left=SideHealth("orders", 1000, 10, 0.01, "a", 0.5),
     right=SideHealth("payments", 800, 0, 0.0, "b", 0.25),
     wait=timedelta(minutes=10),
@@ -376,9 +397,13 @@ def test_arguments_that_are_missing_or_unknown(capsys, arguments):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-SIDE_KEYS = {"name", "rows", "late_rows", "late_share", "frequent_key", "frequent_key_share"}
+SIDE_KEYS = {
+    "name", "rows", "late_rows", "late_share", "frequent_key", "frequent_key_share", "needed_delay_seconds",
+    "delay_on_both",
+}  # fmt: skip
 KEYS = {
     "fine", "join", "where", "spark_version", "first_micro_batch", "last_micro_batch", "left", "right", "wait_seconds",
+    "allowed_late_share",
     "watermark_lag_seconds", "state_rows", "state_growth", "idle_side", "idle_micro_batches", "faults", "missing",
     "unknown", "crossed",
 }  # fmt: skip
@@ -394,6 +419,8 @@ def test_the_figures_in_words_and_as_json(ran, health, here, capsys):
     assert lines["late rows of orders"] == f"{left.late_rows} of {left.rows} ({100 * left.late_share:.4g}%)"
     assert lines["rows in state"] == str(health.state_rows)
     assert lines["idle side"] == "payments, without rows in the last 2 micro-batches with rows"
+    needed = times.short(left.needed_delay)
+    assert lines["delay that orders needs"] == f"{needed} on orders, with which at most 0.1% of its rows are late"
     assert "crossed" not in said.out
     assert "where" not in lines
     assert main([*given, "--json", "--max-late-share", "1", "--max-idle", "2"]) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 import strategies
 from helpers import stream
@@ -198,3 +199,69 @@ def test_what_waits_for_the_end_of_the_input_has_no_wait():
     drawn = tuning.charts.drawing("waits")
     assert drawn.tables["delays"]["wait"].isna().tolist() == [False, True]
     assert "beyond 0 s what waits comes out only when the input ends" in drawn.subtitle
+
+
+@strategies.in_parts(
+    6, 6, case=strategies.cases(of=st.sampled_from(FIXED)), rows=st.integers(0, 12), seconds=st.integers(0, 30)
+)
+def test_the_answer_within_limits_is_that_of_every_pair_of_steps(case, rows, seconds):
+    left, right = case.streams()
+    tuning = tuned(Simulation(case.join, left, right, policy=case.policy))
+    tried = Trials(Simulation(case.join, left, right, policy=case.policy), {}, 1)
+    if not tuning.pairs:
+        return
+    tried.steps()
+    every = [around(tuning.steps.needs[side])[:10] for side in SIDES]
+    table = pd.DataFrame(
+        [
+            tried.row({"left.watermark": text(one), "right.watermark": text(other)})
+            for one in every[0]
+            for other in every[1]
+        ]
+    )
+    for limits in (
+        {"most_rows": rows},
+        {"most_time": f"{seconds} s"},
+        {"most_rows": rows, "most_time": f"{seconds} s"},
+    ):
+        fine = table[table["state_peak"] <= limits.get("most_rows", 10**9)]
+        fine = fine[fine["state_time"] <= pd.Timedelta(limits.get("most_time", "1000 days"))]
+        if fine.empty:
+            with pytest.raises(wb.WorkbenchError, match=r"^no setting stays within "):
+                tuning.best(None, **limits)
+            continue
+        best = tuning.best(None, **limits)
+        assert best.row["kept"] >= fine["kept"].max()
+        assert best.row["state_peak"] <= limits.get("most_rows", 10**9)
+        assert best.row["state_time"] <= pd.Timedelta(limits.get("most_time", "1000 days"))
+        same = fine[fine["kept"] >= best.row["kept"]]
+        assert best.row["state_peak"] <= same["state_peak"].min() or same.empty
+        if best.row["kept"] < 1:
+            with pytest.raises(wb.WorkbenchError, match=r"^no setting keeps 100.00% with .* keeps most, \d"):
+                tuning.best(1.0, **limits)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"keep": None}, "give a share from 0 to 1, such as 0.999, or a limit"),
+        ({"most_rows": -1}, "most_rows: got -1; give a whole number of rows"),
+        ({"most_rows": 1.5}, "most_rows: got 1.5"),
+        ({"most_rows": True}, "most_rows: got True"),
+        ({"most_time": "-1 s"}, "most_time"),
+        ({"most_time": "soon"}, "most_time: got 'soon'"),
+    ],
+)
+def test_wrong_limits(given, words):
+    tuning = wb.tune(wb.IntervalJoin("0 s", "15 s"), *generators.generate("orders_payments", events=40, seed=1))
+    with pytest.raises(wb.ArgumentError, match=words):
+        tuning.best(**given)
+
+
+def test_the_time_in_state():
+    times_ = (100, 101, 130, 160, 190)
+    left = stream([("a", each, place) for place, each in enumerate(times_)], "orders", "0 s")
+    right = stream([("x", each, place) for place, each in enumerate(times_)], "payments", "0 s")
+    table = wb.tune(wb.IntervalJoin("0 s", "10 s"), left, right, over={"left.watermark": ["0 s", "1 minute"]}).table
+    # a at 100 leaves with the micro-batch after that of 130, in which 160 comes; a minute later with none
+    assert table["state_time"].tolist() == [pd.Timedelta("60 s"), pd.Timedelta("90 s")]
