@@ -28,7 +28,7 @@ def in_common(simulation: Simulation) -> Iterator[tuple[str, str]]:
     """Problems and remedies.
 
     Event times in another time zone, keys that differ in how they are written only, late rows of one source, rows that
-    come more than once.
+    come more than once, rows that meet themselves.
     """
     for side in SIDES:
         yield from _of_one_source(simulation, side)
@@ -37,6 +37,7 @@ def in_common(simulation: Simulation) -> Iterator[tuple[str, str]]:
         return
     yield from _zones(simulation)
     yield from _spellings(simulation)
+    yield from _with_themselves(simulation)
 
 
 def _zones(simulation: Simulation) -> Iterator[tuple[str, str]]:
@@ -133,6 +134,34 @@ def _repeated(simulation: Simulation, side: Side) -> Iterator[tuple[str, str]]:
             f"{again:,} of {len(stream):,} rows of {stream.name} are the same as another in every column, and each of "
             "them matches once more",
             "leave them out before the join, with dropDuplicatesWithinWatermark on the columns that tell rows apart",
+        )
+
+
+def _with_themselves(simulation: Simulation) -> Iterator[tuple[str, str]]:
+    """Rows that meet one that is the same in every column, as all do where a stream is joined with itself."""
+    left, right = simulation.left.table, simulation.right.table
+    names = left.column_names
+    more = set(names) - {*simulation.left.key, simulation.left.time}
+    if not more or set(names) != set(right.column_names) or kind_of(simulation.join).grouped:
+        return
+    if any(pa.types.is_nested(each) for each in left.schema.types) or left.schema != right.select(names).schema:
+        return
+    outputs = simulation.outcome.outputs
+    met = outputs.table["matched"].to_numpy()
+    rows = [outputs.first(side)[met] for side in SIDES]
+    same = np.ones(len(rows[0]), dtype=bool)
+    for name in names:
+        pairs = [stream.column(name).take(pa.array(of)) for stream, of in zip((left, right), rows, strict=True)]
+        equal = pc.fill_null(pc.equal(*pairs), False)
+        both_null = pc.and_(*(pc.is_null(each) for each in pairs))
+        same &= pc.or_(equal, both_null).to_numpy(zero_copy_only=False)
+    themselves, matched = (len(np.unique(rows[0][of])) for of in (same, slice(None)))
+    if themselves >= _FEW and themselves >= _MOST * matched:
+        one, other = simulation.names
+        yield (
+            f"{themselves:,} of {matched:,} matched rows of {one} meet a row of {other} that is the same in every "
+            "column: joined with itself, a stream's row meets itself",
+            f"let the condition tell the two apart, by a column that no two rows share: {one}.id <> {other}.id",
         )
 
 

@@ -75,3 +75,17 @@ def test_generated_streams_are_no_one_s_fault(scenario):
         each for each in advice if "rows of" in each.problem and "have " in each.problem and "late rows" in each.problem
     ]
     assert not [each for each in advice if "are the same as another" in each.problem]
+
+
+def test_rows_of_a_self_join_meet_themselves():
+    once = rows(lambda n: False)
+    [found] = told(made("a", once), made("b", once), words="joined with itself")
+    assert found.problem.startswith("100 of 100 matched rows of a meet a row of b that is the same in every column")
+    assert found.setting is None
+    other = [(k, at, device, n + 1, batch) for k, at, device, n, batch in once]
+    assert not told(made("a", once), made("b", other), words="joined with itself")
+    assert told(
+        made("a", [(k, at, None, n, b) for k, at, _, n, b in once]),
+        made("b", [(k, at, None, n, b) for k, at, _, n, b in once]),
+        words="joined with itself",
+    )
