@@ -384,3 +384,21 @@ def test_what_flink_notices_with_the_next_row_only(asked, monkeypatch):
         assert ours == [(pattern in (own_not, whole_not), "a=0")]
         has_timer = pattern.within is not None and given[0].at > 0
         assert theirs == (ours if has_timer or len(given) > 1 else []), (pattern, given)
+
+
+def test_several_that_end_between_two_rows_with_a_skip_strategy(asked, monkeypatch):
+    """Here the match that ends first comes out and excludes the others; Flink looks at all of them at the next row."""
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    steps = [
+        begin("a"), wb.followed_by("b", side="left", where=kind("b")).one_or_more(),
+        wb.not_followed_by("n", side="left", where=kind("x"), within="3 seconds"),
+    ]  # fmt: skip
+    given = rows("a@0 b1@1 b2@2 b3@3 y@20")
+    cases = [(wb.Pattern(*steps, skip=skip), given) for skip in ("no skip", "past last event", "to next")]
+    ours, theirs = [pattern_cases.found(*each) for each in cases], asked(cases)
+    assert Counter(ours[0]) == Counter(theirs[0])
+    assert ours[1] == ours[2] == [(True, "a=0;b=1")]
+    assert theirs[1] == theirs[2] == [(True, "a=0;b=1,2")]
+    close = [(pattern, rows("a@0 b1@1 y@4 b2@4 y@5 y@20")) for pattern, _ in cases]  # a row between any two ends
+    for (pattern, given), found in zip(close, asked(close), strict=True):
+        assert Counter(pattern_cases.found(pattern, given)) == Counter(found), pattern
