@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ __all__ = [
 
 VALUES = ("json", "avro")
 SECONDS = 30.0
-"""How long to wait for a broker."""
+"""How long to wait for a broker that does not refuse to be connected to."""
+_PATIENCE = 3.0  # after which it is said that it is waited for
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,7 @@ def topics(brokers: str) -> list[str]:
     if not isinstance(brokers, str) or not brokers.strip() or "\0" in brokers or not is_unicode(brokers):
         raise wrong("brokers", brokers, 'give a text, such as "localhost:9092"')
     with _consumer(brokers) as consumer:
-        return sorted(name for name in consumer.list_topics(timeout=SECONDS).topics if not name.startswith("__"))
+        return sorted(name for name in _metadata(consumer).topics if not name.startswith("__"))
 
 
 def _decoder(values: str, schema: Any) -> Callable[[bytes], dict[str, Any]]:
@@ -205,16 +207,16 @@ def newest_messages(brokers: str, topic: str, messages: int) -> list[Any]:
     with _consumer(brokers) as consumer:
         from confluent_kafka import TopicPartition
 
-        known = consumer.list_topics(topic, timeout=SECONDS).topics[topic]
+        known = _metadata(consumer, topic).topics[topic]
         if known.error is not None:
             raise wrong("topic", topic, "the brokers know no such topic")
-        ends = {each: consumer.get_watermark_offsets(TopicPartition(topic, each)) for each in known.partitions}
+        ends = {each: consumer.reader.get_watermark_offsets(TopicPartition(topic, each)) for each in known.partitions}
         starts = [TopicPartition(topic, each, max(low, high - messages)) for each, (low, high) in ends.items()]
         missing = sum(ends[each.partition][1] - each.offset for each in starts)
-        consumer.assign(starts)
+        consumer.reader.assign(starts)
         found: list[Any] = []
         while len(found) < missing:
-            polled = consumer.consume(min(missing - len(found), 10_000), SECONDS)
+            polled = consumer.reader.consume(min(missing - len(found), 10_000), SECONDS)
             records = [each for each in polled if not each.error()]
             if not records:
                 break
@@ -223,23 +225,56 @@ def newest_messages(brokers: str, topic: str, messages: int) -> list[Any]:
     return found[-messages:]
 
 
+def _metadata(consumer: _Consumer, *topic: str) -> Any:
+    """What the brokers say of a topic, or of all; an error as soon as none of them can be connected to."""
+    from confluent_kafka import KafkaError, KafkaException
+
+    begin, told = monotonic(), False
+    while True:
+        try:
+            return consumer.reader.list_topics(*topic, timeout=1)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError._TRANSPORT or monotonic() - begin > SECONDS:
+                raise
+        consumer.reader.poll(0)  # reports the errors of connections
+        if consumer.down:
+            raise KafkaException(consumer.down[0])
+        if not told and monotonic() - begin > _PATIENCE:
+            told = True
+            warnings.warn(f"{consumer.brokers} has not answered yet; waiting for {SECONDS:.0f} s at most", stacklevel=5)
+
+
+@dataclass(frozen=True)
+class _Consumer:
+    """A reader of some brokers, and the error that says that none of them can be connected to, as soon as it came."""
+
+    brokers: str
+    reader: Any
+    down: list[Any]
+
+
 @contextmanager
-def _consumer(brokers: str) -> Iterator[Any]:
-    """A reader of a broker, what goes wrong with it in one sentence."""
+def _consumer(brokers: str) -> Iterator[_Consumer]:
+    """A reader of some brokers, what goes wrong with it in one sentence."""
     try:
-        from confluent_kafka import Consumer, KafkaException
+        from confluent_kafka import Consumer, KafkaError, KafkaException
     except ImportError:
         raise ArgumentError(
             "topic: reading Kafka needs confluent-kafka; install stream-join-workbench[kafka]"
         ) from None
+    down: list[Any] = []
+
+    def on_error(error: Any) -> None:
+        down.extend([error] if error.code() == KafkaError._ALL_BROKERS_DOWN else [])
+
     settings = {"bootstrap.servers": brokers, "group.id": "stream-join-workbench", "enable.auto.commit": False}
-    consumer = Consumer(settings | _security(), logger=_SILENT)
+    reader = Consumer(settings | _security() | {"error_cb": on_error}, logger=_SILENT)
     try:
-        yield consumer
+        yield _Consumer(brokers, reader, down)
     except KafkaException as error:
         raise wrong("brokers", brokers, f"no Kafka broker answers there ({error.args[0].str()})") from None
     finally:
-        consumer.close()
+        reader.close()
 
 
 def _security() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 import warnings
 
@@ -91,17 +92,30 @@ def test_very_many_micro_batches_are_refused(broker, sides, monkeypatch):
 
 
 def test_no_broker_no_topic_no_rows(broker, monkeypatch):
-    monkeypatch.setattr("workbench.sources.kafka.SECONDS", 3.0)
     with pytest.raises(wb.ArgumentError, match=r"topic: got 'never'; the brokers know no such topic"):
         wb.Stream.from_kafka(broker.brokers, "never", key="k", time="t")
+    begin = time.monotonic()
     with pytest.raises(wb.ArgumentError, match=r"brokers: got .*; no Kafka broker answers there"):
         wb.Stream.from_kafka(f"127.0.0.1:{parts.free_port()}", "x", key="k", time="t")
+    assert time.monotonic() - begin < 15  # a refused connection is not tried for as long as a slow one
     with pytest.raises(wb.ArgumentError, match=r"values: got 'xml'; use one of 'json', 'avro'"):
         wb.Stream.from_kafka(broker.brokers, "x", key="k", time="t", values="xml")
     with pytest.raises(wb.ArgumentError, match=r"messages: got 0"):
         wb.Stream.from_kafka(broker.brokers, "x", key="k", time="t", messages=0)
     with pytest.raises(wb.ArgumentError, match=r"schema: got None; give the Avro schema"):
         wb.Stream.from_kafka(broker.brokers, "x", key="k", time="t", values="avro")
+
+
+def test_a_broker_that_does_not_answer_is_waited_for_and_that_is_said(monkeypatch):
+    monkeypatch.setattr("workbench.sources.kafka.SECONDS", 2.0)
+    monkeypatch.setattr("workbench.sources.kafka._PATIENCE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        brokers = f"127.0.0.1:{silent.getsockname()[1]}"
+        with (
+            pytest.warns(UserWarning, match=f"^{brokers} has not answered yet; waiting for 2 s at most"),
+            pytest.raises(wb.ArgumentError, match=r"no Kafka broker answers there"),
+        ):
+            wb.Stream.from_kafka(brokers, "x", key="k", time="t")
 
 
 def test_a_streaming_frame_is_recorded(spark):
