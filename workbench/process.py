@@ -23,7 +23,8 @@ Each has a ``register`` and an ``unregister``: kinds of joins (``kinds/_registry
 letters of scripts (``script/_registry.py``), and the names that the texts of these reserve (``plan/names.py``). A
 public name of the package is kept in ``__init__.py`` (``flink/__init__.py``) when it is first used; templates get their
 filters where they are loaded (``flink/_texts.py``). In the JVM that it starts, the session
-replaces Hadoop's local file system and takes defaults out of its configuration, once (``session/hadoop.py``); a local
+keeps a folder for Java's temporary files (an attribute of PySpark's gateway),
+replaces Hadoop's local file system, and takes defaults out of its configuration, once (``session/hadoop.py``); a local
 session of the user's, too, gets the class of a state store (``session/state_store.py``). The reader of Kafka samples
 has a logger that says nothing (``sources/kafka.py``). Python's warnings of a text are off while it is read as a
 condition (``conditions/_reading.py``). Functions with a cache of what they return for the same

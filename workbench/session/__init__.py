@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import warnings
 from contextlib import suppress
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING
 from workbench import process, spark_versions
 from workbench.cache import cached_file, used
 from workbench.engine.cause import is_gone
+from workbench.engine.scratch import Scratch
 from workbench.errors import ArgumentError, JavaError, WorkbenchError
 from workbench.literals import Policy
 from workbench.session import hadoop, memory, state_store
@@ -272,6 +274,9 @@ def launch(*java_options: str) -> SparkSession:
     options = [SETTINGS[_JAVA_OPTIONS], *(f'"{option}"' for option in java_options)]
     conf.set(_JAVA_OPTIONS, " ".join(options))
     if SparkContext._gateway is None:
+        files = Scratch(Path(tempfile.gettempdir()))  # what a killed JVM leaves there the next process removes
+        options.append(f'"-Djava.io.tmpdir={files.path}"')
+        conf.set(_JAVA_OPTIONS, " ".join(options))
         # Its lock is taken before each fork and released after it: a thread that imports it in between would have it
         # released only, which Python reports on stderr. PySpark's start of Java is such a fork.
         import_module("concurrent.futures.thread")
@@ -280,6 +285,7 @@ def launch(*java_options: str) -> SparkSession:
             gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
         except PySparkException as error:
             raise JavaError(f"Java did not start Spark ({error}). {_JAVA_REMEDY}") from None
+        gateway.workbench_files = files  # for as long as PySpark keeps this JVM
         hadoop.use_local_files(gateway.jvm)
         context = SparkContext(conf=conf, gateway=gateway)
         if "PYSPARK_PYTHON" not in os.environ:  # workers run the notebook's own Python, not the PATH's

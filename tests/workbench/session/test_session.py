@@ -16,6 +16,7 @@ from helpers import stream
 import generators
 import workbench as wb
 from workbench import session
+from workbench.engine import scratch
 from workbench.runs import verification
 from workbench.session import memory
 
@@ -134,6 +135,25 @@ def test_what_is_imported_while_java_is_started_does_not_disturb_the_fork():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.slow
+def test_what_a_killed_java_leaves_is_removed_by_the_next_process(tmp_path):
+    code = (
+        "import os, psutil, workbench as wb\n"
+        "spark = wb.spark()\n"
+        "spark.range(100).repartition(3).count()\n"
+        "print(spark._jvm.java.lang.System.getProperty('java.io.tmpdir'))\n"
+        "for each in psutil.Process().children(recursive=True):\n    each.kill()\n"
+        "os.abort()"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    left = Path(done.stdout.strip())
+    assert left.parent == tmp_path
+    assert any(each.name.startswith("blockmgr-") for each in left.iterdir())
+    scratch.Scratch(tmp_path).remove()
+    assert not left.exists()
 
 
 def test_another_java_has_another_archive(monkeypatch):
