@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 
 import pytest
+import scripts
 from helpers import stream
 from scripts import dead_letters, late_in, late_of, run_here
 
@@ -53,6 +55,27 @@ def test_a_second_start_writes_nothing_twice(spark, tmp_path):
     assert before
     run_here(spark, run, tmp_path)
     assert late_in(dead_letters(own, tmp_path)) == before
+
+
+@pytest.mark.family("dead letters of a script")
+@pytest.mark.slow
+def test_a_project_that_is_copied_with_its_checkpoint_goes_on(spark, tmp_path):
+    """Its checkpoint is a relative folder, whose commits Spark knows by their whole address."""
+    run = wb.run(JOINS[0], *streams(), finish=False)
+    home = tmp_path / "first"
+    home.mkdir()
+    file = scripts.job(run, home, dead_letters="parquet")
+    data = {side.name: str(file.parent / "main_data" / side.name) for side in (run.left, run.right)}
+    words = ["--dead-letters", "dead_letters", *(word for name, at in data.items() for word in (f"--{name}", at))]
+    scripts.run(file, "--trigger", "available-now", *words)
+    before = late_in(spark.read.parquet(str(home / "dead_letters")).toPandas())
+    assert before
+    copy = tmp_path / "second"
+    shutil.copytree(home, copy)
+    scripts.run(copy / file.relative_to(home), "--trigger", "available-now", *words)
+    after = late_in(spark.read.parquet(str(copy / "dead_letters")).toPandas())
+    assert all(each in before for each in after)
+    assert all(each in after for each in before)
 
 
 def test_broken_records_and_files_do_not_stop_the_query(spark, tmp_path, capfd):
