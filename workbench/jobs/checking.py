@@ -273,6 +273,8 @@ def _lines(health: Health, found: tuple[Crossed, ...]) -> Iterator[tuple[str, st
         yield "missing", words
     for words in health.unknown:
         yield "not understood", words
+    if health.mismatch:
+        yield "differs", health.mismatch
     for one in found:
         yield f"crossed {_OPTIONS[one.limit]}", one.text
 

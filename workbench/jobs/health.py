@@ -122,6 +122,9 @@ class Health:
         What could not be read any more, a sentence each.
     unknown
         What was not understood of the join, a sentence each.
+    mismatch
+        In what the figures may be wrong, as the model of the join differs from what the job left behind. Empty: it does
+        not.
     """
 
     join: str | None
@@ -141,6 +144,7 @@ class Health:
     faults: tuple[KnownFault, ...]
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
+    mismatch: str = ""
 
     def side(self, name: Side) -> SideHealth:
         """The figures of a side, ``"left"`` or ``"right"``."""
@@ -184,6 +188,7 @@ def figures(job: Job, limits: Limits | None = None) -> Health:
         faults=_faults(job, idle_side if idle is not None and idle >= _LONG_IDLE else None),
         missing=(*job.missing, *words),
         unknown=job.unknown,
+        mismatch=job.mismatch,
     )
 
 

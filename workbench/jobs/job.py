@@ -389,7 +389,11 @@ class Job(Result):
         if found.empty:
             return ""
         why = f"; {'; '.join(self.missing)}" if self.missing else ""
-        return f"the model differs from what the job left behind, so reasons may be wrong: see job.comparison{why}"
+        what = ", ".join(f"{each.what} ({each.differences} differ)" for each in found.itertuples())
+        return (
+            f"the model differs from what the job left behind in {what}, so reasons may be wrong: see job.comparison"
+            f"{why}"
+        )
 
     if not TYPE_CHECKING:
 

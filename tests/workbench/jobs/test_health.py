@@ -403,7 +403,7 @@ SIDE_KEYS = {
 }  # fmt: skip
 KEYS = {
     "fine", "join", "where", "spark_version", "first_micro_batch", "last_micro_batch", "left", "right", "wait_seconds",
-    "allowed_late_share",
+    "allowed_late_share", "mismatch",
     "watermark_lag_seconds", "state_rows", "state_growth", "idle_side", "idle_micro_batches", "faults", "missing",
     "unknown", "crossed",
 }  # fmt: skip
@@ -440,6 +440,20 @@ def test_what_else_the_join_asks_for_is_said(session, folder, here, tmp_path, ca
     assert where == "where: (paid >= amount)"
     assert main([*given, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["where"] == "(paid >= amount)"
+
+
+def test_what_differs_from_what_the_job_left_behind_is_said(job, monkeypatch):
+    assert figures(job).mismatch == ""
+    other = replace(job)
+    monkeypatch.setattr(
+        "workbench.jobs.verifying._watermarks",
+        lambda *_: {"what": "watermark of each micro-batch", "model": 1, "spark": 1, "differences": 2, "examples": ""},
+    )
+    found = figures(other)
+    assert found.mismatch.startswith(
+        "the model differs from what the job left behind in watermark of each micro-batch (2 differ), so reasons may"
+    )
+    assert any(line.startswith("differs: the model differs") for line in text(found, ()).splitlines())
 
 
 def test_a_condition_of_several_lines_is_one():
