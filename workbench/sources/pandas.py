@@ -25,7 +25,7 @@ def read(frame: pd.DataFrame, name: str, key: str | Sequence[str], time: str, ba
         raise wrong(
             "frame", named, f"give a pandas DataFrame, one row an event{f': frame.{ways[0]}()' if ways else ''}"
         )
-    if time not in frame.columns and time is not None and time == frame.index.name:
+    if isinstance(time, str) and time not in frame.columns and time == frame.index.name:
         raise wrong("time", time, "it is the frame's index, which is no column: give frame.reset_index()")
     columns.check_columns([*frame.columns], name)
     if batch is None:
