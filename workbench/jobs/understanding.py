@@ -417,16 +417,21 @@ def _retention(spark: Any, join: Node, times: dict[Side, int | None]) -> dict[Si
 
 def _by_calendar(
     spark: Any, found: list[Conjunct], inputs: dict[Side, sides.Input], times: dict[Side, int | None]
-) -> Iterator[Node]:
-    """The conjuncts with a bound of the event times that Spark counts by the clock of a zone where clocks change."""
+) -> list[Node]:
+    """The conjuncts with bounds of the event times, if Spark counts one by the clock of a zone where clocks change.
+
+    All of them, as pairs are looked for within bounds that are wider by what clocks change, on either end.
+    """
     if not _changes_clocks(spark):
-        return
+        return []
     left, right = (inputs[side] for side in SIDES)
+    bounding, counted = [], False
     for each in found:
         limits = [one for part in each.parts for one in conditions.bounds(part) if _is_of(one, left, right, times)]
         kinds = {node.kind for part in each.parts for node in part.walk()}
-        if limits and ("SubtractTimestamps" in kinds or any(abs(one.micros) >= _DAY for one in limits)):
-            yield each.written
+        counted |= bool(limits) and ("SubtractTimestamps" in kinds or any(abs(one.micros) >= _DAY for one in limits))
+        bounding += [each.written] if limits else []
+    return bounding if counted else []
 
 
 def _changes_clocks(spark: Any) -> bool:

@@ -1,0 +1,216 @@
+"""Jobs that Hypothesis writes, of the kinds that people report, run on Spark and held to what Spark did with them.
+
+A module of its own, as `check` runs in processes with other versions of Spark, too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+from hypothesis import strategies as st
+from pyspark.sql import functions as F
+
+import workbench as wb
+
+SIDES = ("l", "r")
+OUTER = {"l": ("left", "full"), "r": ("right", "full")}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A job; its repr can be pasted into a test.
+
+    Attributes
+    ----------
+    rows
+        Of each side a tuple for each file, of rows: key, time in units since the begin, amount. Keys and times may be
+        None.
+    unit, zone
+        Of times and bounds, ``SECOND`` or ``HOUR``; the session's time zone.
+    bounds
+        The lower and the upper bound; None: the join is one of windows.
+    window
+        The size and the slide.
+    delays
+        The watermark delay of each side.
+    more
+        What the condition asks for beside.
+    filters
+        A condition for each side that the job takes rows out by, before the watermark; None: none.
+    nested
+        Whether the amount is a field of a struct.
+    times_selected
+        Whether the job selects the event times.
+    restart
+        After how many files the query is started again; None: it never is.
+    """
+
+    how: str
+    rows: tuple
+    unit: str
+    zone: str
+    bounds: tuple | None
+    window: tuple | None
+    delays: tuple
+    more: tuple
+    filters: tuple
+    nested: bool
+    times_selected: bool
+    restart: int | None
+    policy: str
+
+
+@st.composite
+def drawn_jobs(draw):
+    by_clock = draw(st.booleans())
+    unit, zone = ("HOUR", "America/New_York") if by_clock else ("SECOND", draw(st.sampled_from(["UTC", "Asia/Tokyo"])))
+    windowed = not by_clock and draw(st.booleans())
+    files = draw(st.integers(2, 5))
+    begin = 0
+
+    def file(place):
+        size = draw(st.integers(0 if place else 1, 4))
+        moments = st.one_of(st.integers(-6, 12), st.just(None)) if draw(st.integers(0, 3)) == 0 else st.integers(-6, 12)
+        return tuple(
+            (
+                draw(st.sampled_from(["a", "a", "b", None])),
+                None if (moment := draw(moments)) is None else 12 * place + moment,
+                draw(st.sampled_from([10, 30, 60])),
+            )
+            for _ in range(size)
+        )
+
+    rows = tuple(tuple(file(begin + place) for place in range(files)) for _ in SIDES)
+    lower = draw(st.integers(-8, 4))
+    amount = {side: f"{side}.amount" for side in SIDES}
+    asked = [
+        f"{amount['l']} > 20", f"{amount['r']} >= 30", f"{amount['l']} + 0 <= 30", f"{amount['l']} <= {amount['r']}",
+        f"{amount['r']} = 30", "l.id <> 'b'",
+    ]  # fmt: skip
+    return Drawn(
+        draw(st.sampled_from(["inner", "left", "right", "full", "semi"])),
+        rows,
+        unit,
+        zone,
+        None if windowed else (lower, lower + draw(st.sampled_from([0, 3, 10, 24, 30]))),
+        draw(st.sampled_from([(10, 10), (10, 5), (7, 7)])) if windowed else None,
+        (draw(st.integers(0, 12)), draw(st.integers(0, 12))),
+        tuple(draw(st.lists(st.sampled_from(asked), max_size=2, unique=True))),
+        tuple(draw(st.sampled_from([None, None, "amount > 20", "id = 'a'"])) for _ in SIDES),
+        draw(st.booleans()),
+        draw(st.booleans()),
+        draw(st.one_of(st.none(), st.integers(1, files - 1))),
+        draw(st.sampled_from(["min", "min", "max"])),
+    )
+
+
+def joined(spark, drawn, folder):
+    """The streaming DataFrame of a job."""
+    amount = "box struct<amount: int>" if drawn.nested else "amount int"
+    sides = []
+    for side, delay, kept in zip(SIDES, drawn.delays, drawn.filters, strict=True):
+        reader = spark.readStream.schema(f"id string, at timestamp, row string, {amount}")
+        rows = reader.option("maxFilesPerTrigger", 1).json(f"{folder}/{side}")
+        if kept is not None:
+            rows = rows.where(kept.replace("amount", "box.amount") if drawn.nested else kept)
+        rows = rows.withWatermark("at", f"{delay} {drawn.unit}S".replace("HOURS", "hours").replace("SECONDS", "seconds"))
+        if drawn.window is not None:
+            size, slide = (f"{each} seconds" for each in drawn.window)
+            rows = rows.withColumn("w", F.window("at", size, slide))
+        sides.append(rows.alias(side))
+    words = ["l.id = r.id"]
+    if drawn.window is not None:
+        words.append("l.w = r.w")
+    else:
+        lower, upper = (f"INTERVAL '{each}' {drawn.unit}" for each in drawn.bounds)
+        words.append(f"r.at >= l.at + {lower} AND r.at <= l.at + {upper}")
+    words += [each.replace(".amount", ".box.amount") if drawn.nested else each for each in drawn.more]
+    pairs = sides[0].join(sides[1], F.expr(" AND ".join(words)), drawn.how)
+    shown = SIDES[:1] if drawn.how == "semi" else SIDES
+    columns = [F.col(f"{side}.row").alias(f"{side}_row") for side in shown]
+    if drawn.nested:
+        columns += [F.col(f"{side}.box.amount").alias(f"{side}_amount") for side in shown]
+    if drawn.times_selected and drawn.window is None:
+        columns += [F.col(f"{side}.at").alias(f"{side}_at") for side in shown]
+    return pairs.select(*columns)
+
+
+def write(drawn, folder, files):
+    """Some of the files of both sides."""
+    begin = datetime(2026, 3, 7 if drawn.unit == "HOUR" else 1, 12, tzinfo=timezone.utc)
+    step = timedelta(hours=1) if drawn.unit == "HOUR" else timedelta(seconds=1)
+    for side, parts in zip(SIDES, drawn.rows, strict=True):
+        (folder / side).mkdir(parents=True, exist_ok=True)
+        names = itertools.count()
+        for place, part in enumerate(parts):
+            lines = []
+            for key, moment, amount in part:
+                at = None if moment is None else (begin + moment * step).isoformat()
+                more = {"box": {"amount": amount}} if drawn.nested else {"amount": amount}
+                lines.append(json.dumps({"id": key, "at": at, "row": f"{side}{next(names)}", **more}))
+            file = folder / side / f"{place}.json"
+            if place in files and not file.exists():
+                file.write_text("\n".join(lines))
+                os.utime(file, (place + 1, place + 1))
+
+
+def run(spark, drawn, folder):
+    """Run a job to the end of its input; gives its DataFrame, its output and what Spark reported."""
+    out, reports, count = [], [], len(drawn.rows[0])
+    parts = [range(count)] if drawn.restart is None else [range(drawn.restart), range(count)]
+    for part in parts:
+        write(drawn, folder, part)
+        made = joined(spark, drawn, folder)
+
+        def keep(rows, number):
+            out.extend((number, *each) for each in rows.collect())
+
+        writer = made.writeStream.foreachBatch(keep).option("checkpointLocation", str(folder / "checkpoint"))
+        query = writer.trigger(availableNow=True).start()
+        query.awaitTermination()
+        reports += query.recentProgress
+    return made, out, reports
+
+
+def check(spark, drawn, folder):
+    """Hold what the workbench says of a job to what Spark did; gives what differs, a sentence each."""
+    folder = Path(folder)
+    for name, value in {
+        "sql.session.timeZone": drawn.zone,
+        "sql.shuffle.partitions": "1",
+        "sql.streaming.multipleWatermarkPolicy": drawn.policy,
+    }.items():
+        spark.conf.set(f"spark.{name}", value)
+    made, out, reports = run(spark, drawn, folder)
+    schema = f"batch_id long, {', '.join(f'`{each.name}` {each.dataType.simpleString()}' for each in made.schema)}"
+    job = wb.open_job(made, folder / "checkpoint", progress=reports, output=spark.createDataFrame(out, schema))
+    found = [f"{each.what}: {each.examples}" for each in job.mismatches.itertuples()]
+    if not job.is_understood:
+        return [*found, f"not understood: {'; '.join(job.unknown)}"]
+    if len(job.comparison) < 4:
+        found.append(f"compared are only {list(job.comparison.what)}")
+    counters = [json.loads(each.json)["stateOperators"] for each in reports]
+    dropped = sum(each["numRowsDroppedByWatermark"] for operators in counters for each in operators)
+    if len(job.late) != dropped:
+        found.append(f"{len(job.late)} late rows, and Spark dropped {dropped}")
+    named = {side: {each[1 + place] for each in out if len(each) > 1 + place} for place, side in enumerate(SIDES)}
+    met = {
+        side: {each[1 + place] for each in out if drawn.how == "semi" or None not in each[1:3]}
+        for place, side in enumerate(SIDES[:1] if drawn.how == "semi" else SIDES)
+    }
+    for each in job.rows.itertuples():
+        side = each.side[0]
+        padded = drawn.how in OUTER[side] and each.row in named[side] - met[side]
+        if side in met and (each.fate == "matched") != (each.row in met[side]):
+            found.append(f"{each.row} is {each.fate}: {each.reason}; Spark joined {sorted(met[side])}")
+        if padded and each.fate not in ("unmatched", "null_key"):
+            found.append(f"{each.row} is {each.fate}: {each.reason}; Spark padded it")
+        taken_out = "takes it out" in each.reason or each.fate == "null_key"
+        if drawn.how in OUTER[side] and each.fate == "unmatched" and each.row not in named[side] and not taken_out:
+            found.append(f"{each.row} is unmatched: {each.reason}; Spark did not let it come out")
+    return found
