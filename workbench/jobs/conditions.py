@@ -22,6 +22,7 @@ __all__ = [
     "compared",
     "conjuncts",
     "equality",
+    "is_collated",
     "linear",
     "replaced",
 ]
@@ -136,34 +137,39 @@ def equality(part: Node) -> tuple[Node, Node] | None:
 
 @dataclass(frozen=True)
 class Compared:
-    """Two expressions that are equal, each of one column: that column and the expression, of either side of ``=``.
+    """Two expressions that are equal, each of columns of one side: these columns and the expression, of either side.
 
     Attributes
     ----------
     columns
-        The columns.
+        The columns, of each expression in the order in which they stand in it.
     expressions
         What is compared.
     nulls_meet
         Whether two nulls are equal (``<=>``).
     """
 
-    columns: tuple[Node, Node]
+    columns: tuple[tuple[int, ...], tuple[int, ...]]
     expressions: tuple[Node, Node]
     nulls_meet: bool
 
 
 def compared(part: Node) -> Compared | None:
-    """What a part of a condition says to be equal, each an expression of one column; None: it says something else."""
+    """What a part of a condition says to be equal, each an expression of columns; None: it says something else."""
     if part.kind not in ("EqualTo", "EqualNullSafe"):
         return None
-    found: list[Node] = []
+    found = []
     for each in part.children:
-        columns = {node.id: node for node in each.walk() if node.kind == "AttributeReference"}
-        if len(columns) != 1 or not bool(each.java.deterministic()):
+        columns = dict.fromkeys(node.id for node in each.walk() if node.kind == "AttributeReference" and node.id)
+        if not columns or not bool(each.java.deterministic()):
             return None
-        found += columns.values()
+        found.append(tuple(columns))
     return Compared((found[0], found[1]), (part.children[0], part.children[1]), part.kind == "EqualNullSafe")
+
+
+def is_collated(part: Node) -> bool:
+    """Whether an expression is a text whose collation finds others equal than those of the same bytes."""
+    return " COLLATE " in str(part.java.dataType().sql())
 
 
 def _widened(part: Node) -> Node:

@@ -411,7 +411,7 @@ def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: resi
         {side: each.met for side, each in zip(SIDES, made, strict=True)},
         filtered if len(filtered) == len(SIDES) else None,
         unfit if is_join and kind_of(join).operator is HASH_JOIN else None,
-        nulls_meet=is_join and len(padded) == len(SIDES),
+        nulls_meet=is_join and (len(padded) == len(SIDES) or len(filtered) == len(SIDES)),  # those that reach the join
         retention=known.retention,
         evicts_with_data=known.evicts_with_data,
         join=known.description.join,

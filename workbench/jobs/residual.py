@@ -12,6 +12,7 @@ from workbench.engine.cause import cause
 from workbench.errors import QueryError
 from workbench.jobs import replay
 from workbench.jobs.catalyst import Node, listed, seq
+from workbench.jobs.conditions import is_collated
 from workbench.jobs.entering import Columns
 from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES
@@ -121,26 +122,33 @@ class Residual:
 def compared(spark: SparkSession, known: Understood, place: int, shown: Columns, table: pa.Table) -> pa.Table | None:
     """The values by which the keys of a side are compared, asked of Spark; None: they are the key columns' own.
 
-    Of keys of which two nulls are equal they are texts, so that null is one of them.
+    Of keys of which two nulls are equal they are texts, so that null is one of them. Of a join without keys, as on
+    windows only, they are all the same.
     """
+    if known.is_without_keys:
+        return pa.table({"k": pa.nulls(table.num_rows, pa.int64()).fill_null(0)})
     if not known.compared:
         return None
     java: Any = spark._jvm
     pairs = [each[place] for each in known.keys]
-    asked = [None if one is None else one.expressions[place] for one in known.compared]
-    plan = _under_ids(spark, known, place, shown, table, np.arange(table.num_rows), set(pairs))
+    wanted = {*pairs, *(column for one in known.compared if one is not None for column in one.columns[place])}
+    plan = _under_ids(spark, known, place, shown, table, np.arange(table.num_rows), wanted)
     attributes = {int(each.exprId().id()): each for each in listed(plan.output())}
     number = next(each for each in listed(plan.output()) if each.name() == _NUMBERS[place])
-    named = [
-        replay.named(java, attributes[column] if one is None else one.java, f"k{at}")
-        for at, (column, one) in enumerate(zip(pairs, asked, strict=True))
-    ]
+    named, columns = [], []
+    for at, (column, one) in enumerate(zip(pairs, known.compared, strict=True)):
+        expression, text = attributes[column], f"k{at}"
+        if one is not None:
+            expression = one.expressions[place].java
+            if is_collated(one.expressions[place]):
+                expression = java.org.apache.spark.sql.catalyst.expressions.CollationKey(expression)
+                text = f"hex({text})"
+            if one.nulls_meet:
+                text = f"coalesce(concat('=', cast({text} as string)), 'null')"
+        named.append(replay.named(java, expression, f"k{at}"))
+        columns.append(f"{text} AS k{at}")
     project = java.org.apache.spark.sql.catalyst.plans.logical.Project(seq(java, [*named, number]), plan)
     frame = replay.frame(spark, project)
-    columns = [
-        f"coalesce(concat('=', cast(k{at} as string)), 'null') AS k{at}" if one and one.nulls_meet else f"k{at}"
-        for at, one in enumerate(known.compared)
-    ]
     try:
         found: pa.Table = frame.selectExpr(*columns, _NUMBERS[place]).sort(_NUMBERS[place]).toArrow()
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence

@@ -112,6 +112,11 @@ class Understood:
     by_calendar: tuple[Node, ...] = ()
     compared: tuple[Compared | None, ...] = ()
 
+    @property
+    def is_without_keys(self) -> bool:
+        """Whether each row of a side may meet each of the other, as where only windows are equal."""
+        return self.join.kind == "Join" and self.description.join is not None and not self.keys
+
 
 def describe(joined: DataFrame) -> Description:
     """What join a streaming DataFrame is, whoever wrote it.
@@ -244,6 +249,9 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: 
     if how == "inner":  # what is filtered right after it is part of its condition
         read = read.with_filters(_Condition.of(above, inputs, times))
     kind, more = _kind(how, inputs, read, times)
+    if _compares_windows(read, inputs):
+        kind = None
+        more.append("the condition compares parts of windows: join on the windows themselves, as with w = w")
     more += _of_others_compared(read, inputs, times)
     if not read.keys:
         more.append("the condition has no equality of a column of one side with a column of the other")
@@ -272,7 +280,7 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: 
         tuple(read.keys),
         (_entering(left, times["left"]), _entering(right, times["right"])),
         (marks[0], marks[1]),
-        tuple(read.rest),
+        () if kind is None else tuple(read.rest),
         retention,
         run=optimised[0] if len(optimised) == 1 else None,
         by_calendar=tuple(_by_calendar(spark, [*found, *(above if how == "inner" else [])], inputs, times)),
@@ -292,6 +300,16 @@ def _of_state(
         yield _KEPT_WITHOUT.format(unmarked[0], " and of the ".join(f"{side}" for side in kept), padded)
     elif kind and not unmarked:
         yield from (_KEPT.format(side) for side in kept)
+
+
+def _compares_windows(read: _Condition, inputs: dict[Side, sides.Input]) -> bool:
+    """Whether the condition has windows that are compared in another way than as equal."""
+    parts = [node for each in read.rest for node in each.walk() if node.kind == "AttributeReference" and node.id]
+    return any(
+        part.id in mine.columns and mine.origin(part.id or 0) in mine.windows
+        for part in parts
+        for mine in inputs.values()
+    )
 
 
 def _of_others_compared(
@@ -601,14 +619,16 @@ class _Condition:
             self.bounds.extend(limits)
         elif pair and _is_window(pair[0], left, times["left"]) and _is_window(pair[1], right, times["right"]):
             self.windows.append(pair)
-        elif pair and pair not in self.keys:
+        elif pair and pair not in self.keys and not any(map(conditions.is_collated, part.children)):
             self.keys.append(pair)
+        elif pair and pair not in self.keys:
+            pair = None
         if limits or pair:
             return True
         found = _derived(part, left, right, times)
         if found is None:
             return False
-        pair = (found.columns[0].id or 0, found.columns[1].id or 0)
+        pair = (found.columns[0][0], found.columns[1][0])
         if pair in self.keys:
             return False
         self.keys.append(pair)
@@ -649,22 +669,18 @@ def _pair(part: Node, left: sides.Input, right: sides.Input) -> tuple[int, int] 
 
 
 def _derived(part: Node, left: sides.Input, right: sides.Input, times: dict[Side, int | None]) -> Compared | None:
-    """Expressions of a column of each side that are equal, that of the left side first; not of the event times."""
+    """Expressions of columns of each side that are equal, that of the left side first; not of the event times."""
     found = conditions.compared(part)
     if found is None:
         return None
-    one, other = (column.id for column in found.columns)
-    if one in right.columns and other in left.columns:
-        one, other = other, one
+    if set(found.columns[0]) <= set(right.columns):
         found = replace(found, columns=found.columns[::-1], expressions=found.expressions[::-1])
-    if one not in left.columns or other not in right.columns:
-        return None
-    of_time = any(
-        time is not None and mine.origin(column) == mine.origin(time)
-        for mine, column, time in ((left, one, times["left"]), (right, other, times["right"]))
-    )
-    of_window = left.origin(one) in left.windows or right.origin(other) in right.windows
-    return None if of_time or of_window else found
+    for mine, columns, time in zip((left, right), found.columns, times.values(), strict=True):
+        origins = {mine.origin(each) for each in columns}
+        of_time = time is not None and mine.origin(time) in origins
+        if not set(columns) <= set(mine.columns) or of_time or origins & set(mine.windows):
+            return None
+    return found
 
 
 def _times(inputs: dict[Side, sides.Input], found: list[Conjunct]) -> tuple[dict[Side, int | None], list[str]]:

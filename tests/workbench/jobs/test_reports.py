@@ -191,6 +191,95 @@ def a_repartition_changes_no_row(desk):
     assert fates(job)["o3"] == "matched"
 
 
+# --- keys that are no plain columns -----------------------------------------------------------------------------------
+
+
+def met(job):
+    """The rows that met another, as the job's own fates say."""
+    return set(job.rows.row[job.rows.fate == "matched"])
+
+
+@report
+def keys_of_several_columns(desk):
+    desk.arrive(0, orders=[("a", "10:00:00", "oa"), ("b", "10:00:01", "ob"), ("1", "10:00:02", "o1")])
+    desk.arrive(0, payments=[("aoa", "10:00:05", "pa"), ("bob", "10:00:06", "pb"), ("1", "10:00:06", "p1")])
+    within = "payments.at BETWEEN orders.at AND orders.at + INTERVAL 15 SECONDS"
+    for condition in ("concat(orders.id, orders.row) = payments.id", "payments.id = concat(orders.id, orders.row)"):
+        desk.out.clear()
+        job = desk.opened(desk.read("orders").join(desk.read("payments"), F.expr(f"{condition} AND {within}"), "left"))
+        assert (
+            met(job) == {row for each in desk.out if each[4] for row in (each[3], each[6])} == {"oa", "pa", "ob", "pb"}
+        )
+
+
+@report
+def keys_with_a_collation(desk):
+    if desk.spark.version < "4":
+        return
+    desk.each(
+        [[("A", "10:00:00", "oa"), ("b ", "10:00:01", "ob")], [("z", "10:10:00", "oz")]],
+        [[("a", "10:00:05", "pa"), ("b", "10:00:06", "pb")], [("Z", "10:10:00", "pz")]],
+    )
+    for collation, together in (("UTF8_LCASE", {"oa", "pa", "oz", "pz"}), ("UTF8_BINARY_RTRIM", {"ob", "pb"})):
+        desk.out.clear()
+        sides = [
+            desk.read(name).withColumn("id", F.expr(f"id COLLATE {collation}")).alias(name)
+            for name in ("orders", "payments")
+        ]
+        job = desk.opened(sides[0].join(sides[1], F.expr(WITHIN.format("15 SECONDS"))))
+        assert met(job) == {row for each in desk.out for row in (each[3], each[6])} == together, collation
+
+
+@report
+def null_keys_that_spark_pairs(desk):
+    desk.each(
+        [[("", "10:00:00", "o1"), ("a", "10:00:01", "oa")], [("z", "10:10:00", "oz")], [("y", "10:20:00", "oy")]],
+        [[("", "10:00:05", "p1"), ("a", "10:00:06", "pa")], [("z", "10:10:00", "pz")], [("y", "10:20:00", "py")]],
+    )
+    within = "payments.at BETWEEN orders.at AND orders.at + INTERVAL 15 SECONDS"
+    asked = {
+        "nullif(orders.id, '') = nullif(payments.id, '')": "inner",
+        "concat(nullif(orders.id, ''), 'x') = concat(nullif(payments.id, ''), 'x')": "left",
+        "nullif(orders.id, '') = payments.id": "inner",
+    }
+    for condition, how in asked.items():
+        desk.out.clear()
+        job = desk.opened(desk.read("orders").join(desk.read("payments"), F.expr(f"{condition} AND {within}"), how))
+        assert met(job) == {row for each in desk.out if each[6] for row in (each[3], each[6])}, condition
+
+
+@report
+def windows_without_a_key(desk):
+    desk.each(
+        [[("a", "10:00:00", "oa"), ("b", "10:00:11", "ob")], [("z", "10:10:00", "oz")], [("y", "10:20:00", "oy")]],
+        [[("c", "10:00:05", "pc"), ("d", "10:00:16", "pd")], [("w", "10:11:00", "pz")], [("v", "10:20:00", "py")]],
+    )
+    sides = [
+        desk.read(name).withColumn("w", F.window("at", "10 seconds")).alias(name) for name in ("orders", "payments")
+    ]
+    pairs = sides[0].join(sides[1], F.expr("orders.w = payments.w"), "left")
+    job = desk.opened(pairs.select("orders.row", "orders.w", F.col("payments.row").alias("p")))
+    assert met(job) == {"oa", "pc", "ob", "pd", "oy", "py"}
+    assert fates(job)["oz"] == "unmatched"
+
+
+@report
+def parts_of_windows_are_not_understood_and_do_no_harm(desk):
+    desk.each(
+        [[("a", "10:00:00", "oa")], [("z", "10:10:00", "oz")]], [[("a", "10:00:05", "pa")], [("z", "10:10:00", "p")]]
+    )
+    sides = [
+        desk.read(name).withColumn("w", F.window("at", "10 seconds")).alias(name) for name in ("orders", "payments")
+    ]
+    on = F.expr("orders.id = payments.id AND orders.w.start = payments.w.start")
+    job = desk.opened(sides[0].join(sides[1], on).select("orders.row", "orders.id", "orders.w"))
+    assert not job.is_understood
+    assert any("compares parts of windows: join on the windows themselves" in each for each in job.unknown)
+    assert len(job.rows) == 4
+    assert len(job.batches) > 1
+    assert job.late.empty
+
+
 # --- rows that leave on the way ---------------------------------------------------------------------------------------
 
 
