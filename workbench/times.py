@@ -18,6 +18,7 @@ __all__ = [
     "not_negative",
     "parse",
     "positive",
+    "precise",
     "short",
     "text",
     "trigger",
@@ -181,6 +182,20 @@ def text(span: Span) -> str:
             count = span // length
             return f"{count} {unit}{'' if abs(count) == 1 else 's'}"
     return "0 seconds"
+
+
+def precise(span: timedelta) -> str:
+    """A time span in words that say it exactly, as a setting needs it: ``20 min 0.001 s``, ``8 h 5 s``."""
+    sign, size = ("-" if span < ZERO else ""), abs(span)
+    if size < timedelta(minutes=2):
+        return short(span)
+    minutes, seconds = divmod(size, timedelta(minutes=1))
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    rest = f"{seconds.total_seconds():.6f}".rstrip("0").rstrip(".")
+    parts = [(days, "d"), (hours, "h"), (minutes, "min")]
+    words = [f"{count} {unit}" for count, unit in parts if count] + ([f"{rest} s"] if seconds else [])
+    return sign + " ".join(words)
 
 
 def short(span: timedelta) -> str:

@@ -108,6 +108,12 @@ def test_spans_as_people_read_them(span, words):
     assert times.short(span) == words
 
 
+@given(st.integers(-(3 * 10**15), 3 * 10**15))
+def test_precise_words_say_a_span_exactly(size):
+    span = timedelta(microseconds=size)
+    assert times.parse(times.precise(span), "span") == span
+
+
 @pytest.mark.parametrize("unit", ["days", "ms", "s"])
 def test_a_span_of_twenty_digits_is_refused_in_a_sentence(unit):
     with pytest.raises(wb.ArgumentError, match="use at most a hundred years"):

@@ -123,9 +123,21 @@ def ordered(table: pa.Table) -> pa.Table:
 
 
 def as_spark_writes(table: pa.Table) -> pa.Table:
-    """A table in the types of Spark's Parquet files, which give times in nanoseconds, in UTC without saying so."""
-    kinds = [pa.timestamp("ns") if pa.types.is_timestamp(each.type) else each.type for each in table.schema]
-    return table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
+    """A table in the types of Spark's Parquet files, which give times in nanoseconds, in UTC without saying so.
+
+    Times beyond those of nanoseconds (the years 1677 to 2262) stay in microseconds.
+    """
+    columns = [_as_written(column) for column in table.columns]
+    return pa.table(columns, names=table.column_names)
+
+
+def _as_written(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not pa.types.is_timestamp(column.type):
+        return column
+    try:
+        return column.cast(pa.timestamp("ns"))
+    except pa.ArrowInvalid:
+        return column.cast(pa.timestamp("us"))
 
 
 def outputs(raw: pa.Table, join: Join) -> Outputs:

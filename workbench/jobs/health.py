@@ -21,7 +21,7 @@ from workbench.sources.choice import newest_times
 from workbench.streams import batches_with_rows
 from workbench.times import MICROSECOND
 from workbench.tuning import spark_faults
-from workbench.tuning.delays import needed_delay
+from workbench.tuning.delays import late_rows, needed_delay
 
 __all__ = ["Crossed", "Health", "KnownFault", "Limits", "SideHealth", "crossed", "figures"]
 
@@ -206,17 +206,17 @@ def _side(job: Job, side: Side, allowed: float) -> SideHealth:
     stream, came = job.side(side), _came(job, side)
     if not _is_read(job, side):
         return SideHealth(stream.name, None, None, None, None, None)
-    last = job.outcome.assignments[side].drop_duplicates("row", keep="last")  # a row is late if it is for all windows
-    late = np.zeros(len(stream), dtype=bool)
-    late[last["row"].to_numpy()[last["late"].to_numpy()]] = True
-    rows, late_rows = int(came.sum()), int((late & came).sum())
+    late = late_rows(job.outcome, side)
+    late = late[came[late["row"].to_numpy()]]
+    rows, late_count = int(came.sum()), len(late)
     key, share = _frequent_key(job, side, came)
-    late_share = late_rows / rows if rows else 0.0
+    late_share = late_count / rows if rows else 0.0
     needed = None
     if late_share > allowed:
-        needed = needed_delay(job.outcome, {"left": job.left, "right": job.right}, job.policy, side, 1 - allowed)
+        most = allowed * rows - int((late["end"] <= 0).sum())  # without those that are late whatever the delay
+        needed = needed_delay(job.outcome, {"left": job.left, "right": job.right}, job.policy, side, most)
     delay, both = (None, False) if needed is None else (needed.delay, needed.both)
-    return SideHealth(stream.name, rows, late_rows, late_share, key, share, delay, both)
+    return SideHealth(stream.name, rows, late_count, late_share, key, share, delay, both)
 
 
 def _frequent_key(job: Job, side: Side, came: Any) -> tuple[str | None, float | None]:

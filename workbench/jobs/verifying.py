@@ -146,8 +146,12 @@ def drops(simulation: Simulation, known: Understood, reports: Mapping[int, Mappi
 
 
 def _values(table: pa.Table) -> list[tuple[str, ...]]:
-    """The rows of a table, values as text."""
-    columns = [[str(value) for value in column.to_pylist()] for column in table.itercolumns()]
+    """The rows of a table, values as text, times in UTC whether they say so or not."""
+    plain = (
+        column.cast(pa.timestamp("us")) if pa.types.is_timestamp(column.type) else column
+        for column in table.itercolumns()
+    )
+    columns = [[str(value) for value in column.to_pylist()] for column in plain]
     return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
 
 

@@ -94,7 +94,7 @@ class Labels:
             return "the end of the input (finish=True)"
         if setting == "policy":
             return f"the watermark of the {'slower' if value == 'min' else 'faster'} stream (policy {value})"
-        span = times.short(times.parse(str(value), setting))
+        span = times.precise(times.parse(str(value), setting))
         for side, name in zip(SIDES, self.names, strict=True):
             if setting == DELAYS[side]:
                 return f"a watermark delay of {span} on {name}"
@@ -142,10 +142,9 @@ def setting_value(setting: str, value: Any) -> str:
         span = times.parse(value, setting)
     except WorkbenchError:  # it is no time span
         return str(value)
-    return times.short(span) if span < _EXACT else times.text(span)
+    return times.precise(span)
 
 
-_EXACT = timedelta(minutes=2)  # from where on `times.short` rounds
 _OF_THE_RUN = {
     "policy": "watermark follows",
     "finish": "every window closed at the end",

@@ -178,7 +178,8 @@ def _late(simulation: Simulation, side: Side, late: pd.DataFrame, until: str) ->
         for name in ("start", "end"):
             rows[f"window_{name}"] = moments(late[name], simulation.zone)
     rows["watermark"] = moments(late["watermark"], simulation.zone)
-    rows["behind"] = pd.to_timedelta((late["watermark"] - late[until]).to_numpy(), unit="us")
+    behind = (late["watermark"] - late[until]).to_numpy()
+    rows["behind"] = pd.Series(behind.astype("timedelta64[us]"))  # in nanoseconds 292 years would be the most
     return rows
 
 

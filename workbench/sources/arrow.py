@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -36,7 +35,7 @@ END_OF_INPUT = pd.Timestamp("2261-01-01")
 AFTER_ALL = END_OF_INPUT - pd.Timedelta(days=36_500)
 """What a watermark passes at the end of a finished run only: a watermark delay is at most a hundred years."""
 
-_YEARS = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
+_YEARS = (-62_135_596_800, 253_402_300_800)  # the begin of year 1 and the end of 9999, in seconds since 1970
 
 _KEY_CLASSES = (
     ("whole number", pa.types.is_integer),
@@ -134,7 +133,7 @@ def _microseconds(column: pa.ChunkedArray) -> pa.Array:
     missing = whole.is_null().to_numpy(zero_copy_only=False)
     values = whole.cast(pa.int64()).fill_null(0).to_numpy()
     per_second = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}[column.type.unit]
-    low, high = (int(year.timestamp()) * per_second for year in _YEARS)
+    low, high = (seconds * per_second for seconds in _YEARS)
     if len(values) and not low <= values.min() <= values.max() < high:
         raise OverflowError("a time beyond the years 1 to 9999")
     micros = values // 1_000 if per_second > 1_000_000 else values * (1_000_000 // per_second)

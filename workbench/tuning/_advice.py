@@ -20,7 +20,7 @@ from workbench.runs.labels import Labels, setting_value
 from workbench.streams import SIDES, Stream, has_rows
 from workbench.tuning import _checkpoints, spark_faults
 from workbench.tuning._in_common import in_common
-from workbench.tuning.delays import needed_delay
+from workbench.tuning.delays import late_rows, needed_delay
 
 _SECOND = 1_000_000
 _MUCH_LATE = 0.001  # the share of late rows above which a delay is called short
@@ -234,8 +234,7 @@ def _other_causes(simulation: Simulation, streams: dict[Side, Stream], outcome: 
 
 def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy) -> Iterator[Advice]:
     for side, stream in streams.items():
-        assignments = outcome.assignments[side].drop_duplicates("row", keep="last")
-        late = int((assignments["late"] & (assignments["end"] > 0)).sum())
+        late = int((late_rows(outcome, side)["end"] > 0).sum())
         if not len(stream) or late / len(stream) <= _MUCH_LATE:
             continue
         delay = times.text(stream.watermark)
@@ -244,7 +243,7 @@ def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy)
             f"{late:,} of {len(stream):,} rows of {stream.name} are late ({late / len(stream):.1%}): {short} for the "
             "disorder of this recording"
         )
-        needed = needed_delay(outcome, streams, policy, side, 1 - _MUCH_LATE)
+        needed = needed_delay(outcome, streams, policy, side, _MUCH_LATE * len(stream))
         if needed is None:
             continue
         value = times.text(needed.delay)

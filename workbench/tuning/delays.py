@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+import pandas as pd
+
 from workbench import model, times
 from workbench.kinds import NEVER
 from workbench.literals import Policy, Side, other_side
 from workbench.model import Outcome
 from workbench.streams import Stream
 
-__all__ = ["NeededDelay", "needed_delay"]
+__all__ = ["NeededDelay", "late_rows", "needed_delay"]
 
 
 @dataclass(frozen=True)
@@ -24,26 +26,37 @@ class NeededDelay:
 
 
 def needed_delay(
-    outcome: Outcome, streams: Mapping[Side, Stream], policy: Policy, side: Side, share: float
+    outcome: Outcome, streams: Mapping[Side, Stream], policy: Policy, side: Side, most: float
 ) -> NeededDelay | None:
-    """The least delay of a side with which a share of its rows is on time; of both sides where one does not do.
+    """The least delay of a side with which so many of its rows are late at most; of both sides where one does not do.
 
     Parameters
     ----------
     outcome, streams, policy
         What was computed, of what.
-    side, share
-        Of which rows which share, from 0 to 1.
+    side, most
+        Of which side how many rows may be late, of those that a delay can keep.
 
     Returns
     -------
     NeededDelay or None
-        Exact, in whole milliseconds. None: no delay does, as of rows at or before 1970.
+        Exact, in whole milliseconds. None: no delay does, or rows are late that are not by these delays, as where a
+        query went on with the watermark of a checkpoint.
     """
     steps = model.row_steps(outcome, policy, (side,))
-    other = times.micros(streams[other_side(side)].watermark)
-    for both, needed in ((False, steps.needed(side, other)), (True, steps.needed_by_both())):
+    delays = {each: times.micros(stream.watermark) for each, stream in streams.items()}
+    late = late_rows(outcome, side)
+    if most < 0 or not steps.count or round((1 - steps.share(delays)) * steps.count) != int((late["end"] > 0).sum()):
+        return None
+    share = 1 - min(1.0, most / steps.count)
+    for both, needed in ((False, steps.needed(side, delays[other_side(side)])), (True, steps.needed_by_both())):
         least = steps.least(needed, share)
         if least < NEVER:
             return NeededDelay(timedelta(microseconds=least), both)
     return None
+
+
+def late_rows(outcome: Outcome, side: Side) -> pd.DataFrame:
+    """The last assignment of each row of a side that is late for all of its windows."""
+    last = outcome.assignments[side].drop_duplicates("row", keep="last")
+    return last[last["late"] & ~last["filtered"]]

@@ -18,6 +18,7 @@ import pytest
 from pyspark.sql import functions as F
 
 import workbench as wb
+from workbench.jobs.health import figures
 
 WITHIN = "orders.id = payments.id AND payments.at BETWEEN orders.at AND orders.at + INTERVAL {}"
 SCHEMA = "id string, at timestamp, row string"
@@ -189,6 +190,43 @@ def a_repartition_changes_no_row(desk):
         desk.read("orders").coalesce(1).alias("orders").join(payments, F.expr(WITHIN.format("15 SECONDS")))
     )
     assert fates(job)["o3"] == "matched"
+
+
+@report
+def times_at_either_end_of_the_calendar(desk):
+    for kind, until in (
+        ("timestamp", "9999-12-31T23:59:59.999999Z"), ("timestamp_ntz", "9999-12-31T00:00:00"),
+        ("timestamp_ntz", "0001-01-01T00:00:00"), ("timestamp", "0001-01-01T00:00:00Z"),
+    ):  # fmt: skip
+        desk.spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+        first = [("a", "10:00:00", "oa"), ("b", "10:10:00", "ob")]
+        for number, row in enumerate(first):
+            desk.arrive(number, orders=[{**desk._row(*row), "until": until}], payments=[("a", row[1], f"p{number}")])
+        orders = desk.read("orders", schema=f"{SCHEMA}, until {kind}")
+        joined = orders.join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")), "left")
+        writer = joined.writeStream.format("noop").option("checkpointLocation", str(desk.home / f"{kind}{until[0]}"))
+        writer.trigger(availableNow=True).start().awaitTermination()
+        job = wb.open_job(joined, desk.home / f"{kind}{until[0]}")
+        assert job.mismatches.empty, job.mismatches.to_string()
+        assert str(job.output.left_until[0].year) == until[:4].lstrip("0")
+        assert len(job.output) == 1
+
+
+@report
+def a_time_of_the_first_year(desk):
+    desk.each(
+        [
+            [("a", "10:00:00", "o1"), ("s", "0001-01-01T00:00:00Z", "os")],
+            [("b", "10:10:00", "o2")],
+            [("c", "10:20:00", "o3")],
+        ],
+        [[("a", "10:00:05", "p1")], [("b", "10:10:05", "p2")], [("c", "10:20:00", "p3")]],
+    )
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")), "left"))
+    assert job.late.row.tolist() == ["os"]
+    assert job.late.behind[0].days == 719162
+    found = figures(job)
+    assert (found.left.late_rows, found.left.needed_delay) == (1, None)
 
 
 # --- keys that are no plain columns -----------------------------------------------------------------------------------
