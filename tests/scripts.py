@@ -181,8 +181,14 @@ def run_here(spark, run, folder, **given):
     extra = {"drain": True} if run.finish else {"trigger": "available-now"}
     store = {state_store.SETTING: state_store.ROCKSDB} if kind_of(run.join).operator.is_processor else {}
     own = own_session(spark, **{"spark.sql.files.ignoreCorruptFiles": "true"}, **store)
-    made.run(own, arguments(made, **places | extra | given))
+    run_as_main(made, own, arguments(made, **places | extra | given))
     return own
+
+
+def run_as_main(made, spark, args):
+    """What a script's main does in a session of its own, in this one."""
+    made.check_checkpoint(spark, args, {})
+    made.run(spark, args)
 
 
 def dead_letters(spark, folder):

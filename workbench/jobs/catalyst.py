@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from workbench.engine.cause import cause
 from workbench.errors import wrong
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = [
     "has_watermark",
     "listed",
     "optimised",
+    "random_parts",
     "seq",
     "span",
     "tree",
@@ -114,8 +116,22 @@ def _with_ctes_in_place(spark: Any, plan: Any) -> Any:
 
 
 def optimised(spark: Any, plan: Node) -> Node:
-    """The plan as Spark's optimizer leaves it, which a query runs."""
-    java = spark._jsparkSession.sessionState().optimizer().execute(plan.java)
+    """The plan as Spark's optimizer leaves it, which a query runs.
+
+    Raises
+    ------
+    ArgumentError
+        If Spark cannot plan it, as an outer join whose condition has a UDF in Python.
+    """
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        java = spark._jsparkSession.sessionState().optimizer().execute(plan.java)
+    except (PySparkException, Py4JJavaError) as error:
+        raise wrong(
+            "joined", "a DataFrame that Spark cannot plan", f"give one of another join ({cause(error)})"
+        ) from None
     return _tree(json.loads(java.toJSON()), java)
 
 
@@ -171,6 +187,14 @@ def span(interval: Any) -> int | None:
     if get_field(interval, "months"):
         return None
     return int(get_field(interval, "days")) * 86_400_000_000 + int(get_field(interval, "microseconds"))
+
+
+def random_parts(plan: Node) -> Iterator[str]:
+    """What a plan has that is another each time it is asked for, such as ``uuid()``, as SQL."""
+    for node in plan.walk():
+        for each in listed(node.java.expressions()):
+            if not bool(each.deterministic()):
+                yield str(each.sql())
 
 
 def has_watermark(column: Any) -> bool:

@@ -111,10 +111,13 @@ class SourceFile:
         Its address, as the log writes it.
     entry
         The entry of the source's log, to which offsets refer.
+    written
+        When it had been written then, in milliseconds since 1970-01-01 UTC.
     """
 
     path: str
     entry: int
+    written: int
 
 
 def check_local(address: str, plain: bool) -> None:
@@ -276,7 +279,7 @@ def source_files(spark: SparkSession, checkpoint: Checkpoint, source: int) -> li
         for line in files.text(f"{folder}/{log}").split("\n")[1:]:
             if line.strip():
                 entry = json.loads(line)
-                found.append(SourceFile(entry["path"], int(entry["batchId"])))
+                found.append(SourceFile(entry["path"], int(entry["batchId"]), int(entry["timestamp"])))
     return found
 
 

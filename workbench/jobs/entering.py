@@ -306,7 +306,8 @@ def held_before(
     rows = held.joined_rows(spark, logs.address, batch, side, operator=logs.operators.get(known.join))
     kept = kept_columns(known, place, rows.columns[:-1])
     rows = rows.toDF(*named_by_id(kept), held.MATCHED)
-    if mine.with_time and known.times[place] not in kept:
+    other_name = _under_another_name(known, place, kept)
+    if mine.with_time and known.times[place] not in kept and other_name is None:
         mine = replace(mine, with_time=False)
     types = dict(zip(known.inputs[place].columns, _fields(known, place), strict=True))
     shown = []
@@ -315,6 +316,8 @@ def held_before(
     stands_in = F.lit(None) if window is None else F.col(f"{window}.start")  # which is in the same windows
     for each, name in zip(mine.ids, mine.names, strict=False):
         column = stands_in if name == mine.time and not mine.with_time else F.lit(None)
+        if name == mine.time and mine.with_time and each not in kept:
+            column = F.col(f"c{other_name}")
         column = F.col(f"c{each}") if each in kept else column.cast(str(types[each].dataType().sql()))
         shown.append(column.alias(name))
     if len(mine.names) > len(mine.ids):
@@ -327,6 +330,14 @@ def held_before(
     table = _table(chosen)
     timed, _, _ = _by_time(table, mine.time)
     return Held(timed, mine, table.num_rows - timed.num_rows)
+
+
+def _under_another_name(known: Understood, place: int, kept: Sequence[int | None]) -> int | None:
+    """The column in state that is the event time under another name, where Spark keeps only that; None: none is."""
+    mine, time = known.inputs[place], known.times[place]
+    if time is None or time in kept:
+        return None
+    return next((each for each in kept if each is not None and mine.origin(each) == mine.origin(time)), None)
 
 
 def each_once(join: Join, mine: Columns, rows: pa.Table) -> pa.Table:

@@ -470,6 +470,11 @@ def _rows(
 ) -> tuple[_Side, list[str]]:
     """A side's rows, and what is missing of them, a sentence each."""
     first, missing, side = logs.batches[0].number, [], SIDES[place]
+    if random := list(catalyst.random_parts(known.join.children[place])):
+        missing.append(
+            f"{', '.join(random)} of the {side} side is another each time it is asked for: it, and what rests on it, is "
+            "not what the job had"
+        )
     shown = entering.columns(known, place)
     parts: list[pa.Table] = []
     met: list[np.ndarray[Any, Any]] = []

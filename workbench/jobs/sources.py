@@ -18,9 +18,10 @@ import pyarrow as pa
 
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs import delta
-from workbench.jobs.addresses import existing
+from workbench.jobs.addresses import existing, written_anew
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
+from workbench.runs.labels import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -111,6 +112,7 @@ def _ranges(numbers: list[int], ends: list[int], from_start: bool) -> dict[int, 
 def _from_files(
     spark: SparkSession, source: Node, files: Iterable[checkpoints.SourceFile], batches: Mapping[int, int]
 ) -> Taken:
+    files = list(files)
     mine = {each.path: batches[each.entry] for each in files if each.entry in batches}
     entries = {each.entry for each in files}
     dropped = len([each for each in batches if each not in entries])
@@ -121,6 +123,13 @@ def _from_files(
         missing.append(f"{len(gone):,} of {len(mine):,} files of {_described(source)} are gone, such as {gone[0]}")
     if not there:
         return Taken(_none(spark, source), tuple(missing))
+    written = {each.path: each.written for each in files}
+    if anew := written_anew(spark, {each: written[each] for each in there}):
+        were, them = ("was", "it") if len(anew) == 1 else ("were", "them")
+        missing.append(
+            f"{counted(len(anew), 'file')} of {_described(source)} {were} written anew after the job had read {them}, such "
+            f"as {anew[0]}: the rows that are shown are those of now"
+        )
     about, java = source.java.dataSource(), cast(Any, spark)._jvm
     given = dict(java.scala.jdk.javaapi.CollectionConverters.asJava(about.options()))
     options = {name: text for name, text in given.items() if name.lower() != "path"}

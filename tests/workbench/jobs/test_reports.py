@@ -229,6 +229,75 @@ def a_time_of_the_first_year(desk):
     assert (found.left.late_rows, found.left.needed_delay) == (1, None)
 
 
+@report
+def a_row_that_nothing_can_match_any_more_does_not_wait(desk):
+    desk.each(
+        [[("a", "10:00:00", "o1")], [("b", "10:10:00", "o2")], [("c", "10:20:00", "o3")]],
+        [[("z", "10:00:05", "p1")], [("y", "10:10:00", "p2")], [("x", "10:20:00", "p3")]],
+    )
+    on = "orders.id = payments.id AND payments.at - orders.at BETWEEN INTERVAL 0 SECONDS AND INTERVAL 15 SECONDS"
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), F.expr(on)))
+    assert desk.state[-1] == 6  # none has left
+    assert reason(job, "o1").startswith("in state for ever, as Spark derives no watermark for the state of orders")
+    assert reason(job, "o3").startswith("waiting: ")
+
+
+@report
+def a_file_that_was_written_anew_is_told(desk):
+    desk.each(
+        [[("x", "10:00:00", "o1")], [("b", "10:10:00", "o2")]], [[("x", "10:00:05", "p1")], [("z", "10:10:00", "p2")]]
+    )
+    joined = desk.read("orders").join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")))
+    desk.run(joined)
+    desk.arrive(0, orders=[("y", "10:00:00", "new")])
+    os.utime(desk.home / "orders" / "0.json", (99, 99))
+    job = wb.open_job(joined, desk.home / "checkpoint")
+    assert any("/orders] was written anew after the job had read it" in each for each in job.missing)
+
+
+@report
+def the_event_time_under_another_name(desk):
+    desk.each(
+        [[("a", "10:00:00", "o1")], [("b", "10:10:00", "o2")], [("c", "10:20:00", "o3")]],
+        [[("x", "10:00:05", "p1")], [("y", "10:10:05", "p2")], [("c", "10:20:05", "p3")]],
+    )
+    payments = desk.read("payments").withColumn("paid_at", F.col("at")).alias("payments")
+    on = F.expr("orders.id = payments.id AND paid_at BETWEEN orders.at AND orders.at + INTERVAL 15 SECONDS")
+    joined = desk.read("orders").join(payments, on).select("orders.id", "paid_at")
+    desk.spark.conf.set("spark.sql.streaming.minBatchesToRetain", "2")
+    desk.opened(joined)
+    desk.arrive(3, orders=[("d", "10:20:01", "o4")], payments=[("d", "10:20:05", "p4")])
+    desk.arrive(4, orders=[("e", "10:20:02", "o5")], payments=[("e", "10:20:05", "p5")])
+    desk.run(joined, again=True)
+    job = wb.open_job(joined, desk.home / "checkpoint")
+    assert job.mismatches.empty, job.mismatches.to_string()
+    assert not any("without an event time" in each for each in job.missing)
+
+
+@report
+def what_is_another_each_time_is_told(desk):
+    desk.each(
+        [[("a", "10:00:00", "o1")], [("b", "10:10:00", "o2")]], [[("a", "10:00:05", "p1")], [("b", "10:10:00", "p2")]]
+    )
+    orders = desk.read("orders").withColumn("event_id", F.expr("uuid()")).where("rand() < 2").alias("orders")
+    joined = orders.join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")))
+    desk.run(joined.select("orders.event_id", F.col("payments.row").alias("p")))
+    job = wb.open_job(joined.select("orders.event_id", F.col("payments.row").alias("p")), desk.home / "checkpoint")
+    [words] = [each for each in job.missing if "another each time" in each]
+    assert "uuid()" in words
+    assert "rand()" in words
+    assert any("not what the job had" in each for each in job.caveats)
+
+
+@report
+def a_join_that_spark_cannot_plan_is_refused_in_a_sentence(desk):
+    desk.each([[("a", "10:00:00", "o1")]], [[("a", "10:00:05", "p1")]])
+    alike = F.udf(lambda one, other: one == other, "boolean")
+    on = F.expr(WITHIN.format("15 SECONDS")) & alike("orders.row", "payments.row")
+    with pytest.raises(wb.ArgumentError, match=r"^joined: got 'a DataFrame that Spark cannot plan'; give"):
+        wb.describe(desk.read("orders").join(desk.read("payments"), on, "left"))
+
+
 # --- keys that are no plain columns -----------------------------------------------------------------------------------
 
 

@@ -180,7 +180,7 @@ def test_a_strangers_place_for_dead_letters_gets_them(spark, printed, tmp_path, 
     made = scripts.module(scripts.job(run, tmp_path, dead_letters="printed"))
     assert "Dropped: rows that come late or cannot be read, on the standard output." in made.__doc__
     given = {name: str(tmp_path / name) for name in ("output", "checkpoint")} | {"trigger": "available-now"}
-    made.run(scripts.own_session(spark), scripts.arguments(made, **given))
+    scripts.run_as_main(made, scripts.own_session(spark), scripts.arguments(made, **given))
     printed_letters = [json.loads(line) for line in capfd.readouterr().out.splitlines() if "dead letter" in line]
     named = {"left": "orders", "right": "payments"}
     late = [(batch, named[side], id_) for batch, side, id_ in run.late[["batch", "side", "id"]].to_numpy().tolist()]
