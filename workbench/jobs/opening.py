@@ -472,8 +472,8 @@ def _rows(
     first, missing, side = logs.batches[0].number, [], SIDES[place]
     if random := list(catalyst.random_parts(known.join.children[place])):
         missing.append(
-            f"{', '.join(random)} of the {side} side is another each time it is asked for: it, and what rests on it, is "
-            "not what the job had"
+            f"{', '.join(random)} of the {side} side is another each time it is asked for: it, and what rests on it, "
+            "is not what the job had"
         )
     shown = entering.columns(known, place)
     parts: list[pa.Table] = []

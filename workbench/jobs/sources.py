@@ -127,8 +127,8 @@ def _from_files(
     if anew := written_anew(spark, {each: written[each] for each in there}):
         were, them = ("was", "it") if len(anew) == 1 else ("were", "them")
         missing.append(
-            f"{counted(len(anew), 'file')} of {_described(source)} {were} written anew after the job had read {them}, such "
-            f"as {anew[0]}: the rows that are shown are those of now"
+            f"{counted(len(anew), 'file')} of {_described(source)} {were} written anew after the job had read {them}, "
+            f"such as {anew[0]}: the rows that are shown are those of now"
         )
     about, java = source.java.dataSource(), cast(Any, spark)._jvm
     given = dict(java.scala.jdk.javaapi.CollectionConverters.asJava(about.options()))

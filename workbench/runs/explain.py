@@ -448,8 +448,8 @@ class Reasons:
         if retention is not None and side not in retention and end + self.kind.waits(self.join, side) <= mark:
             name = self.labels.names[SIDES.index(side)]
             return (
-                f"in state for ever, as Spark derives no watermark for the state of {name} from the condition: {until}, "
-                f"and the watermark has passed that, at {self.labels.moment(mark)}"
+                f"in state for ever, as Spark derives no watermark for the state of {name} from the condition: "
+                f"{until}, and the watermark has passed that, at {self.labels.moment(mark)}"
             )
         stands = f"the watermark stands at {self.labels.moment(mark)}" if mark else "there is no watermark yet"
         return f"waiting: {until}, {stands}{self._held_back()}"

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import drawn
@@ -14,6 +15,8 @@ import parts
 import pytest
 import scripts
 import strategies
+
+import workbench as wb
 
 HERE = Path(__file__).parent
 
@@ -46,17 +49,14 @@ print(json.dumps({"spark": spark.version, "told": told}))
 @strategies.in_parts(20, 4, job=drawn.drawn_jobs())
 @pytest.mark.usefixtures("spark")
 def test_a_drawn_job_is_told_as_spark_ran_it(job):
-    import tempfile
-
-    import workbench as wb
-
     with tempfile.TemporaryDirectory() as folder:
         assert drawn.check(jobs.session(wb.spark()), job, folder) == []
 
 
 @pytest.mark.engine
+@pytest.mark.drawn(1)
+@pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize("minor", ["4.0"])
-@pytest.mark.parametrize("part", [pytest.param(each, marks=pytest.mark.drawn(1)) for each in range(4)])
 def test_on_another_version_of_spark(minor, part, tmp_path):
     env = scripts.environment(tmp_path, over=parts.real(lambda: parts.with_pyspark(minor)))
     env["PYTHONPATH"] = os.pathsep.join([env.get("PYTHONPATH", ""), str(HERE.parents[2]), str(HERE)])
