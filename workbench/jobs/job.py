@@ -346,7 +346,8 @@ class Job(Result):
 
         Columns as in `Run.comparison`. The watermarks that follow from the rows are compared with those of the logs,
         and the rows in state after the last micro-batch, value by value; and of an interval or window join the late
-        rows with Spark's counter, where `reports` has it and all keys were taken. With `sink`, the rows that the job
+        rows and the rows in state after each micro-batch with Spark's counters, where `reports` has them and all keys
+        were taken. With `sink`, the rows that the job
         put out are compared with the model's pairs, as the operators above the join make them; where they cannot be,
         ``differences`` is missing, and ``examples`` says why. Of a join that was not understood only the watermarks
         and the late rows are compared.
@@ -360,6 +361,9 @@ class Job(Result):
         facts = verifying.compare(self.spark, self.simulation, self.known, self.checkpoint, self.choice)
         if self.reports and self.choice.takes_all:
             facts = pd.concat([facts, verifying.drops(self.simulation, self.known, self.reports)], ignore_index=True)
+            if self.is_understood:
+                sizes = verifying.sizes(self.simulation, self.known, self.checkpoint, self.reports)
+                facts = pd.concat([facts, sizes], ignore_index=True)
         if self.sink is not None and self.is_understood:
             logs = self.checkpoint
             line = leaving.compare(self.spark, self.simulation, self.known, logs, choice=self.choice, sink=self.sink)

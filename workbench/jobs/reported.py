@@ -96,5 +96,14 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
 
 def dropped(report: Mapping[str, Any]) -> int | None:
     """How many late rows the only join of a job dropped in a micro-batch (``numRowsDroppedByWatermark``)."""
+    return _of_join(report, "numRowsDroppedByWatermark")
+
+
+def state_rows(report: Mapping[str, Any]) -> int | None:
+    """How many rows the only join of a job held after a micro-batch (``numRowsTotal``)."""
+    return _of_join(report, "numRowsTotal")
+
+
+def _of_join(report: Mapping[str, Any], name: str) -> int | None:
     joins = [each for each in report.get("stateOperators") or [] if each.get("operatorName") == HASH_JOIN]
-    return int(joins[0]["numRowsDroppedByWatermark"]) if len(joins) == 1 else None
+    return int(joins[0][name]) if len(joins) == 1 else None

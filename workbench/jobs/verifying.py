@@ -23,7 +23,7 @@ from workbench.sources.choice import Choice
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["compare", "drops", "fates"]
+__all__ = ["compare", "drops", "fates", "sizes"]
 
 _COLUMNS = ["what", "model", "spark", "differences", "examples"]
 _SPELLED_OUT = 5
@@ -143,6 +143,23 @@ def drops(simulation: Simulation, known: Understood, reports: Mapping[int, Mappi
         return pd.DataFrame()
     model = [(number, int(counts[number - first])) for number, _ in spark]
     return pd.DataFrame([_fact("late rows, once for each window (numRowsDroppedByWatermark)", model, spark)])
+
+
+def sizes(
+    simulation: Simulation, known: Understood, logs: Checkpoint, reports: Mapping[int, Mapping[str, Any]]
+) -> pd.DataFrame:
+    """The line of `Job.comparison` on the rows in state after each micro-batch; none where some are not listed."""
+    untimed = any(simulation.facts.untimed.values())
+    if untimed or known.join.kind != "Join" or kind_of(simulation.join).operator is not HASH_JOIN:
+        return pd.DataFrame()
+    counts = simulation.outcome.state_counts()
+    numbers = [each.number for each in logs.batches]
+    found = {number: reported.state_rows(reports.get(number, {})) for number in numbers}
+    spark = [(number, count) for number, count in found.items() if count is not None]
+    model = [(number, int(counts[number - simulation.first])) for number, _ in spark]
+    if not spark:
+        return pd.DataFrame()
+    return pd.DataFrame([_fact("rows in state after each micro-batch (numRowsTotal)", model, spark)])
 
 
 def _values(table: pa.Table) -> list[tuple[str, ...]]:

@@ -298,6 +298,23 @@ def a_join_that_spark_cannot_plan_is_refused_in_a_sentence(desk):
         wb.describe(desk.read("orders").join(desk.read("payments"), on, "left"))
 
 
+@report
+def a_bound_that_was_changed_at_a_restart_shows_in_the_state(desk):
+    def joined(bound):
+        return desk.read("orders").join(desk.read("payments"), F.expr(WITHIN.format(bound)))
+
+    desk.each(
+        [[("a", "10:00:00", "o1")], [("b", "10:01:00", "o2")]], [[("x", "10:00:00", "p1")], [("y", "10:01:00", "p2")]]
+    )
+    desk.run(joined("15 SECONDS"))
+    before = desk.reports
+    desk.arrive(2, orders=[("c", "10:10:00", "o3")], payments=[("c", "10:10:05", "p3")])
+    desk.run(joined("5 MINUTES"), again=True)
+    job = wb.open_job(joined("5 MINUTES"), desk.home / "checkpoint", progress=[*before, *desk.reports])
+    assert "rows in state after each micro-batch (numRowsTotal)" in job.mismatches.what.tolist()
+    assert "rows in state after each micro-batch" in job.mismatch
+
+
 # --- keys that are no plain columns -----------------------------------------------------------------------------------
 
 
