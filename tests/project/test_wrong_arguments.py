@@ -258,7 +258,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "RunCharts.drawing": {"view": "timeline", "between": BETWEEN, "batch": 0, "axis": "event time", "reasons": True},
     "RunCharts.of_key": {"side": "left", "row": 1},
     "Tuning.confirm": {"n": 1, "spark": None, "folder": None},
-    "Tuning.best": {"keep": 0.1},
+    "Tuning.best": {"keep": 0.1, "most_rows": 10_000, "most_time": "1 day"},
     **{f"TuningCharts.{view.name}": {} for view in tuning_views()},
     "TuningCharts.heat": {"x": "left.watermark", "y": "upper"},
     "TuningCharts.drawing": {"view": "pareto"},

@@ -11,7 +11,7 @@ from typing import Any
 from workbench.errors import wrong
 from workbench.jobs.held import HASH_JOIN
 
-__all__ = ["dropped", "listed", "of"]
+__all__ = ["dropped", "listed", "of", "state_rows"]
 
 _REMEDY = "give what query.recentProgress or a listener gave, a list, or a file with a line of JSON for each"
 

@@ -23,6 +23,7 @@ from workbench.sources.recorded import MOST_BATCHES, Recorded
 
 __all__ = [
     "KAFKA_COLUMNS",
+    "PATIENCE",
     "SECONDS",
     "VALUES",
     "KafkaColumn",
@@ -36,7 +37,8 @@ __all__ = [
 VALUES = ("json", "avro")
 SECONDS = 30.0
 """How long to wait for a broker that does not refuse to be connected to."""
-_PATIENCE = 3.0  # after which it is said that it is waited for
+PATIENCE = 3.0
+"""After how long it is said that it is waited for."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,7 @@ def _metadata(consumer: _Consumer, *topic: str) -> Any:
         consumer.reader.poll(0)  # reports the errors of connections
         if consumer.down:
             raise KafkaException(consumer.down[0])
-        if not told and monotonic() - begin > _PATIENCE:
+        if not told and monotonic() - begin > PATIENCE:
             told = True
             warnings.warn(f"{consumer.brokers} has not answered yet; waiting for {SECONDS:.0f} s at most", stacklevel=5)
 

@@ -445,10 +445,8 @@ def test_what_else_the_join_asks_for_is_said(session, folder, here, tmp_path, ca
 def test_what_differs_from_what_the_job_left_behind_is_said(job, monkeypatch):
     assert figures(job).mismatch == ""
     other = replace(job)
-    monkeypatch.setattr(
-        "workbench.jobs.verifying._watermarks",
-        lambda *_: {"what": "watermark of each micro-batch", "model": 1, "spark": 1, "differences": 2, "examples": ""},
-    )
+    line = {"what": "watermark of each micro-batch", "model": 1, "spark": 1, "differences": 2, "examples": ""}
+    monkeypatch.setattr("workbench.jobs.verifying.compare", lambda *_: pd.DataFrame([line]))
     found = figures(other)
     assert found.mismatch.startswith(
         "the model differs from what the job left behind in watermark of each micro-batch (2 differ), so reasons may"

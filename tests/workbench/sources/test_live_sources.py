@@ -108,7 +108,7 @@ def test_no_broker_no_topic_no_rows(broker, monkeypatch):
 
 def test_a_broker_that_does_not_answer_is_waited_for_and_that_is_said(monkeypatch):
     monkeypatch.setattr("workbench.sources.kafka.SECONDS", 2.0)
-    monkeypatch.setattr("workbench.sources.kafka._PATIENCE", 0.5)
+    monkeypatch.setattr("workbench.sources.kafka.PATIENCE", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         brokers = f"127.0.0.1:{silent.getsockname()[1]}"
         with (
