@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.errors import wrong
+from workbench.errors import check_whole
 from workbench.joins import Join
 from workbench.kinds import PATTERN, PROCESSOR, kind_of
 from workbench.model import DATA, NOTHING, Micros, Outcome
@@ -43,8 +43,8 @@ class Limits:
         ArgumentError
             If one is no such limit.
         """
-        if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 0):
-            raise wrong("most_rows", rows, "give a whole number of rows, 0 or more")
+        if rows is not None:
+            check_whole("most_rows", rows, "of rows")
         return cls(None if rows is None else int(rows), None if time is None else times.delay(time, "most_time"))
 
     def __bool__(self) -> bool:

@@ -202,7 +202,7 @@ def test_what_waits_for_the_end_of_the_input_has_no_wait():
 
 
 @strategies.in_parts(
-    6, 6, case=strategies.cases(of=st.sampled_from(FIXED)), rows=st.integers(0, 12), seconds=st.integers(0, 30)
+    6, 6, case=strategies.cases(of=st.sampled_from(FIXED)), rows=st.integers(1, 12), seconds=st.integers(0, 30)
 )
 def test_the_answer_within_limits_is_that_of_every_pair_of_steps(case, rows, seconds):
     left, right = case.streams()
@@ -245,7 +245,7 @@ def test_the_answer_within_limits_is_that_of_every_pair_of_steps(case, rows, sec
     ("given", "words"),
     [
         ({"keep": None}, "give a share from 0 to 1, such as 0.999, or a limit"),
-        ({"most_rows": -1}, "most_rows: got -1; give a whole number of rows"),
+        ({"most_rows": -1}, "most_rows: got -1"),
         ({"most_rows": 1.5}, "most_rows: got 1.5"),
         ({"most_rows": True}, "most_rows: got True"),
         ({"most_time": "-1 s"}, "most_time"),
