@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,14 +27,7 @@ def existing(spark: SparkSession, files: Sequence[str], *, encoded: bool = True)
     """
     if len(files) > _AT_ONCE:
         return list(files)
-    java: Any = spark._jvm
-    settings = spark._jsparkSession.sessionState().newHadoopConf()
-    found = []
-    for each in files:
-        path = java.org.apache.hadoop.fs.Path(java.java.net.URI(each) if encoded else each)
-        if path.getFileSystem(settings).exists(path):
-            found.append(each)
-    return found
+    return [each for each, path, system in _paths(spark, files, encoded) if system.exists(path)]
 
 
 def written_anew(spark: SparkSession, files: Mapping[str, int]) -> list[str]:
@@ -49,11 +42,17 @@ def written_anew(spark: SparkSession, files: Mapping[str, int]) -> list[str]:
     """
     if len(files) > _AT_ONCE:
         return []
+    return [
+        each
+        for each, path, system in _paths(spark, list(files), True)
+        if int(system.getFileStatus(path).getModificationTime()) != files[each]
+    ]
+
+
+def _paths(spark: SparkSession, files: Sequence[str], encoded: bool) -> Iterator[tuple[str, Any, Any]]:
+    """Each file's address, and its path and file system in the JVM."""
     java: Any = spark._jvm
     settings = spark._jsparkSession.sessionState().newHadoopConf()
-    found = []
-    for each, time in files.items():
-        path = java.org.apache.hadoop.fs.Path(java.java.net.URI(each))
-        if int(path.getFileSystem(settings).getFileStatus(path).getModificationTime()) != time:
-            found.append(each)
-    return found
+    for each in files:
+        path = java.org.apache.hadoop.fs.Path(java.java.net.URI(each) if encoded else each)
+        yield each, path, path.getFileSystem(settings)

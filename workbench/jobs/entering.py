@@ -314,10 +314,9 @@ def held_before(
     windows = (f"c{each}" for each in kept if each is not None and each not in mine.ids)
     window = next(windows, None)
     stands_in = F.lit(None) if window is None else F.col(f"{window}.start")  # which is in the same windows
+    stands_in = stands_in if other_name is None else F.col(f"c{other_name}")
     for each, name in zip(mine.ids, mine.names, strict=False):
-        column = stands_in if name == mine.time and not mine.with_time else F.lit(None)
-        if name == mine.time and mine.with_time and each not in kept:
-            column = F.col(f"c{other_name}")
+        column = stands_in if name == mine.time else F.lit(None)
         column = F.col(f"c{each}") if each in kept else column.cast(str(types[each].dataType().sql()))
         shown.append(column.alias(name))
     if len(mine.names) > len(mine.ids):

@@ -21,12 +21,10 @@ from workbench.sources.choice import newest_times
 from workbench.streams import batches_with_rows
 from workbench.times import MICROSECOND
 from workbench.tuning import spark_faults
-from workbench.tuning.delays import late_rows, needed_delay
+from workbench.tuning.delays import MUCH_LATE, late_rows, needed_delay
 
 __all__ = ["Crossed", "Health", "KnownFault", "Limits", "SideHealth", "crossed", "figures"]
 
-_ALLOWED = 0.001
-"""The share of late rows up to which no delay is named, where nobody says which is allowed."""
 _LONG_IDLE = 3  # micro-batches without rows from which on a side is idle for a fault of Spark's
 
 
@@ -166,7 +164,7 @@ def figures(job: Job, limits: Limits | None = None) -> Health:
     TooLargeError
         If there are more pairs or windows than are computed.
     """
-    allowed = _ALLOWED if limits is None or limits.max_late_share is None else limits.max_late_share
+    allowed = MUCH_LATE if limits is None or limits.max_late_share is None else limits.max_late_share
     idle_side, idle = _idle(job)
     state, words = _state_rows(job)
     numbers = [each.number for each in job.checkpoint.batches]

@@ -362,7 +362,7 @@ class Job(Result):
         if self.reports and self.choice.takes_all:
             facts = pd.concat([facts, verifying.drops(self.simulation, self.known, self.reports)], ignore_index=True)
             if self.is_understood:
-                sizes = verifying.sizes(self.simulation, self.known, self.checkpoint, self.reports)
+                sizes = verifying.sizes(self.simulation, self.known, self.reports)
                 facts = pd.concat([facts, sizes], ignore_index=True)
         if self.sink is not None and self.is_understood:
             logs = self.checkpoint

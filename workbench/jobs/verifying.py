@@ -17,7 +17,7 @@ from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.understanding import Understood
 from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES
-from workbench.model import Simulation, drop_counts, watermarks
+from workbench.model import Micros, Simulation, drop_counts, watermarks
 from workbench.sources.choice import Choice
 
 if TYPE_CHECKING:
@@ -135,31 +135,31 @@ def _groups(
 
 def drops(simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
     """The line of `Job.comparison` on Spark's counter of late rows; none where it has no single join to count for."""
+    counts = drop_counts(simulation.join, simulation.outcome)
     found = {number: reported.dropped(each) for number, each in sorted(reports.items())}
-    first, counts = simulation.first, drop_counts(simulation.join, simulation.outcome)
-    numbers = range(first + (first > 0), first + len(counts))  # the first kept one only tells what was in state
-    spark = [(number, found[number]) for number in numbers if found.get(number) is not None]
-    if not spark or known.join.kind != "Join" or kind_of(simulation.join).operator is not HASH_JOIN:
-        return pd.DataFrame()
-    model = [(number, int(counts[number - first])) for number, _ in spark]
-    return pd.DataFrame([_fact("late rows, once for each window (numRowsDroppedByWatermark)", model, spark)])
+    found.pop(simulation.first if simulation.first else -1, None)  # the first kept one only tells what was in state
+    return _counters("late rows, once for each window (numRowsDroppedByWatermark)", simulation, known, counts, found)
 
 
-def sizes(
-    simulation: Simulation, known: Understood, logs: Checkpoint, reports: Mapping[int, Mapping[str, Any]]
-) -> pd.DataFrame:
+def sizes(simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
     """The line of `Job.comparison` on the rows in state after each micro-batch; none where some are not listed."""
-    untimed = any(simulation.facts.untimed.values())
-    if untimed or known.join.kind != "Join" or kind_of(simulation.join).operator is not HASH_JOIN:
+    if any(simulation.facts.untimed.values()):
         return pd.DataFrame()
+    found = {number: reported.state_rows(each) for number, each in sorted(reports.items())}
     counts = simulation.outcome.state_counts()
-    numbers = [each.number for each in logs.batches]
-    found = {number: reported.state_rows(reports.get(number, {})) for number in numbers}
-    spark = [(number, count) for number, count in found.items() if count is not None]
-    model = [(number, int(counts[number - simulation.first])) for number, _ in spark]
-    if not spark:
+    return _counters("rows in state after each micro-batch (numRowsTotal)", simulation, known, counts, found)
+
+
+def _counters(
+    what: str, simulation: Simulation, known: Understood, counts: Micros, found: Mapping[int, int | None]
+) -> pd.DataFrame:
+    """A line on what the only join of a job counted in the micro-batches that are kept; none where nothing is known."""
+    if known.join.kind != "Join" or kind_of(simulation.join).operator is not HASH_JOIN:
         return pd.DataFrame()
-    return pd.DataFrame([_fact("rows in state after each micro-batch (numRowsTotal)", model, spark)])
+    first = simulation.first
+    spark = [(number, each) for number, each in found.items() if each is not None and 0 <= number - first < len(counts)]
+    model = [(number, int(counts[number - first])) for number, _ in spark]
+    return pd.DataFrame([_fact(what, model, spark)] if spark else [])
 
 
 def _values(table: pa.Table) -> list[tuple[str, ...]]:

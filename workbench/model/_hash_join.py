@@ -20,7 +20,7 @@ from workbench.model._outputs import Placed, of_pairs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
 from workbench.spark_versions import SparkFacts
-from workbench.streams import NOTHING, batches_with_rows
+from workbench.streams import NOTHING, has_rows
 
 
 def replay(
@@ -100,7 +100,7 @@ def evicted_up_to(join: Join, marks: Watermarks, shared: Shared) -> tuple[Micros
     if shared.rows.under(join).evicts_with_data:
         came = np.zeros(len(marks), dtype=bool)
         for stream in shared.streams:
-            came[batches_with_rows(stream)] = True
+            came |= has_rows(stream, len(marks))
         eviction = np.maximum.accumulate(np.where(came, eviction, 0))
     left, right = (eviction - retention[side] if side in retention else never for side in SIDES)
     return left, right

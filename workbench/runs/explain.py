@@ -444,8 +444,7 @@ class Reasons:
         if not self.kind.drops_late:
             return f"waiting: {until}"
         mark = int(self.marks.eviction[-1])
-        retention = self.simulation.facts.under(self.join).retention
-        if retention is not None and side not in retention and end + self.kind.waits(self.join, side) <= mark:
+        if side in self._never_evicted and end + self.kind.waits(self.join, side) <= mark:
             name = self.labels.names[SIDES.index(side)]
             return (
                 f"in state for ever, as Spark derives no watermark for the state of {name} from the condition: "
@@ -453,6 +452,12 @@ class Reasons:
             )
         stands = f"the watermark stands at {self.labels.moment(mark)}" if mark else "there is no watermark yet"
         return f"waiting: {until}, {stands}{self._held_back()}"
+
+    @cached_property
+    def _never_evicted(self) -> frozenset[Side]:
+        """The sides for whose state Spark derives no watermark."""
+        retention = self.simulation.facts.under(self.join).retention
+        return frozenset() if retention is None else frozenset(SIDES) - retention.keys()
 
     def _held_back(self) -> str:
         forgotten = self.simulation.forgotten

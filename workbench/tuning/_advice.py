@@ -20,10 +20,9 @@ from workbench.runs.labels import Labels, setting_value
 from workbench.streams import SIDES, Stream, has_rows
 from workbench.tuning import _checkpoints, spark_faults
 from workbench.tuning._in_common import in_common
-from workbench.tuning.delays import late_rows, needed_delay
+from workbench.tuning.delays import MUCH_LATE, late_rows, needed_delay
 
 _SECOND = 1_000_000
-_MUCH_LATE = 0.001  # the share of late rows above which a delay is called short
 _MOST = "keeps all but one in a thousand of its rows"
 _SILENT = 3  # micro-batches in a row in which a side that sends nothing is called idle, if they are
 _SILENT_SHARE = 0.2  # so large a part of all that the other side sends in
@@ -235,7 +234,7 @@ def _other_causes(simulation: Simulation, streams: dict[Side, Stream], outcome: 
 def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy) -> Iterator[Advice]:
     for side, stream in streams.items():
         late = int((late_rows(outcome, side)["end"] > 0).sum())
-        if not len(stream) or late / len(stream) <= _MUCH_LATE:
+        if not len(stream) or late / len(stream) <= MUCH_LATE:
             continue
         delay = times.text(stream.watermark)
         short = "it has no watermark delay" if not stream.watermark else f"its delay of {delay} is short"
@@ -243,7 +242,7 @@ def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy)
             f"{late:,} of {len(stream):,} rows of {stream.name} are late ({late / len(stream):.1%}): {short} for the "
             "disorder of this recording"
         )
-        needed = needed_delay(outcome, streams, policy, side, _MUCH_LATE * len(stream))
+        needed = needed_delay(outcome, streams, policy, side, MUCH_LATE * len(stream))
         if needed is None:
             continue
         value = times.text(needed.delay)

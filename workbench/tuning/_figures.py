@@ -109,8 +109,9 @@ class Complete:
 
 def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) -> dict[str, Any]:
     late = {side: mine.loc[mine["late"], "row"].nunique() for side, mine in outcome.assignments.items()}
-    waits, ends, at_the_end = _waits(join, outcome)
-    data = outcome.marks.kinds.count(DATA)
+    clock = _clock(outcome)
+    waits, ends, at_the_end = _waits(join, outcome, clock)
+    data = len(clock)
     held = rows = outcome.state_counts()[:data]
     if kind_of(join).operator in (PROCESSOR, PATTERN):  # which Spark counts by keys
         rows = np.add(*outcome.state_rows().values())[:data]
@@ -136,7 +137,7 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
         "waited": all_of(len(ends[0])),
         "state_peak": peak,
         "state_mean": mean,
-        "state_time": pd.Timedelta(_longest_in_state(outcome), unit="us"),
+        "state_time": pd.Timedelta(_longest_in_state(outcome, clock), unit="us"),
         "bytes_peak": round(float(peak_rows) / sample.share * sample.bytes_a_row),
         "bytes_mean": round(float(mean_rows) / sample.share * sample.bytes_a_row),
     }
@@ -159,9 +160,8 @@ def _clock(outcome: Outcome) -> Micros:
     return np.where(clock == NOTHING, clock[clock > NOTHING].min(initial=0), clock)
 
 
-def _longest_in_state(outcome: Outcome) -> int:
+def _longest_in_state(outcome: Outcome, clock: Micros) -> int:
     """The longest that a row was in state: from its micro-batch to that in which it left, or to the last with data."""
-    clock = _clock(outcome)
     longest = 0
     for mine in outcome.assignments.values():
         held = mine[mine["held"]]
@@ -171,10 +171,9 @@ def _longest_in_state(outcome: Outcome) -> int:
     return longest
 
 
-def _waits(join: Join, outcome: Outcome) -> tuple[tuple[Micros, Micros], tuple[Micros, Micros], int]:
+def _waits(join: Join, outcome: Outcome, clock: Micros) -> tuple[tuple[Micros, Micros], tuple[Micros, Micros], int]:
     """Waits of pairs, waits of padded rows and groups, in event time and micro-batches; what the end brought out."""
-    kind, clock = kind_of(join), _clock(outcome)
-    data = len(clock)
+    kind, data = kind_of(join), len(clock)
     table = outcome.outputs.table
     end, out = table["end"].to_numpy(), table["batch"].to_numpy()
     met = table["matched"].to_numpy() & (not kind.grouped)

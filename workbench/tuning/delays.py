@@ -14,7 +14,10 @@ from workbench.literals import Policy, Side, other_side
 from workbench.model import Outcome
 from workbench.streams import Stream
 
-__all__ = ["NeededDelay", "late_rows", "needed_delay"]
+__all__ = ["MUCH_LATE", "NeededDelay", "late_rows", "needed_delay"]
+
+MUCH_LATE = 0.001
+"""The share of late rows above which a delay is called short."""
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,6 @@ def drawn_jobs(draw):
     unit, zone = ("HOUR", "America/New_York") if by_clock else ("SECOND", draw(st.sampled_from(["UTC", "Asia/Tokyo"])))
     windowed = not by_clock and draw(st.booleans())
     files = draw(st.integers(2, 5))
-    begin = 0
 
     def file(place):
         size = draw(st.integers(0 if place else 1, 4))
@@ -85,7 +84,7 @@ def drawn_jobs(draw):
             for _ in range(size)
         )
 
-    rows = tuple(tuple(file(begin + place) for place in range(files)) for _ in SIDES)
+    rows = tuple(tuple(file(place) for place in range(files)) for _ in SIDES)
     lower = draw(st.integers(-8, 4))
     amount = {side: f"{side}.amount" for side in SIDES}
     asked = [
