@@ -1,15 +1,18 @@
 """Which tests a run takes. A tier is a command of ``dev.py``: quick, changed, all, nightly.
 
-A *family* is a test function with all its cases, or several functions, of any files, that name one (`family`). No tier
-but the quick one and that of a change leaves a family out: what a run does not take are cases of families that take
+A *family* is a test function with all its cases, or several functions, of any files, that name one (`family`), or those
+of a folder whose cases take longer than `DEAR` each: mostly they start a process, a browser or a query of their own. No
+tier but the quick one and that of a change leaves a family out: what a run does not take are cases of families that take
 long, and which ones it takes is drawn by the commit. Of what a change touches a whole run takes the other cases, too.
 """
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import pytest
@@ -59,9 +62,13 @@ TIERS = {
 }
 CHANGED = 8 * 60.0
 """Seconds that a run of what a change touches takes at most, by the table of durations and two processes."""
-WHOLE = 30 * 60.0
+WHOLE = 22 * 60.0
 """The same of a whole run, with those cases of what a change touches that the draw has left out."""
 PROCESSES = 2
+DEAR = 3.0
+"""Seconds from which on a test is drawn among those of its folder that take as long."""
+SHARE = 0.25
+"""How much of the time of a folder's dear tests a run takes, at least one of them."""
 
 
 @dataclass(frozen=True)
@@ -152,11 +159,11 @@ def _changed(tests: Sequence[Test], seed: int, durations: Durations, distance: C
 def _fitting(
     tests: Iterable[Test], seconds: float, durations: Durations, distance: Callable[[str], float | None]
 ) -> tuple[list[Test], list[Test]]:
-    """Those of the nearest files that take so long at most, and the others."""
+    """Those of the nearest files that take so long at most, the quick ones of them first, and the others."""
     some: list[Test] = []
     beyond: list[Test] = []
     spent = 0.0
-    for test in sorted(tests, key=lambda test: distance(split(test.nodeid)[0]) or 0):
+    for test in sorted(tests, key=lambda test: (distance(split(test.nodeid)[0]) or 0, durations.seconds(test.nodeid))):
         spent += durations.seconds(test.nodeid)
         (some if spent <= seconds * PROCESSES else beyond).append(test)
     return some, beyond
@@ -164,24 +171,34 @@ def _fitting(
 
 def _drawn(tests: Iterable[Test], tier: Tier, seed: int, durations: Durations) -> set[str]:
     """Of each family the cases that the tier has time for."""
-    families: dict[tuple[str, str], list[Test]] = {}
+    functions: dict[tuple[str, str], list[Test]] = {}
     for test in tests:
         file, name = split(test.nodeid)
         mark = test.get_closest_marker("family")
-        families.setdefault(("", mark.args[0]) if mark else (file, family(name)), []).append(test)
-    taken = set()
-    for cases in families.values():
-        cases.sort(key=lambda test: test.nodeid)
-        random.Random(f"{seed} {cases[0].nodeid}").shuffle(cases)
+        functions.setdefault(("", mark.args[0]) if mark else (file, family(name)), []).append(test)
+    taken: set[str] = set()
+    dear: dict[str, list[Test]] = {}
+    for (file, _), cases in functions.items():
         mark = cases[0].get_closest_marker("drawn")
         most = mark.args[0] if mark and tier.family < float("inf") else len(cases)
-        spent = 0.0
-        for number, test in enumerate(cases):
-            spent += durations.seconds(test.nodeid)
-            if number and (spent > tier.family or number >= most):
-                break
-            taken.add(test.nodeid)
+        drawn = _within(cases, tier.family, seed, durations)[:most]
+        seconds = sum(durations.seconds(test.nodeid) for test in drawn) / len(drawn)
+        if seconds > DEAR and file and not is_page(file) and tier.family < float("inf"):
+            dear.setdefault(str(Path(file).parent), []).extend(drawn)
+        else:
+            taken |= {test.nodeid for test in drawn}
+    for cases in dear.values():
+        share = SHARE * sum(durations.seconds(test.nodeid) for test in cases)
+        taken |= {test.nodeid for test in _within(cases, share, seed, durations)}
     return taken
+
+
+def _within(cases: Sequence[Test], seconds: float, seed: int, durations: Durations) -> list[Test]:
+    """Cases that take so long together at most, drawn by the seed; at least one."""
+    drawn = sorted(cases, key=lambda test: test.nodeid)
+    random.Random(f"{seed} {drawn[0].nodeid}").shuffle(drawn)
+    spent = itertools.accumulate(durations.seconds(test.nodeid) for test in drawn)
+    return drawn[: max(1, sum(so_far <= seconds for so_far in spent))]
 
 
 def _one_with_spark_a_file(tests: Iterable[Test], seed: int, durations: Durations) -> list[Test]:

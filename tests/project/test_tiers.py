@@ -61,6 +61,21 @@ def test_of_a_family_that_takes_long_cases_are_drawn_and_of_a_short_one_all_are_
     assert len(chosen(tests, "nightly", known("a", 40, 100.0))) == 40
 
 
+def test_of_the_tests_of_a_folder_that_take_long_each_a_share_is_drawn():
+    files = {
+        f"{file}.py": {f"test_{number}": [0, seconds, 0] for number in range(12)}
+        for file, seconds in {"a/one": 5.0, "a/two": 5.0, "b/one": 2.0}.items()
+    }
+    tests = [Made(f"{file}::{name}") for file, some in files.items() for name in some]
+    durations = timing.Durations(1.0, files)
+    draws = [chosen(tests, "all", durations, seed) for seed in range(60)]
+    assert {sum(name.startswith("a") for name in drawn) for drawn in draws} == {int(24 * tiers.SHARE)}
+    assert {sum(name.startswith("b") for name in drawn) for drawn in draws} == {12}
+    assert set().union(*draws) == {test.nodeid for test in tests}
+    assert len(chosen(tests, "nightly", durations)) == len(tests)
+    assert chosen(tests[:1], "all", durations) == {"a/one.py::test_0"}
+
+
 def test_what_is_drawn_changes_with_the_commit_and_reaches_every_case():
     tests, durations = cases("a", 10), known("a", 10, 2.0)
     draws = [chosen(tests, "all", durations, seed) for seed in range(60)]
@@ -103,6 +118,11 @@ def test_of_what_a_change_touches_all_cases_are_taken_as_far_as_there_is_time():
     slow = timing.Durations(1.0, known("near", 30, 300.0).files)
     choice = tiers.choose(cases("near", 30), "all", 1, slow, far)
     assert len(choice.taken) == 1 + int((tiers.WHOLE - 300 / tiers.PROCESSES) * tiers.PROCESSES / 300)
+    mixed = timing.Durations(
+        1.0, {"near.py": {f"test_it[{number}]": [0, 100.0 * (number + 1), 0] for number in range(30)}}
+    )
+    choice = tiers.choose(cases("near", 30), "all", 1, mixed, far)
+    assert {f"near.py::test_it[{number}]" for number in range(4)} <= choice.taken
     assert any("left to the nightly run" in line for line in choice.words)
 
 
