@@ -42,9 +42,8 @@ def needed_delay(marks: Watermarks, policy: Policy, side: Side, index: Micros, d
     at = np.maximum(index, 0)
     mark = np.where(index >= 0, marks.eviction[at], 0)
     other = marks.own[other_side(side)][at]
-    needed = marks.newest[side][at] - marks.lag - (deadline - 1) // MS * MS
-    possible = (deadline > 0) & ((other < deadline) | (policy == "min"))
-    return np.where(mark < deadline, 0, np.where(possible, needed, NEVER))
+    possible = (other < deadline) | (policy == "min")
+    return np.where(mark < deadline, 0, np.where(possible, marks.least_delays(side, index, deadline), NEVER))
 
 
 def kept_until(assignments: pd.DataFrame) -> Micros:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.joins import Join, emission
-from workbench.kinds import AGGREGATION, HASH_JOIN, MS, NEVER, Micros, kind_of
+from workbench.kinds import AGGREGATION, HASH_JOIN, NEVER, Micros, kind_of
 from workbench.literals import SIDES, Policy, Side, other_side
 from workbench.model._outcome import Outcome
 from workbench.model._shared import RowFacts
@@ -134,7 +134,9 @@ def steps(join: Join, complete: Outcome, marks: Watermarks, policy: Policy, fact
         ends, batches = (assignments[name].to_numpy()[place] for name in ("end", "batch"))
         for moved in SIDES:
             never_late = side in facts.never_late
-            needs[moved].append(np.zeros(len(place), np.int64) if never_late else _needs(marks, moved, batches, ends))
+            needs[moved].append(
+                np.zeros(len(place), np.int64) if never_late else marks.least_delays(moved, batches - 1, ends)
+            )
     return Steps(policy, int(emitted.sum()), np.concatenate(of), {side: np.concatenate(needs[side]) for side in SIDES})
 
 
@@ -146,13 +148,5 @@ def row_steps(outcome: Outcome, policy: Policy, sides: Sequence[Side]) -> Steps:
     rows = pd.concat([outcome.assignments[side].drop_duplicates("row", keep="last") for side in sides])
     last = rows[~rows["filtered"] & (rows["end"] > 0)]
     batches, ends = last["batch"].to_numpy(), last["end"].to_numpy()
-    needs = {moved: _needs(outcome.marks, moved, batches, ends) for moved in SIDES}
+    needs = {moved: outcome.marks.least_delays(moved, batches - 1, ends) for moved in SIDES}
     return Steps(policy, len(last), np.arange(len(last)), needs)
-
-
-def _needs(marks: Watermarks, side: Side, batches: Micros, ends: Micros) -> Micros:
-    """The least delays of a side with which its watermark before some micro-batches is below some ends."""
-    newest = np.maximum.accumulate(np.maximum(marks.newest[side], 0))  # a watermark never goes back, even over restarts
-    before = np.where(batches > 0, newest[np.maximum(batches - 1, 0)], 0)
-    needed = np.maximum(before - marks.lag - (ends - 1) // MS * MS, 0)
-    return np.where(ends > 0, needed, NEVER)

@@ -10,7 +10,7 @@ from typing import assert_never
 import numpy as np
 
 from workbench.joins import Join
-from workbench.kinds import Micros, kind_of
+from workbench.kinds import MS, NEVER, Micros, kind_of
 from workbench.literals import Policy, Side
 from workbench.sources.arrow import AFTER_ALL, END_OF_INPUT
 from workbench.streams import NOTHING, SIDES, Stream, moving
@@ -60,6 +60,30 @@ class Watermarks:
         """What `late` would be under the policy ``min``."""
         slower = np.minimum(*(self.own[side] for side in SIDES))
         return np.concatenate([[0], np.maximum.accumulate(np.maximum(slower, 0))])
+
+    def least_delays(self, side: Side, index: Micros, deadline: Micros) -> Micros:
+        """The least delays of a side with which its own watermark after some micro-batches is below some times.
+
+        Parameters
+        ----------
+        side
+            The side whose delay may change.
+        index
+            Micro-batches; -1 is the time before the first, when the watermark is 1970-01-01.
+        deadline
+            Times in microseconds.
+
+        Returns
+        -------
+        numpy.ndarray
+            Microseconds, whole milliseconds; 0 where any delay does; `NEVER` where none does.
+        """
+        newest = np.maximum.accumulate(
+            np.maximum(self.newest[side], 0)
+        )  # a watermark never goes back, even over restarts
+        then = np.where(index >= 0, newest[np.maximum(index, 0)], 0)
+        needed = np.maximum(then - self.lag - (deadline - 1) // MS * MS, 0)
+        return np.where(deadline > 0, needed, NEVER)
 
 
 def query_watermark(policy: Policy, one: Micros, other: Micros) -> Micros:
