@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench import literals, safe_files, times
+from workbench.counts import counted
 from workbench.errors import ArgumentError, check_whole, wrong
 from workbench.sources import Format, Malformed, Memory, Source
 from workbench.sources.columns import ROW, check_arguments, check_column, check_columns, check_name, check_roles
@@ -487,7 +488,7 @@ class Stream:
     def __repr__(self) -> str:
         key = self.key[0] if len(self.key) == 1 else list(self.key)
         return (
-            f"<Stream {self.name}: {len(self):,} rows in {self.batch_count:,} micro-batches, "
+            f"<Stream {self.name}: {counted(len(self), 'row')} in {counted(self.batch_count, 'micro-batch')}, "
             f"key {key!r}, time {self.time!r}, watermark {times.text(self.watermark)!r}>"
         )
 
@@ -551,7 +552,7 @@ class Stream:
         if batches is not None and not (whole and 0 <= batches <= MOST_BATCHES + 1):
             raise wrong("batches", batches, f"use a whole number of micro-batches, at most {MOST_BATCHES:,}, or None")
         if table is not None and (not isinstance(table, pa.Table) or table.num_rows != len(self)):
-            raise wrong("table", type(table).__name__, f"give a pyarrow.Table of {len(self):,} rows, as the stream has")
+            raise wrong("table", type(table).__name__, f"give a pyarrow.Table of {len(self):,} rows, as here")
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except (FileNotFoundError, NotADirectoryError, FileExistsError, PermissionError) as error:

@@ -12,6 +12,7 @@ from workbench import flink
 from workbench.app._form import show
 from workbench.app.html import HTML, html, together
 from workbench.charts import WHOLE, Cut, Drawing
+from workbench.counts import counted
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.kinds import kind_of
 from workbench.literals import RowId, Setting
@@ -159,7 +160,7 @@ class FlinkPanel:
             now, best = nearest.now, nearest.table.iloc[0]
             if best["other_fate"] < now:
                 settings = ", ".join(_words(named, name, value) for name, value in nearest.settings.items())
-                left = f"{best['other_fate']:,} rows instead of {now:,} have another fate"
+                left = f"{counted(best['other_fate'], 'row')} in place of {now:,} with another fate"
                 parts.append(html("<p><b>{}, nearest is</b> {}: {}.</p>", words, settings, left))
                 if engine == "spark":
                     self._settings = {

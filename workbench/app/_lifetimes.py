@@ -10,10 +10,11 @@ from markupsafe import Markup
 
 from workbench.app._form import show
 from workbench.app.html import HTML, html, together
+from workbench.counts import counted
 from workbench.errors import ArgumentError
 from workbench.kinds import PROCESSOR, kind_of
 from workbench.runs import expiry
-from workbench.runs.labels import Labels, counted
+from workbench.runs.labels import Labels
 from workbench.runs.result import Result
 
 __all__ = ["LifetimesPanel"]

@@ -15,6 +15,7 @@ from workbench.app._form import show
 from workbench.app._settings import describe
 from workbench.app._snapshot import RunConfiguration, Snapshot
 from workbench.app.html import HTML
+from workbench.counts import counted, have
 from workbench.errors import ArgumentError, TooLargeError, WorkbenchError
 from workbench.literals import SIDES
 from workbench.runs.loaded import load
@@ -280,7 +281,9 @@ class RunsPanel:
         except TooLargeError as error:
             self.note.value = str(error)
             return
-        self.note.value = f"{len(moved):,} rows have another fate in {one.short} than in {other.short}"
+        self.note.value = (
+            f"{counted(len(moved), 'row')} {have(len(moved))} another fate in {one.short} than in {other.short}"
+        )
         if len(moved):
             show(self.table, True)
             if len(moved) > _MOST_ROWS:

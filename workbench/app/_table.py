@@ -124,7 +124,7 @@ class TablePanel:
         self._count, self._query = len(found), query
         every = f" of {len(shown):,}" if len(found) < len(shown) else ""
         inside = "" if cut.whole else " in this stretch"
-        words = f"{len(found):,}{every} rows{inside}"
+        words = f"{len(found):,}{every} row{'' if len(found) == len(shown) == 1 else 's'}{inside}"
         if len(places) < len(found):
             words = f"rows {first + 1:,} to {first + len(places):,} of {words}"
         kind = "" if isinstance(run, Run | Job) else "Preview (simulated): "

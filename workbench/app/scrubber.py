@@ -8,6 +8,7 @@ import ipywidgets as widgets
 
 from workbench.app.html import HTML
 from workbench.charts import LATEST
+from workbench.counts import counted
 from workbench.errors import TooLargeError
 from workbench.runs.result import Result
 
@@ -83,7 +84,7 @@ class Scrubber:
             more = f", {data:,} of them with rows" if data < count else ""
             first = run.simulation.first
             of = f", {first:,} to {first + count - 1:,} of the job" if first else ""
-            self.text.value = f"the whole run: {count:,} micro-batches{of}{more}; step back, or play it"
+            self.text.value = f"the whole run: {counted(count, 'micro-batch')}{of}{more}; step back, or play it"
             return
         try:
             self.text.value = str(run.at(run.simulation.first + batch))

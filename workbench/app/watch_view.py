@@ -15,6 +15,7 @@ from workbench.app._guard import framed
 from workbench.app.chart import ChartBox
 from workbench.app.html import HTML, html, together
 from workbench.charts import watched
+from workbench.counts import counted
 from workbench.errors import WorkbenchError
 from workbench.jobs import Watch
 
@@ -155,7 +156,7 @@ def _called(watch: Watch) -> str:
 
 def _seen(count: int, batches: pd.DataFrame) -> str:
     """How many micro-batches were seen, and from when on the sides' watermarks are known."""
-    words = f"{count:,} micro-batches seen"
+    words = f"{counted(count, 'micro-batch')} seen"
     if batches["lag"].isna().iloc[0] and batches["lag"].notna().any():
         words += "; watermark lag is known since it is watched"
     return words
@@ -198,7 +199,7 @@ def _words(batches: pd.DataFrame, state: pd.DataFrame) -> Markup:
         now = f"watermark {_clock(mark)}{held}"
     if len(batches):
         now += f" · last micro-batch {_clock(batches['at'].iloc[-1])} UTC"
-    counts = [f"{each.rows:,} rows of {each.stream}" for each in state.itertuples()]
+    counts = [f"{counted(each.rows, 'row')} of {each.stream}" for each in state.itertuples()]
     in_state = f"in state after micro-batch {state['batch'].iloc[0]:,}: {' and '.join(counts)}" if counts else ""
     leaving = state[state["evicted_at"].notna()].sort_values("evicted_at")
     leaving = leaving if mark is None else leaving[leaving["evicted_at"] > mark]  # else they left since

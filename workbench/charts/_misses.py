@@ -13,6 +13,7 @@ from workbench.charts._drawing import Drawing
 from workbench.charts._rule_misses import rule_misses
 from workbench.charts._style import INK, QUIET, WIDTH, layout, looks, side_scale
 from workbench.charts._view import Scene, View
+from workbench.counts import counted, have
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
 from workbench.runs.causes import kept_apart, nearest_distance
@@ -45,7 +46,9 @@ def misses(
     failed, where
         How many more have others in reach, with none of which they satisfy a job's own condition, and its SQL.
     """
-    subtitle = f"{len(distances):,} rows have no partner, though their key is on the other side"
+    subtitle = (
+        f"{counted(len(distances), 'row')} {have(len(distances))} no partner, though the key is on the other side"
+    )
     if late:
         subtitle += f"; {late:,} more have one in reach, for which the watermark had passed"
     if failed:

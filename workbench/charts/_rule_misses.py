@@ -10,9 +10,10 @@ import pandas as pd
 
 from workbench.charts._drawing import Drawing
 from workbench.charts._style import INK, SIDE_COLOURS, WIDTH, layout, looks, panel_title
+from workbench.counts import counted
 from workbench.kinds import kind_of
 from workbench.model import Simulation
-from workbench.runs.labels import Labels, counted
+from workbench.runs.labels import Labels
 from workbench.runs.rule_reasons import RuleReasons
 
 _BINS = 40

@@ -21,15 +21,14 @@ from workbench.charts._style import (
     thin,
 )
 from workbench.charts._view import Scene, View
+from workbench.counts import counted
 from workbench.kinds import kind_of
 from workbench.streams import SIDES
 
 _MOST_BATCHES = 1_000
 
 
-def state(
-    held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Sequence[str], counted: str = ""
-) -> Drawing:
+def state(held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Sequence[str], more: str = "") -> Drawing:
     """Rows in state by side over micro-batches, what was added and evicted, and the bytes of all of it.
 
     Parameters
@@ -42,7 +41,7 @@ def state(
         ``batch``, ``bytes`` (as Spark reports them).
     names
         The names of the two streams.
-    counted
+    more
         What to say of Spark's own count, where it is not of these rows.
     """
     shown = thin(size, _MOST_BATCHES)
@@ -51,7 +50,7 @@ def state(
     measured = shown.dropna().rename(columns={"bytes": "rows"})
     tables = {"held": held, "moved": moved, "size": measured, "moments": MOMENTS}
     layout = _layout(tuple(names), len(measured) > 0)
-    return Drawing(layout, tables, "State", f"at most {most:,} rows{counted}")
+    return Drawing(layout, tables, "State", f"at most {counted(most, 'row')}{more}")
 
 
 @layout
@@ -98,8 +97,8 @@ def _draw(scene: Scene) -> Drawing:
     size["bytes"] = size["bytes"].astype(float)
     counts, shown = simulation.outcome.state_counts(), in_state["left"] + in_state["right"]
     differ = len(counts) > 0 and counts.max() != shown.max()
-    counted = f"; Spark counts {counts.max():,} {kind_of(simulation.join).operator.holds.rstrip(',')}" if differ else ""
-    return state(pd.concat(held), pd.concat(moved), size, names, counted)
+    more = f"; Spark counts {counts.max():,} {kind_of(simulation.join).operator.holds.rstrip(',')}" if differ else ""
+    return state(pd.concat(held), pd.concat(moved), size, names, more)
 
 
 VIEW = View(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from workbench.counts import counted
 from workbench.engine.cause import cause
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
@@ -79,7 +80,7 @@ class Job(Result):
         warned = "; not all of it can be read any more, see .missing" if self.missing else ""
         return (
             f"<Job: {what} of {self.left.name} and {self.right.name}, micro-batches {numbers[0]:,} to "
-            f"{numbers[1]:,}{some}: {len(self.left) + len(self.right):,} rows{warned}>"
+            f"{numbers[1]:,}{some}: {counted(len(self.left) + len(self.right), 'row')}{warned}>"
         )
 
     def _to_save(self) -> Saved:

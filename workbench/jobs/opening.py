@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench import session
+from workbench.counts import counted
 from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, WorkbenchError, wrong
 from workbench.jobs import (
@@ -41,7 +42,7 @@ from workbench.joins import IntervalJoin, Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import LONG_AGO, NOTHING, Gone, Logged, Micros, RowFacts, Simulation
-from workbench.runs.labels import counted, words_of
+from workbench.runs.labels import words_of
 from workbench.sources.choice import ALL, Choice, checked, newest_times, with_width
 from workbench.streams import Stream
 from workbench.times import micros

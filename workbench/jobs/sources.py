@@ -16,12 +16,12 @@ from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
 
+from workbench.counts import counted
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs import delta
 from workbench.jobs.addresses import existing, written_anew
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
-from workbench.runs.labels import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from workbench import process, times
+from workbench.counts import counted
 from workbench.engine.cause import cause
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import catalyst, opening, readings, reported, understanding
@@ -136,7 +137,7 @@ class Watch:
 
     def __repr__(self) -> str:
         left, right = self.names
-        return f"<Watch: {left} and {right}, {self.status}, {self.seen:,} micro-batches seen>"
+        return f"<Watch: {left} and {right}, {self.status}, {counted(self.seen, 'micro-batch')} seen>"
 
     @property
     def names(self) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from pygments.lexers import PythonLexer
 from workbench import markup, safe_files, times
 from workbench.cache import bundled
 from workbench.charts import Drawing
+from workbench.counts import counted
 from workbench.engine.execution import versions
 from workbench.errors import TooLargeError, WorkbenchError, wrong
 from workbench.jobs import Job
@@ -110,7 +111,7 @@ def _head(result: Result) -> Markup:
         case _:
             looks, words, by = "preview", "Preview", "simulated, without Spark"
     facts = [
-        f"{len(result.left) + len(result.right):,} rows in {result.micro_batches:,} micro-batches",
+        f"{counted(len(result.left) + len(result.right), 'row')} in {counted(result.micro_batches, 'micro-batch')}",
         by,
         f"workbench {used.get('workbench', '')}",
         f"written {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
@@ -193,7 +194,7 @@ def _why(rows: Unmatched) -> Markup:
         why = html('<p class="quiet">Every row was matched.</p>')
     else:
         listed, told = len(rows.listed["id"]), len(rows.stories)
-        left_out = [f"{rows.total:,} rows were not matched"]
+        left_out = [f"{counted(rows.total, 'row')} {'was' if rows.total == 1 else 'were'} not matched"]
         if listed < rows.total:
             left_out.append(f"{listed:,} of them are listed, some of each kind; {rows.total - listed:,} are left out")
         if told < listed:

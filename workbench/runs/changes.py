@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.counts import counted
 from workbench.errors import ArgumentError, wrong
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, SIDES, Side, other_side
@@ -58,8 +59,8 @@ class Changes:
     def __repr__(self) -> str:
         both = int(self.counts["rows"].sum())
         return (
-            f"<Changes: {len(self.rows):,} of {both:,} rows that both have have another fate; {len(self.gone):,} rows "
-            f"are gone, {len(self.new):,} are new>"
+            f"<Changes: {len(self.rows):,} of the {counted(both, 'row')} of both with another fate; "
+            f"{len(self.gone):,} gone, {len(self.new):,} new>"
         )
 
 

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from workbench import fixes, times
+from workbench.counts import counted
 from workbench.joins import emission
 from workbench.kinds import MS, NearMiss, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
 from workbench.model import DATA, Ahead, Condition, Micros, Simulation, on_time, versions
 from workbench.runs import firings, partners, tables
-from workbench.runs.labels import Labels, counted
+from workbench.runs.labels import Labels
 from workbench.runs.pattern_reasons import PatternReasons
 from workbench.runs.rule_reasons import RuleReasons
 from workbench.streams import batches_with_rows

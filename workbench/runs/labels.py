@@ -20,7 +20,7 @@ from workbench.literals import DELAYS, Setting, Side
 from workbench.model import Micros, Simulation
 from workbench.streams import SIDES, Stream
 
-__all__ = ["Labels", "counted", "key_text", "key_words", "rows_of_key", "setting_name", "setting_value", "words_of"]
+__all__ = ["Labels", "key_text", "key_words", "rows_of_key", "setting_name", "setting_value", "words_of"]
 
 _DAY = 86_400_000_000
 
@@ -104,11 +104,6 @@ class Labels:
             return f"an allowed lateness of {span}"
         noun = next(field.noun for field in self._fields if field.argument == setting)
         return f"{noun} of {span}"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things: ``1 row``, ``2,000 rows``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def setting_name(join: Join, names: Sequence[str], setting: str) -> str:

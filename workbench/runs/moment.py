@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from workbench.counts import counted
 from workbench.model import FINISH, Simulation, checked_batch
 from workbench.runs.spans import spans
 from workbench.streams import SIDES
@@ -61,14 +62,15 @@ class Moment:
         if self.watermark is not None:
             mark = f"watermark {self.watermark:%Y-%m-%d %H:%M:%S.%f}"[:-3]
             mark += f", that of {self.held_by}" if self.held_by else ""
+        late = f", {self.late:,} late" if self.late else ""
         parts = [
-            f"{self.arrived[0]:,} + {self.arrived[1]:,} rows came" + (f", {self.late:,} late" if self.late else ""),
+            f"{self.arrived[0]:,} + {counted(self.arrived[1], 'row')} came{late}",
             mark,
             f"in state {self.in_state:,} ({self.kept:,} kept, {self.added:,} added, {self.evicted:,} evicted)",
-            f"{self.out:,} rows out",
+            f"{counted(self.out, 'row')} out",
         ]
         if self.open_windows is not None:
-            parts.insert(2, f"{self.open_windows:,} windows open")
+            parts.insert(2, f"{counted(self.open_windows, 'window')} open")
         return f"micro-batch {self.batch}: " + " · ".join(parts)
 
 

@@ -9,12 +9,13 @@ from typing import Any, cast
 import numpy as np
 
 from workbench.conditions import And, Condition, asks_earlier, columns
+from workbench.counts import counted
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, RowId, Side
 from workbench.model import Simulation, is_true
 from workbench.patterns import Pattern
 from workbench.patterns.checking import kinds_of, of_sides
-from workbench.runs.labels import Labels, counted
+from workbench.runs.labels import Labels
 from workbench.streams import pair_types
 
 __all__ = ["PatternReasons"]

@@ -9,12 +9,13 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from workbench.counts import counted
 from workbench.joins import RulesJoin
 from workbench.kinds import NEVER, Micros, Rules, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import OPERATORS, Met, Shared, Simulation, in_force_on_time
 from workbench.model.ordering import order
-from workbench.runs.labels import Labels, counted
+from workbench.runs.labels import Labels
 
 __all__ = ["RuleReasons"]
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.counts import counted
 from workbench.engine.cause import cause
 from workbench.engine.execution import Execution
 from workbench.errors import QueryError, WorkbenchError, check_whole, wrong
@@ -46,10 +47,8 @@ class Run(Result):
             differ = "; not compared with the workbench's model"
         else:
             differ = "; the workbench's model and Spark differ, see .comparison" if len(self.mismatches) else ""
-        rows = sum(self.execution.output_counts.values())
-        return (
-            f"<Run{self._called()} of {self.join} on {self.left.name} and {self.right.name}: {rows:,} rows out{differ}>"
-        )
+        out = counted(sum(self.execution.output_counts.values()), "row")
+        return f"<Run{self._called()} of {self.join} on {self.left.name} and {self.right.name}: {out} out{differ}>"
 
     def _to_save(self) -> Saved:
         from workbench.runs import verification

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from workbench.counts import counted
 from workbench.errors import TooLargeError
 from workbench.joins import Join
 from workbench.kinds import kind_of
@@ -57,7 +58,7 @@ def settings(join: Join, left: Stream, right: Stream, *, finish: bool, policy: P
     delays = {DELAYS["left"]: left.watermark, DELAYS["right"]: right.watermark}
     given = kind_of(join).arguments(join) | delays | {"policy": policy, "finish": finish}
     return {
-        "streams": f"{left.name} ({len(left):,} rows), {right.name} ({len(right):,} rows)",
+        "streams": f"{left.name} ({counted(len(left), 'row')}), {right.name} ({counted(len(right), 'row')})",
         "join": kind_of(join).label,
         **{
             name(setting): setting_value(setting, value)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import times
+from workbench.counts import counted, have
 from workbench.errors import DataError, wrong
 from workbench.sources.recorded import MOST_BATCHES
 from workbench.times import Span
@@ -94,7 +95,8 @@ def in_order(table: pa.Table, column: str, name: str) -> tuple[np.ndarray[Any, A
         raise wrong("arrival", column, f"it holds {kind} in {name}; use a column of timestamps")
     missing = table.column(column).null_count
     if missing:
-        raise DataError(f"arrival: {missing:,} rows of {name} have no time in {column!r}; leave them out, or fill it")
+        rows = f"{counted(missing, 'row')} of {name} {have(missing)}"
+        raise DataError(f"arrival: {rows} no time in {column!r}; leave them out, or fill it")
     at = table.column(column).cast(pa.int64()).to_numpy()
     order = np.argsort(at, kind="stable")
     return order, at[order]
@@ -112,7 +114,7 @@ def checked(at: Any, trigger: Span, rows: int) -> Arrivals:
     if not isinstance(at, np.ndarray) or at.dtype.kind not in "iuM":
         raise wrong("at", at, remedy)
     if at.shape != (rows,):
-        raise wrong("at", f"{at.size:,} times", f"there are {rows:,} rows; {remedy}")
+        raise wrong("at", f"{at.size:,} times", f"there are {counted(rows, 'row')}; {remedy}")
     if at.dtype.kind == "M" and np.isnat(at).any():
         raise wrong("at", f"{int(np.isnat(at).sum()):,} missing times", remedy)
     if at.dtype.kind == "u" and len(at) and at.max() > np.iinfo(np.int64).max:

@@ -10,6 +10,7 @@ from datetime import timedelta
 import numpy as np
 
 from workbench import fixes, model, spark_versions, times
+from workbench.counts import counted, have
 from workbench.errors import TooLargeError, wrong
 from workbench.joins import Join, emission
 from workbench.kinds import kind_of
@@ -171,16 +172,15 @@ def _before_1970(streams: dict[Side, Stream]) -> Iterator[Advice]:
         count = int((stream.event_times <= 0).sum())
         if count:
             yield Advice(
-                f"{count:,} rows of {stream.name} have event times at or before 1970-01-01, where Spark starts every "
-                "watermark, and are dropped as late whatever the delay",
+                f"{counted(count, 'row')} of {stream.name} {have(count)} an event time at or before 1970-01-01, where "
+                "Spark starts every watermark, and would be dropped as late whatever the delay",
                 f"correct the event times of {stream.name}, or shift them",
             )
     newest = {side: int(each.event_times.max(initial=0)) for side, each in streams.items()}
     for side, stream in streams.items():
         if 0 < newest[side] < _YEAR < newest[other_side(side)]:
             yield Advice(
-                f"all {len(stream):,} rows of {stream.name} have event times in 1970, and those of "
-                f"{streams[other_side(side)].name} have not",
+                f"all event times of {stream.name} are in 1970, and those of {streams[other_side(side)].name} are not",
                 f"were milliseconds divided by 1,000 once too often? make {stream.time} with timestamp_millis, or with "
                 "timestamp_seconds of whole seconds",
             )

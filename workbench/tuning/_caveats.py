@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from workbench import model, times
+from workbench.counts import counted
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, SIDES, Policy, Side, other_side
@@ -21,7 +22,7 @@ _SURE = 3
 
 def basis(streams: Mapping[Side, Stream]) -> str:
     """What a recommendation rests on: rows, and how they are cut into micro-batches."""
-    rows = " and ".join(f"{len(each):,} rows of {each.name}" for each in streams.values())
+    rows = " and ".join(f"{counted(len(each), 'row')} of {each.name}" for each in streams.values())
     count, one = max(each.batch_count for each in streams.values()), streams["left"]
     batches = f"{count:,} micro-batch{'es' if count != 1 else ''}"
     if one.arrivals is None:
@@ -36,8 +37,9 @@ def too_short(streams: Mapping[Side, Stream], keep: float) -> str:
     if 1 - keep >= share:
         return ""
     return (
-        f"the recording is too short to tell {keep:.3%} from {1 - share:.3%}: with {rows:,} rows a side, lateness "
-        f"that befalls fewer than one row in {max(1, int(1 / share)):,} may not have been seen (at 95 % confidence)"
+        f"the recording is too short to tell {keep:.3%} from {1 - share:.3%}: with {counted(rows, 'row')} a side, "
+        f"lateness that befalls fewer than one row in {max(1, int(1 / share)):,} may not have been seen "
+        "(at 95 % confidence)"
     )
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.counts import counted
 from workbench.errors import check_whole
 from workbench.joins import Join
 from workbench.kinds import PATTERN, PROCESSOR, kind_of
 from workbench.model import DATA, NOTHING, Micros, Outcome
-from workbench.runs.labels import counted
 from workbench.streams import SIDES
 from workbench.tuning._sample import Sample
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import fixes, times
+from workbench.counts import counted
 from workbench.errors import WorkbenchError, check_whole, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
@@ -268,10 +269,9 @@ class Tuning:
             within = self._answered(None, limits)
             if within is None:
                 cheapest = ranked(self._table).iloc[0]
-                return (
-                    f"no setting stays within {limits}; the cheapest has at most {cheapest['state_peak']:,} rows in "
-                    f"state, each for at most {times.short(cheapest['state_time'].to_pytimedelta())}"
-                )
+                rows = counted(cheapest["state_peak"], "row")
+                span = times.short(cheapest["state_time"].to_pytimedelta())
+                return f"no setting stays within {limits}; the cheapest has {rows} in state at most, for {span} each"
             settings = ", ".join(f"{name} = {within[name]}" for name in self.settings)
             return f"no setting keeps {keep:.2%} with {limits}; {settings} keeps most, {within['kept']:.2%}"
         most = self._table["kept"].max()
@@ -322,10 +322,11 @@ class Best:
             Gives a setting and its value in words.
         """
         words = ", ".join(named(name, value) for name, value in self.settings.items())
-        text = f"{words}: keeps {self.row['kept']:.3%} and holds at most {self.row['state_peak']:,} rows in state"
+        peak = counted(self.row["state_peak"], "row")
+        text = f"{words}: keeps {self.row['kept']:.3%} and holds at most {peak} in state"
         if self.cheaper is not None:
             other = ", ".join(named(name, str(self.cheaper[name])) for name in self.settings)
-            peak = self.cheaper["state_peak"]
-            text += f"; the next cheaper, {other}, holds {peak:,} and keeps {self.cheaper['kept']:.3%}"
+            held, kept = self.cheaper["state_peak"], self.cheaper["kept"]
+            text += f"; the next cheaper, {other}, holds {held:,} and keeps {kept:.3%}"
         more = [each for each in (*self.notes, self.warning, f"this rests on {self.basis}") if each]
         return " ".join([f"{text}.", *(f"{each[:1].upper()}{each[1:]}." for each in more)])

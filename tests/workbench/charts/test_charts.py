@@ -14,6 +14,7 @@ import vl_convert
 
 import generators
 import workbench as wb
+from workbench.counts import counted, have
 
 JOINS = [
     wb.IntervalJoin("0 seconds", "15 seconds", how="left"),
@@ -80,7 +81,7 @@ def test_a_partner_that_the_watermark_passed_was_in_reach(join):
         apart += int((run.fates[side]["fate"].eq("unmatched") & ~partnered & keys.isin(here & there)).sum())
     assert kept_apart > 0 or join == JOINS[-1]
     drawing = run.charts.drawing("misses")
-    assert drawing.subtitle.startswith(f"{apart:,} rows have no partner, though their key is on the other side")
+    assert drawing.subtitle.startswith(f"{counted(apart, 'row')} {have(apart)} no partner, though the key is on the other side")
     assert drawing.subtitle.endswith(
         f"; {kept_apart:,} more have one in reach, for which the watermark had passed"
     ) == (kept_apart > 0)

@@ -71,7 +71,7 @@ def test_two_jobs(both):
         assert count == sum([before[row][0], after[row][0]] == change for row in rows)
     assert changed.settings.setting.tolist() == ["delay of o", "delay of p"]
     assert changed.notes == ()
-    assert repr(changed).startswith(f"<Changes: {len(expected)} of 80 rows that both have have another fate")
+    assert repr(changed).startswith(f"<Changes: {len(expected)} of the 80 rows of both with another fate")
 
 
 def test_a_job_and_a_run_of_its_rows(both):

@@ -127,7 +127,7 @@ def test_a_saved_recording_knows_when_its_rows_arrived(tmp_path):
         ({"arrival": "arrived_at", "trigger": "0 s"}, "trigger: got '0 s'; use a span longer than zero"),
         ({"arrival": "arrived_at", "trigger": "1 us"}, "trigger: got '1 us'; Spark's trigger has milliseconds"),
         ({"arrival": "arrived_at", "trigger": "1 s", "batch": "n"}, "batch: got 'n'; micro-batches are numbered, or"),
-        ({"arrival": "gone", "trigger": "1 s"}, "arrival: 1 rows of orders have no time in 'gone'"),
+        ({"arrival": "gone", "trigger": "1 s"}, "arrival: 1 row of orders has no time in 'gone'"),
     ],
 )
 def test_wrong_triggers(given, said):

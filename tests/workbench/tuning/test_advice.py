@@ -32,7 +32,7 @@ def test_nothing_is_said_of_a_join_that_is_well_set():
 def test_events_before_1970():
     left = stream([("a", -5), ("a", 0), ("a", START)])
     advice = found(wb.advise(INTERVAL, left, stream([("a", START)], "right")), "1970")
-    assert advice.problem.startswith("2 rows of left have event times at or before 1970-01-01")
+    assert advice.problem.startswith("2 rows of left have an event time at or before 1970-01-01")
     assert advice.setting is None
     assert advice.apply(INTERVAL, left, left, "max") == (INTERVAL, left, left, "max")
 
