@@ -81,7 +81,9 @@ def test_a_partner_that_the_watermark_passed_was_in_reach(join):
         apart += int((run.fates[side]["fate"].eq("unmatched") & ~partnered & keys.isin(here & there)).sum())
     assert kept_apart > 0 or join == JOINS[-1]
     drawing = run.charts.drawing("misses")
-    assert drawing.subtitle.startswith(f"{counted(apart, 'row')} {have(apart)} no partner, though the key is on the other side")
+    assert drawing.subtitle.startswith(
+        f"{counted(apart, 'row')} {have(apart)} no partner, though the key is on the other side"
+    )
     assert drawing.subtitle.endswith(
         f"; {kept_apart:,} more have one in reach, for which the watermark had passed"
     ) == (kept_apart > 0)

@@ -77,6 +77,10 @@ for name in ("join.py", "job") if given else ("join.py",):
         words += [word for each in written for word in (f"--{each.name}", lake.table(folder, each.name))]
     scripts.run(file, *words, env=lake.environment(folder))
     told["scripts"][name] = plain(lakes.rows(lake, folder, table))
+    if name == "job":  # of Delta test_real_parts.py has it
+        again = scripts.start(file, *words, "--checkpoint", folder / "new", env=lake.environment(folder))
+        told["refused"] = [scripts.ended(again, 240), Path(f"{file}.err").read_text()[-1000:]]
+        told["scripts"]["refused"] = plain(lakes.rows(lake, folder, table))
 told["expected"] = rows_of(run)
 print(json.dumps(told, default=str))
 """
@@ -100,5 +104,8 @@ def test_tables_of_a_lake(lake, tmp_path):
         *generators.generate("orders_payments", events=60, batches=4, seed=2),
     )
     assert told["streaming"]["rows"] == rows_of(here)
+    if lake is lakes.ICEBERG:  # a new checkpoint beside a table with rows
+        code, words = told["refused"]
+        assert (code, "holds rows, and the checkpoint" in words) == (1, True), words
     assert {name for name, rows in told["scripts"].items() if rows == told["expected"]} == told["scripts"].keys()
     assert len(told["expected"]) > 50
