@@ -100,6 +100,12 @@ class Checkpoint:
     operators: Mapping[Node, int] = field(default_factory=dict, repr=False)
     next_watermark: int | None = None
 
+    @property
+    def watermarks(self) -> list[int]:
+        """The watermark of each micro-batch, in microseconds, and of the one that would follow, if that is known."""
+        known = [each.watermark for each in self.batches]
+        return known if self.next_watermark is None else [*known, self.next_watermark]
+
 
 @dataclass(frozen=True)
 class SourceFile:

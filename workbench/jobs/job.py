@@ -393,7 +393,9 @@ class Job(Result):
             return f"this job was not verified against what it left behind: {cause(error)}"
         if found.empty:
             return ""
-        why = f"; {'; '.join(self.missing)}" if self.missing else ""
+        by_delay = verifying.WATERMARKS in set(found["what"])
+        restarted = verifying.other_delay(self.simulation, self.checkpoint) if by_delay else ""
+        why = "".join(f"; {each}" for each in (restarted, *self.missing) if each)
         what = ", ".join(f"{each.what} ({each.differences} differ)" for each in found.itertuples())
         return (
             f"the model differs from what the job left behind in {what}, so reasons may be wrong: see job.comparison"

@@ -43,7 +43,7 @@ from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import LONG_AGO, NOTHING, Gone, Logged, Micros, RowFacts, Simulation
 from workbench.runs.labels import words_of
-from workbench.sources.choice import ALL, Choice, checked, newest_times, with_width
+from workbench.sources.choice import ALL, Choice, checked, with_width
 from workbench.streams import Stream
 from workbench.times import micros
 
@@ -383,20 +383,16 @@ def _of_taken(
     facts = replace(_row_facts(join, known, made, where), exact=exact, slack=_CLOCK_CHANGE if exact else 0)
     delays = [micros(each.watermark or timedelta(0)) for each in _sides(known)]
     came = {side: int(marks[0]) + delay for side, delay in zip(SIDES, delays, strict=True)} if first else {}
-    again = () if before else _restarts(streams, delays, logged_marks, logs)
+    again = () if before else _restarts(streams, delays, logs)
     logged = Logged(first, facts, marks, late, came, again)
     simulation = Simulation(join, streams[0], streams[1], False, logs.policy, False, version, logged)
     return Job(simulation, known, logs, spark, tuple(dict.fromkeys(missing)), choice)
 
 
-def _restarts(streams: Sequence[Stream], delays: Sequence[int], marks: Micros, logs: Checkpoint) -> tuple[int, ...]:
+def _restarts(streams: Sequence[Stream], delays: Sequence[int], logs: Checkpoint) -> tuple[int, ...]:
     """The micro-batches, counted from the first, before which the query was started again."""
-    count = len(logs.batches)
-    seen = [
-        newest_times(count, each.arrival, each.event_times) if each.newest is None else each.newest for each in streams
-    ]
-    after = [] if logs.next_watermark is None else [logs.next_watermark]
-    return restarts.restarts(seen, delays, [*marks.tolist(), *after], logs.policy)
+    seen = [restarts.newest_of(each, len(logs.batches)) for each in streams]
+    return restarts.restarts(seen, delays, logs.watermarks, logs.policy)
 
 
 def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: residual.Residual) -> RowFacts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,20 +13,23 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.jobs import entering, held_groups, reported
+from workbench.jobs import entering, held_groups, reported, restarts
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.understanding import Understood
 from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES
 from workbench.model import Micros, Simulation, drop_counts, watermarks
 from workbench.sources.choice import Choice
+from workbench.times import micros, precise
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["compare", "drops", "fates", "sizes"]
+__all__ = ["WATERMARKS", "compare", "drops", "fates", "other_delay", "sizes"]
 
 _COLUMNS = ["what", "model", "spark", "differences", "examples"]
+WATERMARKS = "watermark of each micro-batch"
+"""What the line of `compare` on them is called."""
 _SPELLED_OUT = 5
 
 
@@ -45,6 +49,25 @@ def compare(
         with contextlib.suppress(held_groups.NotReadable):
             facts.append(_groups(spark, simulation, known, logs, choice))
     return pd.DataFrame(facts, columns=_COLUMNS)
+
+
+def other_delay(simulation: Simulation, logs: Checkpoint) -> str:
+    """What the watermarks of the logs say of the delay of a side, if it is not that of the job as it was opened."""
+    streams = simulation.left, simulation.right
+    found = restarts.other_delay(
+        [restarts.newest_of(each, len(logs.batches)) for each in streams],
+        [micros(each.watermark) for each in streams],
+        logs.watermarks,
+        logs.policy,
+    )
+    if found is None:
+        return ""
+    stream, delay = simulation.side(found.side), precise(timedelta(microseconds=found.delay))
+    when = "from" if found.since else "before"
+    return (
+        f"{when} micro-batch {logs.batches[found.batch].number}{' on' if found.since else ''} the watermarks are those "
+        f"of a delay of {delay} on {stream.name}, with which the query ran then; here it is {precise(stream.watermark)}"
+    )
 
 
 def fates(simulation: Simulation) -> pd.DataFrame:
@@ -83,7 +106,7 @@ def _watermarks(simulation: Simulation, logs: Checkpoint) -> dict[str, Any]:
     places = range(1 if simulation.first else 0, len(logs.batches))  # of the first kept one those before are not known
     model = [(logs.batches[place].number, int(computed.eviction[place])) for place in places]
     spark = [(logs.batches[place].number, logs.batches[place].watermark) for place in places]
-    return _fact("watermark of each micro-batch", model, spark)
+    return _fact(WATERMARKS, model, spark)
 
 
 def _state(

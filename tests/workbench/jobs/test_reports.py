@@ -315,6 +315,28 @@ def a_bound_that_was_changed_at_a_restart_shows_in_the_state(desk):
     assert "rows in state after each micro-batch" in job.mismatch
 
 
+@report
+def a_delay_that_was_changed_at_a_restart_is_named(desk):
+    def joined(delay):
+        return desk.read("orders", delay).join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")))
+
+    def both(number, at):
+        desk.arrive(number, orders=[("a", at, f"o{number}")], payments=[("a", at, f"p{number}")])
+
+    for number, at in enumerate(("10:00:00", "10:01:00", "10:02:00")):
+        both(number, at)
+    desk.run(joined("10 seconds"))
+    for number, at in enumerate(("10:10:00", "10:20:00", "10:30:00"), 3):
+        both(number, at)
+    desk.run(joined("2 minutes 30 seconds"), again=True)
+    mismatch = wb.open_job(joined("10 seconds"), desk.home / "checkpoint").mismatch
+    assert "on the watermarks are those of a delay of 2 min 30 s on orders" in mismatch
+    assert "here it is 10 s" in mismatch
+    mismatch = wb.open_job(joined("2 minutes 30 seconds"), desk.home / "checkpoint").mismatch
+    assert "; before micro-batch " in mismatch
+    assert "the watermarks are those of a delay of 10 s on orders, with which the query ran then" in mismatch
+
+
 # --- keys that are no plain columns -----------------------------------------------------------------------------------
 
 

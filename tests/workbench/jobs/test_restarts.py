@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.jobs.restarts import restarts
+from workbench.jobs.restarts import OtherDelay, other_delay, restarts
 from workbench.streams import NOTHING
 
 SECOND = 1_000_000
@@ -47,3 +47,45 @@ def test_there_are_none_where_there_were_none(left, right):
 def test_watermarks_that_no_restart_explains_are_left_alone():
     seen = sides([5, 9, None, None, None, None], [5, 9, None, None, None, None])
     assert restarts(seen, [0, 0], [0, 5 * SECOND, 7 * SECOND, 7 * SECOND], "min") == ()
+
+
+DELAYS = st.tuples(st.integers(0, 15), st.sampled_from([(1, 0), (0, 1)]))
+
+
+@given(TIMES, TIMES, st.integers(1, 5), DELAYS, st.booleans())
+def test_another_delay_explains_the_watermarks(left, right, begun, delay, since):
+    """Some delay and restart do, if not always those that there were: what no row shows cannot be told."""
+    seen = sides(left, right)
+    changed = [delay[0] * SECOND * each for each in delay[1]]
+    marks = started_again(seen, begun, [0, 0], changed) if since else started_again(seen, begun, changed, [0, 0])
+    found = other_delay(seen, [0, 0], marks, "min")
+    if found is not None:
+        told = [found.delay if found.side == name else 0 for name in ("left", "right")]
+        lives = ([0, 0], told) if found.since else (told, [0, 0])
+        assert started_again(seen, found.batch, *lives) == marks
+        assert marks != logged(seen, set())
+
+
+def started_again(seen, begun, first, then):
+    """The watermarks of a query that was started once more, with other delays, by a plain loop."""
+    marks, own = [0], [0, 0]
+    for batch in range(len(seen[0])):
+        if batch == begun:
+            own = [0, 0]
+        now = then if batch >= begun else first
+        own = [
+            max(mark, int(times[batch]) - delay) if times[batch] > NOTHING else mark
+            for mark, times, delay in zip(own, seen, now, strict=True)
+        ]
+        marks.append(max(marks[-1], min(own)))
+    return marks
+
+
+def test_another_delay_is_found():
+    seen = sides([10, 12, 14, 16, 18, 20], [10, 12, 14, 16, 18, 20])
+    none, three = [0, 0], [3 * SECOND, 0]
+    marks = started_again(seen, 2, none, three)
+    assert other_delay(seen, none, marks, "min") == OtherDelay(2, "left", 3 * SECOND, since=True)
+    assert other_delay(seen, three, marks, "min") == OtherDelay(2, "left", 0, since=False)
+    assert other_delay(seen, none, logged(seen, {2}), "min") is None
+    assert other_delay(seen, none, [0, 10 * SECOND, 11 * SECOND, 10 * SECOND], "min") is None
