@@ -393,9 +393,8 @@ class Job(Result):
             return f"this job was not verified against what it left behind: {cause(error)}"
         if found.empty:
             return ""
-        by_delay = verifying.WATERMARKS in set(found["what"])
-        restarted = verifying.other_delay(self.simulation, self.checkpoint) if by_delay else ""
-        why = "".join(f"; {each}" for each in (restarted, *self.missing) if each)
+        causes = verifying.causes(found, self.simulation, self.known, self.checkpoint, self.reports)
+        why = "".join(f"; {each}" for each in (*causes, *self.missing))
         what = ", ".join(f"{each.what} ({each.differences} differ)" for each in found.itertuples())
         return (
             f"the model differs from what the job left behind in {what}, so reasons may be wrong: see job.comparison"

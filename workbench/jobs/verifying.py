@@ -25,11 +25,15 @@ from workbench.times import micros, precise
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["WATERMARKS", "compare", "drops", "fates", "other_delay", "sizes"]
+__all__ = ["causes", "compare", "drops", "fates", "sizes"]
 
 _COLUMNS = ["what", "model", "spark", "differences", "examples"]
-WATERMARKS = "watermark of each micro-batch"
-"""What the line of `compare` on them is called."""
+_WATERMARKS = "watermark of each micro-batch"
+_LATE = "late rows, once for each window (numRowsDroppedByWatermark)"
+_IN_STATE = "rows in state after each micro-batch (numRowsTotal)"
+"""What the lines of `Job.comparison` are called."""
+Counts = tuple[list[tuple[int, int]], list[tuple[int, int]]]
+"""The number of each micro-batch, and what the model counted in it; and what Spark did."""
 _SPELLED_OUT = 5
 
 
@@ -51,7 +55,33 @@ def compare(
     return pd.DataFrame(facts, columns=_COLUMNS)
 
 
-def other_delay(simulation: Simulation, logs: Checkpoint) -> str:
+def causes(
+    mismatches: pd.DataFrame,
+    simulation: Simulation,
+    known: Understood,
+    logs: Checkpoint,
+    reports: Mapping[int, Mapping[str, Any]],
+) -> list[str]:
+    """What in the life of the query explains lines of `Job.comparison` that differ, in words."""
+    found = [_other_delay(simulation, logs)] if _WATERMARKS in set(mismatches["what"]) else []
+    if {_LATE, _IN_STATE} & set(mismatches["what"]):
+        found.append(_run_again(_late_counts(simulation, known, reports), _state_counts(simulation, known, reports)))
+    return [each for each in found if each]
+
+
+def _run_again(*counters: Counts | None) -> str:
+    """Says that Spark ran each micro-batch several times, if its counters are that many times those of the model."""
+    both = [(model, spark) for each in counters if each for model, spark in zip(*each, strict=True)]
+    times = {spark // model if model and spark % model == 0 else 0 for (_, model), (_, spark) in both if model or spark}
+    if len(times) != 1 or max(times) < 2:
+        return ""
+    return (
+        f"each of Spark's counters is {max(times)} times the model's: foreachBatch runs the micro-batch again for each "
+        "action on its DataFrame, and counts again; persist the DataFrame before the first"
+    )
+
+
+def _other_delay(simulation: Simulation, logs: Checkpoint) -> str:
     """What the watermarks of the logs say of the delay of a side, if it is not that of the job as it was opened."""
     streams = simulation.left, simulation.right
     found = restarts.other_delay(
@@ -106,7 +136,7 @@ def _watermarks(simulation: Simulation, logs: Checkpoint) -> dict[str, Any]:
     places = range(1 if simulation.first else 0, len(logs.batches))  # of the first kept one those before are not known
     model = [(logs.batches[place].number, int(computed.eviction[place])) for place in places]
     spark = [(logs.batches[place].number, logs.batches[place].watermark) for place in places]
-    return _fact(WATERMARKS, model, spark)
+    return _fact(_WATERMARKS, model, spark)
 
 
 def _state(
@@ -158,31 +188,40 @@ def _groups(
 
 def drops(simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
     """The line of `Job.comparison` on Spark's counter of late rows; none where it has no single join to count for."""
-    counts = drop_counts(simulation.join, simulation.outcome)
-    found = {number: reported.dropped(each) for number, each in sorted(reports.items())}
-    found.pop(simulation.first if simulation.first else -1, None)  # the first kept one only tells what was in state
-    return _counters("late rows, once for each window (numRowsDroppedByWatermark)", simulation, known, counts, found)
+    return _counters(_LATE, _late_counts(simulation, known, reports))
 
 
 def sizes(simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
     """The line of `Job.comparison` on the rows in state after each micro-batch; none where some are not listed."""
+    return _counters(_IN_STATE, _state_counts(simulation, known, reports))
+
+
+def _late_counts(simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]) -> Counts | None:
+    found = {number: reported.dropped(each) for number, each in sorted(reports.items())}
+    found.pop(simulation.first if simulation.first else -1, None)  # the first kept one only tells what was in state
+    return _counts(simulation, known, drop_counts(simulation.join, simulation.outcome), found)
+
+
+def _state_counts(simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]) -> Counts | None:
     if any(simulation.facts.untimed.values()):
-        return pd.DataFrame()
+        return None
     found = {number: reported.state_rows(each) for number, each in sorted(reports.items())}
-    counts = simulation.outcome.state_counts()
-    return _counters("rows in state after each micro-batch (numRowsTotal)", simulation, known, counts, found)
+    return _counts(simulation, known, simulation.outcome.state_counts(), found)
 
 
-def _counters(
-    what: str, simulation: Simulation, known: Understood, counts: Micros, found: Mapping[int, int | None]
-) -> pd.DataFrame:
-    """A line on what the only join of a job counted in the micro-batches that are kept; none where nothing is known."""
+def _counts(
+    simulation: Simulation, known: Understood, counts: Micros, found: Mapping[int, int | None]
+) -> Counts | None:
+    """What the model and the only join of a job counted in the micro-batches that are kept; None: nothing is known."""
     if known.join.kind != "Join" or kind_of(simulation.join).operator is not HASH_JOIN:
-        return pd.DataFrame()
+        return None
     first = simulation.first
     spark = [(number, each) for number, each in found.items() if each is not None and 0 <= number - first < len(counts)]
-    model = [(number, int(counts[number - first])) for number, _ in spark]
-    return pd.DataFrame([_fact(what, model, spark)] if spark else [])
+    return ([(number, int(counts[number - first])) for number, _ in spark], spark) if spark else None
+
+
+def _counters(what: str, counts: Counts | None) -> pd.DataFrame:
+    return pd.DataFrame([_fact(what, *counts)] if counts else [])
 
 
 def _values(table: pa.Table) -> list[tuple[str, ...]]:

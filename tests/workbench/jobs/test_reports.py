@@ -316,6 +316,27 @@ def a_bound_that_was_changed_at_a_restart_shows_in_the_state(desk):
 
 
 @report
+def two_actions_of_a_micro_batch_count_twice(desk):
+    desk.each(
+        [[("a", "10:00:00", "o1"), ("b", "10:00:00", "o2")], [("c", "10:10:00", "o3")], [("d", "10:00:00", "late")]],
+        [[("x", "10:00:00", "p1"), ("y", "10:00:00", "p2")], [("c", "10:10:05", "p3")], [("d", "10:10:00", "p4")]],
+    )
+    joined = desk.read("orders").join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")))
+
+    def twice(frame, number):
+        frame.count()
+        frame.collect()
+
+    place = str(desk.home / "checkpoint")
+    query = (
+        joined.writeStream.foreachBatch(twice).option("checkpointLocation", place).trigger(availableNow=True).start()
+    )
+    query.awaitTermination()
+    job = wb.open_job(joined, place, progress=query.recentProgress)
+    assert "each of Spark's counters is 2 times the model's: foreachBatch runs the micro-batch again" in job.mismatch
+
+
+@report
 def a_delay_that_was_changed_at_a_restart_is_named(desk):
     def joined(delay):
         return desk.read("orders", delay).join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")))
