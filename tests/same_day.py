@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from workbench.builtin_kinds.window import OwnWindows
 from workbench.joins import How, Join, check_how
-from workbench.kinds.window import OwnWindows
 
 DAY = 86_400_000_000  # microseconds
 

@@ -29,17 +29,17 @@ from workbench.windows import Session, Sliding, Tumbling
 if TYPE_CHECKING:
     from workbench import flink, frames
     from workbench._version import __version__ as __version__
-    from workbench.engine.live import Live, live
-    from workbench.engine.stopping import stop
+    from workbench.exporting import export
     from workbench.jobs import Description, Job, SideDescription, Watch, describe, open_job, watch
     from workbench.runs.backends import Backends, backends
+    from workbench.runs.live import Live, live
     from workbench.runs.loaded import load
     from workbench.runs.preview import Preview
     from workbench.runs.recorded import preview, run
     from workbench.runs.run import Run
     from workbench.runs.session_settings import session_settings
-    from workbench.script.exporting import export
     from workbench.session import spark
+    from workbench.spark_io.stopping import stop
     from workbench.tuning import Advice, Tuning, advise, tune
 
 __all__ = [
@@ -102,7 +102,7 @@ _LATER = {
     "Backends": "runs.backends",
     "Description": "jobs",
     "Job": "jobs",
-    "Live": "engine.live",
+    "Live": "runs.live",
     "Preview": "runs.preview",
     "Run": "runs.run",
     "SideDescription": "jobs",
@@ -112,15 +112,15 @@ _LATER = {
     "advise": "tuning",
     "backends": "runs.backends",
     "describe": "jobs",
-    "export": "script.exporting",
-    "live": "engine.live",
+    "export": "exporting",
+    "live": "runs.live",
     "load": "runs.loaded",
     "open_job": "jobs",
     "preview": "runs.recorded",
     "run": "runs.recorded",
     "session_settings": "runs.session_settings",
     "spark": "session",
-    "stop": "engine.stopping",
+    "stop": "spark_io.stopping",
     "tune": "tuning",
     "watch": "jobs",
 }

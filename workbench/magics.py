@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from difflib import get_close_matches
-from importlib import import_module
 from threading import Thread
 from typing import Any
 
@@ -109,7 +108,8 @@ def register(ipython: Any) -> None:
 
 
 def _import() -> None:
-    import_module("workbench.app")
+    import workbench.app  # noqa: F401 - in this thread, as it takes long
+
     with suppress(WorkbenchError):
         session.spark()  # which begins beside this; the page and Spark's start come first
     renderer.warm()

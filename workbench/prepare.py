@@ -8,7 +8,6 @@ Java or the PySpark there is now is neither found nor taken.
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +42,8 @@ def prepare() -> Path:
         If there is no Java that Spark can run on, or it wrote no archive.
     """
     import generators
+    import workbench.app  # noqa: F401 - keeps the page's script
 
-    import_module("workbench.app")  # keeps the page's script
     archive = session.archive()
     archive.parent.mkdir(parents=True, exist_ok=True)
     part = archive.with_suffix(".part")

@@ -15,7 +15,7 @@ kernel, and ``%reload_ext``, ``%unload_ext`` and tests must find all of it:
 * `with_modules_of_the_folder`: a job's own modules are found, and left as they are.
 
 `close_all` ends what runs. There is no exit hook: all threads are daemons, the JVM ends with its process, and
-`workbench.engine.scratch` removes each folder with the object that holds it.
+`workbench.spark_io.scratch` removes each folder with the object that holds it.
 
 The registries stand where they are used: they are filled when they are imported, read often, and hardly ever changed.
 Each has a ``register`` and an ``unregister``: kinds of joins (``kinds/_registry.py``), charts of runs and tunings
@@ -73,7 +73,7 @@ class Page(Protocol):
 
 
 class LiveQuery(Protocol):
-    """A query that runs: `workbench.engine.live.Live`."""
+    """A query that runs: `workbench.runs.live.Live`."""
 
     def end(self) -> None:
         """Stop it, and wait for its end."""

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import workbench as wb
 from workbench import times
+from workbench.builtin_kinds.window import semantics
 from workbench.kinds import kind_of
-from workbench.kinds.window import semantics
 from workbench.model import definition
 
 T = pd.Timestamp("2026-01-01 10:00")
@@ -366,7 +366,7 @@ def test_a_spark_that_died_is_replaced():
 def test_a_forked_child_leaves_the_parents_folders(tmp_path):
     done = script(
         """
-        from workbench.engine import scratch
+        from workbench.spark_io import scratch
         scratch = scratch.Scratch()
         folder = scratch.path
         child = os.fork()

@@ -28,9 +28,9 @@ from workbench.app._state import PageState
 from workbench.app._variables import named
 from workbench.app.html import html
 from workbench.app.worker import CoalescingWorker
-from workbench.engine.storage import check_folder
 from workbench.jobs import Job
 from workbench.runs.run import Run
+from workbench.spark_io.storage import check_folder
 
 _GONE = 2.0  # seconds without the page after which what it runs is stopped
 

@@ -16,8 +16,8 @@ from workbench.app._form import show
 from workbench.app.html import HTML, html, together
 from workbench.errors import TooLargeError
 from workbench.literals import SIDES, RowId, Setting
-from workbench.runs.explain import Reasons
-from workbench.runs.labels import Labels
+from workbench.reasons.explain import Reasons
+from workbench.reasons.labels import Labels
 from workbench.runs.result import Result
 from workbench.runs.why import Why
 

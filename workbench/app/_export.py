@@ -12,9 +12,9 @@ from workbench import safe_files, script
 from workbench.app._form import Form
 from workbench.app.html import HTML
 from workbench.errors import ArgumentError, WorkbenchError
+from workbench.exporting import export, is_whole
 from workbench.runs.result import Result
 from workbench.runs.run import Run
-from workbench.script.exporting import export, is_whole
 
 SCRIPT, PROJECT = "a plain script", "a project"
 _NOWHERE = ("none", "")

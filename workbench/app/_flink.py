@@ -16,7 +16,7 @@ from workbench.counts import counted
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.kinds import kind_of
 from workbench.literals import RowId, Setting
-from workbench.runs.labels import Labels
+from workbench.reasons.labels import Labels
 from workbench.runs.result import Result
 
 MOST_ROWS = 200_000

@@ -14,8 +14,8 @@ from workbench.app.html import HTML, html, together
 from workbench.charts import Drawing
 from workbench.kinds import NEVER, kind_of
 from workbench.literals import SIDES, RowId
+from workbench.reasons.labels import Labels, rows_of_key
 from workbench.runs import history
-from workbench.runs.labels import Labels, rows_of_key
 from workbench.runs.result import Result
 from workbench.sources.arrow import AFTER_ALL
 

@@ -13,8 +13,8 @@ from workbench.app.html import HTML, html, together
 from workbench.counts import counted
 from workbench.errors import ArgumentError
 from workbench.kinds import PROCESSOR, kind_of
+from workbench.reasons.labels import Labels
 from workbench.runs import expiry
-from workbench.runs.labels import Labels
 from workbench.runs.result import Result
 
 __all__ = ["LifetimesPanel"]

@@ -17,8 +17,9 @@ from workbench.engine import sink_reader
 from workbench.jobs import Job
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, RowId
-from workbench.runs import holding, tables
-from workbench.runs.labels import Labels
+from workbench.reasons import tables
+from workbench.reasons.labels import Labels
+from workbench.runs import holding
 from workbench.runs.result import Result
 
 __all__ = ["Listing", "Query", "listing"]

@@ -15,8 +15,8 @@ from workbench.app._snapshot import RunConfiguration
 from workbench.app.html import html
 from workbench.app.sources import LiveFeed, Values, sources
 from workbench.app.worker import CoalescingWorker
-from workbench.engine.live import Live, live
 from workbench.engine.live_rates import WARM_UP
+from workbench.runs.live import Live, live
 from workbench.runs.run import Run
 
 _TONES = {WARM_UP: "other", "OK": "ran", "LOW": "preview", "HIGH": "failed"}

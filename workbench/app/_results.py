@@ -22,9 +22,9 @@ from workbench.app._texts import TextsPanel
 from workbench.app._tune import TunePanel
 from workbench.app.html import HTML
 from workbench.charts import Drawing
-from workbench.engine.live import Live
 from workbench.errors import TooLargeError
 from workbench.literals import RowId
+from workbench.runs.live import Live
 from workbench.runs.result import Result
 
 

@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from workbench.app._form import show
 from workbench.app.html import HTML, html
-from workbench.engine.live import Live
 from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.joins import RulesJoin
 from workbench.kinds import kind_of
 from workbench.model import OPERATORS
+from workbench.runs.live import Live
 from workbench.streams import pair_types
 
 

@@ -21,8 +21,8 @@ from workbench.jobs import Job
 from workbench.joins import HOWS, Join, how_of
 from workbench.kinds import Field, Flag, Input, Menu, Text, kind_of, kinds
 from workbench.literals import DELAYS, POLICIES
+from workbench.reasons.labels import setting_value
 from workbench.runs import summary
-from workbench.runs.labels import setting_value
 from workbench.runs.result import Result
 from workbench.streams import SIDES, Stream
 

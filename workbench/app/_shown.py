@@ -18,7 +18,7 @@ from workbench.app._settings import describe
 from workbench.app._snapshot import RunConfiguration
 from workbench.app.html import HTML, html
 from workbench.charts import Drawing
-from workbench.engine.live import Live
+from workbench.runs.live import Live
 from workbench.runs.result import Result
 
 _HOW_TO_BEGIN = html(

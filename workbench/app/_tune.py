@@ -11,7 +11,7 @@ from workbench.app.html import HTML, html
 from workbench.charts import Drawing, tuning_views
 from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.literals import Setting
-from workbench.runs.labels import Labels
+from workbench.reasons.labels import Labels
 from workbench.runs.result import Result
 from workbench.tuning import Advice, Best, Tuning, advised, tuned
 

@@ -31,7 +31,7 @@ from workbench.charts._style import (
     zoom,
 )
 from workbench.charts._view import Scene, View
-from workbench.runs.tables import utc
+from workbench.reasons.tables import utc
 
 
 def arrival(rows: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str], title: str) -> Drawing:

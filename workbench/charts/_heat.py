@@ -13,7 +13,7 @@ from workbench.charts._drawing import Drawing
 from workbench.charts._style import INK, WIDTH, layout, looks
 from workbench.charts._view import TuningScene, TuningView
 from workbench.errors import one_of, wrong
-from workbench.runs.labels import setting_name, setting_value
+from workbench.reasons.labels import setting_name, setting_value
 
 
 def heat(table: pd.DataFrame, names: Sequence[str], orders: Sequence[Sequence[str]]) -> Drawing:

@@ -13,7 +13,7 @@ from workbench.charts._style import MOMENTS, WIDTH, layout, looks, moment_rule, 
 from workbench.charts._view import Scene, View
 from workbench.literals import SIDES
 from workbench.model import Simulation, present
-from workbench.runs.labels import key_words
+from workbench.reasons.labels import key_words
 
 _MOST = 20
 _ROW = 16  # pixels

@@ -26,7 +26,7 @@ from workbench.charts._style import (
 from workbench.charts._view import Scene, View
 from workbench.literals import row_ids
 from workbench.model import Simulation, row_steps
-from workbench.runs.labels import key_words
+from workbench.reasons.labels import key_words
 from workbench.streams import SIDES
 from workbench.times import short
 

@@ -16,7 +16,7 @@ from workbench.charts._view import Scene, View
 from workbench.counts import counted, have
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
-from workbench.runs.causes import kept_apart, nearest_distance
+from workbench.reasons.causes import kept_apart, nearest_distance
 
 _BINS = 60
 

@@ -10,7 +10,7 @@ import pandas as pd
 from workbench.charts._drawing import Drawing
 from workbench.charts._style import KEPT_AXIS, SIDE_COLOURS, TUNING_HEIGHT, WIDTH, layout, looks
 from workbench.charts._view import TuningScene, TuningView
-from workbench.runs.labels import setting_name, setting_value
+from workbench.reasons.labels import setting_name, setting_value
 
 
 def pareto(table: pd.DataFrame) -> Drawing:

@@ -16,8 +16,8 @@ from workbench.joins import emission
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, row_ids
 from workbench.model import Micros, Simulation
-from workbench.runs import explain
-from workbench.runs.labels import key_words
+from workbench.reasons import explain
+from workbench.reasons.labels import key_words
 
 Between = tuple[Any, Any]
 """Two event times, or what pandas takes for one."""

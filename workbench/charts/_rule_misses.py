@@ -13,8 +13,8 @@ from workbench.charts._style import INK, SIDE_COLOURS, WIDTH, layout, looks, pan
 from workbench.counts import counted
 from workbench.kinds import kind_of
 from workbench.model import Simulation
-from workbench.runs.labels import Labels
-from workbench.runs.rule_reasons import RuleReasons
+from workbench.reasons.labels import Labels
+from workbench.reasons.rule_reasons import RuleReasons
 
 _BINS = 40
 _MOST = 4

@@ -41,7 +41,7 @@ from workbench.errors import one_of, wrong
 from workbench.kinds import kind_of
 from workbench.literals import FATES, RowId
 from workbench.model import Simulation, is_index
-from workbench.runs.spans import spans
+from workbench.reasons.spans import spans
 from workbench.streams import SIDES
 
 MOST_LINES = 4_000

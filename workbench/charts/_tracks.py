@@ -31,7 +31,7 @@ from workbench.charts._view import Scene, View
 from workbench.kinds import kind_of
 from workbench.literals import FATES, SIDES, row_ids
 from workbench.model import DATA, Simulation
-from workbench.runs.labels import key_words
+from workbench.reasons.labels import key_words
 
 _MOST_BATCHES = 1_000
 _MOST_LATE = 2_000

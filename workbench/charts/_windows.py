@@ -33,8 +33,8 @@ from workbench.errors import ArgumentError
 from workbench.kinds import kind_of
 from workbench.literals import RowId
 from workbench.model import NEVER, Simulation
-from workbench.runs.labels import key_words
-from workbench.runs.spans import closed_in, closing
+from workbench.reasons.labels import key_words
+from workbench.reasons.spans import closed_in, closing
 from workbench.streams import SIDES
 
 MOST_WINDOWS = 60

@@ -13,8 +13,8 @@ import numpy as np
 
 from workbench import spark_versions
 from workbench.engine import sink_reader
-from workbench.engine.storage import Place
 from workbench.errors import TooLargeError, WorkbenchError
+from workbench.spark_io.storage import Place
 
 if TYPE_CHECKING:
     import pyarrow as pa

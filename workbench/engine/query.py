@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import plan, process
 from workbench.engine import pruning, sink_reader
-from workbench.engine.cause import cause
-from workbench.engine.stopping import stop_query
-from workbench.engine.storage import Place
 from workbench.errors import QueryError
 from workbench.kinds import kind_of
 from workbench.model import Simulation
+from workbench.spark_io.cause import cause
+from workbench.spark_io.stopping import stop_query
+from workbench.spark_io.storage import Place
 from workbench.streams import SIDES, Stream, moving
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from urllib.parse import quote
 
 from workbench import safe_files
 from workbench.engine.execution import Execution
-from workbench.engine.storage import Place
 from workbench.errors import WorkbenchError, wrong
 from workbench.model import Simulation, checked_batch
 from workbench.session import state_store
+from workbench.spark_io.storage import Place
 
 __all__ = ["Savepoint", "read", "restore", "take"]
 

@@ -20,8 +20,8 @@ from workbench.flink._result import FlinkPreview
 from workbench.kinds import MS, kind_of
 from workbench.literals import DELAYS, SIDES, Policy, Side, row_ids
 from workbench.model import FlinkRules, Micros, Simulation
-from workbench.runs import tables
-from workbench.runs.labels import key_words
+from workbench.reasons import tables
+from workbench.reasons.labels import key_words
 from workbench.runs.preview import Preview
 from workbench.runs.result import Result
 from workbench.streams import same_rows

@@ -12,7 +12,7 @@ from workbench.joins import emission
 from workbench.kinds import MS, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import FlinkRules, Micros, Simulation
-from workbench.runs import firings
+from workbench.reasons import firings
 
 __all__ = ["DIFFERENCES", "FLINK_DROPS", "SPARK_DROPS", "differing", "kinds"]
 

@@ -59,7 +59,7 @@ class FlinkPreview(Preview):
         One more column: ``fired_again``, how often the row came out again as its window fired again: with a partner, in
         a group, or padded.
         """
-        from workbench.runs import tables
+        from workbench.reasons import tables
 
         found = super().rows
         found = found.rename(columns=tables.renamed(list(found), ("fired_again",)))
@@ -81,7 +81,7 @@ class FlinkPreview(Preview):
         import pandas as pd
 
         from workbench.literals import SIDES
-        from workbench.runs import firings
+        from workbench.reasons import firings
 
         found, first = [], 0
         for side in SIDES:
@@ -93,7 +93,7 @@ class FlinkPreview(Preview):
 
     @cached_property
     def _late(self) -> pd.DataFrame:
-        from workbench.runs import tables
+        from workbench.reasons import tables
 
         return tables.late_in_flink(self.simulation)
 
@@ -126,7 +126,7 @@ class FlinkRun(FlinkPreview):
     @cached_property
     def raw_output(self) -> pa.Table:
         """What Flink emitted."""
-        from workbench.runs import output
+        from workbench.reasons import output
 
         return output.table(self.simulation, self.outputs)
 

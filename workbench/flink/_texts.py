@@ -18,7 +18,7 @@ from workbench.streams import Stream, check_stream, pair_types
 __all__ = ["class_name", "java", "sql"]
 
 _TEMPLATES = ENVIRONMENT.overlay(
-    loader=jinja2.ChoiceLoader([jinja2.PackageLoader("workbench", "flink"), jinja2.PackageLoader("workbench", "kinds")])
+    loader=jinja2.ChoiceLoader([jinja2.PackageLoader("workbench", name) for name in ("flink", "builtin_kinds")])
 )
 _TEMPLATES.filters = ENVIRONMENT.filters | {  # an overlay shares its filters with the environment it is of
     "sql_name": backticks,

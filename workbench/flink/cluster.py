@@ -15,14 +15,14 @@ from typing import IO, Any, Self, cast
 import pandas as pd
 
 from workbench import times
-from workbench.engine.cause import cause
-from workbench.engine.scratch import Scratch
 from workbench.errors import JavaError, QueryError, WorkbenchError, wrong
 from workbench.joins import how_of
 from workbench.kinds import MS, kind_of
 from workbench.literals import SIDES
 from workbench.model import Simulation, in_sql
 from workbench.session import check_java
+from workbench.spark_io.cause import cause
+from workbench.spark_io.scratch import Scratch
 
 __all__ = ["Cluster", "case_lines", "find_jars"]
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from workbench.engine.cause import cause
 from workbench.errors import wrong
+from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -13,14 +13,14 @@ from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from workbench import process, session, times
-from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.health import Crossed, Health, Limits, crossed, figures
 from workbench.jobs.opening import open_job
 from workbench.literals import SIDES
-from workbench.runs.labels import setting_value
+from workbench.reasons.labels import setting_value
 from workbench.sources.choice import checked
+from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

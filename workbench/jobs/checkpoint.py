@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, DataError, wrong
 from workbench.literals import Policy
 from workbench.sources.arrow import END_OF_INPUT
+from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.engine.cause import cause
 from workbench.jobs.addresses import existing
 from workbench.jobs.catalyst import Node, listed, seq
+from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,7 +11,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, TooLargeError
 from workbench.jobs import conditions, held, replay
 from workbench.jobs.catalyst import Node, expressions, listed
@@ -22,6 +21,7 @@ from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.sources.choice import Choice, micros_of, quoted
+from workbench.spark_io.cause import cause
 from workbench.streams import NOTHING
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, wrong
+from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

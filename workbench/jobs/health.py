@@ -16,7 +16,7 @@ from workbench.jobs import held
 from workbench.jobs.job import Job
 from workbench.literals import SIDES, Side, other_side
 from workbench.model import NOTHING, Micros, Shared
-from workbench.runs.labels import key_words
+from workbench.reasons.labels import key_words
 from workbench.sources.choice import newest_times
 from workbench.streams import batches_with_rows
 from workbench.times import MICROSECOND

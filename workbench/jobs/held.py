@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
-from workbench.engine.cause import cause
 from workbench.errors import QueryError
 from workbench.literals import SIDES, Side
+from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.cause import cause
 from workbench.errors import QueryError
 from workbench.jobs import entering, held
 from workbench.jobs.collected import Collected
@@ -20,6 +19,7 @@ from workbench.jobs.unsafe_rows import NotDecodable, entries
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
+from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from workbench.counts import counted
-from workbench.engine.cause import cause
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
 from workbench.jobs.checkpoint import Checkpoint
@@ -22,6 +21,7 @@ from workbench.literals import Policy
 from workbench.model import Logged, Simulation
 from workbench.runs.result import Result
 from workbench.sources.choice import Choice
+from workbench.spark_io.cause import cause
 from workbench.streams import SIDES, Stream, some_rows
 from workbench.times import Span
 
@@ -259,7 +259,7 @@ class Job(Result):
 
     @cached_property
     def _rows(self) -> pd.DataFrame:
-        from workbench.runs import explain
+        from workbench.reasons import explain
 
         table = explain.rows(self.simulation, explain.Reasons(self.simulation))
         if not self.is_understood:
@@ -292,7 +292,7 @@ class Job(Result):
     @cached_property
     def raw_output(self) -> pa.Table:
         """The output of the join as the model has it, with column ``batch`` (counted from 0) and row numbers."""
-        from workbench.runs import output
+        from workbench.reasons import output
 
         self._check_understood()
         return output.simulated(self.simulation)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.cause import cause
 from workbench.jobs import catalyst, entering, replay, sides, sinks
 from workbench.jobs.catalyst import Node, listed
 from workbench.jobs.checkpoint import Checkpoint
@@ -21,6 +20,7 @@ from workbench.joins import emission
 from workbench.literals import SIDES
 from workbench.model import Simulation
 from workbench.sources.choice import Choice, quoted
+from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

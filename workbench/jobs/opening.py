@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from workbench import session
 from workbench.counts import counted
-from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, QueryError, WorkbenchError, wrong
 from workbench.jobs import (
     catalyst,
@@ -42,8 +41,9 @@ from workbench.joins import IntervalJoin, Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import LONG_AGO, NOTHING, Gone, Logged, Micros, RowFacts, Simulation
-from workbench.runs.labels import words_of
+from workbench.reasons.labels import words_of
 from workbench.sources.choice import ALL, Choice, checked, with_width
+from workbench.spark_io.cause import cause
 from workbench.streams import Stream
 from workbench.times import micros
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.cause import cause
 from workbench.errors import QueryError
 from workbench.jobs import replay
 from workbench.jobs.catalyst import Node, listed, seq
@@ -17,6 +16,7 @@ from workbench.jobs.entering import Columns
 from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES
 from workbench.model import Micros
+from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from workbench.engine.cause import cause
 from workbench.errors import wrong
 from workbench.jobs import sources
 from workbench.jobs.addresses import existing
 from workbench.jobs.checkpoint import Checkpoint, Files, newest
 from workbench.jobs.sources import BATCH
+from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,19 +8,18 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench import process, times
+from workbench import _root, process, times
 from workbench.counts import counted
-from workbench.engine.cause import cause
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import catalyst, opening, readings, reported, understanding
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.job import Job
 from workbench.jobs.understanding import Understood
+from workbench.spark_io.cause import cause
 from workbench.times import Span
 
 if TYPE_CHECKING:
@@ -344,5 +343,4 @@ class Watch:
     def _ipython_display_(self) -> None:
         from IPython.display import display
 
-        # looked up by name: the view stands above what it shows
-        display(import_module("workbench.app.watch_view").view(self))
+        display(_root.view_of_watch(self))

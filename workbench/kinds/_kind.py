@@ -188,7 +188,7 @@ class Choice(Protocol):
 
 
 class Rules(Protocol):
-    """What right rows mean that are versions of rules; frames as in `workbench.kinds.rules.semantics.in_force`."""
+    """What right rows mean that are versions of rules; frames as in `builtin_kinds.rules.semantics.in_force`."""
 
     def in_force(self, join: Any, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Micros, Micros]:
         """Each left row with each version of a rule that is in force for it, as places in the frames."""

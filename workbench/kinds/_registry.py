@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
+from workbench import _root
 from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.kinds._kind import Kind
 
-_PACKAGES = ("interval", "window", "session", "cogroup", "as_of", "rules", "pattern")
 _kinds: dict[str, Kind[Any]] = {}
 
 
 def kinds() -> dict[str, Kind[Any]]:
     """All kinds by name, in the order of the page's menu."""
     if not _kinds:
-        packages = [import_module(f"workbench.kinds.{name}") for name in _PACKAGES]
-        _kinds.update(
-            {kind.name: kind for package in packages for kind in package.KINDS}
-        )  # at once: other threads ask, too
+        _kinds.update({kind.name: kind for kind in _root.kinds()})  # at once: other threads ask, too
     return _kinds
 
 

@@ -21,9 +21,9 @@ from workbench.jobs import Job
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, FATES, SIDES
 from workbench.markup import html, together
+from workbench.reasons.labels import Labels
 from workbench.report._rows import Unmatched, shortened, unmatched
 from workbench.runs import summary
-from workbench.runs.labels import Labels
 from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.tuning import Advice, Tuning, advised

@@ -14,8 +14,8 @@ from workbench.kinds import kind_of
 from workbench.literals import DELAYS, FATES, SIDES, RowId, Side, other_side
 from workbench.model import Simulation
 from workbench.model.ordering import among
+from workbench.reasons.labels import key_words
 from workbench.runs import why
-from workbench.runs.labels import key_words
 from workbench.runs.result import Result
 
 __all__ = ["Unmatched", "shortened", "unmatched"]

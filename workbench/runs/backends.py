@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from workbench import charts
-from workbench.engine import query, storage
+from workbench.engine import query
 from workbench.errors import QueryError, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
@@ -22,6 +22,7 @@ from workbench.runs import recorded
 from workbench.runs.arguments import check, check_session
 from workbench.runs.run import Run
 from workbench.session import state_store
+from workbench.spark_io import storage
 from workbench.streams import SIDES, Stream
 
 if TYPE_CHECKING:

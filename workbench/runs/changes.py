@@ -16,7 +16,7 @@ from workbench.errors import ArgumentError, wrong
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, SIDES, Side, other_side
 from workbench.model import Micros
-from workbench.runs.labels import setting_name, setting_value
+from workbench.reasons.labels import setting_name, setting_value
 from workbench.streams import Stream
 
 __all__ = ["Changes", "changes"]

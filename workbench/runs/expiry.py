@@ -14,7 +14,7 @@ from workbench.joins import Join
 from workbench.kinds import PROCESSOR, Choice, Micros, kind_of
 from workbench.literals import SIDES
 from workbench.model import Simulation, on_time
-from workbench.runs import tables
+from workbench.reasons import tables
 
 __all__ = ["Lifetimes", "expired", "lifetimes", "partners"]
 

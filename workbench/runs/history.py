@@ -10,7 +10,8 @@ import pandas as pd
 from workbench.kinds import HASH_JOIN, Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
-from workbench.runs import holding, tables
+from workbench.reasons import tables
+from workbench.runs import holding
 
 __all__ = ["ADDED", "EVICTED", "LATE", "NOT_KEPT", "NULL_KEY", "events", "of_rows"]
 

@@ -11,8 +11,8 @@ from workbench.engine import pruning
 from workbench.kinds import NEVER, Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
-from workbench.runs import tables
-from workbench.runs.labels import key_words
+from workbench.reasons import tables
+from workbench.reasons.labels import key_words
 
 __all__ = ["by_key", "leaves_at", "of_rows", "simulated"]
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from workbench.counts import counted
 from workbench.model import FINISH, Simulation, checked_batch
-from workbench.runs.spans import spans
+from workbench.reasons.spans import spans
 from workbench.streams import SIDES
 
 __all__ = ["Moment", "at"]

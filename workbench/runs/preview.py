@@ -60,6 +60,6 @@ class Preview(Result):
     @cached_property
     def raw_output(self) -> pa.Table:
         """The output that Spark is expected to write."""
-        from workbench.runs import output
+        from workbench.reasons import output
 
         return output.simulated(self.simulation)

@@ -13,12 +13,9 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from workbench import session, spark_versions
-from workbench.engine import pruning, query, storage
+from workbench.engine import pruning, query
 from workbench.engine import savepoint as savepoints
-from workbench.engine.cause import is_interrupt
 from workbench.engine.execution import Execution, versions
-from workbench.engine.stopping import stop_queries
-from workbench.engine.storage import Place
 from workbench.errors import QueryError, TooLargeError, WorkbenchError, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
@@ -28,6 +25,10 @@ from workbench.runs.arguments import check, check_operator, check_session
 from workbench.runs.preview import Preview
 from workbench.runs.run import Run
 from workbench.session import state_store
+from workbench.spark_io import storage
+from workbench.spark_io.cause import is_interrupt
+from workbench.spark_io.stopping import stop_queries
+from workbench.spark_io.storage import Place
 from workbench.streams import Stream
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from workbench import _root
 from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.literals import Policy, Side
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from workbench.charts import RunCharts
+    from workbench.reasons.explain import Reasons
     from workbench.runs.changes import Changes
-    from workbench.runs.explain import Reasons
     from workbench.runs.moment import Moment
     from workbench.runs.saved import Saved
     from workbench.runs.why import Why
@@ -121,9 +121,7 @@ class Result:
             If the run has more pairs than are computed, so that there are no reasons.
         """
         self._check_fits()
-        # looked up by name: a report is made of all that stands above a result, of advice and tuning too
-        written: Path = import_module("workbench.report").write(self, path, tuning)
-        return written
+        return _root.write_report(self, path, tuning)
 
     def _to_save(self) -> Saved:
         from workbench.runs.saved import Saved
@@ -190,7 +188,7 @@ class Result:
         that never happens; ``all``, ``late``, ``matched`` (how many of its windows there are, it was late for, it met
         in).
         """
-        from workbench.runs import tables
+        from workbench.reasons import tables
 
         self._check_fits()
         return {side: tables.handed_out(fates) for side, fates in self.simulation.fates.items()}
@@ -209,7 +207,7 @@ class Result:
         ``window_end``; for patterns the key columns, a list of dicts for each step, ``start`` and ``end`` (the times of
         the first and the last row); and ``batch``, Spark's micro-batch that wrote the row.
         """
-        from workbench.runs import tables
+        from workbench.reasons import tables
 
         found, first = tables.handed_out(self._output), self.simulation.first
         found["batch"] += first
@@ -242,13 +240,13 @@ class Result:
         ``finish``) and ``fix_value`` (what to set it to: a time span as text, or True). A column of the streams that
         bears one of these names is called ``row_<name>``.
         """
-        from workbench.runs import tables
+        from workbench.reasons import tables
 
         return tables.handed_out(self._rows)
 
     @cached_property
     def _rows(self) -> pd.DataFrame:
-        from workbench.runs import explain
+        from workbench.reasons import explain
 
         return explain.rows(self.simulation, self.reasons)
 
@@ -266,7 +264,7 @@ class Result:
         import numpy as np
         import pandas as pd
 
-        from workbench.runs import causes
+        from workbench.reasons import causes
 
         found = causes.causes(self.simulation)
         return pd.Series(np.concatenate([found[side] for side in SIDES]), name="cause", dtype=object)
@@ -282,7 +280,7 @@ class Result:
     def _keys_as_text(self) -> Any:
         import numpy as np
 
-        from workbench.runs.labels import key_words
+        from workbench.reasons.labels import key_words
 
         return np.concatenate([key_words(self.side(side)) for side in SIDES])
 
@@ -319,7 +317,7 @@ class Result:
 
     def _rows_of(self, key: object) -> dict[Side, Micros]:
         """Per side the rows of a key; refuses one that no row has."""
-        from workbench.runs.labels import rows_of_key
+        from workbench.reasons.labels import rows_of_key
 
         rows = rows_of_key(self.simulation, self._keys_as_text, key)
         if not any(len(mine) for mine in rows.values()):
@@ -409,7 +407,7 @@ class Result:
         import numpy as np
         import pandas as pd
 
-        from workbench.runs import explain
+        from workbench.reasons import explain
 
         count, first = len(self.left) + len(self.right), len(self.left)
         remedy = f"give whole numbers from 0 to {count - 1}"
@@ -456,7 +454,7 @@ class Result:
     @cached_property
     def reasons(self) -> Reasons:
         """What the reasons of `rows` are made of."""
-        from workbench.runs import explain
+        from workbench.reasons import explain
 
         self._check_fits()
         return explain.Reasons(self.simulation)
@@ -475,7 +473,7 @@ class Result:
         goes without the columns that its join does not need: its ``state_bytes`` are Spark's, and what the rows in
         state would take more with all of their columns, by the mean of 1,000 rows.
         """
-        from workbench.runs import tables
+        from workbench.reasons import tables
 
         found = tables.handed_out(self._batches)
         found["batch"] += self.simulation.first
@@ -483,7 +481,7 @@ class Result:
 
     @cached_property
     def _batches(self) -> pd.DataFrame:
-        from workbench.runs import tables
+        from workbench.reasons import tables
 
         return tables.batches(self.simulation, None)
 
@@ -494,13 +492,13 @@ class Result:
         Columns: ``side``, ``batch``, the row's columns, ``window_start``, ``window_end`` (windowed only),
         ``watermark`` (the one it was judged by) and ``behind`` (how far behind it the row, or its window's end, was).
         """
-        from workbench.runs import tables
+        from workbench.reasons import tables
 
         return tables.handed_out(self._late)
 
     @cached_property
     def _late(self) -> pd.DataFrame:
-        from workbench.runs import tables
+        from workbench.reasons import tables
 
         return tables.late(self.simulation)
 

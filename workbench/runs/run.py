@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.counts import counted
-from workbench.engine.cause import cause
 from workbench.engine.execution import Execution
 from workbench.errors import QueryError, WorkbenchError, check_whole, wrong
 from workbench.model import checked_batch
 from workbench.runs.result import Result
+from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ class Run(Result):
 
     @cached_property
     def _batches(self) -> pd.DataFrame:
-        from workbench.runs import tables
+        from workbench.reasons import tables
 
         return tables.batches(self.simulation, self.execution)
 
@@ -90,7 +90,7 @@ class Run(Result):
 
         It is computed once; where that failed, the same error is raised again. `compare` tries anew.
         """
-        from workbench.runs import tables
+        from workbench.reasons import tables
 
         if isinstance(self._verified, Exception):
             raise self._verified
@@ -209,7 +209,7 @@ class Run(Result):
         """
         from workbench.engine import state_reader
         from workbench.kinds import kind_of
-        from workbench.runs import tables
+        from workbench.reasons import tables
         from workbench.sources.arrow import AFTER_ALL
 
         batch = checked_batch(batch, len(self.execution.progress))

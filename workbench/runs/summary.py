@@ -9,7 +9,7 @@ from workbench.errors import TooLargeError
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, FATES, SIDES, Policy
-from workbench.runs.labels import setting_name, setting_value
+from workbench.reasons.labels import setting_name, setting_value
 from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.streams import Stream

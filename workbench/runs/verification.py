@@ -23,7 +23,7 @@ from workbench.joins import emission
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Micros, Outcome, Outputs, Simulation, drop_counts
-from workbench.runs import tables
+from workbench.reasons import tables
 
 __all__ = ["MOST_ROWS", "STATE", "compare", "compared", "output_facts", "save_report"]
 

@@ -15,8 +15,8 @@ from workbench.errors import wrong
 from workbench.kinds import kind_of
 from workbench.literals import RowId, Side, other_side
 from workbench.model import Micros, Simulation, is_index
-from workbench.runs import explain
-from workbench.runs.explain import Reasons
+from workbench.reasons import explain
+from workbench.reasons.explain import Reasons
 from workbench.streams import SIDES
 
 if TYPE_CHECKING:

@@ -28,11 +28,11 @@ from typing import TYPE_CHECKING
 
 from workbench import process, spark_versions
 from workbench.cache import cached_file, used
-from workbench.engine.cause import is_gone
-from workbench.engine.scratch import Scratch
 from workbench.errors import ArgumentError, JavaError, WorkbenchError
 from workbench.literals import Policy
 from workbench.session import hadoop, memory, state_store
+from workbench.spark_io.cause import is_gone
+from workbench.spark_io.scratch import Scratch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -23,12 +23,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench import safe_files, session
-from workbench.engine.cause import cause
 from workbench.errors import ArgumentError, DataError, WorkbenchError, one_of, wrong
 from workbench.sources import FORMATS, MALFORMED, Files, Format, Malformed, arrow, parquet
 from workbench.sources.choice import ALL, Choice, Newest, check_hashed, newest_columns, quoted
 from workbench.sources.columns import BLOCK, CORRUPT, FILE, check_columns, check_roles
 from workbench.sources.recorded import Recorded
+from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.cause import cause
-from workbench.engine.scratch import Scratch
-from workbench.engine.stopping import stop_queries
 from workbench.errors import ArgumentError, DataError, QueryError, wrong
 from workbench.sources import columns
 from workbench.sources.choice import Choice, Newest, check_hashed, newest_rows
 from workbench.sources.recorded import Recorded
+from workbench.spark_io.cause import cause
+from workbench.spark_io.scratch import Scratch
+from workbench.spark_io.stopping import stop_queries
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -16,8 +16,8 @@ from workbench.joins import Join, emission
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side, other_side
 from workbench.model import Micros, Outcome, Shared, Simulation
+from workbench.reasons.labels import Labels, setting_value
 from workbench.runs.arguments import check
-from workbench.runs.labels import Labels, setting_value
 from workbench.streams import SIDES, Stream, has_rows
 from workbench.tuning import _checkpoints, spark_faults
 from workbench.tuning._in_common import in_common

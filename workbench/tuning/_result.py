@@ -18,8 +18,8 @@ from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side
 from workbench.model import Steps
+from workbench.reasons.tables import handed_out
 from workbench.runs.recorded import run
-from workbench.runs.tables import handed_out
 from workbench.streams import Stream
 from workbench.times import Span
 from workbench.tuning import _caveats as caveats

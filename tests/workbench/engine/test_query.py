@@ -17,9 +17,10 @@ from helpers import active, stream
 import generators
 import workbench as wb
 from workbench import plan
-from workbench.engine import query, scratch, stopping
+from workbench.engine import query
 from workbench.literals import FATES
-from workbench.runs.explain import EXPLANATION
+from workbench.reasons.explain import EXPLANATION
+from workbench.spark_io import scratch, stopping
 
 JOINS = [
     wb.IntervalJoin("-5 seconds", "5 seconds", how="full"),

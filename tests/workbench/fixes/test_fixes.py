@@ -9,7 +9,7 @@ import generators
 import workbench as wb
 from workbench import fixes, model
 from workbench.model import Simulation
-from workbench.runs.explain import Reasons
+from workbench.reasons.explain import Reasons
 from workbench.runs.preview import Preview
 
 JOINS = [

@@ -17,9 +17,9 @@ from pattern_cases import TYPES, Row, letters
 import generators
 import workbench as wb
 from workbench import flink
+from workbench.builtin_kinds.pattern import flink as cep
 from workbench.flink.conditions import java_helpers
 from workbench.flink.syntax import java_imports
-from workbench.kinds.pattern import flink as cep
 
 HERE = Path(__file__).parent
 QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]

@@ -13,8 +13,8 @@ import pytest
 
 import generators
 import workbench as wb
-from workbench.engine import scratch
 from workbench.flink import FlinkRun, cluster
+from workbench.spark_io import scratch
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ HOUR = 3_600
 def outside():
     """The syntax trees of all modules but those of kinds and descriptions."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        if "kinds" not in path.relative_to(PACKAGE).parts and path.name not in HOMES:
+        if not {"kinds", "builtin_kinds"} & set(path.relative_to(PACKAGE).parts) and path.name not in HOMES:
             yield path, ast.parse(path.read_text())
 
 

@@ -16,9 +16,9 @@ from helpers import stream
 import generators
 import workbench as wb
 from workbench import session
-from workbench.engine import scratch
 from workbench.runs import verification
 from workbench.session import memory
+from workbench.spark_io import scratch
 
 MANY = generators.generate("orders_payments", events=22_000, rate=200, late=0.05, batches=4, seed=5)
 

@@ -14,9 +14,9 @@ from workbench.app.sources._source import Control, Notebook, PageSource, Streams
 from workbench.app.sources._table_inputs import TableInputs
 from workbench.app.sources._tables import Given, made_of
 from workbench.app.sources._triggers import slices, trigger
-from workbench.engine.cause import cause
 from workbench.errors import DataError
 from workbench.literals import SIDES, Side
+from workbench.spark_io.cause import cause
 
 __all__ = ["SOURCE"]
 

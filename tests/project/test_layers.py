@@ -1,0 +1,75 @@
+"""The tree is the architecture: no circle among packages, and no import by name that would hide one."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOTS = {"workbench/__init__.py", "workbench/flink/__init__.py", "workbench/_root.py"}
+"""What may import by name: the packages whose names are imported when they are first used, and the composition root."""
+
+
+def imported():
+    """For each package or module of the top level those that it imports, lazy and type-checking imports among them."""
+    graph, found = grimp.build_graph("workbench"), {}
+    for module in graph.modules - {"workbench"}:
+        mine = module.split(".")[1]
+        others = {name.split(".")[1] for name in graph.find_modules_directly_imported_by(module) if "." in name}
+        found.setdefault(mine, set()).update(others - {mine})
+    return found
+
+
+def by_name(tree):
+    """The lines in which a module is imported by a name that begins with this package's."""
+    for node in ast.walk(tree):
+        name = node.func if isinstance(node, ast.Call) else None
+        called = name.id if isinstance(name, ast.Name) else getattr(name, "attr", "")
+        if called in ("import_module", "__import__"):
+            texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+            if any(str(each).startswith("workbench") for each in texts):
+                yield node.lineno
+
+
+def test_there_is_no_circle_among_packages():
+    order = list(TopologicalSorter(imported()).static_order())
+    assert len(order) > 30
+    assert order.index("runs") < order.index("app")
+
+
+def test_the_gate_sees_a_circle():
+    with pytest.raises(CycleError):
+        list(TopologicalSorter(imported() | {"times": {"app"}}).static_order())
+
+
+def test_only_the_root_imports_by_name():
+    found = [
+        f"{file}:{line}"
+        for path in sorted((ROOT / "workbench").rglob("*.py"))
+        if (file := str(path.relative_to(ROOT))) not in ROOTS
+        for line in by_name(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("code", ["import_module('workbench.app')", "importlib.import_module(f'workbench.{name}')"])
+def test_the_gate_sees_an_import_by_name(code):
+    assert list(by_name(ast.parse(code))) == [1]
+
+
+def test_the_page_on_the_architecture_has_the_layers_of_the_contract():
+    import tomllib
+
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    [layers] = [each["layers"] for each in contracts if each.get("containers") == ["workbench"]]
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    drawn = text.partition("```text\n")[2].partition("```")[0].splitlines()
+    assert [set(line.partition("   ")[0].split()) for line in drawn] == [
+        {name for name in layer.split(" | ") if name not in ("_version", "_root")} for layer in layers
+    ]

@@ -1,0 +1,1 @@
+"""The kinds of join that the workbench has, a package for each."""

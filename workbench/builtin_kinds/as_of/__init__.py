@@ -1,0 +1,237 @@
+"""As-of joins: each left row with the right row of its key that is nearest in event time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.builtin_kinds.as_of import advice as as_of_advice
+from workbench.builtin_kinds.as_of import fixes as as_of_fixes
+from workbench.builtin_kinds.as_of import plan, semantics
+from workbench.builtin_kinds.interval import Interval, WithoutWindows
+from workbench.errors import ArgumentError
+from workbench.flink import syntax as flink
+from workbench.joins import DIRECTIONS, AsOfJoin, How, IntervalJoin
+from workbench.kinds import CLOSEST_PAIR, NEVER, PROCESSOR, Advised, Field, Flag, Kind, Menu, Micros, NearMiss
+from workbench.literals import Setting, Side
+from workbench.plan.names import Names
+
+__all__ = ["KINDS", "AnyAge", "WithinTolerance", "as_interval"]
+
+_INTERVAL = Interval()
+_DIRECTION = Menu(
+    "direction",
+    "Direction",
+    DIRECTIONS,
+    "Backward: the last right row at or before the left row's time; forward: the first at or after it; nearest: the "
+    "nearer of the two.",
+)
+_SAME = "Whether a right row at the very time of the left row is a partner."
+_EXACT = Flag("allow_exact", "a row at the same time counts", _SAME, True)
+_APART = "How far apart the two rows may be at most."
+
+
+class _AsOf(WithoutWindows[AsOfJoin]):
+    """What both have in common."""
+
+    menus = (_DIRECTION,)
+    flags = (_EXACT,)
+    hows: tuple[How, ...] = ("inner", "left")
+    choice = semantics
+    not_compared = (
+        "Flink's DataStream API has no as-of join of its own (wb.flink.java makes one of state and timers), "
+        "and SQL's drops no row as late"
+    )
+
+    def waits_until(self, join: AsOfJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
+        if side == "right":
+            return f"it may still be the partner of rows of {other}"
+        return self.decided(join, other, end, moment)
+
+    def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
+        """What a left row waits for, in words."""
+        raise NotImplementedError
+
+    def near_miss(self, join: AsOfJoin, miss: NearMiss) -> str:
+        if miss.side == "right":
+            return f"no row has it as its partner: {miss.partner}, {miss.distance} away, would with {miss.changed}"
+        nearest = f"the nearest, {miss.partner}, is {miss.distance} away, {miss.beyond} too far"
+        same = "" if join.allow_exact else "; one at the very same time does not count"
+        return f"no partner within the tolerance: {nearest}{same}"
+
+    def alone(self, join: AsOfJoin, side: Side, other: str, meant: str) -> str:
+        if side == "right":
+            return f"it is the partner of no row of {other}" + (f": {meant}" if meant else "")
+        also = {"nearest": "at, "}.get(join.direction, "at or ") * join.allow_exact
+        where = {"backward": "before it", "forward": "after it", "nearest": "before or after it"}[join.direction]
+        return f"no row of its key on {other} lies{_near(join)} {also}{where}"
+
+    def meant_for(self, join: AsOfJoin, before: str | None, after: str | None) -> str:
+        near = _near(join)
+        if join.direction == "nearest":
+            beside = [each for each in (before, after) if each is not None]
+            others = f"than to {'those' if len(beside) == 2 else 'the one'} at {' and '.join(beside)}"
+            where = f"is nearer to it {others}" if beside else "lies before or after it"
+            same = "" if join.allow_exact else "; one at its own time does not count"
+            return f"none on time {where}{near and f', and{near}'}{same}"
+        where, beyond = ("after it", after) if join.direction == "backward" else ("before it", before)
+        until = "before the next of its key" if join.direction == "backward" else "after the last one of its key"
+        ends = "" if beyond is None else f", {until} at {beyond}"
+        return f"none on time lies{near} {'at or ' * join.allow_exact}{where}{ends}"
+
+    def missed(self, join: AsOfJoin, apart: Micros) -> Micros:
+        backward, forward = join.direction != "forward", join.direction != "backward"
+        faces = (apart < 0) & backward | (apart > 0) & forward | (apart == 0) & join.allow_exact
+        tolerance = NEVER if join.tolerance is None else _tolerance(join)
+        near, far = "another row of its key was nearer", "the nearest row of its key is beyond the tolerance"
+        words = np.where(np.abs(apart) > tolerance, far, near)
+        return np.where(faces, words, f"no row of its key lies {join.direction}").astype(object)
+
+    def flink_query(self, join: AsOfJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+        if join.direction != "backward" or not join.allow_exact:
+            raise ArgumentError(
+                f"join: got {join!r}; Flink SQL's temporal join is backward and takes a row at the same time: "
+                "others are jobs of the DataStream API (wb.flink.java)"
+            )
+        tolerance = ""
+        if join.tolerance is not None:
+            flink.duration(join.tolerance, "tolerance")  # checks it as it was given
+            tolerance = flink.bound(-times.exact(join.tolerance), "tolerance")
+        return render("as_of/flink.sql.jinja", tolerance=tolerance)
+
+    def flink_java(self, join: AsOfJoin) -> dict[str, Any]:
+        tolerance = flink.duration(join.tolerance, "tolerance") if join.tolerance is not None else ""
+        more = {"tolerance": tolerance, "kept": semantics.kept(join)}
+        return {"template": "as_of/flink.java.jinja", "more": more}
+
+    def certain_at(self, join: AsOfJoin, left: Micros, right: Micros) -> Micros:
+        """The watermark from which on these pairs, given as their event times, are certain."""
+        raise NotImplementedError
+
+    def fixes(self, search: Any) -> list[pd.DataFrame]:
+        return [as_of_fixes.delays(search, search.join, self.certain_at), as_of_fixes.tolerance(search, search.join)]
+
+
+class WithinTolerance(_AsOf):
+    """With a tolerance: an interval join, and an aggregation that keeps the best of each left row's pairs."""
+
+    name = "as_of"
+    label = "As-of join, within a tolerance"
+    fields = (Field("tolerance", "Tolerance", "20 seconds", _APART, "a tolerance", times.not_negative),)
+    operator = CLOSEST_PAIR
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, AsOfJoin) and join.tolerance is not None
+
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> AsOfJoin:
+        return AsOfJoin(texts["direction"], texts["tolerance"], how, **flags)  # type: ignore[arg-type]
+
+    def plan(self, join: AsOfJoin, names: Names, finish: bool) -> str:
+        return plan.within(join, as_interval(join), names, finish)
+
+    def bounds(self, join: AsOfJoin) -> tuple[int, int]:
+        return _INTERVAL.bounds(as_interval(join))
+
+    def evicted_up_to(self, join: AsOfJoin, watermark: Micros) -> tuple[Micros, Micros]:
+        return _INTERVAL.evicted_up_to(as_interval(join), watermark)
+
+    def leaves_at(self, join: AsOfJoin, side: Side, end: Micros) -> Micros:
+        sides: tuple[Side, ...] = ("left", "right") if side == "left" else ("right",)
+        return np.max([_INTERVAL.leaves_at(as_interval(join), each, end) for each in sides], axis=0)
+
+    def certain_at(self, join: AsOfJoin, left: Micros, right: Micros) -> Micros:
+        return self.leaves_at(join, "left", left)
+
+    def waits(self, join: AsOfJoin, side: Side) -> int:
+        return self.reach(join)
+
+    def advice(self, join: AsOfJoin, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+        yield from as_of_advice.wide_tolerance(join, shared)
+
+    def reaching(self, join: AsOfJoin) -> Mapping[Setting, int]:
+        return {"tolerance": 1}
+
+    def tries(self, join: AsOfJoin, shared: Any) -> dict[Setting, list[int]]:
+        return {"tolerance": as_of_advice.tolerances(join, shared)}
+
+    def reach(self, join: AsOfJoin) -> int:
+        return _tolerance(join)
+
+    def interval(self, join: AsOfJoin) -> tuple[int, int]:
+        return _INTERVAL.interval(as_interval(join))
+
+    def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
+        return f"until the watermark has passed {moment(end + self.reach(join))}"
+
+    def limits(self, join: AsOfJoin) -> list[tuple[str, int]]:
+        return [("tolerance", each) for each in self.interval(join) if each]
+
+
+class AnyAge(_AsOf):
+    """Without a tolerance: a processor in Python, with the latest rows of each key in state."""
+
+    name = "as_of_any_age"
+    label = "As-of join, however far"
+    operator = PROCESSOR
+    without_processor = ("without a tolerance it needs", ": give it one")
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, AsOfJoin) and join.tolerance is None
+
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> AsOfJoin:
+        return AsOfJoin(texts["direction"], None, how, **flags)  # type: ignore[arg-type]
+
+    def advice(self, join: AsOfJoin, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+        yield from as_of_advice.endless_waits(join, streams, shared)
+
+    def plan(self, join: AsOfJoin, names: Names, finish: bool) -> str:
+        return plan.processor(join, names, finish)
+
+    def certain_at(self, join: AsOfJoin, left: Micros, right: Micros) -> Micros:
+        if join.direction == "backward":
+            return left
+        return np.where(right >= left, right, 2 * left - right if join.direction == "nearest" else left)
+
+    def held_by(self, join: AsOfJoin, side: Side) -> str:
+        match side, join.direction:
+            case "right", "backward" | "nearest":
+                return "the key: its latest row stays until another takes its place"
+            case "left", "forward":
+                return "the first row of its key after it, which may still come"
+            case "left", "nearest":
+                return "a nearer row that may still come"
+        return "the watermark"
+
+    def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
+        match join.direction:
+            case "backward":
+                return f"until the watermark has passed {moment(end)}"
+            case "forward":
+                return f"for the first row of its key on {other} at or after it"
+            case _:
+                return f"until no nearer row of its key can come on {other}"
+
+
+def as_interval(join: AsOfJoin) -> IntervalJoin:
+    """The interval join that makes all pairs within the tolerance."""
+    tolerance = times.exact(join.tolerance)  # type: ignore[arg-type]
+    lower = times.ZERO if join.direction == "forward" else -tolerance
+    upper = times.ZERO if join.direction == "backward" else tolerance
+    apart = not join.allow_exact
+    return IntervalJoin(lower, upper, "inner", apart and lower == times.ZERO, apart and upper == times.ZERO)
+
+
+def _near(join: AsOfJoin) -> str:
+    """How near rows have to be, in a sentence."""
+    return "" if join.tolerance is None else f" within {times.short(times.exact(join.tolerance))}"
+
+
+def _tolerance(join: AsOfJoin) -> int:
+    return times.micros(join.tolerance)  # type: ignore[arg-type]
+
+
+KINDS: tuple[Kind[Any], ...] = (WithinTolerance(), AnyAge())

@@ -1,0 +1,143 @@
+"""Interval joins: every pair of rows with the same key whose times differ by no more than two bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.builtin_kinds.interval import advice, plan
+from workbench.builtin_kinds.interval.fixes import bounds
+from workbench.fixes import delays
+from workbench.flink import syntax as flink
+from workbench.joins import How, IntervalJoin, emission
+from workbench.kinds import MS, WHERE, Advised, Field, Flag, J, Kind, Micros, NearMiss
+from workbench.literals import Setting, Side
+from workbench.plan.names import Names, SideNames, column
+
+__all__ = ["KINDS", "Interval", "WithoutWindows"]
+
+_NEAR = 1_000_000  # microseconds beyond a bound that are a near miss however short the interval is
+_RELATIVE = "relative to the left row's event time."
+_APART = "Leaves pairs out that are exactly that far apart."
+
+
+class WithoutWindows(Kind[J]):
+    """A join whose rows stand for themselves: each is late by its own event time."""
+
+    windowed = False
+
+    def late_rows(self, join: J, side: SideNames, rows: str) -> str:
+        return f"    return {rows}.where(F.col({column(side.time)}) <= watermark)"
+
+    def assign(self, join: J, moments: Micros) -> pd.DataFrame:
+        return pd.DataFrame({"row": np.arange(len(moments)), "start": moments, "end": moments}, copy=False)
+
+    def assignment(self, join: J) -> None:
+        return None
+
+    def window_word(self, join: J) -> str:
+        return ""
+
+
+class Interval(WithoutWindows[IntervalJoin]):
+    """An interval join: a stream-stream join on the key and two bounds."""
+
+    name = "interval"
+    label = "Interval join"
+    fields = (
+        Field("lower", "Lower bound", "0 seconds", f"The earliest right row, {_RELATIVE}", "a lower bound"),
+        Field("upper", "Upper bound", "15 seconds", f"The latest right row, {_RELATIVE}", "an upper bound"),
+    )
+    texts = (WHERE,)
+    flags = (
+        Flag("lower_exclusive", "lower bound exclusive", _APART),
+        Flag("upper_exclusive", "upper bound exclusive", _APART),
+    )
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, IntervalJoin)
+
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> IntervalJoin:
+        where = WHERE.read(texts.get("where", ""), "where")
+        return IntervalJoin(texts["lower"], texts["upper"], how, where=where, **flags)
+
+    def plan(self, join: IntervalJoin, names: Names, finish: bool) -> str:
+        return plan.render(join, names, finish)
+
+    def reaching(self, join: IntervalJoin) -> Mapping[Setting, int]:
+        return {"lower": -1, "upper": 1} if emission(join).matched else {}
+
+    def bounds(self, join: IntervalJoin) -> tuple[int, int]:
+        return times.micros(join.lower) + join.lower_exclusive, times.micros(join.upper) - join.upper_exclusive
+
+    def evicted_up_to(self, join: IntervalJoin, watermark: Micros) -> tuple[Micros, Micros]:
+        """Spark solves each bound for the watermark, in milliseconds.
+
+        A left row waits until no right row can come that is within its upper bound; a right row, until no left row can
+        come whose lower bound it is within.
+        """
+        left = np.trunc((watermark - times.micros(join.upper)) / 1000).astype(np.int64) - (not join.upper_exclusive)
+        right = np.trunc((watermark + times.micros(join.lower)) / 1000).astype(np.int64) - (not join.lower_exclusive)
+        return left * 1000, right * 1000
+
+    def leaves_at(self, join: IntervalJoin, side: Side, end: Micros) -> Micros:
+        bound, apart = (join.upper, join.upper_exclusive) if side == "left" else (join.lower, join.lower_exclusive)
+        beyond = times.micros(bound) if side == "left" else -times.micros(bound)
+        return -(-((-(-end // MS) + (not apart)) * MS + beyond) // MS) * MS
+
+    def held_by(self, join: IntervalJoin, side: Side) -> str:
+        return f"upper = {times.text(join.upper)}" if side == "left" else f"lower = {times.text(join.lower)}"
+
+    def right_retention(self, join: IntervalJoin) -> int:
+        return (-(times.micros(join.lower) // 1000) + (not join.lower_exclusive)) * 1000
+
+    def waits(self, join: IntervalJoin, side: Side) -> int:
+        return times.micros(join.upper) if side == "left" else -times.micros(join.lower)
+
+    def reach(self, join: IntervalJoin) -> int:
+        return max(abs(times.micros(join.lower)), abs(times.micros(join.upper)))
+
+    def waits_until(self, join: IntervalJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
+        return f"rows of {other} until {moment(end + self.waits(join, side))} could still match it"
+
+    def near_miss(self, join: IntervalJoin, miss: NearMiss) -> str:
+        low, high = self.interval(join)
+        how = "near miss" if miss.change <= max(high - low, _NEAR) else "no partner in reach"
+        return f"{how}: the nearest partner is {miss.partner}, {miss.beyond} beyond the {miss.setting} bound"
+
+    def missed(self, join: IntervalJoin, apart: Micros) -> Micros:
+        low, high = self.interval(join)
+        words = [
+            "the nearest row of its key is beyond the upper bound",
+            "the nearest row of its key is before the lower bound",
+        ]
+        nearer = np.where(apart * 2 > low + high, *words)
+        return np.where((apart > low) & (apart < high), "the row of its key was not on time", nearer).astype(object)
+
+    def interval(self, join: IntervalJoin) -> tuple[int, int]:
+        return times.micros(join.lower), times.micros(join.upper)
+
+    def limits(self, join: IntervalJoin) -> list[tuple[str, int]]:
+        return list(zip(("lower bound", "upper bound"), self.interval(join), strict=True))
+
+    def fixes(self, search: Any) -> list[pd.DataFrame]:
+        return [delays(search), bounds(search, search.join)]
+
+    def advice(self, join: IntervalJoin, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+        yield from advice.empty(join)
+        yield from advice.wide_bounds(join, shared)
+
+    def flink_query(self, join: IntervalJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+        ends = [flink.bound(join.lower, "lower"), flink.bound(join.upper, "upper")]
+        return render("interval/flink.sql.jinja", bounds=ends)
+
+    def flink_java(self, join: IntervalJoin) -> dict[str, Any]:
+        ends = [flink.duration(join.lower, "lower"), flink.duration(join.upper, "upper")]
+        return {"template": "interval/flink.java.jinja", "bounds": ends, "by_table": join.how != "inner"}
+
+
+KINDS: tuple[Kind[Any], ...] = (Interval(),)

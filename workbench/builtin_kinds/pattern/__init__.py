@@ -1,0 +1,152 @@
+"""Patterns: sequences of rows of both sides, in order of event time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.builtin_kinds.interval import WithoutWindows
+from workbench.builtin_kinds.pattern import fixes as pattern_fixes
+from workbench.builtin_kinds.pattern import flink, plan
+from workbench.errors import ArgumentError, check_whole, wrong
+from workbench.joins import How
+from workbench.kinds import PATTERN, Field, Kind, Micros, Text
+from workbench.literals import Setting, Side
+from workbench.patterns import MOST_HELD, Pattern, read_steps
+from workbench.patterns.checking import check_streams, of_sides
+from workbench.plan.names import Names
+from workbench.streams import pair_types
+
+__all__ = ["KINDS", "Endless", "Within"]
+
+_EXAMPLE = (
+    'wb.step("sign_in", side="left", where=wb.col("action") == "sign_in"), '
+    'wb.followed_by("declined", side="right", where=(wb.col("status") == "declined") & (wb.col("amount") < 5))'
+    ".one_or_more(), "
+    'wb.followed_by("paid", side="right", where=(wb.col("status") == "accepted") & (wb.col("amount") > 500))'
+)
+_STEPS_HELP = (
+    "What follows what: wb.step, then wb.next (the very next row), wb.followed_by (the next one that fits) or "
+    "wb.followed_by_any (any later one that fits); wb.not_next and wb.not_followed_by for what must not come; "
+    ".one_or_more(), .times(2), .optional(), .greedy() say how often."
+)
+_SKIP_HELP = "What goes when a match comes out: no skip, to next, past last event, to first <step>, to last <step>."
+_MOST_HELP = "How many rows the partial matches of a key may hold, before the run ends with an error."
+_WITHIN_HELP = "The last row of a match comes less than this after the first one."
+
+
+def _read_skip(text: str, argument: str) -> str:
+    if not text.strip():
+        raise wrong(argument, text, "use no skip, to next, past last event, to first <step> or to last <step>")
+    return text.strip()
+
+
+def _read_most(text: str, argument: str) -> int:
+    if not text.strip().isdecimal():
+        raise wrong(argument, text, "use a whole number")
+    check_whole(argument, int(text))
+    return int(text)
+
+
+class _Patterns(WithoutWindows[Pattern]):
+    """What both have in common."""
+
+    scenario = "user_actions"
+    texts = (
+        Text("steps", "Steps", _EXAMPLE, _STEPS_HELP, read_steps, is_long=True),
+        Text("skip", "Skip", "past last event", _SKIP_HELP, _read_skip),
+        Text("most", "Most rows held", f"{MOST_HELD}", _MOST_HELP, _read_most),
+    )
+    hows: tuple[How, ...] = ()
+    no_how = "a match has a list of rows for each step: it has no how"
+    grouped = True
+    not_compared = "of the same rows on time Flink's CEP library finds the same matches: see wb.flink.java"
+    operator = PATTERN
+    reserved = frozenset({"start", "end", "waited_for", "batch"})
+
+    def steps(self, join: Pattern) -> tuple[tuple[str, Side], ...]:
+        return tuple((each.name, each.side or "left") for each in join.taken)
+
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> Pattern:
+        read = {each.argument: each.read(texts[each.argument], each.argument) for each in self.texts}
+        return Pattern(*read.pop("steps"), within=texts.get("within") if self.fields else None, **read)
+
+    def typed(self, join: Pattern) -> dict[str, str | bool]:
+        steps = ", ".join(map(repr, join.steps))
+        within = {} if join.within is None else {"within": times.text(join.within)}
+        return {"steps": steps, "skip": join.skip, "most": str(join.most), **within}
+
+    def reaching(self, join: Pattern) -> Mapping[Setting, int]:
+        waits_for_nothing = join.steps[-1].contiguity == "not_followed_by"  # the longer the fewer matches
+        return {} if waits_for_nothing else {"within": 1}
+
+    def changed(self, join: Pattern, **spans: Any) -> Pattern:
+        within = spans.get("within", join.within)
+        return Pattern(*join.steps, within=within, skip=join.skip, most=join.most)
+
+    def check(self, join: Pattern, left: Any, right: Any) -> None:
+        super().check(join, left, right)
+        check_streams(join, of_sides(pair_types(left, right)), tuple(left.key))
+
+    def plan(self, join: Pattern, names: Names, finish: bool) -> str:
+        return plan.render(join, names, finish)
+
+    def flink_query(self, join: Pattern, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+        raise ArgumentError(
+            f"join: got {join!r}; Flink SQL's MATCH_RECOGNIZE is of one table: "
+            "a pattern over two streams is a job of the DataStream API (wb.flink.java)"
+        )
+
+    def flink_java(self, join: Pattern) -> dict[str, Any]:
+        return {"template": "pattern/flink.java.jinja", "more": {"steps": self.steps(join)}}
+
+    def flink_variables(self, join: Pattern, types: Mapping[str, Any]) -> dict[str, Any]:
+        expression = flink.expression(join, of_sides(types))
+        earlier = flink.EARLIER if "earlier(match" in expression else ""
+        return {"pattern": expression, "asks": flink.HELPERS, "earlier": earlier}
+
+    def held_by(self, join: Pattern, side: Side) -> str:
+        return "the watermark, and then a partial match"
+
+    def waits_until(self, join: Pattern, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
+        return f"until the watermark has passed {moment(end)}"
+
+    def alone(self, join: Pattern, side: Side, other: str, meant: str) -> str:
+        return "it is in no match"
+
+    def missed(self, join: Pattern, apart: Micros) -> Micros:
+        return np.full(len(apart), "in no match", dtype=object)
+
+    def waits(self, join: Pattern, side: Side) -> int:
+        return 0 if join.within is None else times.micros(join.within)
+
+    def fixes(self, search: Any) -> list[pd.DataFrame]:
+        return [pattern_fixes.delays(search), pattern_fixes.within(search)]
+
+
+class Within(_Patterns):
+    """Patterns whose matches come to their end within a time."""
+
+    name = "pattern"
+    label = "Pattern"
+    fields = (Field("within", "Within", "15 minutes", _WITHIN_HELP, "a within", times.positive),)
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, Pattern) and join.within is not None
+
+
+class Endless(_Patterns):
+    """Patterns that wait for ever."""
+
+    name = "pattern_without_end"
+    label = "Pattern, however long"
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, Pattern) and join.within is None
+
+
+KINDS: tuple[Kind[Any], ...] = (Within(), Endless())

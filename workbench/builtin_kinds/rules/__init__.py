@@ -1,0 +1,162 @@
+"""Rules joins: each left row with the rules in force that it meets; the right stream holds the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.builtin_kinds.interval import WithoutWindows
+from workbench.builtin_kinds.rules import fields, plan, semantics
+from workbench.errors import ArgumentError, check_whole, wrong
+from workbench.fixes import delays
+from workbench.joins import MOST_COPIES, AsOf, How, Join, RulesJoin
+from workbench.kinds import RULES, RULES_ON_ARRIVAL, Kind, Micros, Text
+from workbench.literals import Side
+from workbench.plan.names import Names, SideNames
+
+__all__ = ["KINDS", "RulesByArrival", "RulesByEventTime"]
+
+
+def _read_copies(text: str, argument: str) -> int | None:
+    if not text.strip():
+        return None
+    if not text.strip().isdecimal():
+        raise wrong(argument, text, "use a whole number, or nothing where rules are for rows of their key")
+    check_whole(argument, int(text), most=MOST_COPIES)
+    return int(text)
+
+
+def _read_name(text: str, argument: str) -> str:
+    if not text:
+        raise wrong(argument, text, "give the name of a column of the right stream")
+    return text
+
+
+def _read_withdrawn(text: str, argument: str) -> str | None:
+    return text or None
+
+
+_TEXTS = (
+    Text("rule", "Rule", "rule_id", "The right column with the rule's name; its latest version counts.", _read_name),
+    Text("field", "Field", "field", "The right column with the name of the left column that is compared.", _read_name),
+    Text("op", "Comparison", "op", "The right column with the comparison: <, <=, >, >=, = or !=.", _read_name),
+    Text("value", "Value", "value", "The right column with what is compared with.", _read_name),
+    Text(
+        "withdrawn", "Withdrawn", "withdrawn", "The right column that is true where a rule is withdrawn.",
+        _read_withdrawn, "never",
+    ),
+    Text(
+        "copies", "Copies", "", "A number: rules are for rows of any key, each held in so many copies.",
+        _read_copies, "by key",
+    ),
+)  # fmt: skip
+
+
+class _Rules(WithoutWindows[RulesJoin]):
+    """What both have in common."""
+
+    scenario = "readings_thresholds"
+    texts = _TEXTS
+    hows: tuple[How, ...] = ()
+    no_how = "a row comes out for each rule that it meets, and for none without one: it has no how"
+    rules = semantics
+    not_compared = (
+        "Flink's broadcast state drops no row as late: it is what as_of='arrival' gives; by event time the job of "
+        "wb.flink.java drops late rows by Flink's watermark"
+    )
+    as_of: AsOf
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, RulesJoin) and join.as_of == self.as_of
+
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> RulesJoin:
+        read = {each.argument: each.read(texts[each.argument], each.argument) for each in self.texts}
+        return RulesJoin(as_of=self.as_of, **read)
+
+    def check(self, join: RulesJoin, left: Any, right: Any) -> None:
+        if join.copies is None:
+            super().check(join, left, right)
+        fields.check(join, left, right)
+
+    def plan(self, join: RulesJoin, names: Names, finish: bool) -> str:
+        return plan.render(join, names, finish)
+
+    def assignment(self, join: RulesJoin) -> Join:  # type: ignore[override]
+        return join
+
+    def drops_null_keys(self, join: RulesJoin) -> tuple[bool, bool]:
+        return join.copies is None, join.copies is None
+
+    def flink_query(self, join: RulesJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+        raise ArgumentError(
+            f"join: got {join!r}; Flink SQL has no broadcast state: it is a job of the DataStream API (wb.flink.java)"
+        )
+
+    def flink_java(self, join: RulesJoin) -> dict[str, Any]:
+        by_key = join.copies is None
+        return {"template": "rules/flink.java.jinja", "more": {"keyed": (by_key or join.as_of == "event time", by_key)}}
+
+    def flink_variables(self, join: RulesJoin, types: Mapping[str, Any]) -> dict[str, Any]:
+        numbers, compared = semantics.compared(join, types)
+        return {"rules": True, "numbers": numbers, "compared": compared}
+
+    def alone(self, join: RulesJoin, side: Side, other: str, meant: str) -> str:
+        if side == "right":
+            return f"no row of {other} met it while it was in force"
+        return f"no rule of {other} was in force"
+
+    def missed(self, join: RulesJoin, apart: Micros) -> Micros:
+        return np.full(len(apart), "no rule in force, or no row while it was", dtype=object)
+
+    def reach(self, join: RulesJoin) -> int:
+        return 0
+
+    def waits(self, join: RulesJoin, side: Side) -> int:
+        return 0
+
+
+class RulesByEventTime(_Rules):
+    """The rules in force at a row's event time: it waits until the watermark has passed it."""
+
+    name = "rules"
+    label = "Rules join"
+    operator = RULES
+    as_of = "event time"
+
+    def held_by(self, join: RulesJoin, side: Side) -> str:
+        return "the watermark" if side == "left" else "the rule: its latest version stays until another takes its place"
+
+    def waits_until(self, join: RulesJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
+        if side == "right":
+            return f"it is in force, and rows of {other} may still meet it"
+        return f"until the watermark has passed {moment(end)}"
+
+    def fixes(self, search: Any) -> list[pd.DataFrame]:
+        left, right = search.assignments["left"], search.assignments["right"]
+        pairs = semantics.in_force(search.join, left, right)
+        return [delays(search, pairs, left["start"].to_numpy()[pairs[0]])]
+
+
+class RulesByArrival(_Rules):
+    """The rules that have arrived: nothing waits, and nothing is late."""
+
+    name = "rules_on_arrival"
+    label = "Rules join by arrival"
+    operator = RULES_ON_ARRIVAL
+    as_of = "arrival"
+    drops_late = False
+
+    def late_rows(self, join: RulesJoin, side: SideNames, rows: str) -> str:
+        return f"    return {rows}.where(F.lit(False))  # nothing is late"
+
+    def held_by(self, join: RulesJoin, side: Side) -> str:
+        return "the rule: its last version stays until another comes"
+
+    def waits_until(self, join: RulesJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
+        return f"it is in force, and rows of {other} that come may meet it"
+
+
+KINDS: tuple[Kind[Any], ...] = (RulesByEventTime(), RulesByArrival())

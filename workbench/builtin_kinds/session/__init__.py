@@ -1,0 +1,93 @@
+"""Joins of session windows: every pair of rows with the same key in the same session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import times
+from workbench.builtin_kinds.session import advice, flink, plan
+from workbench.builtin_kinds.session.fixes import sessions
+from workbench.joins import How, WindowJoin
+from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, Micros, NearMiss, nearest
+from workbench.literals import Side
+from workbench.plan.names import Names, SideNames, column, interval
+from workbench.sources.columns import LATE_WINDOW
+from workbench.windows import Session
+
+__all__ = ["GAP", "KINDS", "SessionJoin", "Sessions"]
+
+GAP = Field("gap", "Gap", "5 seconds", "The silence, on both sides, that ends a session.", "a gap", times.positive)
+
+
+class Sessions(Kind[J]):
+    """A join whose description has a session window: both sides together make the sessions."""
+
+    fields = (GAP,)
+    merging = True
+    operator = AGGREGATION
+    state_bytes = 1_090
+    window_noun = "session"
+
+    def spans_of(self, join: Any) -> Any:
+        return join.window
+
+    def late_rows(self, join: Any, side: SideNames, rows: str) -> str:
+        time = f"F.col({column(side.time)})"
+        end = f"{time} + {interval(times.exact(join.window.gap))}"
+        window = f'F.struct({time}.alias("start"), ({end}).alias("end"))'
+        return f'    return {rows}.withColumn("{LATE_WINDOW}", {window}){ENDED}'
+
+    def assign(self, join: Any, moments: Micros) -> pd.DataFrame:
+        """The window that each row opens by itself, ``[t, t + gap)``; they merge later."""
+        end = moments + times.micros(join.window.gap)
+        return pd.DataFrame({"row": np.arange(len(moments)), "start": moments, "end": end})
+
+    def limits(self, join: Any) -> list[tuple[str, int]]:
+        gap = times.micros(join.window.gap)
+        return [("- gap", -gap), ("gap", gap)]
+
+    def near_miss(self, join: Any, miss: NearMiss) -> str:
+        return f"{nearest(miss)}; {miss.changed} would make it one session"
+
+    def window_word(self, join: Any) -> str:
+        return "window"
+
+    def fixes(self, search: Any) -> list[pd.DataFrame]:
+        return [sessions(search, search.join.window)]
+
+    def advice(self, join: Any, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+        yield from advice.short_gap(join.window, streams, shared)
+
+
+class SessionJoin(Sessions[WindowJoin]):
+    """Pairs in the same session."""
+
+    name = "session"
+    label = "Session window join"
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, WindowJoin) and isinstance(join.window, Session)
+
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> WindowJoin:
+        return WindowJoin(Session(**texts), how)
+
+    def plan(self, join: WindowJoin, names: Names, finish: bool) -> str:
+        return plan.render(join.window.gap, join.how, names, finish)  # type: ignore[union-attr]
+
+    def drops_null_keys(self, join: WindowJoin) -> tuple[bool, bool]:
+        drops = join.how in ("inner", "semi")
+        return drops, drops
+
+    def flink_query(self, join: WindowJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+        function = flink.window_function(join.window, given["both"], given["left"].key)  # type: ignore[arg-type]
+        return render("window.sql.jinja", functions=[function] * 2)
+
+    def flink_java(self, join: WindowJoin) -> dict[str, Any]:
+        return {"template": "windows.java.jinja", "assigner": flink.assigner(join.window)}  # type: ignore[arg-type]
+
+
+KINDS: tuple[Kind[Any], ...] = (SessionJoin(),)

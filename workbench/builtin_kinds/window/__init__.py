@@ -1,0 +1,133 @@
+"""Joins of tumbling and sliding windows: every pair of rows with the same key in the same window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+import pandas as pd
+
+from workbench import times
+from workbench.builtin_kinds.window import advice, flink, plan
+from workbench.builtin_kinds.window.fixes import windows
+from workbench.builtin_kinds.window.semantics import assign, window_calls
+from workbench.fixes import delays
+from workbench.joins import How, WindowJoin, how_of, where_of
+from workbench.kinds import ENDED, WHERE, Advised, Field, J, Kind, Micros
+from workbench.literals import Side
+from workbench.plan.names import Names, SideNames, column
+from workbench.sources.columns import LATE_WINDOW
+from workbench.windows import Sliding, Tumbling
+
+__all__ = ["KINDS", "OFFSET", "SIZE", "SLIDE", "FixedWindowJoin", "FixedWindows", "OwnWindows"]
+
+SIZE = Field("size", "Size", "10 seconds", "How long a window is.", "a window size", times.positive)
+SLIDE = Field(
+    "slide",
+    "Slide",
+    "5 seconds",
+    "From one window's start to the next. Below the size, windows overlap.",
+    "a slide",
+    times.positive,
+)
+OFFSET = Field("offset", "Offset", "0 seconds", "Shifts every window from the full minute or hour.", "an offset")
+
+
+class OwnWindows(Kind[J]):
+    """A join of windows that each row is in by itself: a stream-stream join on the key and the window.
+
+    A kind says how a row finds its windows, twice: for the model in `assign`, for Spark in `window_calls`.
+    """
+
+    def window_calls(self, join: J, time: str, name: str, delay: timedelta) -> tuple[str, str]:
+        """The windows in words, and the method calls that add them as a column.
+
+        Parameters
+        ----------
+        join
+            The join.
+        time
+            The event-time column, as Python source.
+        name
+            The window column to add.
+        delay
+            The stream's watermark delay.
+        """
+        raise NotImplementedError
+
+    def plan(self, join: J, names: Names, finish: bool) -> str:
+        time = '"event_time"'
+        sides = ((names.left, "window"), (names.right, "other_window"))
+        calls = [self.window_calls(join, time, name, side.delay) for side, name in sides]
+        return plan.render(calls, how_of(join), names, finish, where_of(join))
+
+    def late_rows(self, join: J, side: SideNames, rows: str) -> str:
+        _, calls = self.window_calls(join, column(side.time), LATE_WINDOW, side.delay)
+        return f"    windows = (\n        {rows}\n{calls}\n    )\n    return windows{ENDED}"
+
+    def fixes(self, search: Any) -> list[pd.DataFrame]:
+        return [delays(search)]
+
+
+class FixedWindows(OwnWindows[J]):
+    """A join whose description has a tumbling or sliding window."""
+
+    def __init__(self, window: type[Tumbling | Sliding]) -> None:
+        self.window = window
+        self.fields = (SIZE, SLIDE, OFFSET) if window is Sliding else (SIZE, OFFSET)
+
+    def spans_of(self, join: Any) -> Any:
+        return join.window
+
+    def window_calls(self, join: Any, time: str, name: str, delay: timedelta) -> tuple[str, str]:
+        return window_calls(join.window, time, name, delay)
+
+    def assign(self, join: Any, moments: Micros) -> pd.DataFrame:
+        return assign(join.window, moments)
+
+    def waits(self, join: Any, side: Side) -> int:
+        return times.micros(join.window.size)
+
+    def window_word(self, join: Any) -> str:
+        return "last window" if self.window is Sliding else "window"
+
+    def limits(self, join: Any) -> list[tuple[str, int]]:
+        size = times.micros(join.window.size)
+        return [("- size", -size), ("size", size)]
+
+    def fixes(self, search: Any) -> list[pd.DataFrame]:
+        return [*super().fixes(search), windows(search, search.join.window)]
+
+    def advice(self, join: Any, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+        if self.window is Sliding:
+            yield from advice.many_windows(join.window)
+
+
+class FixedWindowJoin(FixedWindows[WindowJoin]):
+    """Pairs in the same tumbling or sliding window."""
+
+    def __init__(self, window: type[Tumbling | Sliding]) -> None:
+        super().__init__(window)
+        self.name = window.__name__.lower()
+        self.label = f"{window.__name__} window join"
+        self.texts = (WHERE,)
+
+    def describes(self, join: object) -> bool:
+        return isinstance(join, WindowJoin) and isinstance(join.window, self.window)
+
+    def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> WindowJoin:
+        spans = {each.argument: texts[each.argument] for each in self.fields}
+        return WindowJoin(self.window(**spans), how, WHERE.read(texts.get("where", ""), "where"))
+
+    def flink_query(self, join: WindowJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+        sides = zip(given["names"], (given["left"], given["right"]), strict=True)
+        window: Any = join.window
+        functions = [flink.window_function(window, name, stream.time) for name, stream in sides]
+        return render("window.sql.jinja", functions=functions)
+
+    def flink_java(self, join: WindowJoin) -> dict[str, Any]:
+        return {"template": "windows.java.jinja", "assigner": flink.assigner(join.window)}  # type: ignore[arg-type]
+
+
+KINDS: tuple[Kind[Any], ...] = (FixedWindowJoin(Tumbling), FixedWindowJoin(Sliding))

@@ -1,0 +1,1 @@
+"""What became of each row, and why, in words and tables."""

@@ -1,0 +1,87 @@
+"""The windows of a run as they came about."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from workbench.kinds import kind_of
+from workbench.literals import SIDES
+from workbench.model import NEVER, Micros, Simulation, rule_versions, versions
+from workbench.reasons.labels import key_words
+
+__all__ = ["closed_in", "closing", "opening", "session_spans", "spans"]
+
+
+def spans(simulation: Simulation) -> pd.DataFrame:
+    """The windows behind the rows: ``start``, ``end``, ``opened``, ``closed``, ``key`` (of a session)."""
+    kind = kind_of(simulation.join)
+    if kind.choice is not None:
+        return _versions(simulation, versions(simulation.join, simulation.outcome))
+    if kind.rules is not None and kind.drops_late:
+        return _versions(simulation, rule_versions(simulation.join, simulation.outcome))
+    if not simulation.windowed:
+        none = np.array([], dtype="datetime64[us]")
+        return pd.DataFrame({"key": [], "start": none, "end": none, "opened": [], "closed": []})
+    outcome = simulation.outcome
+    if kind.merging:
+        found, words = session_spans(simulation)
+        opened = opening(simulation)[np.asarray(found.index)]
+        closed = closed_in(simulation, found["batch"].to_numpy())
+    else:
+        every = pd.concat([each[["start", "end", "batch"]] for each in outcome.assignments.values()])
+        found, words = every.groupby(["start", "end"], as_index=False)["batch"].min(), None
+        opened = found["batch"].to_numpy()  # by the first row, late or not
+        closed = closing(simulation, found["end"].to_numpy())
+    moments = {name: found[name].to_numpy(dtype=np.int64).astype("datetime64[us]") for name in ("start", "end")}
+    return pd.DataFrame({"key": words, **moments, "opened": opened, "closed": closed})
+
+
+def _versions(simulation: Simulation, mine: pd.DataFrame) -> pd.DataFrame:
+    """Right rows that are versions of something, from when until when left rows have them."""
+    count = len(simulation.outcome.marks)
+    moments = np.concatenate([simulation.left.event_times, mine["start"].to_numpy()])
+    least, most = (int(moments.min()), int(moments.max())) if len(moments) else (0, 0)
+    edges = [np.clip(mine[name].to_numpy(), least, most) for name in ("begin", "until")]
+    gone = mine["evicted_in"].to_numpy()
+    return pd.DataFrame(
+        {
+            "key": key_words(simulation.side("right"), mine["row"].to_numpy()),
+            "start": edges[0].astype("datetime64[us]"),
+            "end": edges[1].astype("datetime64[us]"),
+            "opened": mine["batch"].to_numpy(),
+            "closed": np.where(gone < count, gone, NEVER),
+        }
+    )
+
+
+def closing(simulation: Simulation, end: Micros) -> Micros:
+    """The micro-batch in which windows that end then are closed."""
+    return closed_in(simulation, np.searchsorted(simulation.outcome.marks.eviction, end))
+
+
+def closed_in(simulation: Simulation, batch: Micros) -> Micros:
+    """The micro-batches in which windows are closed; `NEVER` for those after the last."""
+    return np.where(batch < len(simulation.outcome.marks), batch, NEVER)
+
+
+def opening(simulation: Simulation) -> Micros:
+    """The micro-batch in which each group of a session join or coGroup got its first row."""
+    first = np.full(len(simulation.outcome.groups), NEVER)
+    for side in SIDES:
+        members = simulation.outcome.assignments[side]
+        members = members[members["group"] >= 0]
+        np.minimum.at(first, members["group"].to_numpy(), members["batch"].to_numpy())
+    return first
+
+
+def session_spans(simulation: Simulation) -> tuple[pd.DataFrame, Micros]:
+    """The sessions as they came about, and the key of each in words."""
+    groups = simulation.outcome.groups
+    words = np.full(len(groups), None, dtype=object)
+    for side in SIDES:
+        members = simulation.outcome.assignments[side]
+        members = members[members["group"] >= 0].drop_duplicates("group")
+        words[members["group"]] = key_words(simulation.side(side), members["row"].to_numpy())
+    known = (groups["key"] >= 0).to_numpy()
+    return groups[known], words[known]

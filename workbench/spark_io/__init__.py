@@ -1,0 +1,1 @@
+"""What talks to Spark and its file systems, and knows nothing of joins."""
