@@ -93,13 +93,19 @@ def check(given: argparse.Namespace) -> int:
     except Exception as error:  # noqa: BLE001 - a job of CI needs a sentence, whatever went wrong
         return _failed(f"the job cannot be checked: {cause(error)}")
     found = crossed(health, limits)
-    print(as_json(health, found) if given.json else text(health, found))
+    print(as_json(health, found) if given.json else _printable(text(health, found)))
     return CROSSED if found else FINE
 
 
 def _failed(words: str) -> int:
-    print(" ".join(words.split()), file=sys.stderr)
+    print(_printable(" ".join(words.split())), file=sys.stderr)
     return FAILED
+
+
+def _printable(words: str) -> str:
+    """Words without what a terminal would carry out, such as a sequence of escape that clears it."""
+    plain = (each if each.isprintable() or each == "\n" else each.encode("unicode_escape").decode() for each in words)
+    return "".join(plain)
 
 
 def _limit_names() -> list[str]:

@@ -6,12 +6,14 @@ The folders ``offsets`` and ``commits`` have a file for each micro-batch, of whi
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.errors import ArgumentError, DataError, wrong
 from workbench.literals import Policy
@@ -43,6 +45,9 @@ POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 """The setting for which of two watermarks is the query's."""
 _TRIES = 3
 _VERSIONS = ("v1", "v2")
+_NUMBER = re.compile("0|[1-9][0-9]{0,17}")
+"""What Spark calls the file of a micro-batch."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,8 @@ class Checkpoint:
         Spark's numbers of the joins of a plan that has several; empty: there is one.
     next_watermark
         The watermark after the last micro-batch that has ended, in microseconds; None where the log does not say.
+    gap
+        What is said where an earlier file of the log of offsets is gone, and others before it are there.
     """
 
     address: str
@@ -99,6 +106,7 @@ class Checkpoint:
     batches: tuple[MicroBatch, ...] = field(repr=False)
     operators: Mapping[Node, int] = field(default_factory=dict, repr=False)
     next_watermark: int | None = None
+    gap: str = ""
 
     @property
     def watermarks(self) -> list[int]:
@@ -149,7 +157,7 @@ def check_local(address: str, plain: bool) -> None:
         if not folder.exists():
             raise _not_there(address)
         offsets = folder / "offsets"
-        if not offsets.exists() or not any(each.name.isdigit() for each in offsets.iterdir()):
+        if not offsets.exists() or not any(_NUMBER.fullmatch(each.name) for each in offsets.iterdir()):
             raise _without_offsets(address)
     except OSError:  # Spark says why it cannot be read
         return
@@ -203,15 +211,45 @@ def _read(files: Files, address: str) -> Checkpoint:
     if not files.has(address):
         raise _not_there(address)
     offsets, commits = (files.numbers(f"{address}/{log}") for log in ("offsets", "commits"))
+    if commits:  # a query plans one micro-batch ahead, so that other files are not its own
+        offsets = [number for number in offsets if number <= commits[-1] + 1]
     if not offsets:
         raise _without_offsets(address)
-    query = json.loads(files.text(f"{address}/metadata"))["id"] if files.has(f"{address}/metadata") else ""
+    query = ""
+    if files.has(f"{address}/metadata"):
+        query = _parsed(files, f"{address}/metadata", lambda text: str(json.loads(text)["id"]))
     kept = _without_gaps(offsets)
-    found = [_batch(files.text(f"{address}/offsets/{number}"), number, number in commits) for number in kept]
+    done = frozenset(commits)
+    found = [
+        _parsed(
+            files, f"{address}/offsets/{number}", functools.partial(_batch, number=number, committed=number in done)
+        )
+        for number in kept
+    ]
     batches, settings = tuple(each for each, _ in found), found[-1][1]
     policy: Policy = "max" if settings.get(POLICY, "min").lower() == "max" else "min"
-    after = _next_watermark(files.text(f"{address}/commits/{commits[-1]}")) if commits else None
-    return Checkpoint(address, query, policy, settings, batches, next_watermark=after)
+    after = _parsed(files, f"{address}/commits/{commits[-1]}", _next_watermark) if commits else None
+    gap = ""
+    if len(kept) < len(offsets):
+        gap = f"{address}/offsets/{kept[0] - 1} is gone, so that the job is told from micro-batch {kept[0]} on"
+    return Checkpoint(address, query, policy, settings, batches, next_watermark=after, gap=gap)
+
+
+def _parsed(files: Files, file: str, parse: Callable[[str], T]) -> T:
+    """What a file of a checkpoint says.
+
+    Raises
+    ------
+    DataError
+        If it is no file of Spark's.
+    """
+    text = files.text(file)
+    try:
+        return parse(text)
+    except DataError as error:
+        raise DataError(f"{error} (in {file})") from None
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError, RecursionError):
+        raise DataError(f"checkpoint: {file} is damaged: it is no log of Spark's") from None
 
 
 def _next_watermark(text: str) -> int | None:
@@ -239,6 +277,8 @@ def _batch(text: str, number: int, committed: bool) -> tuple[MicroBatch, dict[st
     about, told = json.loads(lines[0]), [line.strip() for line in lines[1:] if line.strip()]
     offsets = tuple(map(_offset, told)) if version.strip() == _VERSIONS[0] else _by_number(told)
     watermark, started = int(about.get("batchWatermarkMs", 0)), int(about.get("batchTimestampMs", 0))
+    if watermark < 0 or not 0 <= started < LATEST // 1_000:
+        raise ValueError(watermark, started)
     return MicroBatch(number, min(watermark * 1_000, LATEST), started, offsets, committed), dict(
         about.get("conf") or {}
     )
@@ -270,23 +310,32 @@ def newest(spark: SparkSession, address: str) -> int:
 def ended(spark: SparkSession, address: str) -> dict[int, int]:
     """When micro-batches ended, by their number: when the log of commits was written, in milliseconds since 1970."""
     times = Files(spark).times(f"{address}/commits")
-    return {int(name): time for name, time in times.items() if name.isdigit()}
+    return {int(name): time for name, time in times.items() if _NUMBER.fullmatch(name)}
 
 
 def source_files(spark: SparkSession, checkpoint: Checkpoint, source: int) -> list[SourceFile]:
     """The files that a file source noted, in its order; those that its compacted log has dropped are not there."""
     files, folder = Files(spark), f"{checkpoint.address}/sources/{source}"
     names = files.names(folder)
-    compacted = max((int(name.split(".")[0]) for name in names if name.endswith(".compact")), default=None)
-    numbers = [int(name) for name in names if name.isdigit() and (compacted is None or int(name) > compacted)]
+    compacts = [name.removesuffix(".compact") for name in names if name.endswith(".compact")]
+    compacted = max((int(name) for name in compacts if _NUMBER.fullmatch(name)), default=None)
+    numbers = [int(name) for name in names if _NUMBER.fullmatch(name) and (compacted is None or int(name) > compacted)]
     logs = ([] if compacted is None else [f"{compacted}.compact"]) + [str(each) for each in sorted(numbers)]
     found = []
     for log in logs:
-        for line in files.text(f"{folder}/{log}").split("\n")[1:]:
-            if line.strip():
-                entry = json.loads(line)
-                found.append(SourceFile(entry["path"], int(entry["batchId"]), int(entry["timestamp"])))
+        found += _parsed(files, f"{folder}/{log}", _entries)
     return found
+
+
+def _entries(text: str) -> list[SourceFile]:
+    entries = [json.loads(line) for line in text.split("\n")[1:] if line.strip()]
+    return [SourceFile(_text(each["path"]), int(each["batchId"]), int(each["timestamp"])) for each in entries]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError(value)
 
 
 def source_start(spark: SparkSession, checkpoint: Checkpoint, source: int) -> Any:
@@ -294,8 +343,7 @@ def source_start(spark: SparkSession, checkpoint: Checkpoint, source: int) -> An
     files, file = Files(spark), f"{checkpoint.address}/sources/{source}/0"
     if not files.has(file):
         return None
-    text = files.text(file)
-    return json.loads(text[text.index("{") :]) if "{" in text else None
+    return _parsed(files, file, lambda text: json.loads(text[text.index("{") :]) if "{" in text else None)
 
 
 class Files:
@@ -327,7 +375,7 @@ class Files:
 
     def numbers(self, folder: str) -> list[int]:
         """The files of a folder that are called by a number."""
-        return sorted(int(name) for name in self.names(folder) if name.isdigit())
+        return sorted(int(name) for name in self.names(folder) if _NUMBER.fullmatch(name))
 
     def text(self, file: str) -> str:
         """What a file holds."""

@@ -197,7 +197,8 @@ def _came(job: Job, side: Side) -> Any:
 
 
 def _is_read(job: Job, side: Side) -> bool:
-    return job.side(side).newest is not None or bool(_came(job, side).any())
+    """Whether it is known which rows of a side came: of none that came, none may be missing."""
+    return bool(_came(job, side).any()) or (job.side(side).newest is not None and not job.missing)
 
 
 def _side(job: Job, side: Side, allowed: float) -> SideHealth:

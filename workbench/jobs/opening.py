@@ -341,7 +341,8 @@ def _of_taken(
     choice: Choice,
 ) -> Job:
     """A join of a job whose sources gave these rows, in the plan that Spark runs; those below it are opened before."""
-    missing = [words for each in taken.values() for words in each.missing]
+    missing = [logs.gap] if logs.gap else []
+    missing += [words for each in taken.values() for words in each.missing]
     unread = [words for each in taken.values() if each.rows is None for words in each.missing]
     by_ids = {replay.ids(leaf): each.rows for leaf, each in taken.items() if each.rows is not None}
     before = {

@@ -6,6 +6,8 @@ number of the micro-batch, and `PLACE`, by which rows are told apart.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +19,7 @@ from urllib.parse import unquote, urlparse
 import pyarrow as pa
 
 from workbench.counts import counted
+from workbench.errors import DataError
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs import delta
 from workbench.jobs.addresses import existing, written_anew
@@ -82,7 +85,7 @@ def _of(spark: SparkSession, checkpoint: Checkpoint, source: Node, number: int, 
     named = next((each for each in offsets if each is not None), None)
     if isinstance(named, dict) and named.keys() == {"logOffset"}:
         files = checkpoints.source_files(spark, checkpoint, number)
-        return _from_files(spark, source, files, _ranges(numbers, [_log_offset(each) for each in offsets], from_start))
+        return _from_files(spark, source, files, numbers, [_log_offset(each) for each in offsets])
     if delta.is_offset(named) and source.kind == "StreamingRelation":
         return _from_delta(spark, source, numbers, offsets, f"{checkpoint.address}/sources/{number}")
     if source.kind == "StreamingRelationV2" and isinstance(named, dict) and _is_kafka(source):
@@ -97,26 +100,40 @@ def _of(spark: SparkSession, checkpoint: Checkpoint, source: Node, number: int, 
 
 
 def _log_offset(offset: Any) -> int:
-    return -1 if offset is None else int(offset["logOffset"])
+    if offset is None:
+        return -1
+    if isinstance(offset, dict) and isinstance(offset.get("logOffset"), int):
+        return int(offset["logOffset"])
+    raise DataError(f"checkpoint: its log of offsets is damaged: {offset!r} is no offset of the file source")
 
 
-def _ranges(numbers: list[int], ends: list[int], from_start: bool) -> dict[int, int]:
-    """For each entry of a file source's log the micro-batch that took it in; the first kept one only tells a start."""
-    found, before = {}, -1 if from_start else ends[0]
-    for number, end in zip(numbers, ends, strict=True):
-        found.update(dict.fromkeys(range(before + 1, end + 1), number))
-        before = max(before, end)
-    return found
+def _batches(entries: Iterable[int], numbers: list[int], ends: list[int]) -> tuple[dict[int, int], int]:
+    """For entries of a file source's log the micro-batch that took each in, and how many others were taken in.
+
+    Of a job that is told from a later micro-batch on, the first only tells a start.
+
+    Examples
+    --------
+    >>> _batches([0, 1, 2], [0, 1, 2], [0, 0, 3])
+    ({0: 0, 1: 2, 2: 2}, 1)
+    """
+    start = -1 if numbers[0] == 0 else ends[0]
+    up_to = list(itertools.accumulate(ends, max))
+    within = {entry for entry in entries if start < entry <= up_to[-1]}
+    return {each: numbers[bisect.bisect_left(up_to, each)] for each in sorted(within)}, up_to[-1] - start - len(within)
 
 
 def _from_files(
-    spark: SparkSession, source: Node, files: Iterable[checkpoints.SourceFile], batches: Mapping[int, int]
+    spark: SparkSession,
+    source: Node,
+    files: Iterable[checkpoints.SourceFile],
+    numbers: list[int],
+    ends: list[int],
 ) -> Taken:
     files = list(files)
+    batches, dropped = _batches((each.entry for each in files), numbers, ends)
     mine = {each.path: batches[each.entry] for each in files if each.entry in batches}
-    entries = {each.entry for each in files}
-    dropped = len([each for each in batches if each not in entries])
-    missing = [f"{dropped:,} entries of the log of {_described(source)} are gone"] if dropped else []
+    missing = [f"{dropped:,} entries of the log of {_described(source)} are gone"] if dropped > 0 else []
     there = existing(spark, list(mine))
     if len(there) < len(mine):
         gone = [each for each in mine if each not in there]
