@@ -68,7 +68,7 @@ def write(path: str | os.PathLike[str], scenario: str, *, files: int = 10, **set
     if isinstance(files, bool) or not isinstance(files, int) or not 1 <= files <= min(checked.events, _MOST_FILES):
         raise wrong("files", files, f"use a whole number from 1 to {min(checked.events, _MOST_FILES):,}")
     target = safe_files.place(path)
-    with safe_files.folder(target, replace=False) as staged:
+    with safe_files.folder(target, None) as staged:
         names = _written(staged, scenario, files, checked)
     return target / names[0], target / names[1]
 

@@ -51,7 +51,7 @@ def save(path: str | os.PathLike[str], left: Stream, right: Stream) -> Path:
     check_stream("left", left)
     check_stream("right", right)
     target = safe_files.place(path)
-    with safe_files.folder(target) as staged:
+    with safe_files.folder(target, "a recording") as staged:
         write(staged, left, right)
     return target
 

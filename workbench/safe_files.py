@@ -12,7 +12,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from workbench.errors import ArgumentError, wrong
@@ -71,7 +71,8 @@ def place(path: object, remedy: str = 'give a path, such as "join/"', argument: 
         text = os.fspath(path)  # type: ignore[call-overload]
         text.encode()
         Path(text).exists()  # names that are too long, or hold NUL
-    except (TypeError, AttributeError, ValueError, OSError):
+        Path(text).resolve()  # links that lead to themselves
+    except (TypeError, AttributeError, ValueError, OSError, RuntimeError):
         raise wrong(argument, path, remedy) from None
     if not isinstance(text, str) or "\0" in text:
         raise wrong(argument, path, remedy)
@@ -87,6 +88,7 @@ def check_script(path: Path) -> None:
         If there is something else.
     """
     _check_parent(path)
+    _check_link(path)
     if not path.exists():
         return
     if not path.is_file():
@@ -111,18 +113,20 @@ def write_script(path: Path, text: str) -> None:
             staged.write_text(text, encoding="utf-8", newline="\n")
             staged.replace(path)
     finally:
-        staged.unlink(missing_ok=True)
+        with suppress(OSError):  # as where nothing could be written
+            staged.unlink(missing_ok=True)
 
 
-def check_folder(path: Path, replace: bool = True) -> None:
+def check_folder(path: Path, holds: str | None) -> None:
     """Check that a folder can be written: there is none, an empty one, or one whose files are as they were written.
 
     Parameters
     ----------
     path
         The folder.
-    replace
-        Whether a folder may be there whose note and files agree.
+    holds
+        What it is to hold, such as ``"a run"``: one that holds the same, and whose note and files agree, may be there.
+        None: only an empty one may.
 
     Raises
     ------
@@ -130,6 +134,7 @@ def check_folder(path: Path, replace: bool = True) -> None:
         If there is something else.
     """
     _check_parent(path)
+    _check_link(path)
     if not path.exists():
         return
     if not path.is_dir():
@@ -138,11 +143,14 @@ def check_folder(path: Path, replace: bool = True) -> None:
         found = sorted(each.name for each in path.iterdir())
     if not found:
         return
-    if not replace:
+    if holds is None:
         raise wrong("path", str(path), "that folder is not empty; give a new one")
     if NOTE not in found:
         raise wrong("path", str(path), f"that folder holds other files ({listed(found)}); give a new or empty one")
-    known = {name: sha for name, sha in _note(path).items() if os.path.lexists(path / name)}
+    note, before = _note(path)
+    if before and before != holds:
+        raise wrong("path", str(path), f"that folder holds {before}, which {holds} would replace; give a new folder")
+    known = {name: sha for name, sha in note.items() if os.path.lexists(path / name)}
     changed = [name for name, sha in known.items() if digest(path / name) != sha]
     if changed:
         words = "was edited since it was written" if len(changed) == 1 else "were edited since they were written"
@@ -150,14 +158,14 @@ def check_folder(path: Path, replace: bool = True) -> None:
 
 
 @contextmanager
-def folder(path: Path, replace: bool = True) -> Iterator[Path]:
+def folder(path: Path, holds: str | None) -> Iterator[Path]:
     """A new folder beside `path` to write into, which takes its place at the end; after an error all is as it was.
 
     Files of `path` that the workbench did not write stay where they are.
 
     Parameters
     ----------
-    path, replace
+    path, holds
         As in `check_folder`.
 
     Raises
@@ -165,16 +173,17 @@ def folder(path: Path, replace: bool = True) -> Iterator[Path]:
     ArgumentError
         As in `check_folder`; or if it cannot be written, or a stranger's file is in the place of a new one.
     """
+    _check_link(path)
     target = path.resolve()
-    check_folder(target, replace)
+    check_folder(target, holds)
     staged = _neighbour(target)
     with _said(path):
         staged.mkdir()
     try:
         with _said(path):
             yield staged
-            if replace:
-                _write_note(staged)
+            if holds is not None:
+                _write_note(staged, holds)
             _put(staged, target)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
@@ -215,7 +224,7 @@ def _put(staged: Path, target: Path) -> None:
             target.rmdir()
         staged.rename(target)
         return
-    old, new = _note(target), _note(staged)
+    (old, _), (new, _) = _note(target), _note(staged)
     strangers = [name for name in new if name not in old and os.path.lexists(target / name)]
     if strangers:
         raise wrong("path", str(target), f"it holds other files in the way ({listed(strangers)}); give a new folder")
@@ -234,18 +243,20 @@ def _remove_empty(place: Path, root: Path) -> None:
         place = place.parent
 
 
-def _write_note(place: Path) -> None:
-    files = sorted(each.relative_to(place).as_posix() for each in place.rglob("*") if each.is_file())
-    note = {"written_by": "stream-join-workbench", "files": {name: digest(place / name) for name in files}}
+def _write_note(place: Path, holds: str) -> None:
+    names = sorted(each.relative_to(place).as_posix() for each in place.rglob("*") if each.is_file())
+    files = {name: digest(place / name) for name in names}
+    note = {"written_by": "stream-join-workbench", "holds": holds, "files": files}
     (place / NOTE).write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
 
 
-def _note(place: Path) -> dict[str, str]:
-    """The files that a folder's note names, and their checksums."""
+def _note(place: Path) -> tuple[dict[str, str], str]:
+    """The files that a folder's note names, and their checksums; what the folder holds, empty where it is not said."""
     try:
-        files = json.loads((place / NOTE).read_text(encoding="utf-8"))["files"]
-        if all(isinstance(digest, str) and _is_inside(name) for name, digest in files.items()):
-            return dict(files)
+        note = json.loads((place / NOTE).read_text(encoding="utf-8"))
+        files, holds = note["files"], note.get("holds", "")
+        if isinstance(holds, str) and all(isinstance(sha, str) and _is_inside(name) for name, sha in files.items()):
+            return dict(files), holds
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
     raise wrong("path", str(place), f"its {NOTE} cannot be read; give a new folder")
@@ -265,6 +276,11 @@ def digest(file: Path) -> str:
 
 def _neighbour(path: Path) -> Path:
     return path.parent / f".{path.name}.{uuid.uuid4().hex}"
+
+
+def _check_link(path: Path) -> None:
+    if path.is_symlink() and not path.exists():
+        raise wrong("path", str(path), "that is a link that leads nowhere; give another name")
 
 
 def _check_parent(path: Path) -> None:

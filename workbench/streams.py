@@ -553,15 +553,16 @@ class Stream:
             raise wrong("batches", batches, f"use a whole number of micro-batches, at most {MOST_BATCHES:,}, or None")
         if table is not None and (not isinstance(table, pa.Table) or table.num_rows != len(self)):
             raise wrong("table", type(table).__name__, f"give a pyarrow.Table of {len(self):,} rows, as here")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except (FileNotFoundError, NotADirectoryError, FileExistsError, PermissionError) as error:
-            raise wrong("folder", str(folder), f"it cannot be made ({error.strerror}); give another place") from None
         rows = self.table if table is None else table
         count = self.batch_count if batches is None else batches
         edges = np.searchsorted(self.arrival, np.arange(count + 1))
-        for number in range(count):
-            write_batch(rows.slice(edges[number], edges[number + 1] - edges[number]), folder, number)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for number in range(count):
+                write_batch(rows.slice(edges[number], edges[number + 1] - edges[number]), folder, number)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise wrong("folder", str(folder), f"it cannot be written ({reason}); give another place") from None
 
 
 def _choice(keys: Any, sample: Any, names: tuple[str, ...], trigger: Span | None) -> Choice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -42,6 +43,67 @@ WRITERS = {
     "report": lambda run, place: run.save_report(place),
     "savepoint": lambda run, place: run.savepoint(place, 0),
 }
+
+
+OTHERS = {
+    "project": wb.export,
+    "recording": WRITERS["recording"],
+    "report of mismatches": WRITERS["report"],
+    "run": lambda run, place: run.save(place),
+}
+
+
+@pytest.mark.parametrize("then", OTHERS)
+@pytest.mark.parametrize("first", OTHERS)
+def test_what_the_workbench_wrote_is_replaced_by_its_like_only(run, tmp_path, first, then):
+    OTHERS[first](run, tmp_path / "it")
+    before = everything(tmp_path)
+    if first == then:
+        OTHERS[then](run, tmp_path / "it")
+        return
+    with pytest.raises(
+        wb.ArgumentError, match=f"that folder holds a {first}, which a {then} would replace; give a new"
+    ):
+        OTHERS[then](run, tmp_path / "it")
+    assert everything(tmp_path) == before
+
+
+def test_a_folder_of_an_older_workbench_is_replaced(preview, tmp_path):
+    preview.save(tmp_path / "it")
+    note = tmp_path / "it" / ".stream-join-workbench.json"
+    note.write_text(json.dumps({name: each for name, each in json.loads(note.read_text()).items() if name != "holds"}))
+    preview.save(tmp_path / "it")
+    assert json.loads(note.read_text())["holds"] == "a run"
+
+
+LINKED = {
+    "script": (lambda run, place: wb.export(run, place), "join.py"),
+    "run": (lambda run, place: run.save(place), "it"),
+    "report": (lambda run, place: run.report(place), "it.html"),
+    "recording": (WRITERS["recording"], "it"),
+}
+
+
+@pytest.mark.parametrize("leads", ["nowhere", "to itself"])
+@pytest.mark.parametrize("writer", LINKED)
+def test_a_link_that_leads_nowhere_stays(preview, tmp_path, writer, leads):
+    write, name = LINKED[writer]
+    (tmp_path / name).symlink_to(tmp_path / (name if leads == "to itself" else "gone"))
+    with pytest.raises(wb.ArgumentError, match=r"^path: got "):
+        write(preview, tmp_path / name)
+    assert (tmp_path / name).is_symlink()
+
+
+def test_a_name_that_leaves_no_room_for_another_beside_it_is_refused_in_a_sentence(preview, tmp_path):
+    with pytest.raises(wb.ArgumentError, match=r"it cannot be written \(File name too long\)"):
+        preview.report(tmp_path / ("x" * 230 + ".html"))
+    assert not everything(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["/proc/it", "/proc/self/it", "/dev/null/it"])
+def test_rows_that_cannot_be_written_are_refused_in_a_sentence(preview, place):
+    with pytest.raises(wb.ArgumentError, match=r"^folder: got '/[a-z/]+'; it cannot be written \("):
+        preview.left.write(place)
 
 
 @pytest.mark.parametrize("stranger", STRANGERS)

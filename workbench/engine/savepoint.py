@@ -42,7 +42,7 @@ def take(simulation: Simulation, execution: Execution, path: str | os.PathLike[s
         "pruned": execution.pruned,
         "progress": execution.progress[: batch + 1],
     }
-    with safe_files.folder(target, replace=False) as staged:
+    with safe_files.folder(target, None) as staged:
         shutil.copytree(place.path, staged, dirs_exist_ok=True, ignore=_later_than(place.path, batch))
         offsets = (staged / "checkpoint" / "offsets").iterdir()
         _reword(

@@ -91,7 +91,7 @@ def export(
     if target.suffix != ".py":
         if not isinstance(run, Run):
             raise wrong("run", run, "a project's test needs the rows of a run on Spark; use workbench.run")
-        with safe_files.folder(target) as staged:
+        with safe_files.folder(target, "a project") as staged:
             _folder.write(run, staged, endpoints)
             _record(recorded, staged / script.data_folder(script.MAIN))
         return target / script.MAIN
@@ -99,7 +99,7 @@ def export(
     text = script.render(run.join, run.left, run.right, policy=run.policy, file=target.name, **places)
     safe_files.check_script(target)
     if recorded:
-        with safe_files.folder(target.parent / script.data_folder(target.name)) as staged:
+        with safe_files.folder(target.parent / script.data_folder(target.name), "rows of a script") as staged:
             _record(recorded, staged)
     safe_files.write_script(target, text)
     return target

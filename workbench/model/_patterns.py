@@ -33,6 +33,8 @@ from workbench.streams import Stream, pair_types
 
 __all__ = ["replay"]
 
+_MOST_MATCHES = 300_000
+"""How many matches are followed in Python at most, which takes some 20 s."""
 Holds = Callable[[int, Path | None], Sequence[bool]]
 
 
@@ -51,10 +53,11 @@ def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], share
     at, key, closes = (rows[name].to_numpy() for name in ("at", "key", "closes"))
     gone[closes < count] = closes[closes < count]
     begins = np.flatnonzero(np.diff(key, prepend=-1))
-    for begin, end in zip(begins.tolist(), np.append(begins[1:], len(rows)).tolist(), strict=True):
+    ends = np.append(begins[1:], len(rows))[: len(begins)]
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
         keys = _Key(pattern, made, holds, marks, shared.named(int(key[begin])))
         mine = range(begin, begin + int(np.searchsorted(closes[begin:end], count)))
-        found += keys.follow(mine, at, closes)
+        found += keys.follow(mine, at, closes, _MOST_MATCHES - len(found))
         for each in keys.ended():
             _keep_longest(longest, each)
         gone[list(keys.held_since)] = count
@@ -106,8 +109,8 @@ class _Key:
         self.left: dict[int, int] = {}
         """In which micro-batch each row that is no longer held went, by its number."""
 
-    def follow(self, rows: range, at: Micros, closes: Micros) -> list[tuple[int, Found]]:
-        """What comes out, each with its micro-batch."""
+    def follow(self, rows: range, at: Micros, closes: Micros, most: int) -> list[tuple[int, Found]]:
+        """What comes out, each with its micro-batch; so many matches at most."""
         found: list[tuple[int, Found]] = []
         eviction, count = self._marks.eviction, len(self._marks)
         place, before = rows.start, None
@@ -125,14 +128,20 @@ class _Key:
                     out += self._matcher.pass_time(moment)
                 before = moment
                 out += self._matcher.take(place, moment)
-                self._check()
+                self._check(len(found) + len(out), most)
                 place += 1
             mark = int(eviction[batch])
             out += self._matcher.pass_time(2**62 if mark >= ENDED else mark)
             found += [(batch, each) for each in out]
             self._note(batch, range(rows.start, place), closes)
 
-    def _check(self) -> None:
+    def _check(self, matches: int, most: int) -> None:
+        if matches > most:
+            raise TooLargeError(
+                f"this pattern has more than {_MOST_MATCHES:,} matches, the last of them of key {self._named}: set a "
+                "shorter within or a skip strategy, or give followed_by in place of followed_by_any",
+                _MOST_MATCHES,
+            )
         held = sum(path.length for path in self._matcher.held())
         if held > self._pattern.most:
             raise TooLargeError(

@@ -171,7 +171,7 @@ def check_pairs(key: Micros, count: Micros, named: Callable[[int], str]) -> None
     check_size(
         total,
         f"this join makes {total:,} pairs, {int(of_key[most]):,} of them of key {named(int(codes[most]))}",
-        f"narrow the bounds or windows, leave that key out, or run it on Spark, which writes {total:,} rows",
+        "narrow the bounds or windows, leave that key out, or run it on Spark",
     )
 
 

@@ -91,7 +91,7 @@ class Result:
         from workbench.runs import saved
 
         target = safe_files.place(path)
-        safe_files.check_folder(target)
+        safe_files.check_folder(target, "a run")
         return saved.write(self._to_save(), target)
 
     def report(self, path: str | os.PathLike[str], tuning: Any = None) -> Path:

@@ -75,7 +75,7 @@ def write(saved: Saved, path: Path) -> Path:
             "pruned": execution.pruned,
         }
     output = None if execution is None else execution.raw_output
-    with safe_files.folder(path) as staged:
+    with safe_files.folder(path, "a run") as staged:
         (staged / _RECORDING).mkdir()
         recording.write(staged / _RECORDING, simulation.left, simulation.right)
         if output is not None:

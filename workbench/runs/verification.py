@@ -222,7 +222,7 @@ def save_report(simulation: Simulation, comparison: pd.DataFrame, script: str, p
         "versions": versions(simulation.spark_version),
         "comparison": comparison.to_dict("records"),
     }
-    with safe_files.folder(path) as staged:
+    with safe_files.folder(path, "a report of mismatches") as staged:
         (staged / "recording").mkdir()
         recording.write(staged / "recording", simulation.left, simulation.right)
         (staged / "report.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")

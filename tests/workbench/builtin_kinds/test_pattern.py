@@ -191,6 +191,26 @@ def test_no_rows_at_all():
     assert list(seen.output.columns) == ["k", "a", "b", "start", "end", "batch"]
 
 
+def test_null_keys_are_in_no_match():
+    sides = []
+    for side in recorded(1):
+        frame = side.to_pandas()
+        frame["k"] = frame["k"].mask(frame["k"].notna(), None)
+        sides.append(wb.Stream.from_pandas(frame, side.name, "k", "t", batch="batch"))
+    for pattern in PATTERNS[:3]:
+        assert set(wb.preview(pattern, *sides).rows.fate) == {"null_key"}
+
+
+def test_a_key_with_very_many_matches_is_named(monkeypatch):
+    monkeypatch.setattr("workbench.model._patterns._MOST_MATCHES", 100)
+    pattern = wb.Pattern(wb.step("a", side="left"), wb.followed_by_any("b", side="left"), within="1 hour")
+    left, right = letters(" ".join(f"a{number}" for number in range(20)))
+    with pytest.raises(
+        wb.TooLargeError, match=r"more than 100 matches, the last of them of key .*: set a shorter within"
+    ):
+        _ = wb.preview(pattern, left, right).output
+
+
 def letters(text, arrived=None, delay="1 day"):
     """Left rows of a text, a second apart, in micro-batches of one row each in order of arrival; right rows alike, or none."""
     words = text.split()
