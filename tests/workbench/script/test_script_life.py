@@ -122,6 +122,13 @@ def test_a_checkpoint_is_for_one_join(run, spark, tmp_path):
             made.check_checkpoint(spark, args, mine | {name: value})
         assert f"was made for {name} {mine[name]!r}, this script has {value!r}" in str(raised.value)
         assert "start with a new --checkpoint" in str(raised.value)
+    names = list(mine)
+    swapped = {name: mine[name] for name in [names[0], names[2], names[1], *names[3:]]}
+    renamed = {"purchases" if name == "orders" else name: each for name, each in mine.items()}
+    for other, words in ((swapped, "payments and orders"), (renamed, "purchases and payments")):
+        with pytest.raises(SystemExit) as raised:
+            made.check_checkpoint(spark, args, other)
+        assert f"was made for the streams orders and payments, this script has {words}; set it back" in str(raised.value)
 
 
 def _made_for(run, join, policy="min", source="files"):
