@@ -301,4 +301,6 @@ def _said(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
+        if isinstance(error, shutil.Error):  # of a whole folder, with a reason for each file
+            reason = str(error.args[0][0][-1]).partition(": '")[0]
         raise ArgumentError(f"path: got {str(path)!r}; it cannot be written ({reason}); give another place") from None

@@ -156,6 +156,7 @@ def advised(simulation: Simulation) -> list[Advice]:
     case = spark_faults.Case(join, streams, policy, outcome, shared, silent, bool(forgotten))
     return [
         *_before_1970(streams),
+        *_without_keys(streams, outcome),
         *_other_causes(simulation, streams, outcome),
         *_short_delays(_by_delay(simulation, streams, outcome), outcome, policy),
         *(Advice(*each) for each in in_common(simulation)),
@@ -165,6 +166,16 @@ def advised(simulation: Simulation) -> list[Advice]:
         *_long_waits(join, streams),
         *_of_spark(case, version),
     ]
+
+
+def _without_keys(streams: dict[Side, Stream], outcome: Outcome) -> Iterator[Advice]:
+    for side, keys in zip(SIDES, outcome.keys, strict=True):
+        stream, columns = streams[side], " and ".join(streams[side].key)
+        if len(keys) and (keys < 0).all():
+            yield Advice(
+                f"no row of {stream.name} has a key: {columns} is null in each, and a null key meets nothing",
+                f"look at how {columns} is read, such as the schema that JSON is parsed with, or give another key",
+            )
 
 
 def _before_1970(streams: dict[Side, Stream]) -> Iterator[Advice]:

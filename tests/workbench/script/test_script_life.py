@@ -128,7 +128,18 @@ def test_a_checkpoint_is_for_one_join(run, spark, tmp_path):
     for other, words in ((swapped, "payments and orders"), (renamed, "purchases and payments")):
         with pytest.raises(SystemExit) as raised:
             made.check_checkpoint(spark, args, other)
-        assert f"was made for the streams orders and payments, this script has {words}; set it back" in str(raised.value)
+        assert f"was made for the streams orders and payments, this script has {words}; set it back" in str(
+            raised.value
+        )
+
+
+@pytest.mark.parametrize("place", ["a file", "a file/beneath", "/proc/none"])
+def test_a_checkpoint_that_cannot_be_written_is_told_in_a_line(run, spark, tmp_path, place):
+    made = scripts.module(scripts.job(run, tmp_path))
+    (tmp_path / "a file").write_text("")
+    args = scripts.arguments(made, checkpoint=str(tmp_path / place))
+    with pytest.raises(SystemExit, match=r"^--checkpoint: .* cannot be written: [^\n]+$"):
+        made.check_checkpoint(spark, args, made.MADE_FOR)
 
 
 def _made_for(run, join, policy="min", source="files"):

@@ -135,6 +135,16 @@ def test_sliding_windows_that_overlap_much():
     assert not wb.advise(changed, *calm())
 
 
+def test_no_row_has_a_key():
+    left, right = calm()
+    frame = left.to_pandas()
+    frame[left.key[0]] = frame[left.key[0]].mask(frame[left.key[0]].notna(), None)
+    without = wb.Stream.from_pandas(frame, "left", left.key, left.time, batch="batch")
+    advice = found(wb.advise(INTERVAL, without, right), "no row of left has a key")
+    assert "is null in each" in advice.problem
+    assert not [each for each in wb.advise(INTERVAL, left, right) if "has a key" in each.problem]
+
+
 def test_key_skew():
     advice = found(wb.advise(INTERVAL, *calm(keys=200, skew=2.0)), "rows of orders, and as much")
     assert advice.problem.startswith("one key of 21 has 60% of the rows of orders")
