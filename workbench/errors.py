@@ -13,6 +13,7 @@ __all__ = [
     "WorkbenchError",
     "check_whole",
     "one_of",
+    "read_whole",
     "wrong",
 ]
 
@@ -71,6 +72,10 @@ class QueryError(WorkbenchError, RuntimeError):
     """The streaming query failed or was stopped; ``details`` holds Spark's own words."""
 
 
+_DIGITS = 18
+"""What 64 bits hold for certain."""
+
+
 def wrong(argument: str, got: object, remedy: str) -> ArgumentError:
     """The error for a wrong argument: *argument*: got *got*; *remedy*."""
     try:
@@ -123,3 +128,24 @@ def check_whole(argument: str, got: object, of: str = "", most: int | None = Non
     if number < 1 or (most is not None and number > most):
         reach = "1 or more" if most is None else f"from 1 to {most:,}"
         raise wrong(argument, got, f"use a whole number{of and ' ' + of}, {reach}")
+
+
+def read_whole(argument: str, text: str, remedy: str) -> int:
+    """The whole number that a text gives; thousands may be told apart by commas or underscores.
+
+    Parameters
+    ----------
+    argument, text
+        The argument and what it got.
+    remedy
+        What would work.
+
+    Raises
+    ------
+    ArgumentError
+        If it gives none, or one of more than eighteen digits.
+    """
+    digits = text.strip().replace(",", "").replace("_", "")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= _DIGITS):
+        raise wrong(argument, text, remedy)
+    return int(digits)

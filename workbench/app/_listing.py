@@ -390,6 +390,7 @@ def _search(frame: str, text: str) -> str:
 
 def _contains(frame: pd.DataFrame, text: str) -> np.ndarray[Any, Any]:
     """The rows of which some column contains a text."""
+    text = text.encode(errors="replace").decode()  # half a pair of surrogates, which Arrow does not take
     found = np.zeros(len(frame), dtype=bool)
     for name in frame:
         column = frame[name]

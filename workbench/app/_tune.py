@@ -9,7 +9,7 @@ import ipywidgets as widgets
 from workbench.app._form import show
 from workbench.app.html import HTML, html
 from workbench.charts import Drawing, tuning_views
-from workbench.errors import ArgumentError, WorkbenchError, wrong
+from workbench.errors import ArgumentError, WorkbenchError, read_whole, wrong
 from workbench.literals import Setting
 from workbench.reasons.labels import Labels
 from workbench.runs.result import Result
@@ -144,14 +144,13 @@ def _best(tuning: Tuning, asked: Mapping[str, str]) -> Best:
     WorkbenchError
         If what is asked for cannot be read, or no setting does it.
     """
-    keep, rows = asked["keep"].removesuffix("%"), asked["rows"].replace(",", "").replace("_", "")
+    keep, rows = asked["keep"].removesuffix("%"), asked["rows"]
     try:
         share = float(keep) / 100 if keep else None
     except ValueError:
         raise wrong("keep", asked["keep"], "write a share in percent, such as 99.9, or nothing") from None
-    if rows and not rows.isdecimal():
-        raise wrong("rows in state", asked["rows"], "write a number of rows, such as 10000, or nothing")
-    return tuning.best(share, most_rows=int(rows) if rows else None, most_time=asked["time"] or None)
+    most = read_whole("rows in state", rows, "write a number of rows, such as 10000, or nothing") if rows else None
+    return tuning.best(share, most_rows=most, most_time=asked["time"] or None)
 
 
 def _question(asked: Mapping[str, str]) -> str:

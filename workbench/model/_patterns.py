@@ -34,7 +34,7 @@ from workbench.streams import Stream, pair_types
 __all__ = ["replay"]
 
 _MOST_MATCHES = 300_000
-"""How many matches are followed in Python at most, which takes some 20 s."""
+"""How many matches are followed in Python at most: it takes some 3 to 20 s."""
 Holds = Callable[[int, Path | None], Sequence[bool]]
 
 

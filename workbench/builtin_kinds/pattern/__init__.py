@@ -12,7 +12,7 @@ from workbench import times
 from workbench.builtin_kinds.interval import WithoutWindows
 from workbench.builtin_kinds.pattern import fixes as pattern_fixes
 from workbench.builtin_kinds.pattern import flink, plan
-from workbench.errors import ArgumentError, check_whole, wrong
+from workbench.errors import ArgumentError, check_whole, read_whole, wrong
 from workbench.joins import How
 from workbench.kinds import PATTERN, Field, Kind, Micros, Text
 from workbench.literals import Setting, Side
@@ -46,10 +46,9 @@ def _read_skip(text: str, argument: str) -> str:
 
 
 def _read_most(text: str, argument: str) -> int:
-    if not text.strip().isdecimal():
-        raise wrong(argument, text, "use a whole number")
-    check_whole(argument, int(text))
-    return int(text)
+    number = read_whole(argument, text, "use a whole number")
+    check_whole(argument, number)
+    return number
 
 
 class _Patterns(WithoutWindows[Pattern]):

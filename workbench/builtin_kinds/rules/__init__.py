@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench.builtin_kinds.interval import WithoutWindows
 from workbench.builtin_kinds.rules import fields, plan, semantics
-from workbench.errors import ArgumentError, check_whole, wrong
+from workbench.errors import ArgumentError, check_whole, read_whole, wrong
 from workbench.fixes import delays
 from workbench.joins import MOST_COPIES, AsOf, How, Join, RulesJoin
 from workbench.kinds import RULES, RULES_ON_ARRIVAL, Kind, Micros, Text
@@ -23,10 +23,9 @@ __all__ = ["KINDS", "RulesByArrival", "RulesByEventTime"]
 def _read_copies(text: str, argument: str) -> int | None:
     if not text.strip():
         return None
-    if not text.strip().isdecimal():
-        raise wrong(argument, text, "use a whole number, or nothing where rules are for rows of their key")
-    check_whole(argument, int(text), most=MOST_COPIES)
-    return int(text)
+    number = read_whole(argument, text, "use a whole number, or nothing where rules are for rows of their key")
+    check_whole(argument, number, most=MOST_COPIES)
+    return number
 
 
 def _read_name(text: str, argument: str) -> str:
