@@ -208,7 +208,7 @@ def _forget() -> None:
 def _templates() -> str:
     """The texts that plans and scripts are rendered from."""
     package = files("workbench")
-    packages = [each for each in package.joinpath("kinds").iterdir() if each.is_dir()]
+    packages = [each for each in package.joinpath("builtin_kinds").iterdir() if each.is_dir()]
     plans = [
         each.joinpath("plan.py").read_text(encoding="utf-8") for each in packages if each.joinpath("plan.py").is_file()
     ]
