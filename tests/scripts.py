@@ -185,6 +185,14 @@ def run_here(spark, run, folder, **given):
     return own
 
 
+def written_here(spark, run, folder):
+    """The rows that a run's script writes, and those of the run, sorted, without their micro-batch."""
+    found = run_here(spark, run, folder).read.parquet(str(folder / "output")).toPandas()
+    columns = [name for name in run.output if name != "batch"]
+    found = found[columns].astype(run.output.dtypes[columns].to_dict())
+    return tuple(sorted(map(repr, each.itertuples(index=False))) for each in (found, run.output[columns]))
+
+
 def run_as_main(made, spark, args):
     """What a script's main does in a session of its own, in this one."""
     made.check_checkpoint(spark, args, {})

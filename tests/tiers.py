@@ -171,6 +171,8 @@ def _fitting(
 
 def _drawn(tests: Iterable[Test], tier: Tier, seed: int, durations: Durations) -> set[str]:
     """Of each family the cases that the tier has time for."""
+    if tier.family == float("inf"):
+        return {test.nodeid for test in tests}
     functions: dict[tuple[str, str], list[Test]] = {}
     for test in tests:
         file, name = split(test.nodeid)
@@ -180,10 +182,10 @@ def _drawn(tests: Iterable[Test], tier: Tier, seed: int, durations: Durations) -
     dear: dict[str, list[Test]] = {}
     for (file, _), cases in functions.items():
         mark = cases[0].get_closest_marker("drawn")
-        most = mark.args[0] if mark and tier.family < float("inf") else len(cases)
+        most = mark.args[0] if mark else len(cases)
         drawn = _within(cases, tier.family, seed, durations)[:most]
         seconds = sum(durations.seconds(test.nodeid) for test in drawn) / len(drawn)
-        if seconds > DEAR and file and not is_page(file) and tier.family < float("inf"):
+        if seconds > DEAR and file and not is_page(file):
             dear.setdefault(str(Path(file).parent), []).extend(drawn)
         else:
             taken |= {test.nodeid for test in drawn}

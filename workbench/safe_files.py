@@ -27,6 +27,7 @@ __all__ = [
     "made",
     "noted",
     "place",
+    "said",
     "write_script",
 ]
 
@@ -109,7 +110,7 @@ def write_script(path: Path, text: str) -> None:
     check_script(path)
     staged = _neighbour(path)
     try:
-        with _said(path):
+        with said(path):
             staged.write_text(text, encoding="utf-8", newline="\n")
             staged.replace(path)
     finally:
@@ -139,7 +140,7 @@ def check_folder(path: Path, holds: str | None) -> None:
         return
     if not path.is_dir():
         raise wrong("path", str(path), "that is a file; give a new folder")
-    with _said(path):
+    with said(path):
         found = sorted(each.name for each in path.iterdir())
     if not found:
         return
@@ -177,10 +178,10 @@ def folder(path: Path, holds: str | None) -> Iterator[Path]:
     target = path.resolve()
     check_folder(target, holds)
     staged = _neighbour(target)
-    with _said(path):
+    with said(path):
         staged.mkdir()
     try:
-        with _said(path):
+        with said(path):
             yield staged
             if holds is not None:
                 _write_note(staged, holds)
@@ -207,7 +208,7 @@ def made(path: Path) -> Iterator[None]:
     if path.exists() and not path.is_dir():
         raise wrong("path", str(path), "that is a file; give a folder")
     new = not path.exists()
-    with _said(path):
+    with said(path):
         path.mkdir(exist_ok=True)
     try:
         yield
@@ -295,7 +296,7 @@ def listed(names: list[str]) -> str:
 
 
 @contextmanager
-def _said(path: Path) -> Iterator[None]:
+def said(path: Path, argument: str = "path") -> Iterator[None]:
     """What the system says of a place that cannot be written, as an error of ours."""
     try:
         yield
@@ -303,4 +304,6 @@ def _said(path: Path) -> Iterator[None]:
         reason = error.strerror or str(error)
         if isinstance(error, shutil.Error):  # of a whole folder, with a reason for each file
             reason = str(error.args[0][0][-1]).partition(": '")[0]
-        raise ArgumentError(f"path: got {str(path)!r}; it cannot be written ({reason}); give another place") from None
+        raise ArgumentError(
+            f"{argument}: got {str(path)!r}; it cannot be written ({reason}); give another place"
+        ) from None

@@ -556,13 +556,10 @@ class Stream:
         rows = self.table if table is None else table
         count = self.batch_count if batches is None else batches
         edges = np.searchsorted(self.arrival, np.arange(count + 1))
-        try:
+        with safe_files.said(folder, argument="folder"):
             folder.mkdir(parents=True, exist_ok=True)
             for number in range(count):
                 write_batch(rows.slice(edges[number], edges[number + 1] - edges[number]), folder, number)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise wrong("folder", str(folder), f"it cannot be written ({reason}); give another place") from None
 
 
 def _choice(keys: Any, sample: Any, names: tuple[str, ...], trigger: Span | None) -> Choice:

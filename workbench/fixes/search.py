@@ -29,15 +29,13 @@ def needed_delay(marks: Watermarks, policy: Policy, side: Side, index: Micros, d
         The watermarks as they were, and the policy.
     side
         The side whose delay may change.
-    index
-        Micro-batches; -1 is the time before the first, when the watermark is 1970-01-01.
-    deadline
-        Times in microseconds.
+    index, deadline
+        As `Watermarks.least_delays` takes them.
 
     Returns
     -------
     numpy.ndarray
-        Microseconds, whole milliseconds; 0 where any delay does; 2**62 where none does.
+        As `Watermarks.least_delays` gives it, where the other side's watermark does not decide.
     """
     at = np.maximum(index, 0)
     mark = np.where(index >= 0, marks.eviction[at], 0)

@@ -19,6 +19,7 @@ from workbench.errors import ArgumentError, DataError, wrong
 from workbench.literals import Policy
 from workbench.sources.arrow import END_OF_INPUT
 from workbench.spark_io.cause import cause
+from workbench.spark_io.storage import HadoopFiles
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -346,16 +347,8 @@ def source_start(spark: SparkSession, checkpoint: Checkpoint, source: int) -> An
     return _parsed(files, file, lambda text: json.loads(text[text.index("{") :]) if "{" in text else None)
 
 
-class Files:
-    """Files where the session's Spark finds them."""
-
-    def __init__(self, spark: Any) -> None:
-        self._java = spark._jvm
-        self._settings = spark._jsparkSession.sessionState().newHadoopConf()
-
-    def _at(self, address: str) -> tuple[Any, Any]:
-        path = self._java.org.apache.hadoop.fs.Path(address)
-        return path.getFileSystem(self._settings), path
+class Files(HadoopFiles):
+    """Files of a checkpoint, which are read only."""
 
     def has(self, address: str) -> bool:
         """Whether there is such a file or folder."""

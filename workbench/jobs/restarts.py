@@ -154,8 +154,4 @@ def _since(seen: Sequence[Micros], delays: Sequence[int], before: int, policy: P
 
 def _after(seen: Sequence[Micros], delays: Sequence[int], before: int, policy: Policy, begin: int, end: int) -> int:
     """The watermark after some micro-batches, of a query that was started with the first of them."""
-    own = []
-    for times, delay in zip(seen, delays, strict=True):
-        newest = int(times[begin:end].max(initial=NOTHING))
-        own.append(newest // 1_000 * 1_000 - delay if newest > NOTHING else 0)
-    return max(before, int(query_watermark(policy, np.array(own[0]), np.array(own[1]))))
+    return int(_since([times[:end] for times in seen], delays, before, policy, begin)[-1])

@@ -30,7 +30,7 @@ from workbench.spark_io.scratch import PREFIX, Scratch, is_readable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["EXAMPLES", "Place", "RemoteScratch", "check_folder", "host", "is_local", "is_remote", "make"]
+__all__ = ["EXAMPLES", "HadoopFiles", "Place", "RemoteScratch", "check_folder", "host", "is_local", "is_remote", "make"]
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(///|/{1,3}[\w.=@:+~-][\w./=@:+~-]*)")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/")  # two letters at least: C: is a drive
@@ -298,16 +298,21 @@ def _files(spark: SparkSession) -> _Files:
     return _Hadoop(spark) if isinstance(spark, SparkSession) and hasattr(spark, "_jvm") else _Connect(spark)
 
 
-class _Hadoop:
-    """Files by way of Hadoop's `FileSystem`, in the JVM beside this process."""
+class HadoopFiles:
+    """Files where a session's Spark finds them: by way of Hadoop's `FileSystem`, in the JVM beside this process."""
 
     def __init__(self, spark: Any) -> None:
         self._java = spark._jvm
         self._settings = spark._jsparkSession.sessionState().newHadoopConf()
 
     def _at(self, address: str) -> tuple[Any, Any]:
+        """The file system of an address, and its path there."""
         path = self._java.org.apache.hadoop.fs.Path(address)
         return path.getFileSystem(self._settings), path
+
+
+class _Hadoop(HadoopFiles):
+    """A run's folders."""
 
     def make(self, address: str) -> str:
         system, path = self._at(address)

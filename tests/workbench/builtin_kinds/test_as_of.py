@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 import strategies
 from hypothesis import strategies as st
-from scripts import run_here
+from scripts import written_here
 
 import generators
 import workbench as wb
@@ -132,12 +132,8 @@ def test_state_by_key_and_row_is_what_spark_holds(run):
 
 @pytest.mark.family("the script of each kind gives the rows of the run")
 def test_the_script_gives_the_rows_of_the_run(run, spark, tmp_path):
-    own = run_here(spark, run, tmp_path)
-    found = own.read.parquet(str(tmp_path / "output")).toPandas()
-    columns = [name for name in run.output if name != "batch"]
-    found = found[columns].astype(run.output.dtypes[columns].to_dict())
-    rows = [sorted(map(repr, each.itertuples(index=False))) for each in (found, run.output[columns])]
-    assert rows[0] == rows[1]
+    written, expected = written_here(spark, run, tmp_path)
+    assert written == expected
 
 
 def test_without_a_tolerance_the_script_asks_for_rocksdb():
