@@ -103,14 +103,14 @@ class PageState:
     def refuse(self, snapshot: Snapshot, error: Exception) -> None:
         """Settings are wrong: say so; what is shown is of the settings before, and looks so."""
         self.judged = snapshot
+        self.runnable = isinstance(error, TooLargeError)  # Spark may do what the model does not
+        self.enable()  # before it is said: nothing wrong can be run while it is read
         self.settings.mark(snapshot, error.marks if isinstance(error, WrongSettingsError) else {})
         self.head.fail(error)
-        self.runnable = isinstance(error, TooLargeError)  # Spark may do what the model does not
         self.shown.dim(True)
         before = "what is below is of the settings before"
         self.head.say("failed", before if self.shown.anything else "nothing to show yet")
         self.shown.say_how_to_begin(not self.shown.anything)
-        self.enable()
         self.save()
 
     def occupy(self, busy: bool) -> None:

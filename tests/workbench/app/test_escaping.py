@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from lab import CHROMIUM, come, lab, page, run_all, saved
 from page import Page
+from playwright.sync_api import expect
 
 import workbench as wb
 from workbench import charts
@@ -175,7 +176,7 @@ def test_nothing_runs_in_the_browser(address):
                 opened.wait_for_selector(".sjw-story:visible", timeout=60_000)
             if tab == "Runs":
                 opened.wait_for_selector(".sjw-compare:visible tr.sjw-differs", timeout=60_000)
-                assert EVIL in opened.locator(".sjw-compare").inner_text()
+                expect(opened.locator(".sjw-compare")).to_contain_text(EVIL)
             for text in ("Flink SQL", "Flink DataStream", "Notebook cell") if tab == "Script" else ():
                 opened.click(f".sjw button:text-is('{text}')")
                 opened.wait_for_timeout(400)
@@ -232,10 +233,10 @@ def test_a_page_that_opens_with_an_error_shows_no_views(address):
     with page(address, saved(root, "wrong.ipynb", "%load_ext workbench", code, "%workbench a b")) as opened:
         run_all(opened)
         opened.wait_for_selector(".sjw-badge:has-text('nothing to show yet')", timeout=120_000)
-        assert opened.locator(".sjw-trouble").inner_text().strip()
-        assert opened.locator(".sjw-views:visible").count() == 0
+        expect(opened.locator(".sjw-trouble")).not_to_be_empty()
+        expect(opened.locator(".sjw-views:visible")).to_have_count(0)
         for words in ("Run on Spark", "Go live"):
-            assert opened.locator(f".sjw button:has-text('{words}')").is_disabled()
+            expect(opened.locator(f".sjw button:has-text('{words}')")).to_be_disabled()
 
 
 def test_the_texts_that_are_looked_for_are_in_every_place():

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from lab import CHROMIUM, chromium, come, lab, page, run_all, saved
+from playwright.sync_api import expect
 
 from workbench.kinds import kinds
 
@@ -174,7 +175,7 @@ def test_it_opens_with_a_preview_of_what_the_join_does(opened):
     badge(opened, "Preview (simulated)")
     title(opened, "Interval join on event time")
     assert shown(opened, "rows") > 200
-    assert "matched" in opened.locator(".sjw-figures").inner_text()
+    expect(opened.locator(".sjw-figures")).to_contain_text("matched")
 
 
 def test_a_browser_that_shows_the_page_changes_no_setting(opened):
@@ -189,18 +190,18 @@ def test_each_kind_of_join_is_set_and_previewed(opened):
         words = kind.label.replace("Interval join", "Interval join on").replace(" window join", " window join on")
         title(opened, words)
         for each in kind.fields:
-            assert field(opened, each.label).is_visible()
-    assert opened.locator(".sjw select:disabled").count() >= 1  # a coGroup has no how
+            expect(field(opened, each.label)).to_be_visible()
+    expect(opened.locator(".sjw select:disabled")).not_to_have_count(0)  # a coGroup has no how
     choose(opened, "Scenario", "impressions_clicks")
     title(opened, "Interval join on event time")
 
 
 def test_a_wrong_field_is_told_beside_it_and_disables_run(opened):
     run = opened.locator(".sjw button:has-text('Run on Spark'):visible").first
-    assert run.is_enabled()
+    expect(run).to_be_enabled()
     field(opened, "Upper bound").fill("soon")
     opened.wait_for_selector(".sjw-mark:has-text('use a number with a unit')")
-    assert run.is_disabled()
+    expect(run).to_be_disabled()
     field(opened, "Upper bound").fill("20 seconds")
     opened.wait_for_selector(".sjw button:has-text('Run on Spark'):not([disabled])")
 
@@ -321,7 +322,7 @@ def drag(opened, begin=0.3, end=0.6, height=0.5):
     opened.mouse.move(x + width * begin, y)
     opened.mouse.down()
     opened.mouse.move(x + width * (begin + end) / 2, y, steps=4)
-    assert opened.locator(".sjw-stretch").is_visible()
+    expect(opened.locator(".sjw-stretch")).to_be_visible()
     opened.mouse.move(x + width * end, y, steps=4)
     opened.mouse.up()
 
@@ -400,7 +401,7 @@ def test_the_settings_fold_away(opened):
     width = opened.locator(".sjw-chart").first.bounding_box()["width"]
     opened.locator(".sjw button[title^='Fold']").click()
     opened.wait_for_function("before => document.querySelector('.sjw-chart').clientWidth > before + 150", arg=width)
-    assert not opened.locator(".sjw-settings").is_visible()
+    expect(opened.locator(".sjw-settings")).to_be_hidden()
     opened.locator(".sjw button[title^='Fold']").click()
     opened.wait_for_selector(".sjw-settings:visible")
 
@@ -426,7 +427,7 @@ def test_a_restarted_kernel_is_told(own):
     )
     run_all(own)
     own.wait_for_selector(".sjw:not(.sjw-gone) .sjw-badge:has-text('Preview (simulated)')", timeout=120_000)
-    assert own.locator(".sjw-gone").count() == 0
+    expect(own.locator(".sjw-gone")).to_have_count(0)
 
 
 @pytest.mark.drawn(2)
@@ -470,7 +471,7 @@ def test_a_click_on_an_event_picks_it_everywhere(opened):
 def test_two_runs_are_compared(ran):
     field(ran, "Upper bound").fill("3 seconds")
     ran.wait_for_selector(".sjw-since:has-text('upper bound 30 s → 3 s')")
-    assert ran.locator(".sjw-figures i").count() >= 2
+    expect(ran.locator(".sjw-figures i").nth(1)).to_be_attached()
     button(ran, "Run on Spark").click()
     badge(ran, "run 2, on Spark in")
     view(ran, "Runs")
@@ -503,7 +504,7 @@ def test_going_live_pausing_and_stopping(opened):
     badge(opened, "live, stopped")
     button(opened, "Keep as recording").click()
     badge(opened, "Preview")
-    assert "live_impressions" in opened.locator(".sjw-left").inner_text()
+    expect(opened.locator(".sjw-left")).to_contain_text("live_impressions")
     choose(opened, "From", "a scenario")
     badge(opened, "Preview")
 
@@ -514,12 +515,12 @@ def test_an_error_in_spark_is_one_sentence_and_the_page_recovers(opened):
     try:
         button(opened, "Run on Spark").click()
         badge(opened, "failed")
-        assert "the state store is gone" in opened.locator(".sjw-trouble").inner_text()
+        expect(opened.locator(".sjw-trouble")).to_contain_text("the state store is gone")
     finally:
         ask_kernel(opened, "q.compiled = q.kept")
     button(opened, "Run on Spark").click()
     badge(opened, "run 1, on Spark in")
-    assert opened.locator(".sjw-trouble").inner_text().strip() == ""
+    expect(opened.locator(".sjw-trouble")).to_have_text("")
 
 
 def test_a_click_on_a_point_of_the_tuning_takes_its_setting(ran):
@@ -577,7 +578,7 @@ def test_a_narrow_window_puts_the_settings_above(opened):
 
 def test_the_keyboard_is_enough(ran):
     button(ran, "Run on Spark").wait_for()  # the settings can be changed again
-    assert field(ran, "Upper bound").is_enabled()
+    expect(field(ran, "Upper bound")).to_be_enabled()
     field(ran, "Upper bound").focus()
     ran.keyboard.press("Control+A")
     ran.keyboard.type("12 seconds")
@@ -628,8 +629,8 @@ def test_a_second_page_leaves_the_first_alone(jupyter, browser):
         badge(opened, "run 1, on Spark in")
         come(opened, lambda: execute(opened, 2), lambda: badge(opened, "Preview (simulated)", 60_000))
         first, second = (opened.locator(".sjw").nth(place) for place in range(2))
-        assert first.locator(".sjw-badge").inner_text().startswith("run 1, on Spark in")
-        assert first.locator(".sjw-chart canvas:visible").count() == 1
+        expect(first.locator(".sjw-badge")).to_contain_text("run 1, on Spark in")
+        expect(first.locator(".sjw-chart canvas:visible")).to_have_count(1)
         for each, words in ((first, "1 · IntervalJoin"), (second, "page 1: 1 · IntervalJoin")):
             each.locator(".sjw-tabs button:text-is('Runs')").click()
             each.locator("select:visible").filter(has_text=words).first.wait_for()
