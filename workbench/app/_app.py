@@ -98,7 +98,7 @@ class App:
             SettingsPanel(space, names, lambda: self._previews.changed(), folder),
             Shown(
                 worker.submit,
-                {"runs": runs.widget, "rules": live.editor.widget},
+                {"runs": runs.widget, "panels": widgets.VBox([each.widget for each in live.panels])},
                 live.drawing,
                 lambda settings: self._previews.apply(settings),
             ),

@@ -12,7 +12,7 @@ from workbench.app._form import show
 from workbench.app.html import HTML, html, together
 from workbench.counts import counted
 from workbench.errors import ArgumentError
-from workbench.kinds import PROCESSOR, kind_of
+from workbench.kinds import kind_of, part_of
 from workbench.reasons.labels import Labels
 from workbench.runs import expiry
 from workbench.runs.result import Result
@@ -63,12 +63,12 @@ class LifetimesPanel:
     def show(self, run: Result) -> None:
         """Show what the time to live would do to a run's rows."""
         self._run = run
-        show(self._shown, kind_of(run.join).operator is PROCESSOR)
+        show(self._shown, part_of(run.join, expiry.Expiring) is not None)
         self._tell()
 
     def _tell(self) -> None:
         run = self._run
-        if run is None or kind_of(run.join).operator is not PROCESSOR:
+        if run is None or part_of(run.join, expiry.Expiring) is None:
             return
         ttl, trigger = self._ttl.value.strip(), self._trigger.value.strip() or None
         if not ttl:

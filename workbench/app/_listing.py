@@ -180,7 +180,7 @@ class _OfOutput(Listing):
 
     def __init__(self, run: Result, batch: int | None) -> None:
         output, self._raw = run.output, sink_reader.shown(run.raw_output)
-        self._has_given_up = bool(kind_of(run.join).steps(run.join))
+        self._has_given_up = bool(kind_of(run.join).match_columns(run.join))
         if self._has_given_up:
             output = pd.concat([output, run.timed_out], ignore_index=True)
             output["waited_for"] = output["waited_for"].astype(object).fillna("")
@@ -409,7 +409,7 @@ def _blank(column: pd.Series[Any]) -> np.ndarray[Any, Any]:
 
 def _in_words(run: Result, matches: pd.DataFrame) -> pd.DataFrame:
     """Matches of a pattern as they are shown: their rows, in the last columns, by what tells them apart or by time."""
-    labels, steps = Labels(run.simulation, whole=False), dict(kind_of(run.join).steps(run.join))
+    labels, steps = Labels(run.simulation, whole=False), dict(kind_of(run.join).match_columns(run.join))
     shown = matches[[name for name in matches if name not in steps]]
     for step, side in steps.items():
         stream = run.side(side)

@@ -10,12 +10,12 @@ from markupsafe import Markup
 
 from workbench import charts
 from workbench.app._form import show
-from workbench.app._rule_editor import RuleEditor
 from workbench.app._snapshot import RunConfiguration
 from workbench.app.html import html
 from workbench.app.sources import LiveFeed, Values, sources
 from workbench.app.worker import CoalescingWorker
 from workbench.engine.live_rates import WARM_UP
+from workbench.kinds import panels
 from workbench.runs.live import Live, live
 from workbench.runs.run import Run
 
@@ -38,8 +38,8 @@ class LivePanel:
     ----------
     buttons
         Go live, pause.
-    editor
-        Sets and withdraws rules, where the join has some.
+    panels
+        The panels that kinds of join bring along.
     live
         The query, None before the first.
     """
@@ -66,7 +66,7 @@ class LivePanel:
             tooltip="Seconds of event time that pass in a second.",
             layout=widgets.Layout(width="64px"),
         )
-        self.editor = RuleEditor()
+        self.panels = [panel.make() for panel in panels()]
         self.buttons = [self.go, self.speed, self.pause_button]
         self.pause_button.on_click(lambda _: self.pause_or_resume())
 
@@ -87,7 +87,11 @@ class LivePanel:
             on_progress=self._progressed,
         )
         self._buttons(True)
-        self.editor.offer(self.live)
+        self._offer(self.live)
+
+    def _offer(self, live: Live | None) -> None:
+        for panel in self.panels:
+            panel.offer(live)
 
     def _buttons(self, on: bool) -> None:
         show(self.go, not on)
@@ -120,7 +124,7 @@ class LivePanel:
         """After a micro-batch, and at the end; in the thread that makes the rows."""
         if not live.active:
             self._buttons(False)
-            self.editor.offer(None)
+            self._offer(None)
             self._ended(live.error)
         elif live.done:
             self._worker.submit("live", lambda: self._shown(live.run()))

@@ -38,7 +38,7 @@ class ResultsPanel:
     cell
         Gives the text of the cell that does what the page does.
     panels
-        What the tabs *Runs* and *Live* show beside the chart, by the name of the part: ``runs``, ``rules``.
+        What the tabs *Runs* and *Live* show beside the chart, by the name of the part: ``runs``, ``panels``.
     live_chart
         Gives the chart of the live query; None where there is none.
     apply
@@ -100,7 +100,7 @@ class ResultsPanel:
         self._parts = {
             "tune": self._tune.widget,
             "flink": self._flink.rules,
-            "rules": panels["rules"],
+            "panels": panels["panels"],
             "chart": self._chart.widget,
             "stories": self._flink.stories,
             "table": self._table.widget,
@@ -152,7 +152,7 @@ class ResultsPanel:
         if drawing is None or drawing.aggregated or "chart" not in tab.parts or self._drawn != self._wanted(tab):
             return False
         self.chart.params = self._params()
-        if {*tab.parts, "rules"} != {"chart", "rules"}:
+        if {*tab.parts, "panels"} != {"chart", "panels"}:
             return False
         self._submit(self._describe)
         return True

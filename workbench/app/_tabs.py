@@ -52,7 +52,7 @@ _FLINK = "The same rows under Flink's rules: which fare differently, and why; wh
 _OWN = (
     Tab("Output", "What came out of the join.", ("table",)),
     Tab("Script", _SCRIPT, ("code",)),
-    Tab("Live", _LIVE, ("rules", "chart"), nothing=_NOT_LIVE),
+    Tab("Live", _LIVE, ("panels", "chart"), nothing=_NOT_LIVE),
     Tab("Tune", "What each watermark delay keeps and costs; click a point to take its setting.", ("tune", "chart")),
     Tab("Flink", _FLINK, ("flink", "chart", "stories")),
     Tab("Runs", "Past runs: go back to one, compare two side by side.", ("runs",)),

@@ -10,13 +10,15 @@ import numpy as np
 import pandas as pd
 
 from workbench.charts._drawing import Drawing
-from workbench.charts._rule_misses import rule_misses
+from workbench.charts._field_misses import field_misses
 from workbench.charts._style import INK, QUIET, WIDTH, layout, looks, side_scale
 from workbench.charts._view import Scene, View
 from workbench.counts import counted, have
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
 from workbench.reasons.causes import kept_apart, nearest_distance
+from workbench.reasons.labels import Labels
+from workbench.reasons.own import own_reasons
 
 _BINS = 60
 
@@ -93,10 +95,11 @@ def _layout(names: tuple[str, str]) -> Any:
 
 def _draw(scene: Scene) -> Drawing:
     simulation = scene.simulation
-    if kind_of(simulation.join).rules is not None:
-        return rule_misses(simulation)
     names = simulation.names
     unmatched = {side: np.flatnonzero((simulation.fates[side]["fate"] == "unmatched").to_numpy()) for side in SIDES}
+    nearest = own_reasons(simulation, Labels(simulation, whole=False)).missed_by(unmatched["left"])
+    if nearest is not None:
+        return field_misses(simulation, nearest, len(unmatched["left"]))
     parts, passed = [], kept_apart(simulation, unmatched)
     failed = {side: unmatched[side][found[unmatched[side]] != 0] for side, found in simulation.refused.items()}
     for side, name in zip(SIDES, names, strict=True):

@@ -203,7 +203,7 @@ def pairs(simulation: Simulation, shown: pd.DataFrame) -> pd.DataFrame:
     of whichever side.
     """
     outputs = simulation.outcome.outputs
-    if kind_of(simulation.join).steps(simulation.join):
+    if kind_of(simulation.join).match_columns(simulation.join):
         return _paths(simulation, shown)
     product = outputs.counts("left") * outputs.counts("right")
     drawn = outputs.table["matched"].to_numpy() & (product <= _MOST_PAIRS_OF_A_GROUP)

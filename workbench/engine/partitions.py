@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from workbench.joins import RulesJoin
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
 from workbench.model import Shared, Simulation, common_type, on_time
@@ -98,10 +97,10 @@ def _placed(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) 
 
 
 def _copies(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) -> pd.DataFrame:
-    """As `_placed`, of rules for rows of any key: a copy of all rules is kept together, with its share of the rows."""
+    """As `_placed`, where rows meet those of any key: each copy of the right rows, with its share of the left ones."""
     from pyspark.sql import functions as F
 
-    copies = cast(RulesJoin, simulation.join).copies or 1
+    copies = kind_of(simulation.join).copies(simulation.join) or 1
     left, right = (simulation.outcome.assignments[side] for side in SIDES)
     keys = simulation.left.table.select(list(simulation.left.key)).take(pa.array(left.loc[on_time(left), "row"]))
     rows = spark.createDataFrame(keys.rename_columns([f"key_{n}" for n in range(keys.num_columns)]))

@@ -145,7 +145,7 @@ def outputs(raw: pa.Table, join: Join) -> Outputs:
 
     ``matched`` is whether there are rows of both sides, also where their keys are null.
     """
-    steps = kind_of(join).steps(join)
+    steps = kind_of(join).match_columns(join)
     if steps:
         return _matches(raw, [name for name, _ in steps], [SIDES.index(side) for _, side in steps])
     return _outputs(raw)
@@ -213,7 +213,7 @@ def _outputs(raw: pa.Table) -> Outputs:
 def frame(raw: pa.Table, join: Join, left: Stream, right: Stream) -> pd.DataFrame:
     """The output as users see it: without row numbers, timestamps in the zones they came in."""
     window_zone = left.zones.get(left.time)
-    if steps := kind_of(join).steps(join):
+    if steps := kind_of(join).match_columns(join):
         found = _frame_of_matches(raw, steps, left, right)
         return found[found[WAITED_FOR].isna()].drop(columns=WAITED_FOR).reset_index(drop=True)
     zones: dict[str, str | None] = {"window_start": window_zone, "window_end": window_zone}
@@ -233,7 +233,7 @@ def frame(raw: pa.Table, join: Join, left: Stream, right: Stream) -> pd.DataFram
 
 def timed_out(raw: pa.Table, join: Join, left: Stream, right: Stream) -> pd.DataFrame:
     """The partial matches that were given up, as users see them; without columns of steps where there are none."""
-    steps = kind_of(join).steps(join)
+    steps = kind_of(join).match_columns(join)
     if not steps:
         return pd.DataFrame({WAITED_FOR: []}, dtype=object)
     found = _frame_of_matches(raw, steps, left, right)

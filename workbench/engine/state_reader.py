@@ -11,17 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.engine.execution import Execution
-from workbench.kinds import (
-    AGGREGATION,
-    CLOSEST_PAIR,
-    HASH_JOIN,
-    PATTERN,
-    PROCESSOR,
-    RULES,
-    RULES_ON_ARRIVAL,
-    Operator,
-    kind_of,
-)
+from workbench.kinds import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, Operator, RowsInLists, RowsInMaps, kind_of
 from workbench.literals import Side
 from workbench.model import Simulation
 from workbench.streams import ROW, SIDES
@@ -41,8 +31,18 @@ def held_after(simulation: Simulation, execution: Execution, batches: Sequence[i
     parts = []
     for place in range(0, len(batches), _TOGETHER):
         some = batches[place : place + _TOGETHER]
-        parts += _READERS[kind_of(simulation.join).operator](simulation, execution, some)
+        parts += _held(simulation, execution, some)
     return pd.concat(parts).sort_values(["batch", "side", "row", "start"], ignore_index=True)
+
+
+def _held(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
+    operator = kind_of(simulation.join).operator
+    match operator.state:
+        case RowsInMaps(variables):
+            return _in_maps(simulation, execution, batches, dict(variables))
+        case RowsInLists(variable):
+            return _in_lists(simulation, execution, batches, variable)
+    return _READERS[operator](simulation, execution, batches)
 
 
 def timers(simulation: Simulation, execution: Execution, batch: int) -> pd.DataFrame:
@@ -164,22 +164,13 @@ def _pairs(simulation: Simulation, execution: Execution, batches: Sequence[int])
     return [_together(found).drop_duplicates()]
 
 
-def _variables(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
-    """Rows in the state variables of a processor of rules: left rows wait, right rows are versions."""
-    names: dict[Side, str] = {"left": "waiting", "right": "versions"}
-    return _of_variables(simulation, execution, batches, names)
-
-
-def _versions(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
-    """Rows in the state variable of a processor that holds right rows only."""
-    return _of_variables(simulation, execution, batches, {"right": "versions"})
-
-
-def _kept(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
+def _in_lists(
+    simulation: Simulation, execution: Execution, batches: Sequence[int], variable: str
+) -> list[pd.DataFrame]:
     """Rows in the state variable of a processor that holds all of a key in one value."""
     from pyspark.sql import functions as F
 
-    state = _states(execution, batches, stateVarName="kept")
+    state = _states(execution, batches, stateVarName=variable)
     found = []
     for side in SIDES:
         rows = state.select("batch", F.explode(f"value.{side}_rows").alias("kept"))
@@ -187,7 +178,7 @@ def _kept(simulation: Simulation, execution: Execution, batches: Sequence[int]) 
     return [_together(found)]
 
 
-def _of_variables(
+def _in_maps(
     simulation: Simulation, execution: Execution, batches: Sequence[int], names: Mapping[Side, str]
 ) -> list[pd.DataFrame]:
     """Rows in the state variables of these names, each once, however many copies there are of it."""
@@ -238,8 +229,4 @@ _READERS: Mapping[Operator, Callable[[Simulation, Execution, Sequence[int]], lis
     HASH_JOIN: _sides,
     AGGREGATION: _groups,
     CLOSEST_PAIR: _pairs,
-    PROCESSOR: _kept,
-    PATTERN: _kept,
-    RULES: _variables,
-    RULES_ON_ARRIVAL: _versions,
 }

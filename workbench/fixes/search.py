@@ -80,7 +80,7 @@ class Search:
         """Whether the join loses left rows whose partner expires in the micro-batch it comes in."""
         self.lateness = 0 if simulation.flink is None else simulation.flink.allowed_lateness
         """How long after its end a window takes rows in, under Flink's rules."""
-        self.waits = (kind.grouped or kind.choice is not None) and not self.finish
+        self.waits = (kind.grouped or kind.one_partner) and not self.finish
         """Whether what is open at the end never comes out."""
 
     def _ask_only(self, asked: Mapping[Side, Micros]) -> None:

@@ -149,7 +149,7 @@ def _given(join: Join, left: Stream, right: Stream) -> dict[str, Any]:
         "fields": [syntax.fields(stream) for stream in (left, right)],
         "both": syntax.BOTH,
         "grouped": kind.grouped,
-        "chosen": kind.choice is not None,
+        "chosen": kind.one_partner,
         "windowed": kind.windowed,
         "session": kind.merging,
         "sides": tuple(range(len(emitted.sides))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -159,50 +159,6 @@ class NearMiss:
     changed: str
 
 
-class Choice(Protocol):
-    """How a left row's one partner is chosen; frames have ``key`` (code, 0 or more), ``start``, in order of arrival."""
-
-    def picked(self, join: Any, left: pd.DataFrame, right: pd.DataFrame) -> Micros:
-        """For each left row the place of its partner among the right rows, however far; -1 where it has none."""
-
-    def chosen(self, join: Any, one: Micros, left: Micros, other: Micros, right: Micros) -> Micros:
-        """Which of some pairs are a left row and its partner, of their rows and event times, left and right."""
-
-    def in_reach(self, join: Any, left: Micros, right: Micros) -> Any:
-        """Which of some pairs within the kind's bounds, given as their event times, may be partners."""
-
-    def decided(self, join: Any, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Micros, Micros]:
-        """As `picked`, and the watermark from which on nothing can change a left row's partner; 2**62: never."""
-
-    def covered(self, join: Any, right: pd.DataFrame) -> tuple[Micros, Micros]:
-        """From when until when left rows have each right row as their partner; 2**62 and -2**62 without an end.
-
-        The right rows are those of one key after the other, each key's in order of time, no two at the same time.
-        """
-
-    def retained(self, join: Any, right: pd.DataFrame) -> tuple[Micros, Micros]:
-        """For each right row the watermark from which on it is of no use, and the place of the one that replaces it.
-
-        The watermark is 2**62 where there is none, the place -1.
-        """
-
-
-class Rules(Protocol):
-    """What right rows mean that are versions of rules; frames as in `builtin_kinds.rules.semantics.in_force`."""
-
-    def in_force(self, join: Any, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Micros, Micros]:
-        """Each left row with each version of a rule that is in force for it, as places in the frames."""
-
-    def covered(self, join: Any, right: pd.DataFrame) -> tuple[Micros, Micros, Micros]:
-        """The places of versions that are in force for some rows, and from when until when they are."""
-
-    def retained(self, join: Any, right: pd.DataFrame) -> tuple[Micros, Micros]:
-        """Until when each version is of use, and the place of the one that replaces it; -1 where there is none."""
-
-    def compared(self, join: Any, types: Mapping[str, Any]) -> tuple[bool, list[str]]:
-        """Whether rules compare numbers, and not texts, and the left columns that they may compare."""
-
-
 class Kind(Generic[J]):
     """One kind of join: all that the rest of the workbench asks about it.
 
@@ -227,18 +183,20 @@ class Kind(Generic[J]):
         Whether what comes out is a group, with the rows of either side as a list, and not a pair.
     merging
         Whether its windows are merged from those of single rows, as sessions are, and so depend on the rows.
-    choice
-        How a left row's partner is chosen, where it has one at most; None: all that are in reach are its partners.
-    rules
-        What the right rows mean, where they are versions of rules; None: they are not.
+    one_partner
+        Whether a left row has one partner at most, which is chosen, and not all that are in reach.
     drops_late
         Whether rows that the watermark has passed are dropped.
     operator
-        How Spark executes it: `HASH_JOIN`, `AGGREGATION`, `CLOSEST_PAIR`, `PROCESSOR`, `RULES`, `RULES_ON_ARRIVAL` or
-        `PATTERN`.
+        How Spark executes it: `HASH_JOIN`, `AGGREGATION`, `CLOSEST_PAIR`, or a processor that the kind brings along.
     without_processor
         Of a kind that is a processor: how a sentence begins that says which versions of Spark have it, and what else
         to do where they have not.
+    no_ttl
+        Why its rows in state need no time to live, in words.
+    parts
+        What it brings along for the packages above, each of a class that the package which calls it defines:
+        `workbench.model.OperatorModel`, `workbench.model.Meeting`, `workbench.reasons.own.OwnReasons`, `PanelOf`.
     state_bytes
         Bytes that Spark 4.3's in-memory state store takes for a row or group beside its values: measured at the peak
         of runs of five kinds over three scenarios, 300 and 2,000 rows a side; none was off by more than a third.
@@ -262,11 +220,12 @@ class Kind(Generic[J]):
     windowed: bool = True
     grouped: bool = False
     merging: bool = False
-    choice: Choice | None = None
-    rules: Rules | None = None
+    one_partner: bool = False
     drops_late: bool = True
     operator: Operator = HASH_JOIN
     without_processor: tuple[str, str] = ("it needs", "")
+    no_ttl: str = "which needs no time to live, because the watermark evicts all its rows"
+    parts: tuple[object, ...] = ()
     state_bytes: int = 720
     not_compared: str = ""
     reserved: frozenset[str] = frozenset()
@@ -306,7 +265,11 @@ class Kind(Generic[J]):
         given = self.arguments(join)
         return {each.argument: _typed(each, given[each.argument]) for each in self.inputs}
 
-    def steps(self, join: J) -> tuple[tuple[str, Side], ...]:
+    def copies(self, join: J) -> int | None:
+        """In how many copies the right rows are held, where rows meet those of any key; None: only those of theirs."""
+        return None
+
+    def match_columns(self, join: J) -> tuple[tuple[str, Side], ...]:
         """Of a join whose output is matches, the list columns of these: each step that takes rows, and their side."""
         return ()
 
@@ -457,29 +420,15 @@ class Kind(Generic[J]):
         """Why two rows did not meet that a changed setting of the join would have brought together."""
         return f"{nearest(miss)}, in another window; {miss.changed} would hold both"
 
-    def alone(self, join: J, side: Side, other: str, meant: str) -> str:
+    def alone(self, join: J, side: Side, other: str) -> str:
         """Why a row found no partner, where no change of a setting would have given it one.
 
         Parameters
         ----------
         join, side, other
             As in `waits_until`.
-        meant
-            Of a right row of a kind with `choice` which left rows it is the partner of, in words.
         """
         return "no partner on time in reach"
-
-    def meant_for(self, join: J, before: str | None, after: str | None) -> str:
-        """Of a kind with `choice` why a right row is no row's partner, in words.
-
-        Parameters
-        ----------
-        join
-            The join.
-        before, after
-            When the right rows of its key just before and just after it are; None where there is none.
-        """
-        return ""
 
     def missed(self, join: J, apart: Micros) -> Micros:
         """Why rows did not meet the nearest row of their key on the other side, in a few words that many share.

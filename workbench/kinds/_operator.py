@@ -4,6 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.literals import Side
+
+
+@dataclass(frozen=True)
+class RowsInMaps:
+    """Where a processor has its rows in state: per side a variable, which is a map with rows as its values."""
+
+    variables: tuple[tuple[Side, str], ...]
+
+
+@dataclass(frozen=True)
+class RowsInLists:
+    """Where a processor has its rows in state: a variable with the lists ``left_rows`` and ``right_rows`` of a key."""
+
+    variable: str
+
 
 @dataclass(frozen=True)
 class Operator:
@@ -23,6 +39,10 @@ class Operator:
         Whether it is a processor in Python, which Spark has with the RocksDB state store only.
     has_timers
         Whether it sets timers on event time.
+    state
+        Of a processor where its rows are in state.
+    counts_keys
+        Whether ``numRowsTotal`` counts keys, and not rows.
     """
 
     holds: str
@@ -30,6 +50,8 @@ class Operator:
     work_per_row: int
     is_processor: bool = False
     has_timers: bool = False
+    state: RowsInMaps | RowsInLists | None = None
+    counts_keys: bool = False
 
 
 HASH_JOIN = Operator("rows", "late rows, once for each window, in each micro-batch (numRowsDroppedByWatermark)", 1)
@@ -44,12 +66,5 @@ CLOSEST_PAIR = Operator(
     1,
 )
 """A hash join, and an aggregation of each left row's pairs that keeps one of them."""
-_LATE = "late rows in each micro-batch (numRowsDroppedByWatermark)"
-PROCESSOR = Operator("keys with rows", _LATE, 1, is_processor=True, has_timers=True)
-"""A processor in Python, with state and timers of its own: ``transformWithState``."""
-PATTERN = Operator("keys with rows", _LATE, 10, is_processor=True, has_timers=True)
-"""A processor that holds rows until the watermark has passed them, and then as long as a partial match has them."""
-RULES = Operator("rows, those of rules once for each copy,", _LATE, 1, is_processor=True, has_timers=True)
-"""A processor that holds the versions of rules, and rows until the watermark has passed them."""
-RULES_ON_ARRIVAL = Operator("rules, once for each copy,", "rows that are late: none ever is", 1, is_processor=True)
-"""A processor that holds the rules that have arrived, and nothing else."""
+LATE_ROWS = "late rows in each micro-batch (numRowsDroppedByWatermark)"
+"""What ``numRowsDroppedByWatermark`` counts of a processor."""

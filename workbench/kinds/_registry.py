@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from workbench import _root
 from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.kinds._kind import Kind
+from workbench.kinds._panel import PanelOf
 
+P = TypeVar("P")
 _kinds: dict[str, Kind[Any]] = {}
 
 
@@ -17,6 +19,12 @@ def kinds() -> dict[str, Kind[Any]]:
     if not _kinds:
         _kinds.update({kind.name: kind for kind in _root.kinds()})  # at once: other threads ask, too
     return _kinds
+
+
+def panels() -> list[PanelOf]:
+    """The panels that kinds bring along for the page, each once, in the order of its menu."""
+    found = [part for kind in kinds().values() for part in kind.parts if isinstance(part, PanelOf)]
+    return list(dict.fromkeys(found))
 
 
 def register(kind: Kind[Any]) -> None:
@@ -53,3 +61,8 @@ def kind_of(join: Join) -> Kind[Any]:
             return kind
     others = "WindowJoin(...), CoGroup(...), AsOfJoin(...), RulesJoin(...), Pattern(...)"
     raise wrong("join", join, f'use IntervalJoin("-2 seconds", "5 seconds"), {others}')
+
+
+def part_of(join: Join, part: type[P]) -> P | None:
+    """What the kind of a join brings along for a package above: its only part of this class; None without one."""
+    return next((each for each in kind_of(join).parts if isinstance(each, part)), None)

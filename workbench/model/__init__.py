@@ -9,14 +9,12 @@ from __future__ import annotations
 from workbench.kinds import Micros
 from workbench.model._ahead import Ahead, ahead
 from workbench.model._allocation import keep_freed
-from workbench.model._closest import versions
 from workbench.model._fates import NEVER
 from workbench.model._flink import FlinkRules, in_sql
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome, keys_present, on_time, present
 from workbench.model._outputs import Outputs, members
-from workbench.model._rules import in_force_on_time, rule_versions
-from workbench.model._shared import Condition, Gone, RowFacts, Shared
+from workbench.model._shared import Gone, RowFacts, Shared
 from workbench.model._simulate import complete, drop_counts, replay, simulate
 from workbench.model._simulation import Simulation, checked_batch, is_index
 from workbench.model._steps import Steps, row_steps, steps
@@ -31,7 +29,8 @@ from workbench.model._watermarks import (
 )
 from workbench.model.conditions import is_true
 from workbench.model.definition import MOST, at_most, check_size, common_type, key_codes, matches
-from workbench.model.rules import OPERATORS, Met
+from workbench.model.meeting import Condition, Meeting
+from workbench.model.operators import OperatorModel
 from workbench.streams import NOTHING
 
 __all__ = [
@@ -41,14 +40,14 @@ __all__ = [
     "MOST",
     "NEVER",
     "NOTHING",
-    "OPERATORS",
     "Ahead",
     "Condition",
     "FlinkRules",
     "Gone",
     "Logged",
-    "Met",
+    "Meeting",
     "Micros",
+    "OperatorModel",
     "Outcome",
     "Outputs",
     "RowFacts",
@@ -64,7 +63,6 @@ __all__ = [
     "complete",
     "drop_counts",
     "end_of_input_is_enough",
-    "in_force_on_time",
     "in_sql",
     "is_index",
     "is_true",
@@ -77,10 +75,8 @@ __all__ = [
     "query_watermark",
     "replay",
     "row_steps",
-    "rule_versions",
     "simulate",
     "steps",
-    "versions",
     "watermarks",
 ]
 

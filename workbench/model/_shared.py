@@ -4,29 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workbench.joins import Join, RulesJoin, how_of, where_of
-from workbench.kinds import Micros, kind_of
+from workbench.joins import Join, how_of, where_of
+from workbench.kinds import Micros, kind_of, part_of
 from workbench.literals import SIDES, Side
 from workbench.model.conditions import OfPairs
 from workbench.model.definition import key_codes, matches
-from workbench.model.rules import Met, is_keyed, versions_of
+from workbench.model.meeting import Condition, Meeting
 from workbench.streams import Stream
-
-
-class Condition(Protocol):
-    """What a join asks of pairs beside equal keys and times."""
-
-    @property
-    def text(self) -> str:
-        """The condition as SQL."""
-
-    def __call__(self, left: Micros, right: Micros) -> Any:
-        """Which of some pairs, given as their left and right rows, satisfy it: an array of booleans."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +51,8 @@ class _Both:
 
 def asked_of_pairs(join: Join, left: Stream, right: Stream, more: Condition | None = None) -> Condition | None:
     """What a join asks of the pairs of two streams, and what `more` asks; None: nothing."""
-    if kind_of(join).rules is not None:
-        return Met(cast(RulesJoin, join), left, right)
+    if (meeting := part_of(join, Meeting)) is not None:
+        return meeting.condition(join, left, right)
     where = where_of(join)
     if where is None:
         return more
@@ -236,14 +225,14 @@ class Shared:
             columns = {name: mine[name].to_numpy() for name in mine}
             once = len(row) == len(key) and bool((row == np.arange(len(row))).all())  # then nothing is copied
             columns |= {name: each if once else each[row] for name, each in (("batch", stream.arrival), ("key", key))}
-            if kind.rules is not None and side == "right":
-                columns |= versions_of(cast(RulesJoin, join), stream)
+            if side == "right" and (meeting := part_of(join, Meeting)) is not None:
+                columns |= meeting.columns(join, stream)
             self._assignments[what, side] = pd.DataFrame(columns, copy=False)
         return self._assignments[what, side]
 
     def keys_of(self, join: Join) -> tuple[Micros, Micros]:
-        """The keys of both sides under a join: all the same where rules are for rows of any key."""
-        if is_keyed(join):
+        """The keys of both sides under a join: all the same where rows meet those of any key."""
+        if kind_of(join).copies(join) is None:
             return self.keys
         left, right = (np.zeros(len(each), dtype=np.int64) for each in self.keys)
         return left, right
@@ -264,10 +253,10 @@ class Shared:
         what = kind.assignment(join), kind.bounds(join), self.rows.under(join).nulls_meet, where_of(join)
         if what not in self._matches:
             left, right = (self.assignments(join, side) for side in SIDES)
-            if kind.rules is None:
+            if (meeting := part_of(join, Meeting)) is None:
                 one, other = matches(join, left, right, self.named, self.rows.under(join).slack)
             else:
-                one, other = kind.rules.in_force(join, left, right)
+                one, other = meeting.pairs(join, left, right)
             where = self.where(join)
             if where is not None:
                 kept = where(left["row"].to_numpy()[one], right["row"].to_numpy()[other])

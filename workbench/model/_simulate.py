@@ -11,10 +11,10 @@ import pandas as pd
 from workbench.joins import Join
 from workbench.kinds import Micros, kind_of
 from workbench.literals import SIDES, Policy
-from workbench.model._operators import MODELS
 from workbench.model._outcome import Outcome
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks, nothing_late, watermarks
+from workbench.model.operators import model_of
 from workbench.spark_versions import SparkFacts, here
 from workbench.streams import Stream
 
@@ -73,12 +73,12 @@ def replay(join: Join, marks: Watermarks, shared: Shared, spark: SparkFacts) -> 
         mine["filtered"], mine["watermark"] = gone, mark
         mine["late"] = (end <= mark) & ~gone if drops_late else np.zeros(len(mine), dtype=bool)
         sides[side] = mine
-    return MODELS[kind_of(join).operator].replay(join, marks, sides, shared, spark)
+    return model_of(join).replay(join, marks, sides, shared, spark)
 
 
 def drop_counts(join: Join, outcome: Outcome) -> Micros:
     """How many late rows Spark counts in each micro-batch (``numRowsDroppedByWatermark``)."""
     columns = ["batch", "key", "start"]
     parts = [outcome.assignments[side][columns][outcome.assignments[side]["late"]].assign(side=side) for side in SIDES]
-    counted = MODELS[kind_of(join).operator].dropped(join, pd.concat(parts, ignore_index=True))
+    counted = model_of(join).dropped(join, pd.concat(parts, ignore_index=True))
     return np.bincount(counted["batch"], minlength=len(outcome.marks))

@@ -11,18 +11,17 @@ import numpy as np
 from workbench import spark_versions
 from workbench.errors import one_of, wrong
 from workbench.joins import Join, without_where
-from workbench.kinds import Micros, kind_of
+from workbench.kinds import Micros, kind_of, part_of
 from workbench.literals import Policy, Side
 from workbench.model import _fates
 from workbench.model._ahead import Ahead, ahead
 from workbench.model._flink import FlinkRules
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome
-from workbench.model._rules import candidates
-from workbench.model._shared import Condition, RowFacts, Shared, asked_of_pairs
+from workbench.model._shared import RowFacts, Shared, asked_of_pairs
 from workbench.model._simulate import simulate
 from workbench.model._watermarks import watermarks
-from workbench.model.rules import is_keyed
+from workbench.model.meeting import Condition, Meeting
 from workbench.streams import ROW, SIDES, Stream, some_rows
 
 if TYPE_CHECKING:
@@ -139,11 +138,11 @@ class Simulation:
     def in_reach(self) -> list[Micros]:
         """The left and the right row of each pair in reach, whether it satisfies what the join asks for or not.
 
-        Where right rows are rules: each left row with each rule in force for it, of the rows that are on time.
+        Of a kind with a `Meeting`: of the rows that are on time.
         """
-        if kind_of(self.join).rules is not None:
+        if (meeting := part_of(self.join, Meeting)) is not None:
             assignments = self.outcome.assignments
-            places = candidates(self.join, assignments)
+            places = meeting.in_reach(self.join, assignments)
         else:
             shared, join = Shared(self.left, self.right, self.outcome.keys), without_where(self.join)
             assignments = {side: shared.assignments(join, side) for side in SIDES}
@@ -159,7 +158,7 @@ class Simulation:
     @property
     def keyed(self) -> bool:
         """Whether rows meet others of their key only."""
-        return is_keyed(self.join)
+        return kind_of(self.join).copies(self.join) is None
 
     @cached_property
     def ahead(self) -> Ahead | None:

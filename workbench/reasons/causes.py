@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import TooLargeError
-from workbench.kinds import kind_of
+from workbench.kinds import kind_of, part_of
 from workbench.literals import SIDES, Side, other_side
 from workbench.model import Micros, Shared, Simulation, complete
 from workbench.model.ordering import along_keys, among, order
 from workbench.reasons import partners
+from workbench.reasons.own import CauseMasks, OwnReasons
 from workbench.streams import Stream, some_rows
 
 __all__ = ["causes", "had_partner", "kept_apart", "nearest_distance"]
@@ -39,8 +40,6 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
     found[fate == "pending"] = "still waiting when the recording ended"
     late, unmatched = fate == "late", fate == "unmatched"
     found[late] = f"late, and no row of {other} in reach"
-    if kind.choice is not None and side == "right":
-        found[late] = f"late, and the partner of no row of {other} had it come in time"
     absent = {
         partners.NEVER: f"its key never came on {other}",
         partners.LEFT_OUT: f"its key came on {other} only in rows that the job takes out",
@@ -53,50 +52,19 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
     away = np.flatnonzero(unmatched & known)
     distance = nearest_distance(simulation, side, away)
     near = distance != _FAR
-    if kind.choice is None or side == "left":
-        found[away[near]] = kind.missed(simulation.join, distance[near] * (1 if side == "left" else -1))
-    else:  # how near a left row is says nothing: it has one partner, and that is another
-        found[away[near]] = f"the partner of no row of {other}"
+    found[away[near]] = kind.missed(simulation.join, distance[near] * (1 if side == "left" else -1))
     for code, words in absent.items():
         found[unmatched & (across == code)] = words
-    where = simulation.where
-    if kind.rules is not None:
-        met_none = f"it meets no rule of {other} that is in force" if side == "left" else f"no row of {other} met it"
-        found[unmatched & (simulation.refused[side] > 0)] = met_none
-    elif where is not None:
-        found[unmatched & (simulation.refused[side] > 0)] = f"no row of {other} in reach satisfies {where.text}"
-    if kind.steps(simulation.join):
-        found[fate == "matched"] = "in a match"
-        found[late] = "late"
-        found[met] = "late, and would be in a match"
-        found[unmatched] = _of_pattern(simulation, side, np.flatnonzero(unmatched))
+    where, refused = simulation.where, simulation.refused[side] > 0
+    if where is not None:
+        found[unmatched & refused] = f"no row of {other} in reach satisfies {where.text}"
+    if (own := part_of(simulation.join, OwnReasons)) is not None:
+        would_meet = np.isin(np.arange(len(found)), met)
+        own.causes(simulation, side, CauseMasks(fate == "matched", late, unmatched, would_meet, known, refused), found)
     found[passed] = f"the watermark had passed it, or its row of {other}"
     found[unmatched & (windows == 0)] = "in the gap between two windows"
     found[unmatched & partners.left_out(simulation, side)] = "left out by the job's filters"
     return found
-
-
-def _of_pattern(simulation: Simulation, side: Side, rows: Micros) -> list[str]:
-    """How far rows that are in no match of a pattern came."""
-    partial = simulation.outcome.partial
-    if partial is None:
-        return ["in no match"] * len(rows)
-    causes = {
-        row: (cause, step)
-        for (of, row), cause, step in zip(partial.index, partial["cause"], partial["waited_for"], strict=True)
-        if of == side
-    }
-    words = {
-        "timed out": "in a partial match that waited too long for {}",
-        "stopped": "in a partial match, and then came a row that must not come",
-        "broken": "in a partial match, and then came a row other than {}",
-        "skipped": "in a partial match that another match excludes",
-        "waits": "in a partial match that waits for {}",
-    }
-    return [
-        words[causes[row][0]].format(causes[row][1]) if row in causes else "in no partial match"
-        for row in rows.tolist()
-    ]
 
 
 def kept_apart(simulation: Simulation, unmatched: dict[Side, Micros]) -> dict[Side, Micros]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
@@ -14,14 +13,13 @@ from workbench.counts import counted
 from workbench.joins import emission
 from workbench.kinds import MS, NearMiss, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
-from workbench.model import DATA, Ahead, Condition, Micros, Simulation, on_time, versions
+from workbench.model import DATA, Ahead, Condition, Micros, Simulation
 from workbench.reasons import firings, partners, tables
-from workbench.reasons.labels import Labels
-from workbench.reasons.pattern_reasons import PatternReasons
-from workbench.reasons.rule_reasons import RuleReasons
+from workbench.reasons.labels import Labels, fix_value
+from workbench.reasons.own import Fix, RowReasons, own_reasons
 from workbench.streams import batches_with_rows
 
-__all__ = ["EXPLANATION", "Reasons", "fix_value", "rows", "some"]
+__all__ = ["EXPLANATION", "Reasons", "rows", "some"]
 
 EXPLANATION = ("fate", "reason", "fix_setting", "fix_value")
 
@@ -131,14 +129,9 @@ class Reasons:
         return self.simulation.where
 
     @cached_property
-    def _rules(self) -> RuleReasons | None:
-        """What is said of rules; None: right rows are none."""
-        return None if self.kind.rules is None else RuleReasons(self.simulation, self.labels)
-
-    @cached_property
-    def _pattern(self) -> PatternReasons | None:
-        """What is said of patterns; None: the join is none."""
-        return PatternReasons(self.simulation, self.labels) if self.kind.steps(self.join) else None
+    def _own(self) -> RowReasons:
+        """What the kind of join says itself."""
+        return own_reasons(self.simulation, self.labels, self.keeps)
 
     @cached_property
     def _filtered(self) -> dict[Side, Any]:
@@ -175,17 +168,16 @@ class Reasons:
 
     def _matched(self, side: Side, chosen: Micros, tally: dict[str, Micros]) -> list[str]:
         other = self.labels.names[1 - SIDES.index(side)]
-        if self._pattern is not None:
-            return [
-                f"{self._pattern.of_matched(side, row)}, which comes out in micro-batch {self.first + int(batch)}"
-                for row, batch in zip(chosen.tolist(), self.fates[side]["decided_in"].to_numpy()[chosen], strict=True)
-            ]
+        batches = self.first + self.fates[side]["decided_in"].to_numpy()[chosen]
+        own = [
+            self._own.matched(side, row, batch) for row, batch in zip(chosen.tolist(), batches.tolist(), strict=True)
+        ]
+        if any(own):
+            return own
         found = self._met(side, chosen)
         found = found.groupby("row").agg(size=("size", "sum"), batch=("batch", "min")).reindex(chosen)
         late, every = tally["late"][chosen], tally["all"][chosen]
         once = "in a group with" if self.kind.grouped else "joined with"
-        if self.kind.choice is not None:
-            return self._chosen(side, chosen, self._met(side, chosen))
         reasons = []
         for row, size, batch, gone, windows in zip(chosen, found["size"], found["batch"], late, every, strict=True):
             if np.isnan(size):  # of a job, whose state only says that it met some
@@ -195,9 +187,6 @@ class Reasons:
                 continue
             words = f"{once} {counted(int(size), 'row')} of {other}, first in micro-batch {self.first + int(batch)}"
             words += f"; it was late for {gone} of its {windows} windows" if gone else ""
-            if self._rules is not None:
-                words = f"{self._rules.of_matched(side, row)}, first in micro-batch {self.first + int(batch)}"
-                words += self._rules.otherwise(row) if side == "left" else ""
             if self.simulation.flink is not None:
                 padded = self._padded.get(RowId(side, row))
                 if padded is not None and windows == 1 and padded < self.first + int(batch):
@@ -221,46 +210,6 @@ class Reasons:
         if self.simulation.flink is None:
             return {side: {} for side in SIDES}
         return {side: firings.again(self.simulation, side, self.asked[side]) for side in SIDES}
-
-    def _chosen(self, side: Side, chosen: Micros, found: pd.DataFrame) -> list[str]:
-        """Reasons of matched rows of a join that gives a left row one partner."""
-        first = found.drop_duplicates("row").set_index("row").loc[chosen]
-        batches = (self.first + first["batch"]).tolist()
-        if side == "right":
-            counts = found.groupby("row").size().loc[chosen].tolist()
-            other = self.labels.names[0]
-            return [
-                f"the partner of {counted(count, 'row')} of {other}, first in micro-batch {batch}"
-                for count, batch in zip(counts, batches, strict=True)
-            ]
-        reasons = []
-        for row, partner, batch in zip(chosen.tolist(), first["partner"].tolist(), batches, strict=True):
-            words = f"joined with {self._beside(row, partner)}, in micro-batch {batch}"
-            nearer = int(self._by_definition[row])
-            if nearer not in (partner, -1):
-                words += f"; {self._beside(row, nearer)}, would have been its partner, but came late"
-                if kept := self.keeps(RowId("right", nearer)):
-                    words += f": {self.labels.setting(*kept)} would have kept it"
-            reasons.append(words)
-        return reasons
-
-    def _beside(self, row: int, partner: int) -> str:
-        """A right row, and how far it is from a left one."""
-        apart = int(self._times["right"][partner]) - int(self._times["left"][row])
-        words = f"{self.labels.span(abs(apart))} {'later' if apart > 0 else 'earlier'}" if apart else "at the same time"
-        return f"{self.labels.label('right', partner)}, {words}"
-
-    @cached_property
-    def _by_definition(self) -> Micros:
-        """For each left row the partner that it has if nothing is late, however far; -1 without."""
-        choice, found = self.kind.choice, np.full(len(self.streams["left"]), -1)
-        if choice is None:
-            return found
-        left, right = (mine[mine["key"] >= 0] for mine in (self.outcome.assignments[side] for side in SIDES))
-        picked = choice.picked(self.join, left, right)
-        met = picked >= 0
-        found[left["row"].to_numpy()[met]] = right["row"].to_numpy()[picked[met]]
-        return found
 
     def _keyless(self, side: Side, row: int) -> str:
         shown = self._alone(side, row, "with nulls for the other side, ")
@@ -357,30 +306,22 @@ class Reasons:
     def _would_keep(self, side: Side, row: int, assignment: Any, partners: bool) -> str:
         found = self._kept_by(assignment)
         fix = self.fixes.get(RowId(side, row))
-        if self._pattern is not None:
-            return self._would_match(found, fix)
-        met = fix and self.labels.label(other_side(side), int(fix.partner))
+        then, brought = self._own.would(self.labels.label(other_side(side), int(fix.partner))) if fix else ("", "")
         if self._has_idle_sides:
-            return (
-                f"with {self._changed(fix)} it would have met {met}" if fix else "no setting that was tried matches it"
-            )
+            return f"with {self._changed(fix)} {then}" if fix else "no setting that was tried matches it"
         if found is None:
             kept = "no single watermark delay would have kept it: both sides' watermarks had passed it"
-            return f"{kept}; with {self._changed(fix)} it would have met {met}" if fix else kept
+            return f"{kept}; with {self._changed(fix)} {then}" if fix else kept
         setting, value = found
         kept = f"{self.labels.setting(setting, fix_value(setting, value))} would have kept it"
-        if fix is None and self._rules is not None:
-            if side == "left":
-                return f"{kept}, though it would have met no rule"
-            return f"{kept}{self._rules.withdraws(row) or ', though no row would have met it'}"
         if fix is None:
-            if partners and side == "right" and self.kind.choice is not None:
-                return f"{kept}, though it would be the partner of no row of {self.labels.names[0]}"
+            if in_vain := self._own.in_vain(side, row, partners):
+                return f"{kept}, {in_vain}"
             why = "in reach" if partners else f"to meet: {self._never_came(side, row)}"
             return f"{kept}, though it has no partner {why}"
         if (fix.setting, fix.value) == (setting, value):
-            return f"{kept}, and matched it with {met}"
-        return f"{kept}; with {self._changed(fix)} it would have met {met}"
+            return f"{kept}, and {brought}"
+        return f"{kept}; with {self._changed(fix)} {then}"
 
     @property
     def _has_idle_sides(self) -> bool:
@@ -388,30 +329,8 @@ class Reasons:
         rules = self.simulation.flink
         return rules is not None and rules.idle is not None
 
-    def _would_match(self, found: tuple[Setting, int] | None, fix: Any) -> str:
-        """What would have kept a late row of a pattern, and whether it would be in a match then."""
-        if found is None:
-            kept = "no single watermark delay would have kept it: both sides' watermarks had passed it"
-        else:
-            kept = f"{self.labels.setting(found[0], fix_value(*found))} would have kept it"
-        if fix is None:
-            return kept if found is None else f"{kept}, though it would be in no match"
-        if (fix.setting, fix.value) == found:
-            return f"{kept}, and brought it into a match"
-        return f"{kept}; with {self._changed(fix)} it would be in a match"
-
-    def _changed(self, fix: Any) -> str:
-        return self.labels.setting(fix.setting, fix_value(fix.setting, fix.value))
-
-    def _longer(self, fix: Any) -> str:
-        """What would bring a row of a pattern into a match."""
-        if fix is None:
-            return ""
-        more = ""
-        if fix.setting == "within":
-            within = times.micros(self.kind.settings(self.join)["within"])
-            more = f", {self.labels.span(int(fix.value) - within)} more,"
-        return f"; with {self._changed(fix)}{more} it would be in a match"
+    def _changed(self, fix: Fix) -> str:
+        return self.labels.changed(fix.setting, fix.value)
 
     def _never_came(self, side: Side, row: int) -> str:
         key, other = f"key {self.labels.key(side, row)}", self.labels.names[1 - SIDES.index(side)]
@@ -439,9 +358,7 @@ class Reasons:
         if (group := int(mine["group"].iloc[0])) >= 0:
             end = int(self.outcome.groups["end"].iloc[group])
         other = self.labels.names[1 - SIDES.index(side)]
-        until = self.kind.waits_until(self.join, side, other, end, self.labels.moment)
-        if self._pattern is not None:
-            until = self._pattern.of_pending(side, row) or until
+        until = self._own.pending(side, row) or self.kind.waits_until(self.join, side, other, end, self.labels.moment)
         if not self.kind.drops_late:
             return f"waiting: {until}"
         mark = int(self.marks.eviction[-1])
@@ -493,10 +410,9 @@ class Reasons:
             if gone is None or gone[side].at[row] < 0:
                 return "the job's filters leave it out, before it reaches the join"
             return f"{gone[side].steps[gone[side].at[row]]} takes it out, before it reaches the join"
-        if self._rules is not None and partners:
-            return self._rules.of_unmatched(side, row) + self._other_rules(self._rules, side, row)
-        if self._pattern is not None:
-            return self._pattern.of_unmatched(side, row) + self._longer(self.fixes.get(RowId(side, row)))
+        fix = self.fixes.get(RowId(side, row))
+        if own := self._own.unmatched(side, row, partners, fix):
+            return own
         refused = int(self.simulation.refused[side][row])
         if refused and self._where is not None:
             found = f"{counted(refused, 'row')} of {self.labels.names[1 - SIDES.index(side)]} in reach"
@@ -509,59 +425,9 @@ class Reasons:
         partly = (
             f"; it was late for {tally['late'][row]} of its {tally['all'][row]} windows" if tally["late"][row] else ""
         )
-        other, meant = self.labels.names[1 - SIDES.index(side)], self._meant.get(row, "") if side == "right" else ""
-        near = self._nearest(side, row, "") or self.kind.alone(self.join, side, other, meant)
-        if side == "left" and (dropped := self._dropped_by_choice(row)):
-            near = dropped
-        return f"{near}{partly}{tail}"
-
-    def _other_rules(self, rules: RuleReasons, side: Side, row: int) -> str:
-        """Which rules a row without one would meet otherwise; empty where it would not."""
-        fix = self.fixes.get(RowId(side, row))
-        if fix is None:
-            return rules.otherwise(row) if side == "left" else ""
-        met = rules.version(int(fix.partner)) if side == "left" else self.labels.label("left", int(fix.partner))
-        return f"; with {self._changed(fix)} it would have met {met}"
-
-    def _dropped_by_choice(self, row: int) -> str:
-        """What became of a left row's partner by definition, where it came late and no delay would have kept it."""
-        partner, fix = int(self._by_definition[row]), self.fixes.get(RowId("left", row))
-        if partner < 0 or (fix is not None and fix.setting in DELAYS.values()):
-            return ""
-        bounds = self.kind.interval(self.join)
-        apart = int(self._times["right"][partner]) - int(self._times["left"][row])
-        if bounds is not None and not bounds[0] <= apart <= bounds[1]:
-            return ""
-        kept = "no single watermark delay would have kept it"
-        words = f"its partner {self._beside(row, partner)}, came too late and was dropped: {kept}"
-        if fix is None:
-            return words
-        return f"{words}; with {self._changed(fix)} it would have met {self.labels.label('right', int(fix.partner))}"
-
-    @cached_property
-    def _meant(self) -> dict[int, str]:
-        """Of the right rows of a join that gives a left row one of them which left rows each is meant for, in words."""
-        choice = self.kind.choice
-        if choice is None:
-            return {}
-        mine = self.outcome.assignments["right"]
-        mine = mine[on_time(mine) & (mine["key"] >= 0).to_numpy()]
-        found, rows = {}, mine["row"].to_numpy()
-        _, replaced_by = choice.retained(self.join, mine)
-        for place in np.flatnonzero((replaced_by >= 0) & np.isin(rows, self.asked["right"])):
-            other = self.labels.label("right", int(rows[replaced_by[place]]))
-            found[int(rows[place])] = f"{other}, at the same time, came after it and replaced it"
-        meant = versions(self.join, self.outcome)
-        same = meant["key"].eq(meant["key"].shift())
-        meant["before"], meant["after"] = (
-            meant["start"].shift().where(same),
-            meant["start"].shift(-1).where(same.shift(-1)),
-        )
-        meant = meant[np.isin(meant["row"], self.asked["right"])]
-        for row, before, after in meant[["row", "before", "after"]].itertuples(index=False):
-            beside = [None if np.isnan(each) else self.labels.moment(int(each)) for each in (before, after)]
-            found[int(row)] = self.kind.meant_for(self.join, *beside)
-        return found
+        other = self.labels.names[1 - SIDES.index(side)]
+        near = self._own.alone(side, row, self._nearest(side, row, ""), fix)
+        return f"{near or self.kind.alone(self.join, side, other)}{partly}{tail}"
 
     def _nearest(self, side: Side, row: int, lead: str) -> str:
         fix = self.fixes.get(RowId(side, row))
@@ -594,8 +460,3 @@ class Reasons:
                 "Spark's semi join keeps no such row"
             )
         return f"its partner {name} came when the session had closed"
-
-
-def fix_value(setting: Setting, value: float) -> str | bool:
-    """A fix's value as the setting takes it: a time span as text, or True."""
-    return True if setting == "finish" else times.text(timedelta(microseconds=int(value)))

@@ -20,7 +20,7 @@ from workbench.literals import DELAYS, Setting, Side
 from workbench.model import Micros, Simulation
 from workbench.streams import SIDES, Stream
 
-__all__ = ["Labels", "key_text", "key_words", "rows_of_key", "setting_name", "setting_value", "words_of"]
+__all__ = ["Labels", "fix_value", "key_text", "key_words", "rows_of_key", "setting_name", "setting_value", "words_of"]
 
 _DAY = 86_400_000_000
 
@@ -104,6 +104,15 @@ class Labels:
             return f"an allowed lateness of {span}"
         noun = next(field.noun for field in self._fields if field.argument == setting)
         return f"{noun} of {span}"
+
+    def changed(self, setting: Setting, value: float) -> str:
+        """A fix in words, of its setting and its value in microseconds."""
+        return self.setting(setting, fix_value(setting, value))
+
+
+def fix_value(setting: Setting, value: float) -> str | bool:
+    """A fix's value as the setting takes it: a time span as text, or True."""
+    return True if setting == "finish" else times.text(timedelta(microseconds=int(value)))
 
 
 def setting_name(join: Join, names: Sequence[str], setting: str) -> str:

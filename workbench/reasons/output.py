@@ -23,7 +23,7 @@ def simulated(simulation: Simulation) -> pa.Table:
 def table(simulation: Simulation, outputs: Outputs) -> pa.Table:
     """All rows of some outputs of a join, as `Execution.raw_output` has them."""
     kind = kind_of(simulation.join)
-    if kind.steps(simulation.join):
+    if kind.match_columns(simulation.join):
         made = _matches(simulation, outputs)
     else:
         made = _groups(simulation, outputs) if kind.grouped else _rows(simulation, outputs)
@@ -53,7 +53,7 @@ def _groups(simulation: Simulation, outputs: Outputs) -> pa.Table:
 
 def _matches(simulation: Simulation, outputs: Outputs) -> pa.Table:
     columns: dict[str, pa.ChunkedArray | pa.Array] = _keys(simulation, outputs)
-    steps = kind_of(simulation.join).steps(simulation.join)
+    steps = kind_of(simulation.join).match_columns(simulation.join)
     for step, (name, side) in enumerate(steps):
         mine = outputs.of(side)
         mine = mine[mine["step"] == step].sort_values(["output", "place"])

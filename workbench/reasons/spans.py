@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.kinds import kind_of
+from workbench.kinds import kind_of, part_of
 from workbench.literals import SIDES
-from workbench.model import NEVER, Micros, Simulation, rule_versions, versions
+from workbench.model import NEVER, Micros, Simulation
 from workbench.reasons.labels import key_words
+from workbench.reasons.own import OwnReasons
 
 __all__ = ["closed_in", "closing", "opening", "session_spans", "spans"]
 
@@ -16,10 +17,9 @@ __all__ = ["closed_in", "closing", "opening", "session_spans", "spans"]
 def spans(simulation: Simulation) -> pd.DataFrame:
     """The windows behind the rows: ``start``, ``end``, ``opened``, ``closed``, ``key`` (of a session)."""
     kind = kind_of(simulation.join)
-    if kind.choice is not None:
-        return _versions(simulation, versions(simulation.join, simulation.outcome))
-    if kind.rules is not None and kind.drops_late:
-        return _versions(simulation, rule_versions(simulation.join, simulation.outcome))
+    own = part_of(simulation.join, OwnReasons)
+    if own is not None and own.versions is not None:
+        return _versions(simulation, own.versions(simulation.join, simulation.outcome))
     if not simulation.windowed:
         none = np.array([], dtype="datetime64[us]")
         return pd.DataFrame({"key": [], "start": none, "end": none, "opened": [], "closed": []})

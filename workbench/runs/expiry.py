@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,16 +12,33 @@ import pandas as pd
 from workbench import times
 from workbench.errors import ArgumentError, wrong
 from workbench.joins import Join
-from workbench.kinds import PROCESSOR, Choice, Micros, kind_of
+from workbench.kinds import Micros, kind_of, part_of
 from workbench.literals import SIDES
 from workbench.model import Simulation, on_time
 from workbench.reasons import tables
 
-__all__ = ["Lifetimes", "expired", "lifetimes", "partners"]
+__all__ = ["Expiring", "Lifetimes", "expired", "lifetimes", "partners"]
 
 _OURS = ("partner", "apart", "in_state", "by_event_time", "by_processing_time")
 _EXPIRED = ("by_event_time", "by_processing_time", "lost_by_event_time", "lost_by_processing_time")
 _SAME, _NONE, _OTHER = "the same", "none", "another"
+
+
+@dataclass(frozen=True)
+class Expiring:
+    """What a kind whose right rows may stay in state for ever tells of them.
+
+    Attributes
+    ----------
+    decided
+        Of a join, left and right rows (``key``, ``start``, in order of arrival) the place of each left row's partner,
+        -1 for none, and the watermark from which on that is certain.
+    retained
+        For each right row the watermark from which on it is of no use, and the place of the row that replaces it.
+    """
+
+    decided: Callable[[Any, pd.DataFrame, pd.DataFrame], tuple[Micros, Micros]]
+    retained: Callable[[Any, pd.DataFrame], tuple[Micros, Micros]]
 
 
 @dataclass(frozen=True)
@@ -107,34 +125,29 @@ def expired(lives: Lifetimes) -> pd.DataFrame:
 def lifetimes(simulation: Simulation, ttl: Any, trigger: Any) -> Lifetimes:
     """What a time to live, given as to `Result.time_to_live`, does to partners; refuses joins that need none."""
     join = simulation.join
-    if kind_of(join).operator is not PROCESSOR:
-        why = "which needs no time to live, because the watermark evicts all its rows"
-        if kind_of(join).rules is not None:
-            why = "whose rules stay until they are replaced"
-        elif kind_of(join).steps(join):
-            why = "whose partial matches last as long as its within says"
-        raise ArgumentError(f"join: got {join}, {why}; ask it of an AsOfJoin without a tolerance")
+    expiring = part_of(join, Expiring)
+    if expiring is None:
+        raise ArgumentError(f"join: got {join}, {kind_of(join).no_ttl}; ask it of an AsOfJoin without a tolerance")
     span = times.micros(times.positive(ttl, "ttl"))
     began = _began(simulation, trigger)
     left, right = (_of_keys(simulation.outcome.assignments[side]) for side in SIDES)
     left = left[left["evicted_in"] < len(began)].reset_index(drop=True)
-    choice = cast(Choice, kind_of(join).choice)
-    partner = choice.decided(join, left, right)[0]
+    partner = expiring.decided(join, left, right)[0]
     unexpired = np.full(len(left), -1)
     decided_in, came_in = left["evicted_in"].to_numpy(), right["batch"].to_numpy()
-    gone_in = _gone_in(join, choice, right, began, span)
+    gone_in = _gone_in(join, expiring, right, began, span)
     for batch in np.unique(decided_in):
         mine = np.flatnonzero(decided_in == batch)
         known = np.flatnonzero((came_in <= batch) & (began[batch] - began[came_in] < span) & (gone_in >= batch))
-        picked = choice.decided(join, left.iloc[mine], right.iloc[known])[0]
+        picked = expiring.decided(join, left.iloc[mine], right.iloc[known])[0]
         unexpired[mine[picked >= 0]] = known[picked[picked >= 0]]
     met = np.flatnonzero(partner >= 0)
     return Lifetimes(simulation, span, began, left, right, met, partner[met], unexpired[met])
 
 
-def _gone_in(join: Join, choice: Choice, right: pd.DataFrame, began: Micros, span: int) -> Micros:
+def _gone_in(join: Join, expiring: Expiring, right: pd.DataFrame, began: Micros, span: int) -> Micros:
     """In which micro-batch a later right row takes each one's place, where that row has not expired by then itself."""
-    until, replaced_by = choice.retained(join, right)
+    until, replaced_by = expiring.retained(join, right)
     came_in, gone_in = right["batch"].to_numpy(), np.minimum(right["evicted_in"].to_numpy(), len(began))
     last = right.assign(place=np.arange(len(right))).groupby(["key", "start"])["place"].last()
     later = last.reindex(pd.MultiIndex.from_arrays([right["key"], until])).to_numpy()

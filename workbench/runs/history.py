@@ -102,7 +102,7 @@ def _emitted(simulation: Simulation, events: pd.DataFrame) -> Micros:
     table = outputs.table
     for name in ("batch", "matched", "emitted"):
         members[name] = table[name].to_numpy()[members["output"]]
-    if kind_of(simulation.join).choice is not None:  # a left row comes out, whenever its partner leaves
+    if kind_of(simulation.join).one_partner:  # a left row comes out, whenever its partner leaves
         members = members[members["side"] == "left"]
     found = members[members["emitted"]].merge(of_events, on=["side", "assignment", "batch"])
     if kind_of(simulation.join).operator is HASH_JOIN:

@@ -8,8 +8,9 @@ from typing import Any
 
 from workbench import plan, times
 from workbench.joins import Join, emission
-from workbench.kinds import kind_of
+from workbench.kinds import kind_of, part_of
 from workbench.literals import Policy
+from workbench.model import Meeting
 from workbench.plan import Names
 from workbench.plan.names import literal
 from workbench.script import _late, _sides, _templates
@@ -83,7 +84,7 @@ def _made_for(join: Join, policy: Policy, endpoints: Endpoints, sides: list[dict
 
 def unordered(join: Join) -> bool:
     """Whether the lists of rows in its output are in no order: those of groups are not, those of a pattern's steps are."""
-    return kind_of(join).grouped and not kind_of(join).steps(join)
+    return kind_of(join).grouped and not kind_of(join).match_columns(join)
 
 
 def title(names: Names) -> str:
@@ -119,7 +120,7 @@ def _output_keys(join: Join, names: Names) -> str:
     """The key of an output row, as Python source of columns."""
     if kind_of(join).grouped:
         return ", ".join(f"F.col({plan.column(key)})" for key in names.left.keys)
-    if len(emission(join).sides) == 1 or kind_of(join).rules is not None:  # rules may be for rows of any key
+    if len(emission(join).sides) == 1 or part_of(join, Meeting) is not None:  # it may pair rows of different keys
         mine = zip(names.left.prefixed_keys, names.left.keys, strict=True)
         return ", ".join(f"F.col({name}).alias({literal(key)})" for name, key in mine)
     pairs = zip(names.left.prefixed_keys, names.right.prefixed_keys, names.left.keys, strict=True)

@@ -13,7 +13,7 @@ from workbench import times
 from workbench.counts import counted
 from workbench.errors import check_whole
 from workbench.joins import Join
-from workbench.kinds import PATTERN, PROCESSOR, kind_of
+from workbench.kinds import kind_of
 from workbench.model import DATA, NOTHING, Micros, Outcome
 from workbench.streams import SIDES
 from workbench.tuning._sample import Sample
@@ -70,7 +70,7 @@ class Complete:
 
     def __init__(self, join: Join, outcome: Outcome) -> None:
         self.pairs = outcome.outputs.pairs()
-        self._chosen = outcome.outputs.first("right") if kind_of(join).choice is not None else None
+        self._chosen = outcome.outputs.first("right") if kind_of(join).one_partner else None
         self._members = {side: outcome.outputs.counts(side) for side in SIDES}
         self._output = {side: np.full(len(mine), -1) for side, mine in outcome.assignments.items()}
         for side in SIDES:
@@ -113,7 +113,7 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
     waits, ends, at_the_end = _waits(join, outcome, clock)
     data = len(clock)
     held = rows = outcome.state_counts()[:data]
-    if kind_of(join).operator in (PROCESSOR, PATTERN):  # which Spark counts by keys
+    if kind_of(join).operator.counts_keys:
         rows = np.add(*outcome.state_rows().values())[:data]
     kept = complete.kept(outcome) / complete.rows if complete.rows else 1.0
 

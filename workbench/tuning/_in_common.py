@@ -33,7 +33,7 @@ def in_common(simulation: Simulation) -> Iterator[tuple[str, str]]:
     for side in SIDES:
         yield from _of_one_source(simulation, side)
         yield from _repeated(simulation, side)
-    if not simulation.keyed or kind_of(simulation.join).steps(simulation.join):
+    if not simulation.keyed or kind_of(simulation.join).match_columns(simulation.join):
         return
     yield from _zones(simulation)
     yield from _spellings(simulation)

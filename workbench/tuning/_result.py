@@ -175,7 +175,7 @@ class Tuning:
         join, left, right, policy = fixes.apply_all(setting, self.join, self.left, self.right, self.policy)
         done = run(join, left, right, policy=policy, spark=spark, folder=folder)
         outcome, data = done.outcome, done.batches[done.batches["kind"] == "data"]
-        given_up = len(done.timed_out) if kind_of(join).steps(join) else 0
+        given_up = len(done.timed_out) if kind_of(join).match_columns(join) else 0
         return setting | {
             "rows": int(outcome.output_rows().sum()),
             "spark_rows": len(done.output) + given_up,

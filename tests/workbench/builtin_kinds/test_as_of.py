@@ -310,7 +310,7 @@ def test_many_versions_are_looked_up_and_not_paired():
     sides = [wb.Stream.from_pandas(frame, name, key="key", time="t") for name in ("orders", "prices")]
     preview = wb.preview(ANY_AGE, *sides)
     assert len(preview.output) == count
-    assert kind_of(ANY_AGE).choice is not None
+    assert kind_of(ANY_AGE).one_partner
     assert (preview.output["left_n"] == preview.output["right_n"]).all()
     assert count * count > model.MOST
 

@@ -15,13 +15,18 @@ from same_day import SameDay, SameDayJoin
 from scripts import run_here
 
 import workbench as wb
-from workbench import charts, times
+from workbench import charts, joins, patterns, times, windows
 from workbench.app import close_all
 from workbench.joins import HOWS, Join
 from workbench.kinds import Field, Flag, kind_of, kinds, register, unregister
 
 PACKAGE = Path(wb.__file__).parent
-CLASSES = {"WindowJoin", "CoGroup", "IntervalJoin", "Tumbling", "Sliding", "Session"}
+CLASSES = {
+    each.__name__
+    for module in (joins, windows, patterns)
+    for each in vars(module).values()
+    if isinstance(each, type) and issubclass(each, Join | windows.Described) and each not in (Join, windows.Described)
+}
 HOMES = {"joins.py", "windows.py"}
 HOUR = 3_600
 
@@ -39,8 +44,10 @@ def names_in(tree):
 
 def asks_what_kind(node):
     """Whether a piece of code asks what kind a join or window is."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass"):
-        return bool(names_in(node) & CLASSES)
+    asks = ("isinstance", "issubclass", "cast")
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in asks:
+        texts = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
+        return bool((names_in(node) | texts) & CLASSES)
     if isinstance(node, ast.MatchClass):
         return bool(names_in(node.cls) & CLASSES)
     if isinstance(node, ast.Compare):
@@ -58,6 +65,9 @@ def asks_what_kind(node):
         "isinstance(join, CoGroup)",
         "isinstance(join, wb.IntervalJoin | wb.CoGroup)",
         "type(join) is WindowJoin",
+        "isinstance(join, AsOfJoin)",
+        "cast(RulesJoin, join)",
+        "cast('Pattern', join)",
         "kind.name == 'interval'",
         "match join:\n    case CoGroup():\n        pass",
         "type(join.window).__name__ == Session.__name__",

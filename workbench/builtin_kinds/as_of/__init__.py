@@ -11,14 +11,28 @@ import pandas as pd
 from workbench import times
 from workbench.builtin_kinds.as_of import advice as as_of_advice
 from workbench.builtin_kinds.as_of import fixes as as_of_fixes
-from workbench.builtin_kinds.as_of import plan, semantics
+from workbench.builtin_kinds.as_of import model, plan, reasons, semantics
 from workbench.builtin_kinds.interval import Interval, WithoutWindows
 from workbench.errors import ArgumentError
 from workbench.flink import syntax as flink
 from workbench.joins import DIRECTIONS, AsOfJoin, How, IntervalJoin
-from workbench.kinds import CLOSEST_PAIR, NEVER, PROCESSOR, Advised, Field, Flag, Kind, Menu, Micros, NearMiss
+from workbench.kinds import (
+    CLOSEST_PAIR,
+    LATE_ROWS,
+    NEVER,
+    Advised,
+    Field,
+    Flag,
+    Kind,
+    Menu,
+    Micros,
+    NearMiss,
+    Operator,
+    RowsInLists,
+)
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names
+from workbench.runs.expiry import Expiring
 
 __all__ = ["KINDS", "AnyAge", "WithinTolerance", "as_interval"]
 
@@ -35,13 +49,25 @@ _EXACT = Flag("allow_exact", "a row at the same time counts", _SAME, True)
 _APART = "How far apart the two rows may be at most."
 
 
+HOLDING = Operator(
+    "keys with rows",
+    LATE_ROWS,
+    1,
+    is_processor=True,
+    has_timers=True,
+    state=RowsInLists("kept"),
+    counts_keys=True,
+)
+"""A processor in Python that holds the latest right rows of each key, and left rows until their partner is known."""
+
+
 class _AsOf(WithoutWindows[AsOfJoin]):
     """What both have in common."""
 
     menus = (_DIRECTION,)
     flags = (_EXACT,)
     hows: tuple[How, ...] = ("inner", "left")
-    choice = semantics
+    one_partner = True
     not_compared = (
         "Flink's DataStream API has no as-of join of its own (wb.flink.java makes one of state and timers), "
         "and SQL's drops no row as late"
@@ -63,25 +89,12 @@ class _AsOf(WithoutWindows[AsOfJoin]):
         same = "" if join.allow_exact else "; one at the very same time does not count"
         return f"no partner within the tolerance: {nearest}{same}"
 
-    def alone(self, join: AsOfJoin, side: Side, other: str, meant: str) -> str:
+    def alone(self, join: AsOfJoin, side: Side, other: str) -> str:
         if side == "right":
-            return f"it is the partner of no row of {other}" + (f": {meant}" if meant else "")
+            return f"it is the partner of no row of {other}"
         also = {"nearest": "at, "}.get(join.direction, "at or ") * join.allow_exact
         where = {"backward": "before it", "forward": "after it", "nearest": "before or after it"}[join.direction]
         return f"no row of its key on {other} lies{_near(join)} {also}{where}"
-
-    def meant_for(self, join: AsOfJoin, before: str | None, after: str | None) -> str:
-        near = _near(join)
-        if join.direction == "nearest":
-            beside = [each for each in (before, after) if each is not None]
-            others = f"than to {'those' if len(beside) == 2 else 'the one'} at {' and '.join(beside)}"
-            where = f"is nearer to it {others}" if beside else "lies before or after it"
-            same = "" if join.allow_exact else "; one at its own time does not count"
-            return f"none on time {where}{near and f', and{near}'}{same}"
-        where, beyond = ("after it", after) if join.direction == "backward" else ("before it", before)
-        until = "before the next of its key" if join.direction == "backward" else "after the last one of its key"
-        ends = "" if beyond is None else f", {until} at {beyond}"
-        return f"none on time lies{near} {'at or ' * join.allow_exact}{where}{ends}"
 
     def missed(self, join: AsOfJoin, apart: Micros) -> Micros:
         backward, forward = join.direction != "forward", join.direction != "backward"
@@ -123,6 +136,7 @@ class WithinTolerance(_AsOf):
     label = "As-of join, within a tolerance"
     fields = (Field("tolerance", "Tolerance", "20 seconds", _APART, "a tolerance", times.not_negative),)
     operator = CLOSEST_PAIR
+    parts = (model.BY_PAIRS, reasons.REASONS)
 
     def describes(self, join: object) -> bool:
         return isinstance(join, AsOfJoin) and join.tolerance is not None
@@ -176,7 +190,8 @@ class AnyAge(_AsOf):
 
     name = "as_of_any_age"
     label = "As-of join, however far"
-    operator = PROCESSOR
+    operator = HOLDING
+    parts = (model.BY_PROCESSOR, reasons.REASONS, Expiring(semantics.decided, semantics.retained))
     without_processor = ("without a tolerance it needs", ": give it one")
 
     def describes(self, join: object) -> bool:

@@ -11,10 +11,10 @@ import pandas as pd
 from workbench import times
 from workbench.builtin_kinds.interval import WithoutWindows
 from workbench.builtin_kinds.pattern import fixes as pattern_fixes
-from workbench.builtin_kinds.pattern import flink, plan
+from workbench.builtin_kinds.pattern import flink, model, plan, reasons
 from workbench.errors import ArgumentError, check_whole, read_whole, wrong
 from workbench.joins import How
-from workbench.kinds import PATTERN, Field, Kind, Micros, Text
+from workbench.kinds import LATE_ROWS, Field, Kind, Micros, Operator, RowsInLists, Text
 from workbench.literals import Setting, Side
 from workbench.patterns import MOST_HELD, Pattern, read_steps
 from workbench.patterns.checking import check_streams, of_sides
@@ -51,6 +51,18 @@ def _read_most(text: str, argument: str) -> int:
     return number
 
 
+FOLLOWING = Operator(
+    "keys with rows",
+    LATE_ROWS,
+    10,
+    is_processor=True,
+    has_timers=True,
+    state=RowsInLists("kept"),
+    counts_keys=True,
+)
+"""A processor that holds rows until the watermark has passed them, and then as long as a partial match has them."""
+
+
 class _Patterns(WithoutWindows[Pattern]):
     """What both have in common."""
 
@@ -64,10 +76,12 @@ class _Patterns(WithoutWindows[Pattern]):
     no_how = "a match has a list of rows for each step: it has no how"
     grouped = True
     not_compared = "of the same rows on time Flink's CEP library finds the same matches: see wb.flink.java"
-    operator = PATTERN
+    operator = FOLLOWING
+    no_ttl = "whose partial matches last as long as its within says"
+    parts = (model.MODEL, reasons.REASONS)
     reserved = frozenset({"start", "end", "waited_for", "batch"})
 
-    def steps(self, join: Pattern) -> tuple[tuple[str, Side], ...]:
+    def match_columns(self, join: Pattern) -> tuple[tuple[str, Side], ...]:
         return tuple((each.name, each.side or "left") for each in join.taken)
 
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> Pattern:
@@ -101,7 +115,7 @@ class _Patterns(WithoutWindows[Pattern]):
         )
 
     def flink_java(self, join: Pattern) -> dict[str, Any]:
-        return {"template": "pattern/flink.java.jinja", "more": {"steps": self.steps(join)}}
+        return {"template": "pattern/flink.java.jinja", "more": {"steps": self.match_columns(join)}}
 
     def flink_variables(self, join: Pattern, types: Mapping[str, Any]) -> dict[str, Any]:
         expression = flink.expression(join, of_sides(types))
@@ -114,7 +128,7 @@ class _Patterns(WithoutWindows[Pattern]):
     def waits_until(self, join: Pattern, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
         return f"until the watermark has passed {moment(end)}"
 
-    def alone(self, join: Pattern, side: Side, other: str, meant: str) -> str:
+    def alone(self, join: Pattern, side: Side, other: str) -> str:
         return "it is in no match"
 
     def missed(self, join: Pattern, apart: Micros) -> Micros:

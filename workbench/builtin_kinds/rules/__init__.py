@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from workbench.builtin_kinds.interval import WithoutWindows
-from workbench.builtin_kinds.rules import fields, plan, semantics
+from workbench.builtin_kinds.rules import fields, model, plan, reasons, semantics
 from workbench.errors import ArgumentError, check_whole, read_whole, wrong
 from workbench.fixes import delays
 from workbench.joins import MOST_COPIES, AsOf, How, Join, RulesJoin
-from workbench.kinds import RULES, RULES_ON_ARRIVAL, Kind, Micros, Text
+from workbench.kinds import LATE_ROWS, Kind, KindPanel, Micros, Operator, PanelOf, RowsInMaps, Text
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames
 
@@ -54,6 +54,34 @@ _TEXTS = (
 )  # fmt: skip
 
 
+BY_EVENT_TIME = Operator(
+    "rows, those of rules once for each copy,",
+    LATE_ROWS,
+    1,
+    is_processor=True,
+    has_timers=True,
+    state=RowsInMaps((("left", "waiting"), ("right", "versions"))),
+)
+"""A processor that holds the versions of rules, and rows until the watermark has passed them."""
+BY_ARRIVAL = Operator(
+    "rules, once for each copy,",
+    "rows that are late: none ever is",
+    1,
+    is_processor=True,
+    state=RowsInMaps((("right", "versions"),)),
+)
+"""A processor that holds the rules that have arrived, and nothing else."""
+
+
+def _editor() -> KindPanel:
+    from workbench.builtin_kinds.rules.editor import RuleEditor  # only the page has it: ipywidgets
+
+    return RuleEditor()
+
+
+_PANEL = PanelOf(_editor)
+
+
 class _Rules(WithoutWindows[RulesJoin]):
     """What both have in common."""
 
@@ -61,7 +89,7 @@ class _Rules(WithoutWindows[RulesJoin]):
     texts = _TEXTS
     hows: tuple[How, ...] = ()
     no_how = "a row comes out for each rule that it meets, and for none without one: it has no how"
-    rules = semantics
+    no_ttl = "whose rules stay until they are replaced"
     not_compared = (
         "Flink's broadcast state drops no row as late: it is what as_of='arrival' gives; by event time the job of "
         "wb.flink.java drops late rows by Flink's watermark"
@@ -74,6 +102,9 @@ class _Rules(WithoutWindows[RulesJoin]):
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> RulesJoin:
         read = {each.argument: each.read(texts[each.argument], each.argument) for each in self.texts}
         return RulesJoin(as_of=self.as_of, **read)
+
+    def copies(self, join: RulesJoin) -> int | None:
+        return join.copies
 
     def check(self, join: RulesJoin, left: Any, right: Any) -> None:
         if join.copies is None:
@@ -102,7 +133,7 @@ class _Rules(WithoutWindows[RulesJoin]):
         numbers, compared = semantics.compared(join, types)
         return {"rules": True, "numbers": numbers, "compared": compared}
 
-    def alone(self, join: RulesJoin, side: Side, other: str, meant: str) -> str:
+    def alone(self, join: RulesJoin, side: Side, other: str) -> str:
         if side == "right":
             return f"no row of {other} met it while it was in force"
         return f"no rule of {other} was in force"
@@ -122,7 +153,8 @@ class RulesByEventTime(_Rules):
 
     name = "rules"
     label = "Rules join"
-    operator = RULES
+    operator = BY_EVENT_TIME
+    parts = (model.BY_EVENT_TIME, model.MEETING, reasons.REASONS, _PANEL)
     as_of = "event time"
 
     def held_by(self, join: RulesJoin, side: Side) -> str:
@@ -144,7 +176,8 @@ class RulesByArrival(_Rules):
 
     name = "rules_on_arrival"
     label = "Rules join by arrival"
-    operator = RULES_ON_ARRIVAL
+    operator = BY_ARRIVAL
+    parts = (model.BY_ARRIVAL, model.MEETING, reasons.REASONS_BY_ARRIVAL, _PANEL)
     as_of = "arrival"
     drops_late = False
 

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from workbench.joins import Join, RulesJoin, emission
-from workbench.kinds import Micros, Rules, kind_of
+from workbench.builtin_kinds.rules import semantics
+from workbench.builtin_kinds.rules.versions import Met, versions_of
+from workbench.joins import RulesJoin, emission
+from workbench.kinds import Micros
 from workbench.literals import SIDES, Side
-from workbench.model import _hash_join
-from workbench.model._outcome import Outcome, on_time, rows_present
-from workbench.model._outputs import Placed, of_pairs
-from workbench.model._shared import Shared
-from workbench.model._watermarks import ENDED, Watermarks
+from workbench.model import Meeting, OperatorModel
+from workbench.model.operators import (
+    ENDED,
+    Outcome,
+    Placed,
+    Shared,
+    Watermarks,
+    no_groups,
+    of_pairs,
+    on_time,
+    rows_present,
+)
 from workbench.spark_versions import SparkFacts
+
+__all__ = ["BY_ARRIVAL", "BY_EVENT_TIME", "MEETING", "in_force_on_time", "versions"]
 
 _LEFT, _RIGHT = SIDES
 
 
-def by_event_time(
-    join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts
+def _by_event_time(
+    join: RulesJoin, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts
 ) -> Outcome:
-    """What comes out of rules by event time; arguments as in `workbench.model._operators.OperatorModel`.
+    """What comes out of rules by event time; arguments as in `workbench.model.OperatorModel`.
 
     A left row is in state until the watermark has passed it; a version of a rule until it has passed the next one, or
     the version itself if that withdraws the rule.
@@ -31,7 +42,7 @@ def by_event_time(
     left, right = sides[_LEFT], sides[_RIGHT]
     closes = np.maximum(left["batch"], np.searchsorted(marks.eviction, np.minimum(left["start"], ENDED))).to_numpy()
     here = np.flatnonzero(in_force_on_time(right))
-    until, replaced_by = _rules(join).retained(join, right.iloc[here])
+    until, replaced_by = semantics.retained(join, right.iloc[here])
     arrived = right["batch"].to_numpy()
     gone = np.searchsorted(marks.eviction, np.minimum(until, ENDED))
     overwritten = replaced_by >= 0
@@ -44,16 +55,16 @@ def by_event_time(
     return _outcome(join, marks, sides, shared)
 
 
-def by_arrival(
-    join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts
+def _by_arrival(
+    join: RulesJoin, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts
 ) -> Outcome:
-    """What comes out of rules by arrival; arguments as in `by_event_time`.
+    """What comes out of rules by arrival; arguments as in `_by_event_time`.
 
     Left rows are never in state; a version of a rule is until another of the rule arrives.
     """
     left, right = sides[_LEFT], sides[_RIGHT]
     here = np.flatnonzero(in_force_on_time(right))
-    until, replaced_by = _rules(join).retained(join, right.iloc[here])
+    until, replaced_by = semantics.retained(join, right.iloc[here])
     arrived = right["batch"].to_numpy()
     until = np.where(replaced_by >= 0, arrived[here], until)
     leaves = arrived.copy()
@@ -62,21 +73,21 @@ def by_arrival(
     return _outcome(join, marks, sides, shared)
 
 
-def candidates(join: Join, sides: dict[Side, pd.DataFrame]) -> tuple[Micros, Micros]:
+def _candidates(join: RulesJoin, sides: Mapping[Side, pd.DataFrame]) -> tuple[Micros, Micros]:
     """Each left row with each rule in force for it of those that are on time, as places in the assignments."""
     here = {side: np.flatnonzero(in_force_on_time(sides[side])) for side in SIDES}
-    one, other = _rules(join).in_force(join, *(sides[side].iloc[here[side]] for side in SIDES))
+    one, other = semantics.in_force(join, *(sides[side].iloc[here[side]] for side in SIDES))
     return here[_LEFT][one], here[_RIGHT][other]
 
 
-def rule_versions(join: Join, outcome: Outcome) -> pd.DataFrame:
+def versions(join: RulesJoin, outcome: Outcome) -> pd.DataFrame:
     """The versions of rules that are in force for some rows, as right assignments with ``begin`` and ``until``.
 
     These are event times in microseconds, 2**62 without an end; by arrival, micro-batches.
     """
     mine = outcome.assignments[_RIGHT]
     mine = mine[in_force_on_time(mine)]
-    places, begin, until = _rules(join).covered(join, mine)
+    places, begin, until = semantics.covered(join, mine)
     return mine.iloc[places].assign(begin=begin, until=until)
 
 
@@ -86,14 +97,10 @@ def in_force_on_time(mine: pd.DataFrame) -> Micros:
     return on_time(mine) & (mine["key"] >= 0).to_numpy() & named
 
 
-def _rules(join: Join) -> Rules:
-    return cast(Rules, kind_of(join).rules)
-
-
-def _outcome(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared) -> Outcome:
+def _outcome(join: RulesJoin, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared) -> Outcome:
     """What comes out, of sides that are told in which micro-batch they are ``evicted_in``."""
     left, right = sides[_LEFT], sides[_RIGHT]
-    one, other = candidates(join, sides)
+    one, other = _candidates(join, sides)
     where = shared.where(join)
     if where is not None:
         met = where(left["row"].to_numpy()[one], right["row"].to_numpy()[other])
@@ -111,10 +118,8 @@ def _outcome(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], sha
     rows = {side: sides[side]["row"].to_numpy() for side in SIDES}
     none = np.zeros(int(out.sum()), dtype=np.int64)
     outputs = of_pairs(emission(join), rows, Placed(pairs, none, none, batch[out]), {})
-    counted = _counted(cast(RulesJoin, join), sides, len(marks))
-    return Outcome(
-        marks, shared.keys_of(join), sides, outputs, _hash_join.no_groups(), np.zeros(len(marks), int), counted
-    )
+    counted = _counted(join, sides, len(marks))
+    return Outcome(marks, shared.keys_of(join), sides, outputs, no_groups(), np.zeros(len(marks), int), counted)
 
 
 def _counted(join: RulesJoin, sides: dict[Side, pd.DataFrame], count: int) -> Micros:
@@ -122,7 +127,12 @@ def _counted(join: RulesJoin, sides: dict[Side, pd.DataFrame], count: int) -> Mi
     return rows_present(sides[_LEFT], count) + (join.copies or 1) * rows_present(sides[_RIGHT], count)
 
 
-def dropped(join: Join, late: pd.DataFrame) -> pd.DataFrame:
+def _dropped(join: RulesJoin, late: pd.DataFrame) -> pd.DataFrame:
     """The late rows that Spark counts as dropped: those of rules once for each copy."""
-    copies = np.where(late["side"] == _RIGHT, cast(RulesJoin, join).copies or 1, 1)
+    copies = np.where(late["side"] == _RIGHT, join.copies or 1, 1)
     return late.loc[late.index.repeat(copies)]
+
+
+BY_EVENT_TIME = OperatorModel(_by_event_time, _dropped)
+BY_ARRIVAL = OperatorModel(_by_arrival, _dropped)
+MEETING = Meeting(versions_of, semantics.in_force, _candidates, Met)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import ipywidgets as widgets
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.app._form import show
 from workbench.app.html import HTML, html
+from workbench.builtin_kinds.rules.fields import compared
+from workbench.builtin_kinds.rules.versions import OPERATORS
 from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.joins import RulesJoin
-from workbench.kinds import kind_of
-from workbench.model import OPERATORS
-from workbench.runs.live import Live
-from workbench.streams import pair_types
+from workbench.kinds import LiveRun
+from workbench.streams import Stream, pair_types
+
+__all__ = ["RuleEditor"]
 
 
 class RuleEditor:
@@ -28,7 +29,7 @@ class RuleEditor:
     """
 
     def __init__(self) -> None:
-        self._live: Live | None = None
+        self._live: LiveRun | None = None
         self._keys: dict[str, widgets.Text] = {}
         self._key_box = widgets.HBox()
         self._rule = widgets.Text(placeholder="rule", layout=widgets.Layout(width="90px"), tooltip="The rule's name")
@@ -48,32 +49,31 @@ class RuleEditor:
         self._withdraw.on_click(lambda _: self._send(withdrawn=True))
         line = [self._key_box, self._rule, self._field, self._op, self._value, self._set, self._withdraw]
         self._inputs = widgets.VBox([widgets.HBox(line, layout=widgets.Layout(flex_flow="row wrap")), self._note])
-        show(self._inputs, False)
+        self._inputs.layout.display = "none"
         self.widget = widgets.VBox([self._inputs])
         self.widget.add_class("sjw-rules")
 
-    def offer(self, live: Live | None) -> None:
+    def offer(self, live: LiveRun | None) -> None:
         """Take rules for a live query; None, or one whose right rows are no rules: take none."""
-        kind = None if live is None else kind_of(live.join).rules
-        self._live = live if kind is not None else None
+        self._live = live if live is not None and isinstance(live.join, RulesJoin) else None
         self._note.value = html("")
-        if live is not None and kind is not None:
-            join, (left, right) = cast(RulesJoin, live.join), live.sides
-            columns = kind.compared(join, pair_types(left, right))[1]
+        if live is not None and isinstance(live.join, RulesJoin):
+            join, (left, right) = live.join, live.sides
+            columns = compared(join, pair_types(left, right))[1]
             self._field.options, self._field.value = columns, columns[0]
             keys = () if join.copies else right.key
             wide = widgets.Layout(width="110px")
             self._keys = {name: widgets.Text(placeholder=name, tooltip=f"Key: {name}", layout=wide) for name in keys}
             self._key_box.children = tuple(self._keys.values())
-            show(self._withdraw, join.withdrawn is not None)
-        show(self._inputs, self._live is not None)
+            self._withdraw.layout.display = "none" if join.withdrawn is None else None
+        self._inputs.layout.display = None if self._live is not None else "none"
 
     def _send(self, withdrawn: bool) -> None:
         live = self._live
-        if live is None:
+        if live is None or not isinstance(live.join, RulesJoin):
             return
         try:
-            row = self._row(live, withdrawn)
+            row = self._row(live.join, live.sides[1], withdrawn)
             live.send("right", row)
         except WorkbenchError as error:
             remedy = error.remedy if isinstance(error, ArgumentError) else str(error)
@@ -82,9 +82,8 @@ class RuleEditor:
         done = "withdrawn" if withdrawn else f"set to {self._field.value} {self._op.value} {self._value.value}"
         self._note.value = html("{} is {} from the next micro-batch on", self._rule.value, done)
 
-    def _row(self, live: Live, withdrawn: bool) -> dict[str, Any]:
+    def _row(self, join: RulesJoin, right: Stream, withdrawn: bool) -> dict[str, Any]:
         """The version that the inputs describe, by column."""
-        join, right = cast(RulesJoin, live.join), live.sides[1]
         texts = {name: each.value for name, each in self._keys.items()}
         texts |= {join.rule: self._rule.value}
         if not withdrawn:

@@ -8,22 +8,28 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.conditions import HELPERS, Column, EarlierColumn, asks_earlier, columns, earlier, python
 from workbench.errors import TooLargeError
-from workbench.joins import Join
-from workbench.kinds import Micros, kind_of
+from workbench.kinds import Micros
 from workbench.literals import SIDES, Side
-from workbench.model import _hash_join
-from workbench.model._outcome import Outcome, keys_present, on_time
-from workbench.model._outputs import Outputs
-from workbench.model._shared import Shared
-from workbench.model._watermarks import ENDED, Watermarks
+from workbench.model import OperatorModel
 from workbench.model.conditions import is_true
+from workbench.model.operators import (
+    ENDED,
+    Outcome,
+    Outputs,
+    Shared,
+    Watermarks,
+    dropped,
+    keys_present,
+    no_groups,
+    on_time,
+)
 from workbench.patterns import Pattern
 from workbench.patterns.automaton import Asked, Automaton, automaton
 from workbench.patterns.checking import kinds_of, of_sides, side_of
@@ -31,20 +37,21 @@ from workbench.patterns.matching import Ended, Found, Matcher, Path, paths
 from workbench.spark_versions import SparkFacts
 from workbench.streams import Stream, pair_types
 
-__all__ = ["replay"]
+__all__ = ["MODEL"]
 
 _MOST_MATCHES = 300_000
 """How many matches are followed in Python at most: it takes some 3 to 20 s."""
 Holds = Callable[[int, Path | None], Sequence[bool]]
 
 
-def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts) -> Outcome:
-    """What comes out of a pattern; arguments as in `workbench.model._operators.OperatorModel`.
+def _replay(
+    pattern: Pattern, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts
+) -> Outcome:
+    """What comes out of a pattern; arguments as in `workbench.model.OperatorModel`.
 
     A row is in state until the watermark has passed it, and then as long as a partial match holds it.
     """
-    pattern, count = cast(Pattern, join), len(marks)
-    made = automaton(pattern)
+    count, made = len(marks), automaton(pattern)
     rows = _in_order(sides, marks)
     holds = _holds(pattern, made, rows, shared)
     found: list[tuple[int, Found]] = []
@@ -289,12 +296,12 @@ def _outcome(
         matched[members["assignment"].to_numpy()[is_match[members["output"].to_numpy()]]] = True
         sides[side]["matched"] = matched
     none = np.zeros(len(marks), int)
-    return Outcome(marks, shared.keys_of(pattern), sides, outputs, _hash_join.no_groups(), none, counted)
+    return Outcome(marks, shared.keys_of(pattern), sides, outputs, no_groups(), none, counted)
 
 
 def _outputs(pattern: Pattern, rows: pd.DataFrame, found: list[tuple[int, Found]]) -> Outputs:
     """Matches, and partial matches that were given up; see `Outputs`."""
-    steps = [name for name, _ in kind_of(pattern).steps(pattern)]
+    steps = [each.name for each in pattern.taken]
     table, members = defaultdict[str, list[Any]](list), defaultdict[str, list[int]](list)
     for output, (batch, each) in enumerate(found):
         path = each.path.rows()
@@ -325,3 +332,6 @@ def _outputs(pattern: Pattern, rows: pd.DataFrame, found: list[tuple[int, Found]
         waited_for=waited_for, matched=np.array(table["matched"], dtype=bool), emitted=True
     )
     return Outputs(made, inside.sort_values(["side", "output", "row"], kind="stable", ignore_index=True))
+
+
+MODEL = OperatorModel(_replay, dropped)

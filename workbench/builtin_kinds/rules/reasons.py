@@ -9,20 +9,23 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from workbench.builtin_kinds.rules import model, semantics
+from workbench.builtin_kinds.rules.versions import OPERATORS, Met
 from workbench.counts import counted
 from workbench.joins import RulesJoin
-from workbench.kinds import NEVER, Micros, Rules, kind_of
-from workbench.literals import SIDES, Side
-from workbench.model import OPERATORS, Met, Shared, Simulation, in_force_on_time
+from workbench.kinds import NEVER, Micros
+from workbench.literals import SIDES, Side, other_side
+from workbench.model import Shared, Simulation
 from workbench.model.ordering import order
 from workbench.reasons.labels import Labels
+from workbench.reasons.own import CauseMasks, Fix, Keeps, OwnReasons, RowReasons
 
-__all__ = ["RuleReasons"]
+__all__ = ["REASONS", "REASONS_BY_ARRIVAL"]
 
 _SHOWN, _LONGEST = 3, 60
 
 
-class RuleReasons:
+class _RuleReasons(RowReasons):
     """What is said of the rows of a run whose right rows are rules.
 
     Parameters
@@ -33,21 +36,40 @@ class RuleReasons:
         How its times are named.
     """
 
-    def __init__(self, simulation: Simulation, labels: Labels) -> None:
+    def __init__(self, simulation: Simulation, labels: Labels, _: Keeps) -> None:
         self._simulation, self._labels = simulation, labels
         self._join, self._met = cast(RulesJoin, simulation.join), cast(Met, simulation.where)
 
-    def of_matched(self, side: Side, row: int) -> str:
+    def matched(self, side: Side, row: int, batch: int) -> str:
+        return (
+            f"{self._met_by(side, row)}, first in micro-batch {batch}{self._otherwise(row) if side == 'left' else ''}"
+        )
+
+    def _met_by(self, side: Side, row: int) -> str:
         """Which rules a left row met; how many rows met a version."""
         pairs = self._of(side, row)
         mine = self._pairs["right"][pairs[self._pairs["met"][pairs]]].tolist()
         if side == "right":
-            return f"{self.rule(row)}: met by {counted(len(mine), 'row')} of {self._labels.names[0]}"
-        rules = [self.version(each) for each in mine[:_SHOWN]]
+            return f"{self._rule(row)}: met by {counted(len(mine), 'row')} of {self._labels.names[0]}"
+        rules = [self._version(each) for each in mine[:_SHOWN]]
         more = len(mine) - len(rules)
         return f"meets {counted(len(mine), 'rule')}: {', '.join(rules)}{f' and {more} more' * (more > 0)}"
 
-    def of_unmatched(self, side: Side, row: int) -> str:
+    def unmatched(self, side: Side, row: int, comes: bool, fix: Fix | None) -> str:
+        if not comes:
+            return ""
+        words = self._met_none(side, row)
+        if fix is None:
+            return words + (self._otherwise(row) if side == "left" else "")
+        met = self._version(int(fix.partner)) if side == "left" else self._labels.label("left", int(fix.partner))
+        return f"{words}; with {self._labels.changed(fix.setting, fix.value)} it would have met {met}"
+
+    def in_vain(self, side: Side, row: int, comes: bool) -> str:
+        if side == "left":
+            return "though it would have met no rule"
+        return self._withdraws(row) or "though no row would have met it"
+
+    def _met_none(self, side: Side, row: int) -> str:
         """Why a left row met no rule, or a version was met by none."""
         mine = self._of(side, row)
         if side == "right":
@@ -61,9 +83,9 @@ class RuleReasons:
         nearest = mine[np.nanargmin(away)]
         rule, reads = int(self._pairs["right"][nearest]), self._pairs["compared"][nearest]
         short = f", {self._away[nearest]:.6g} away" if self._away[nearest] else ""
-        return f"{words}: {'the nearest is ' * (count > 1)}{self.rule(rule)}, and it has {_value(reads)}{short}"
+        return f"{words}: {'the nearest is ' * (count > 1)}{self._rule(rule)}, and it has {_value(reads)}{short}"
 
-    def nearest(self, rows: Micros) -> pd.DataFrame:
+    def missed_by(self, rows: Micros) -> pd.DataFrame:
         """Of left rows the nearest rule in force: ``row``, ``field``, ``away`` (what the row has less what is asked).
 
         Rows without a rule in force whose value can be subtracted are left out.
@@ -78,7 +100,7 @@ class RuleReasons:
             {"row": left[chosen], "field": fields[right[chosen]], "away": self._signed[chosen]},
         )
 
-    def otherwise(self, row: int) -> str:
+    def _otherwise(self, row: int) -> str:
         """Which rules a left row would meet by event time, with nothing late, where these are others; else nothing."""
         if self._join.as_of != "arrival" and not self._rights["late"].any():
             return ""
@@ -87,21 +109,21 @@ class RuleReasons:
         if here == there:
             return ""
         clock = "by event time" if self._join.as_of == "arrival" else "had no version come too late,"
-        rules = ", ".join(self.version(each) for each in sorted(there)[:_SHOWN]) or "none"
+        rules = ", ".join(self._version(each) for each in sorted(there)[:_SHOWN]) or "none"
         return f"; {clock} it would meet {rules}{f' and {len(there) - _SHOWN} more' * (len(there) > _SHOWN)}"
 
-    def withdraws(self, row: int) -> str:
+    def _withdraws(self, row: int) -> str:
         """What a late version would have withdrawn; nothing where it withdraws nothing."""
         rule, withdrawn = self._versions
         if not withdrawn[row] or rule[row] < 0:
             return ""
-        return f", and would have withdrawn {_text(self._texts[0][row])} from {self._moment(row)} on"
+        return f"and would have withdrawn {_text(self._texts[0][row])} from {self._moment(row)} on"
 
-    def version(self, row: int) -> str:
+    def _version(self, row: int) -> str:
         """A version of a rule: what it asks for, and from when on."""
-        return f"{self.rule(row)} of {self._moment(row)}"
+        return f"{self._rule(row)} of {self._moment(row)}"
 
-    def rule(self, row: int) -> str:
+    def _rule(self, row: int) -> str:
         """A version of a rule, as its name and what it asks for."""
         name, field, op, value = (column[row] for column in self._texts)
         return f"{_text(name)} ({_text(field)} {_text(op)} {_value(value)})"
@@ -128,25 +150,25 @@ class RuleReasons:
                 return f"it withdraws rule {name}, of which there was no version before {since}"
             return f"it withdraws rule {name} from {since} on"
         if meaning := self._meaningless(row):
-            return f"no row can meet {self.rule(row)}: {meaning}"
+            return f"no row can meet {self._rule(row)}: {meaning}"
         came = (
             f"{counted(count, 'row')} of {self._labels.names[0]} came"
             if count
             else f"no row of {self._labels.names[0]} came"
         )
-        return f"{self.rule(row)}: {came} while it was in force{', and none met it' * bool(count)}"
+        return f"{self._rule(row)}: {came} while it was in force{', and none met it' * bool(count)}"
 
     def _not_yet(self, row: int) -> str:
         """Which version would have been in force, had it come in time or been there yet."""
         if self._join.as_of == "arrival":
             return " when it came"
         there = self._by_row[1].get(row)
-        return f": {self.rule(min(there))} came too late" if there else " at its time"
+        return f": {self._rule(min(there))} came too late" if there else " at its time"
 
     def _incomparable(self, pair: int) -> str:
         rule = int(self._pairs["right"][pair])
         meaning = self._meaningless(rule)
-        return f"{self.rule(rule)}, {meaning or 'and it has ' + _value(self._pairs['compared'][pair])}"
+        return f"{self._rule(rule)}, {meaning or 'and it has ' + _value(self._pairs['compared'][pair])}"
 
     def _meaningless(self, rule: int) -> str:
         """Why no row at all can meet a version; empty if some can."""
@@ -238,7 +260,7 @@ class RuleReasons:
     @cached_property
     def _first(self) -> Micros:
         """For each right row where the first version of its rule, of those on time, is along that."""
-        alive = in_force_on_time(self._rights)
+        alive = model.in_force_on_time(self._rights)
         table = self._rights[["key", "rule"]].assign(axis=np.where(alive, self._axis, NEVER))
         found: Micros = table.groupby(["key", "rule"])["axis"].transform("min").to_numpy()
         return found
@@ -246,15 +268,26 @@ class RuleReasons:
     @cached_property
     def _replaced_by(self) -> Micros:
         """For each right row the one that replaced it at once; -1 where there is none."""
-        alive = np.flatnonzero(in_force_on_time(self._rights))
+        alive = np.flatnonzero(model.in_force_on_time(self._rights))
         found = np.full(len(self._rights), -1)
-        rules = cast(Rules, kind_of(self._join).rules)
-        replaced_by = rules.retained(self._join, self._rights.iloc[alive])[1]
+        replaced_by = semantics.retained(self._join, self._rights.iloc[alive])[1]
         found[alive[replaced_by >= 0]] = alive[replaced_by[replaced_by >= 0]]
         return found
 
     def _moment(self, row: int) -> str:
         return self._labels.moment(int(self._simulation.right.event_times[row]))
+
+
+def _causes(simulation: Simulation, side: Side, masks: CauseMasks, found: np.ndarray[Any, Any]) -> None:
+    other = simulation.side(other_side(side)).name
+    met_none = f"it meets no rule of {other} that is in force" if side == "left" else f"no row of {other} met it"
+    found[masks.unmatched & masks.refused] = met_none
+
+
+REASONS = OwnReasons(_RuleReasons, _causes, model.versions)
+"""By event time."""
+REASONS_BY_ARRIVAL = OwnReasons(_RuleReasons, _causes)
+"""By arrival, where no version is in force from an event time on."""
 
 
 def _value(value: object) -> str:

@@ -1,48 +1,61 @@
 """Joins that give each left row one right row, chosen when nothing can change the choice any more.
 
-`by_pairs`: Spark's hash join makes all pairs in reach, and its aggregation keeps one of each left row.
-`by_processor`: a processor in Python has both sides in state.
+`_by_pairs`: Spark's hash join makes all pairs in reach, and its aggregation keeps one of each left row.
+`_by_processor`: a processor in Python has both sides in state.
 """
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 import pandas as pd
 
-from workbench.joins import Join, emission
-from workbench.kinds import Choice, Micros, kind_of
+from workbench.builtin_kinds.as_of import semantics
+from workbench.joins import AsOfJoin, emission
+from workbench.kinds import Micros
 from workbench.literals import SIDES, Side
-from workbench.model import _hash_join
-from workbench.model._outcome import Outcome, keys_present, on_time, present, rows_present
-from workbench.model._outputs import Placed, of_pairs
-from workbench.model._shared import Shared
-from workbench.model._watermarks import ENDED, Watermarks
+from workbench.model import OperatorModel
+from workbench.model.operators import (
+    ENDED,
+    Outcome,
+    Placed,
+    Shared,
+    Watermarks,
+    dropped,
+    evicted_up_to,
+    keys_present,
+    met,
+    no_groups,
+    of_pairs,
+    on_time,
+    present,
+    rows_present,
+)
 from workbench.spark_versions import SparkFacts
+
+__all__ = ["BY_PAIRS", "BY_PROCESSOR", "versions"]
 
 _LEFT, _RIGHT = SIDES
 
 
-def by_pairs(
-    join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, spark: SparkFacts
+def _by_pairs(
+    join: AsOfJoin, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, spark: SparkFacts
 ) -> Outcome:
-    """What comes out of a hash join and an aggregation; arguments as in `workbench.model._operators.OperatorModel`.
+    """What comes out of a hash join and an aggregation; arguments as in `workbench.model.OperatorModel`.
 
     A group is open from a left row's first pair, or from when it comes out of the join without one, until the
     watermark that the join passes on has passed the row: the lower of those by which its two sides are evicted.
     """
     left, right = sides[_LEFT], sides[_RIGHT]
-    one, other, met_in = _hash_join.met(join, marks, sides, shared, spark)
-    choice, alive = _choice(join), on_time(left)
+    one, other, met_in = met(join, marks, sides, shared, spark)
+    alive = on_time(left)
     times = left["start"].to_numpy()[one], right["start"].to_numpy()[other]
-    near = choice.in_reach(join, *times)
+    near = semantics.in_reach(join, *times)
     one, other, met_in = one[near], other[near], met_in[near]
     times = times[0][near], times[1][near]
     begin, leaves = left["batch"].to_numpy(), left["evicted_in"].to_numpy()
-    passed_on = np.maximum.accumulate(np.minimum(*_hash_join.evicted_up_to(join, marks, shared)))
+    passed_on = np.maximum.accumulate(np.minimum(*evicted_up_to(join, marks, shared)))
     closes = np.maximum(begin, np.searchsorted(passed_on, left["end"]))
-    picked = choice.chosen(join, one, times[0], other, times[1])
+    picked = semantics.chosen(join, one, times[0], other, times[1])
     partner = np.full(len(left), -1)
     partner[one[picked]] = other[picked]
     opens = np.full(len(left), len(marks))
@@ -56,10 +69,10 @@ def by_pairs(
     return _outcome(join, marks, sides, shared, (partner, closes), in_join[0] + in_join[1] + in_groups)
 
 
-def by_processor(
-    join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts
+def _by_processor(
+    join: AsOfJoin, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts
 ) -> Outcome:
-    """What comes out of a processor with both sides in state; arguments as in `by_pairs`.
+    """What comes out of a processor with both sides in state; arguments as in `_by_pairs`.
 
     A left row is in state until its partner is known; a right row until a later one has taken its place for all left
     rows that can still come.
@@ -67,15 +80,14 @@ def by_processor(
     left, right = sides[_LEFT], sides[_RIGHT]
     here = {side: np.flatnonzero(on_time(sides[side]) & (sides[side]["key"] >= 0).to_numpy()) for side in SIDES}
     known = {side: sides[side][["key", "start"]].iloc[here[side]] for side in SIDES}
-    choice = _choice(join)
     partner, due = np.full(len(left), -1), np.full(len(left), ENDED)
-    picked, due[here[_LEFT]] = choice.decided(join, known[_LEFT], known[_RIGHT])
+    picked, due[here[_LEFT]] = semantics.decided(join, known[_LEFT], known[_RIGHT])
     partner[here[_LEFT][picked >= 0]] = here[_RIGHT][picked[picked >= 0]]
     keyless = np.flatnonzero((left["key"] < 0).to_numpy())  # they have a group of their own, without right rows
-    due[keyless] = choice.decided(join, left[["key", "start"]].iloc[keyless], known[_RIGHT].iloc[:0])[1]
+    due[keyless] = semantics.decided(join, left[["key", "start"]].iloc[keyless], known[_RIGHT].iloc[:0])[1]
     closes = np.maximum(left["batch"], np.searchsorted(marks.eviction, np.minimum(due, ENDED))).to_numpy()
     arrived = right["batch"].to_numpy()
-    until, replaced_by = choice.retained(join, known[_RIGHT])
+    until, replaced_by = semantics.retained(join, known[_RIGHT])
     gone = np.searchsorted(marks.eviction, np.minimum(until, ENDED))
     overwritten = replaced_by >= 0
     gone[overwritten] = np.minimum(gone, arrived[here[_RIGHT]][replaced_by])[overwritten]
@@ -92,7 +104,7 @@ def by_processor(
 
 
 def _outcome(
-    join: Join,
+    join: AsOfJoin,
     marks: Watermarks,
     sides: dict[Side, pd.DataFrame],
     shared: Shared,
@@ -103,8 +115,8 @@ def _outcome(
     partner, closes = chosen
     left = sides[_LEFT]
     out = on_time(left) & (closes < len(marks))
-    met, alone = np.flatnonzero(out & (partner >= 0)), np.flatnonzero(out & (partner < 0))
-    places = {_LEFT: met, _RIGHT: partner[met]}
+    paired, alone = np.flatnonzero(out & (partner >= 0)), np.flatnonzero(out & (partner < 0))
+    places = {_LEFT: paired, _RIGHT: partner[paired]}
     for side, place in places.items():
         matched = np.zeros(len(sides[side]), dtype=bool)
         matched[place] = True
@@ -116,8 +128,8 @@ def _outcome(
     emits = emission(join)
     padded = {_LEFT: _placed({_LEFT: alone}, closes[alone])} if emits.padded else {}
     rows = {side: sides[side]["row"].to_numpy() for side in SIDES}
-    outputs = of_pairs(emits, rows, _placed(places, closes[met]), padded)
-    return Outcome(marks, shared.keys, sides, outputs, _hash_join.no_groups(), np.zeros(len(marks), int), counted)
+    outputs = of_pairs(emits, rows, _placed(places, closes[paired]), padded)
+    return Outcome(marks, shared.keys, sides, outputs, no_groups(), np.zeros(len(marks), int), counted)
 
 
 def _placed(assignments: dict[Side, Micros], batch: Micros) -> Placed:
@@ -125,11 +137,7 @@ def _placed(assignments: dict[Side, Micros], batch: Micros) -> Placed:
     return Placed(assignments, none, none, batch)
 
 
-def _choice(join: Join) -> Choice:
-    return cast(Choice, kind_of(join).choice)
-
-
-def versions(join: Join, outcome: Outcome) -> pd.DataFrame:
+def versions(join: AsOfJoin, outcome: Outcome) -> pd.DataFrame:
     """The right rows of a join that gives a left row one of them, and which left rows each is for.
 
     Returns
@@ -143,5 +151,9 @@ def versions(join: Join, outcome: Outcome) -> pd.DataFrame:
     mine = mine[on_time(mine) & (mine["key"] >= 0).to_numpy()]
     mine = mine.iloc[np.lexsort((mine["start"], mine["key"]))]
     mine = mine[~mine.duplicated(["key", "start"], keep="last")]
-    begin, until = _choice(join).covered(join, mine)
+    begin, until = semantics.covered(join, mine)
     return mine.assign(begin=begin, until=until)
+
+
+BY_PAIRS = OperatorModel(_by_pairs, dropped)
+BY_PROCESSOR = OperatorModel(_by_processor, dropped)

@@ -8,22 +8,23 @@ from typing import Any, cast
 
 import numpy as np
 
+from workbench import times
 from workbench.conditions import And, Condition, asks_earlier, columns
 from workbench.counts import counted
-from workbench.kinds import kind_of
 from workbench.literals import SIDES, RowId, Side
-from workbench.model import Simulation, is_true
+from workbench.model import Micros, Simulation, is_true
 from workbench.patterns import Pattern
 from workbench.patterns.checking import kinds_of, of_sides
 from workbench.reasons.labels import Labels
+from workbench.reasons.own import CauseMasks, Fix, Keeps, OwnReasons, RowReasons
 from workbench.streams import pair_types
 
-__all__ = ["PatternReasons"]
+__all__ = ["REASONS"]
 
 _SHOWN = 3
 
 
-class PatternReasons:
+class _PatternReasons(RowReasons):
     """What is said of the rows of a run of a pattern.
 
     Parameters
@@ -34,25 +35,46 @@ class PatternReasons:
         How its rows and times are named.
     """
 
-    def __init__(self, simulation: Simulation, labels: Labels) -> None:
+    def __init__(self, simulation: Simulation, labels: Labels, _: Keeps) -> None:
         self._simulation, self._labels = simulation, labels
         self._pattern = cast(Pattern, simulation.join)
         self._outcome = simulation.outcome
 
-    def of_matched(self, side: Side, row: int) -> str:
+    def matched(self, side: Side, row: int, batch: int) -> str:
+        return f"{self._in_matches(side, row)}, which comes out in micro-batch {batch}"
+
+    def unmatched(self, side: Side, row: int, comes: bool, fix: Fix | None) -> str:
+        return self._in_none(side, row) + self._longer(fix)
+
+    def would(self, met: str) -> tuple[str, str]:
+        return "it would be in a match", "brought it into a match"
+
+    def in_vain(self, side: Side, row: int, comes: bool) -> str:
+        return "though it would be in no match"
+
+    def _longer(self, fix: Fix | None) -> str:
+        """What would bring a row into a match."""
+        if fix is None:
+            return ""
+        more = ""
+        if fix.setting == "within" and self._pattern.within is not None:
+            more = f", {self._labels.span(int(fix.value) - times.micros(self._pattern.within))} more,"
+        return f"; with {self._labels.changed(fix.setting, fix.value)}{more} it would be in a match"
+
+    def _in_matches(self, side: Side, row: int) -> str:
         """How many matches a row is in, and as which step; the first of them."""
         own, outputs = self._matches(side, row), self._outcome.outputs
         first = int(own[np.argmin(outputs.table["batch"].to_numpy()[own])])
         members = outputs.of(side)
         mine = members[(members["row"] == row).to_numpy() & np.isin(members["output"], own)]
-        named = [name for name, _ in kind_of(self._pattern).steps(self._pattern)]
+        named = [each.name for each in self._pattern.taken]
         steps = list(dict.fromkeys(named[step] for step in mine["step"].tolist()))
         start, end = (self._labels.moment(int(outputs.table[name].iloc[first])) for name in ("start", "end"))
         count = int(outputs.counts("left")[first] + outputs.counts("right")[first])
         which = "a match" if len(own) == 1 else f"{len(own):,} matches, in the first"
         return f"{' and '.join(steps)} in {which} of {counted(count, 'row')}, from {start} to {end}"
 
-    def of_unmatched(self, side: Side, row: int) -> str:
+    def _in_none(self, side: Side, row: int) -> str:
         """How far a row came in a partial match, and why that came to nothing; or that it fits no step."""
         partial = self._partial.get(RowId(side, row))
         if partial is not None:
@@ -70,7 +92,7 @@ class PatternReasons:
         before = self._given_up_before(side, row, fitting)
         return f"it fits {_either(fitting)}, and {before or 'no partial match of its key waited for that'}"
 
-    def of_pending(self, side: Side, row: int) -> str:
+    def pending(self, side: Side, row: int) -> str:
         """What a row waits for that a partial match holds; empty: it waits for the watermark."""
         partial = self._partial.get(RowId(side, row))
         if partial is None or partial.cause != "waits":
@@ -202,6 +224,39 @@ class PatternReasons:
         """What is waited for where a step must come, or must not."""
         taken = any(each.name == step for each in self._pattern.taken)
         return step if taken or not step else f"a row other than {step}"
+
+
+def _causes(simulation: Simulation, side: Side, masks: CauseMasks, found: np.ndarray[Any, Any]) -> None:
+    found[masks.matched] = "in a match"
+    found[masks.late] = "late"
+    found[masks.late & masks.met] = "late, and would be in a match"
+    found[masks.unmatched] = _how_far(simulation, side, np.flatnonzero(masks.unmatched))
+
+
+def _how_far(simulation: Simulation, side: Side, rows: Micros) -> list[str]:
+    """How far rows that are in no match of a pattern came."""
+    partial = simulation.outcome.partial
+    if partial is None:
+        return ["in no match"] * len(rows)
+    causes = {
+        row: (cause, step)
+        for (of, row), cause, step in zip(partial.index, partial["cause"], partial["waited_for"], strict=True)
+        if of == side
+    }
+    words = {
+        "timed out": "in a partial match that waited too long for {}",
+        "stopped": "in a partial match, and then came a row that must not come",
+        "broken": "in a partial match, and then came a row other than {}",
+        "skipped": "in a partial match that another match excludes",
+        "waits": "in a partial match that waits for {}",
+    }
+    return [
+        words[causes[row][0]].format(causes[row][1]) if row in causes else "in no partial match"
+        for row in rows.tolist()
+    ]
+
+
+REASONS = OwnReasons(_PatternReasons, _causes)
 
 
 def _parts(where: Condition | None) -> list[Condition]:

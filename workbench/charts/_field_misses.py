@@ -1,4 +1,4 @@
-"""By how much rows missed the nearest rule that was in force."""
+"""By how much left rows missed the nearest of what their kind of join compares them with, by column."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from workbench.charts._style import INK, SIDE_COLOURS, WIDTH, layout, looks, pan
 from workbench.counts import counted
 from workbench.kinds import kind_of
 from workbench.model import Simulation
-from workbench.reasons.labels import Labels
-from workbench.reasons.rule_reasons import RuleReasons
 
 _BINS = 40
 _MOST = 4
@@ -24,18 +22,26 @@ _FINEST, _WIDEST = 1e-9, 1e300
 """Distances that differ by less, for their size, or are larger, are one bar."""
 
 
-def rule_misses(simulation: Simulation) -> Drawing:
-    """For each field that rules compare how far rows without a rule are from the nearest one in force."""
+def field_misses(simulation: Simulation, nearest: pd.DataFrame, count: int) -> Drawing:
+    """For each field that is compared how far rows are from what the nearest asks for.
+
+    Parameters
+    ----------
+    simulation
+        The run.
+    nearest
+        As `RowReasons.missed_by` gives it.
+    count
+        How many rows are unmatched.
+    """
     name, rules = simulation.names
-    alone = np.flatnonzero((simulation.fates["left"]["fate"] == "unmatched").to_numpy())
-    nearest = RuleReasons(simulation, Labels(simulation, whole=False)).nearest(alone)
     fields = nearest["field"].value_counts().index[:_MOST].tolist()
     parts = [_counted(place, nearest.loc[nearest["field"] == field, "away"]) for place, field in enumerate(fields)]
     empty = pd.DataFrame({"place": [], "from": [], "to": [], "rows": []})
     rows = pd.concat(parts, ignore_index=True) if parts else empty
     subtitle = [f"{counted(len(nearest), 'row')} of {name} missed the nearest rule of {rules} in force by so much"]
-    if len(nearest) < len(alone):
-        subtitle.append(f"{len(alone) - len(nearest):,} more had none in force, or none to compare with")
+    if len(nearest) < count:
+        subtitle.append(f"{count - len(nearest):,} more had none in force, or none to compare with")
     title = f"{kind_of(simulation.join).label}: near misses"
     return Drawing(_layout(tuple(map(str, fields))), {"rows": rows}, title, "; ".join(subtitle))
 

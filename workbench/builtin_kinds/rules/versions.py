@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.builtin_kinds.rules.fields import compared
 from workbench.conditions import Condition, Kind, col, kind_of_type
-from workbench.joins import Join, RulesJoin
-from workbench.kinds import Micros, Rules, kind_of
+from workbench.joins import RulesJoin
+from workbench.kinds import Micros
 from workbench.model.conditions import as_double, is_true
 from workbench.streams import Stream, pair_types
 
-__all__ = ["OPERATORS", "Met", "is_keyed", "versions_of"]
+__all__ = ["OPERATORS", "Met", "versions_of"]
 
 
 OPERATORS = ("<", "<=", ">", ">=", "=", "==", "!=", "<>")
@@ -35,11 +36,6 @@ def _comparison() -> Condition:
         op.isin("!=", "<>") & (one != other),
     ]
     return reduce(lambda so_far, part: so_far | part, parts)
-
-
-def is_keyed(join: Join) -> bool:
-    """Whether rows meet others of their key only: all do but where rules are for rows of any key."""
-    return kind_of(join).rules is None or cast(RulesJoin, join).copies is None
 
 
 def versions_of(join: RulesJoin, right: Stream) -> dict[str, Micros]:
@@ -69,7 +65,7 @@ class Met:
     @cached_property
     def columns(self) -> tuple[bool, list[str]]:
         """Whether rules compare numbers, and not texts, and the left columns that they may compare."""
-        return cast(Rules, kind_of(self.join).rules).compared(self.join, pair_types(self.left, self.right))
+        return compared(self.join, pair_types(self.left, self.right))
 
     def compared(self, left: Micros, right: Micros) -> Any:
         """Of pairs, given as their left and right rows, the left value that the rule asks for: an Arrow array."""

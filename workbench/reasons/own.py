@@ -1,0 +1,117 @@
+"""What a kind of join says of its rows itself, where the words that all kinds share do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from workbench.kinds import part_of
+from workbench.literals import RowId, Setting, Side
+from workbench.model import Micros, Outcome, Simulation
+from workbench.reasons.labels import Labels
+
+__all__ = ["CauseMasks", "Fix", "OwnReasons", "RowReasons", "own_reasons"]
+
+Keeps = Callable[[RowId], tuple[Setting, str] | None]
+"""The least change of one watermark delay that keeps a late row: the setting, and its value as text."""
+
+
+class Fix(Protocol):
+    """The best change of one setting that would match a row; see `workbench.fixes.fixes`."""
+
+    setting: Setting
+    value: float
+    partner: float
+
+
+class RowReasons:
+    """The reasons of the rows of one run; as it stands it leaves all of them to the words that kinds share.
+
+    `workbench.reasons.explain` asks it row by row; `workbench.charts` asks `missed_by`.
+    """
+
+    def matched(self, side: Side, row: int, batch: int) -> str:
+        """Whom a matched row met, first in this micro-batch."""
+        return ""
+
+    def pending(self, side: Side, row: int) -> str:
+        """Until when a row in state waits."""
+        return ""
+
+    def unmatched(self, side: Side, row: int, comes: bool, fix: Fix | None) -> str:
+        """Why a row met no other; `comes` is whether its key came on the other side."""
+        return ""
+
+    def alone(self, side: Side, row: int, near: str, fix: Fix | None) -> str:
+        """Why a row whose key came has no partner; `near` is how near the nearest was, empty if no fix is known."""
+        return near
+
+    def would(self, met: str) -> tuple[str, str]:
+        """What a fix would bring: after "with this setting", and after "this setting would have kept it, and"."""
+        return f"it would have met {met}", f"matched it with {met}"
+
+    def in_vain(self, side: Side, row: int, comes: bool) -> str:
+        """What becomes of a late row without a fix, had it been kept."""
+        return ""
+
+    def missed_by(self, rows: Micros) -> pd.DataFrame | None:
+        """By how much left rows missed the nearest of what they are compared with: ``row``, ``field``, ``away``."""
+        return None
+
+
+@dataclass(frozen=True)
+class CauseMasks:
+    """Of a side's rows: arrays of booleans.
+
+    Attributes
+    ----------
+    matched, late, unmatched
+        Their fate.
+    met
+        Those that would have met a row, had they come in time.
+    known
+        Those whose key came on the other side.
+    refused
+        Those that fail what the join asks beside keys and times, with rows in reach.
+    """
+
+    matched: np.ndarray[Any, Any]
+    late: np.ndarray[Any, Any]
+    unmatched: np.ndarray[Any, Any]
+    met: np.ndarray[Any, Any]
+    known: np.ndarray[Any, Any]
+    refused: np.ndarray[Any, Any]
+
+
+def _no_causes(simulation: Simulation, side: Side, masks: CauseMasks, found: np.ndarray[Any, Any]) -> None:
+    """Leaves the causes as they are."""
+
+
+@dataclass(frozen=True)
+class OwnReasons:
+    """What a kind brings along to explain its rows.
+
+    Attributes
+    ----------
+    make
+        The reasons of a run, of how its rows and times are named, and of what keeps a late row.
+    causes
+        Puts its own causes in the place of those in an array of texts, one a row of a side.
+    versions
+        Of a kind whose right rows are valid for some time: those that are on time, as right assignments with ``begin``
+        and ``until`` (event times in microseconds, 2**62 without an end), of the join and the outcome.
+    """
+
+    make: Callable[[Simulation, Labels, Keeps], RowReasons]
+    causes: Callable[[Simulation, Side, CauseMasks, np.ndarray[Any, Any]], None] = _no_causes
+    versions: Callable[[Any, Outcome], pd.DataFrame] | None = None
+
+
+def own_reasons(simulation: Simulation, labels: Labels, keeps: Keeps = lambda of: None) -> RowReasons:
+    """What the kind of a run's join says of its rows itself."""
+    own = part_of(simulation.join, OwnReasons)
+    return RowReasons() if own is None else own.make(simulation, labels, keeps)
