@@ -7,23 +7,11 @@ the code asks `kind_of` for the `Kind` of a join, and never tests which one it i
 
 from __future__ import annotations
 
-from workbench.kinds._kind import (
-    ENDED,
-    MS,
-    NEVER,
-    WHERE,
-    Advised,
-    Field,
-    Flag,
-    Input,
-    J,
-    Kind,
-    Menu,
-    Micros,
-    NearMiss,
-    Text,
-    nearest,
-)
+from workbench.kinds._execution import ENDED, Execution
+from workbench.kinds._flink import FlinkTexts
+from workbench.kinds._form import Form
+from workbench.kinds._inputs import WHERE, Field, Flag, Input, J, Menu, Text
+from workbench.kinds._kind import Kind
 from workbench.kinds._operator import (
     AGGREGATION,
     CLOSEST_PAIR,
@@ -35,6 +23,9 @@ from workbench.kinds._operator import (
 )
 from workbench.kinds._panel import KindPanel, LiveRun, PanelOf
 from workbench.kinds._registry import kind_of, kinds, panels, part_of, register, unregister
+from workbench.kinds._semantics import MS, NEVER, Micros, Semantics
+from workbench.kinds._settings import Settings
+from workbench.kinds._words import Advised, NearMiss, Words, nearest
 
 __all__ = [
     "AGGREGATION",
@@ -46,8 +37,11 @@ __all__ = [
     "NEVER",
     "WHERE",
     "Advised",
+    "Execution",
     "Field",
     "Flag",
+    "FlinkTexts",
+    "Form",
     "Input",
     "J",
     "Kind",
@@ -60,7 +54,10 @@ __all__ = [
     "PanelOf",
     "RowsInLists",
     "RowsInMaps",
+    "Semantics",
+    "Settings",
     "Text",
+    "Words",
     "kind_of",
     "kinds",
     "nearest",

@@ -205,6 +205,6 @@ def test_partial_matches_that_were_given_up_are_listed_behind_the_matches(page):
     )
     assert code(page)["waited_for"].tolist()[:200] == frame["waited_for"].tolist()
     page.select(len(run.output))  # the first that was given up
-    step = next(name for name, _ in kind_of(run.join).steps(run.join))
+    step = next(name for name, _ in kind_of(run.join).match_columns(run.join))
     assert run.timed_out[step].iloc[0]
     assert "waited for" in page.html("story")

@@ -56,7 +56,7 @@ PATTERNS = [
 
 def matches(result):
     """What came out, as the numbers of the rows of each step."""
-    steps = [name for name, _ in kind_of(result.join).steps(result.join)]
+    steps = [name for name, _ in kind_of(result.join).match_columns(result.join)]
     found = []
     for frame in (result.output, result.timed_out):
         waited = frame["waited_for"] if "waited_for" in frame else [None] * len(frame)
@@ -143,7 +143,7 @@ def test_the_script_gives_the_rows_of_the_run(spark, tmp_path):
     left, right = recorded(11)
     run = wb.run(PATTERNS[11], left, right, spark=spark)
     own = run_here(spark, run, tmp_path)
-    steps = [name for name, _ in kind_of(run.join).steps(run.join)]
+    steps = [name for name, _ in kind_of(run.join).match_columns(run.join)]
     given = sorted(
         (row["waited_for"] or "", *(tuple(each["n"] for each in row[step]) for step in steps))
         for row in own.read.parquet(str(tmp_path / "output")).toPandas().to_dict("records")

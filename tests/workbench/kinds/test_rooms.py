@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,21 @@ import workbench as wb
 from workbench import charts, joins, patterns, times, windows
 from workbench.app import close_all
 from workbench.joins import HOWS, Join
-from workbench.kinds import Field, Flag, kind_of, kinds, register, unregister
+from workbench.kinds import (
+    Execution,
+    Field,
+    Flag,
+    FlinkTexts,
+    Form,
+    Kind,
+    Semantics,
+    Settings,
+    Words,
+    kind_of,
+    kinds,
+    register,
+    unregister,
+)
 
 PACKAGE = Path(wb.__file__).parent
 CLASSES = {
@@ -96,6 +111,17 @@ def test_what_comes_out_for_a_how_is_said_once():
         if isinstance(node, ast.Constant) and node.value in ("semi", "anti")
     ]
     assert not found
+
+
+@pytest.mark.parametrize("protocol", [Form, Settings, Semantics, Words, Execution, FlinkTexts])
+def test_a_protocol_has_a_dozen_members_at_most_and_says_who_calls_it(protocol):
+    members = {name for name in (*vars(protocol), *protocol.__annotations__) if not name.startswith("_")}
+    assert 1 < len(members) <= 12
+    assert re.search(r"\bask|\bcall", protocol.__doc__)
+
+
+def test_a_kind_has_no_member_of_its_own():
+    assert not [name for name in vars(Kind) if not name.startswith("_")]
 
 
 @pytest.mark.parametrize("name", kinds())

@@ -19,7 +19,7 @@ from workbench.literals import Setting, Side
 from workbench.patterns import MOST_HELD, Pattern, read_steps
 from workbench.patterns.checking import check_streams, of_sides
 from workbench.plan.names import Names
-from workbench.streams import pair_types
+from workbench.streams import Stream, pair_types
 
 __all__ = ["KINDS", "Endless", "Within"]
 
@@ -101,7 +101,7 @@ class _Patterns(WithoutWindows[Pattern]):
         within = spans.get("within", join.within)
         return Pattern(*join.steps, within=within, skip=join.skip, most=join.most)
 
-    def check(self, join: Pattern, left: Any, right: Any) -> None:
+    def check(self, join: Pattern, left: Stream, right: Stream) -> None:
         super().check(join, left, right)
         check_streams(join, of_sides(pair_types(left, right)), tuple(left.key))
 

@@ -16,6 +16,7 @@ from workbench.joins import MOST_COPIES, AsOf, How, Join, RulesJoin
 from workbench.kinds import LATE_ROWS, Kind, KindPanel, Micros, Operator, PanelOf, RowsInMaps, Text
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames
+from workbench.streams import Stream
 
 __all__ = ["KINDS", "RulesByArrival", "RulesByEventTime"]
 
@@ -106,7 +107,7 @@ class _Rules(WithoutWindows[RulesJoin]):
     def copies(self, join: RulesJoin) -> int | None:
         return join.copies
 
-    def check(self, join: RulesJoin, left: Any, right: Any) -> None:
+    def check(self, join: RulesJoin, left: Stream, right: Stream) -> None:
         if join.copies is None:
             super().check(join, left, right)
         fields.check(join, left, right)

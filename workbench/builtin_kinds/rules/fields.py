@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.conditions import kind_of_type
 from workbench.errors import ArgumentError
 from workbench.joins import RulesJoin
+from workbench.streams import Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +35,7 @@ def compared(join: RulesJoin, types: Mapping[str, pa.DataType]) -> tuple[bool, l
     return numbers, left
 
 
-def check(join: RulesJoin, left: Any, right: Any) -> None:
+def check(join: RulesJoin, left: Stream, right: Stream) -> None:
     """Check that the right stream has the columns of rules, and the left one columns that they can compare.
 
     Raises

@@ -1,0 +1,81 @@
+"""A join of a kind as its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import timedelta
+from typing import Any, cast
+
+from workbench.kinds._form import Form
+from workbench.kinds._inputs import J, typed
+from workbench.literals import Setting
+from workbench.streams import Stream
+
+
+class Settings(Form[J]):
+    """The settings of a join, read and changed.
+
+    Fixes, tuning and the page ask it, whenever they try another setting; every run and preview calls `check` first.
+    """
+
+    def example(self) -> J:
+        """A join of this kind, as its form begins."""
+        first = {each.argument: each.first for each in self.fields}
+        first |= {each.argument: each.values[0] for each in self.menus}
+        first |= {each.argument: each.first for each in self.texts}
+        return self.make(first, {each.argument: each.first for each in self.flags}, "inner")
+
+    def arguments(self, join: J) -> dict[str, Any]:
+        """All that describes the join, by name; what describes its window in place of the window."""
+        spans = self.spans_of(join)
+        values = {each.name: getattr(join, each.name) for each in fields(join)}  # type: ignore[arg-type]
+        own = {name: value for name, value in values.items() if value is not spans}
+        return own if spans is join else own | {each.name: getattr(spans, each.name) for each in fields(spans)}
+
+    def typed(self, join: J) -> dict[str, str | bool]:
+        """What the inputs of its form hold for a join: texts and flags, by argument."""
+        given = self.arguments(join)
+        return {each.argument: typed(each, given[each.argument]) for each in self.inputs}
+
+    def settings(self, join: J) -> dict[Setting, timedelta]:
+        """The time spans that can be set, by name."""
+        values = self.arguments(join).items()
+        return {cast(Setting, name): value for name, value in values if isinstance(value, timedelta)}
+
+    def reaching(self, join: J) -> Mapping[Setting, int]:
+        """The settings that only add results the farther they reach, each with the sign of what is farther."""
+        return {}
+
+    def tries(self, join: J, shared: Any) -> dict[Setting, list[int]]:
+        """Values of the join's own settings, in microseconds, that are worth trying on a recording.
+
+        Parameters
+        ----------
+        join
+            The join.
+        shared
+            What runs of the recording have in common.
+        """
+        return {}
+
+    def changed(self, join: J, **spans: Any) -> J:
+        """The join with some of its time spans changed."""
+        described = replace(self.spans_of(join), **spans)
+        return described if self.spans_of(join) is join else replace(join, window=described)  # type: ignore[type-var]
+
+    def spans_of(self, join: J) -> Any:
+        """The description that holds the time spans: the join, or its window."""
+        return join
+
+    def check(self, join: J, left: Stream, right: Stream) -> None:
+        """Check that two streams can be joined so.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the argument that is wrong.
+        """
+        from workbench.sources.arrow import check_same_keys
+
+        check_same_keys(left, right)
