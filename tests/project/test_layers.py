@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -73,3 +74,18 @@ def test_the_page_on_the_architecture_has_the_layers_of_the_contract():
     assert [set(line.partition("   ")[0].split()) for line in drawn] == [
         {name for name in layer.split(" | ") if name not in ("_version", "_root")} for layer in layers
     ]
+
+
+def test_the_walk_from_a_run_to_its_chart_is_short_and_each_file_leads_to_the_next():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    walk = text.partition("## From `wb.run` to a chart")[2].partition("\n## ")[0]
+    files = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", walk)
+    assert 10 < len(files) <= 25
+    assert [file for file in files if not (ROOT / "workbench" / file).exists()] == []
+    graph = grimp.build_graph("workbench")
+    names = ["workbench." + file.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for file in files]
+    found_by_a_registry = ("workbench.builtin_kinds.", "workbench.charts._tracks", "workbench.app.")
+    for place, name in enumerate(names[1:], 1):
+        if not name.startswith(found_by_a_registry):
+            chains = [graph.find_shortest_chain(importer=before, imported=name) for before in names[:place]]
+            assert min(len(each) for each in chains if each) <= 3, name  # a package may stand between
