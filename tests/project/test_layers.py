@@ -17,7 +17,7 @@ ROOTS = {"workbench/__init__.py", "workbench/flink/__init__.py", "workbench/_roo
 
 def imported():
     """For each package or module of the top level those that it imports, lazy and type-checking imports among them."""
-    graph, found = grimp.build_graph("workbench"), {}
+    graph, found = grimp.build_graph("workbench", cache_dir=None), {}
     for module in graph.modules - {"workbench"}:
         mine = module.split(".")[1]
         others = {name.split(".")[1] for name in graph.find_modules_directly_imported_by(module) if "." in name}
@@ -82,7 +82,7 @@ def test_the_walk_from_a_run_to_its_chart_is_short_and_each_file_leads_to_the_ne
     files = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", walk)
     assert 10 < len(files) <= 25
     assert [file for file in files if not (ROOT / "workbench" / file).exists()] == []
-    graph = grimp.build_graph("workbench")
+    graph = grimp.build_graph("workbench", cache_dir=None)
     names = ["workbench." + file.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for file in files]
     found_by_a_registry = ("workbench.builtin_kinds.", "workbench.charts._tracks", "workbench.app.")
     for place, name in enumerate(names[1:], 1):
