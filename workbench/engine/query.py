@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import plan, process
 from workbench.engine import pruning, sink_reader
 from workbench.errors import QueryError
-from workbench.kinds import kind_of
+from workbench.kinds import kind_of, plan_of
 from workbench.model import Simulation
 from workbench.spark_io.cause import cause
 from workbench.spark_io.stopping import stop_query
@@ -135,7 +135,7 @@ def start(
         rows = simulation.numbered(side)
         schema = rows.select(pruning.columns(simulation, side)).schema if pruned else rows.schema
         sides.append(read(spark, f"{folder}/{side}", schema, files))
-    code = plan.render(simulation.join, simulation.left, simulation.right, simulation.finish, True)
+    code = plan_of(simulation.join, simulation.left, simulation.right, simulation.finish, True)
     joined = compiled(code)(*sides)
     if pruned:
         joined = pruning.narrowed(joined)

@@ -22,6 +22,7 @@ from workbench.kinds._operator import (
     RowsInMaps,
 )
 from workbench.kinds._panel import KindPanel, LiveRun, PanelOf
+from workbench.kinds._plan import plan_of
 from workbench.kinds._registry import kind_of, kinds, panels, part_of, register, unregister
 from workbench.kinds._semantics import MS, NEVER, Micros, Semantics
 from workbench.kinds._settings import Settings
@@ -63,6 +64,7 @@ __all__ = [
     "nearest",
     "panels",
     "part_of",
+    "plan_of",
     "register",
     "unregister",
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic
+from typing import Generic
 
 from workbench.joins import emission
 from workbench.kinds._inputs import J
 from workbench.kinds._operator import HASH_JOIN, Operator
 from workbench.literals import Side
+from workbench.plan.names import Names, SideNames
 from workbench.sources.columns import LATE_WINDOW
 
 ENDED = f'.where(F.col("{LATE_WINDOW}.end") <= watermark)'
@@ -54,11 +55,11 @@ class Execution(Generic[J]):
         """Of a join whose output is matches, the list columns of these: each step that takes rows, and their side."""
         return ()
 
-    def plan(self, join: J, names: Any, finish: bool) -> str:
-        """The function ``join_streams`` as Python text; arguments as in `workbench.plan.render`, with its `Names`."""
+    def plan(self, join: J, names: Names, finish: bool) -> str:
+        """The function ``join_streams`` as Python text; see `plan_of`."""
         raise NotImplementedError
 
-    def late_rows(self, join: J, side: Any, rows: str) -> str:
+    def late_rows(self, join: J, side: SideNames, rows: str) -> str:
         """The body of a script's function of ``rows`` and ``watermark`` that gives the late rows of one side.
 
         Where the kind has windows it gives a row for each window that it is late for, which is in the column

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from workbench import _root
 from workbench.errors import wrong
 from workbench.joins import Join
+from workbench.kinds import plan_of
 from workbench.literals import Policy, Side
 from workbench.model import Micros, Outcome, Simulation
 from workbench.streams import SIDES, Stream, same_rows
@@ -612,9 +613,7 @@ class Result:
     @cached_property
     def code(self) -> str:
         """The function ``join_streams`` that Spark runs."""
-        from workbench import plan
-
-        return plan.render(self.join, self.left, self.right, self.finish, recorded=True)
+        return plan_of(self.join, self.left, self.right, self.finish, recorded=True)
 
     @property
     def script(self) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import black
 
-from workbench import plan
 from workbench.joins import Join, emission
-from workbench.kinds import kind_of
+from workbench.kinds import kind_of, plan_of
 from workbench.literals import Policy
 from workbench.plan import Names
 from workbench.script import _sides, _templates
@@ -49,7 +48,7 @@ def project(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: 
     }
     if given["pipeline"]:
         given["sides"] = both_sides(names, left, right, endpoints, MAIN)
-        code = plan.render(join, left, right)
+        code = plan_of(join, left, right)
         for side in (names.left, names.right):  # a pipeline's functions must not ask Spark for columns
             code = code.replace(f"in {side.var}.columns", f"in {side.var.upper()}_COLUMNS")
         given["code"] = code

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench import plan, times
 from workbench.joins import Join, emission
-from workbench.kinds import kind_of, part_of
+from workbench.kinds import kind_of, part_of, plan_of
 from workbench.literals import Policy
 from workbench.model import Meeting
 from workbench.plan import Names
@@ -50,7 +50,7 @@ def variables(
         made_for=_made_for(join, policy, endpoints, sides),
         title=title(names),
         file=file,
-        code=plan.render(join, left, right, finish=True),
+        code=plan_of(join, left, right, finish=True),
         policy=policy,
         trigger=TRIGGER,
         drain_help="take what is there, close every window, and end",

@@ -16,8 +16,8 @@ from helpers import active, stream
 
 import generators
 import workbench as wb
-from workbench import plan
 from workbench.engine import query
+from workbench.kinds import plan_of
 from workbench.literals import FATES
 from workbench.reasons.explain import EXPLANATION
 from workbench.spark_io import scratch, stopping
@@ -109,7 +109,7 @@ def test_every_plan_is_code_whatever_the_names_are():
     for name in ("F", "print", "class", "1", "üñï", "a b", "spark", "window", HOSTILE):
         sides = [wb.Stream.from_pandas(frame, name, key="k", time="t") for _ in range(2)]
         for join in JOINS:
-            compile(plan.render(join, *sides), "plan", "exec")
+            compile(plan_of(join, *sides), "plan", "exec")
 
 
 def test_a_callers_session_is_used_and_left_as_it_was(spark):
@@ -177,14 +177,13 @@ def test_a_stop_before_the_start(spark):
 
 def test_a_failure_is_one_sentence_and_leaves_nothing(spark, monkeypatch):
     before = folders()
-    good = plan.render
-    monkeypatch.setattr("workbench.plan.render", lambda *args: good(*args).replace("F.col", "no.col"))
+    good = plan_of
+    monkeypatch.setattr("workbench.engine.query.plan_of", lambda *args: good(*args).replace("F.col", "no.col"))
     with pytest.raises(wb.QueryError) as raised:
         wb.run(JOINS[0], stream([("a", 100)]), stream([("a", 101)]))
     assert "\n" not in str(raised.value)
     monkeypatch.setattr(
-        plan,
-        "render",
+        "workbench.engine.query.plan_of",
         lambda *args: (
             good(*args)
             .replace("return ", "return F.broadcast(left).sparkSession.range(1) if 0 else ", 1)

@@ -10,7 +10,7 @@ import strategies
 from hypothesis import strategies as st
 
 import workbench as wb
-from workbench import plan
+from workbench.engine import query
 from workbench.errors import ArgumentError
 
 
@@ -115,13 +115,13 @@ def test_wrong_arguments_are_named():
 
 def test_spark_has_no_time_to_live_beside_event_time_timers(spark, monkeypatch):
     """Which is why an as-of join on Spark has none as a setting."""
-    render = plan.render
+    render = query.plan_of
 
     def with_ttl(*arguments):
         text = render(*arguments)
         assert '("kept", kept_schema)' in text
         return text.replace('("kept", kept_schema)', '("kept", kept_schema, 1000)')
 
-    monkeypatch.setattr(plan, "render", with_ttl)
+    monkeypatch.setattr(query, "plan_of", with_ttl)
     with pytest.raises(wb.QueryError, match="STATEFUL_PROCESSOR_INCORRECT_TIME_MODE_TO_ASSIGN_TTL"):
         wb.run(wb.AsOfJoin(), stream([("a", 1, 0)], "orders"), stream([("a", 0, 0)], "prices"))

@@ -330,7 +330,7 @@ _TEMPLATE = (
 
 
 def render(join: Pattern, names: Names, finish: bool) -> str:
-    """The text of a pattern; arguments as in `workbench.plan.render`."""
+    """The text of a pattern; arguments as in `workbench.kinds.plan_of`."""
     made = automaton(join)
     types = of_sides(names.types)
     skip, skip_step = skip_of(join)

@@ -193,7 +193,7 @@ _BY_ARRIVAL = (
 
 
 def render(join: RulesJoin, names: Names, finish: bool) -> str:
-    """The text of a rules join; arguments as in `workbench.plan.render`."""
+    """The text of a rules join; arguments as in `workbench.kinds.plan_of`."""
     numbers, columns = compared(join, names.types)
     prefixed: dict[str, Any] = {
         name: column(f"right_{getattr(join, name)}") for name in ("field", "op", "value", "rule")

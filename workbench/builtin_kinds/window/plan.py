@@ -52,7 +52,7 @@ def render(calls: list[tuple[str, str]], how: How, names: Names, finish: bool, w
         For each side the windows in words, and the method calls that add them as column ``window`` on the left and
         ``other_window`` on the right.
     how, names, finish, where
-        As in the join, and in `workbench.plan.render`.
+        As in the join, and in `workbench.kinds.plan_of`.
     """
     (description, left), (_, right) = calls
     return fill(
