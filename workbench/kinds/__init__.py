@@ -10,7 +10,7 @@ from __future__ import annotations
 from workbench.kinds._execution import ENDED, Execution
 from workbench.kinds._flink import FlinkTexts
 from workbench.kinds._form import Form
-from workbench.kinds._inputs import WHERE, Field, Flag, Input, J, Menu, Text
+from workbench.kinds._inputs import WHERE, Field, Flag, Input, J, Menu, Micros, Text
 from workbench.kinds._kind import Kind
 from workbench.kinds._operator import (
     AGGREGATION,
@@ -24,8 +24,8 @@ from workbench.kinds._operator import (
 from workbench.kinds._panel import KindPanel, LiveRun, PanelOf
 from workbench.kinds._plan import plan_of
 from workbench.kinds._registry import kind_of, kinds, panels, part_of, register, unregister
-from workbench.kinds._semantics import MS, NEVER, Micros, Semantics
-from workbench.kinds._settings import Settings
+from workbench.kinds._semantics import MS, NEVER, Semantics
+from workbench.kinds._settings import Settings, SharedRows
 from workbench.kinds._words import Advised, NearMiss, Words, nearest
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "RowsInMaps",
     "Semantics",
     "Settings",
+    "SharedRows",
     "Text",
     "Words",
     "kind_of",

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.kinds._inputs import J
+from workbench.kinds._inputs import J, Micros
 from workbench.kinds._settings import Settings
 from workbench.literals import Side
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-Micros = np.ndarray[Any, Any]
-"""Event times in microseconds since 1970-01-01 UTC, as 64-bit integers."""
 
 
 MS = 1000

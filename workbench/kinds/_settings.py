@@ -5,12 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from datetime import timedelta
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from workbench.kinds._form import Form
-from workbench.kinds._inputs import J, typed
-from workbench.literals import Setting
+from workbench.kinds._inputs import J, Micros, typed
+from workbench.literals import Setting, Side
 from workbench.streams import Stream
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class SharedRows(Protocol):
+    """What is known of two streams whatever the settings; `workbench.model.Shared` has it."""
+
+    @property
+    def keys(self) -> tuple[Micros, Micros]:
+        """The keys of both sides as numbers, below 0 for none."""
+
+    def assignments(self, join: Any, side: Side) -> pd.DataFrame:
+        """A side's rows in the join's windows: ``row``, ``start``, ``end``, ``batch``, ``key``."""
+
+    def matches(self, join: Any) -> tuple[Micros, Micros]:
+        """The pairs by definition, as places in the assignments."""
 
 
 class Settings(Form[J]):
@@ -47,7 +64,7 @@ class Settings(Form[J]):
         """The settings that only add results the farther they reach, each with the sign of what is farther."""
         return {}
 
-    def tries(self, join: J, shared: Any) -> dict[Setting, list[int]]:
+    def tries(self, join: J, shared: SharedRows) -> dict[Setting, list[int]]:
         """Values of the join's own settings, in microseconds, that are worth trying on a recording.
 
         Parameters

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import times
-from workbench.kinds._inputs import J
-from workbench.kinds._semantics import Micros
-from workbench.kinds._settings import Settings
+from workbench.kinds._inputs import J, Micros
+from workbench.kinds._settings import Settings, SharedRows
 from workbench.literals import Setting, Side
 from workbench.streams import Stream
 
@@ -137,7 +136,7 @@ class Words(Settings[J]):
         """
         return []
 
-    def advice(self, join: J, streams: Mapping[Side, Stream], shared: Any) -> Iterator[Advised]:
+    def advice(self, join: J, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
         """What to know of the join and these streams before a run."""
         yield from ()
 

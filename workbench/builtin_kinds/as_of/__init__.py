@@ -29,10 +29,12 @@ from workbench.kinds import (
     NearMiss,
     Operator,
     RowsInLists,
+    SharedRows,
 )
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names
 from workbench.runs.expiry import Expiring
+from workbench.streams import Stream
 
 __all__ = ["KINDS", "AnyAge", "WithinTolerance", "as_interval"]
 
@@ -163,13 +165,13 @@ class WithinTolerance(_AsOf):
     def waits(self, join: AsOfJoin, side: Side) -> int:
         return self.reach(join)
 
-    def advice(self, join: AsOfJoin, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+    def advice(self, join: AsOfJoin, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
         yield from as_of_advice.wide_tolerance(join, shared)
 
     def reaching(self, join: AsOfJoin) -> Mapping[Setting, int]:
         return {"tolerance": 1}
 
-    def tries(self, join: AsOfJoin, shared: Any) -> dict[Setting, list[int]]:
+    def tries(self, join: AsOfJoin, shared: SharedRows) -> dict[Setting, list[int]]:
         return {"tolerance": as_of_advice.tolerances(join, shared)}
 
     def reach(self, join: AsOfJoin) -> int:
@@ -200,7 +202,7 @@ class AnyAge(_AsOf):
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> AsOfJoin:
         return AsOfJoin(texts["direction"], None, how, **flags)  # type: ignore[arg-type]
 
-    def advice(self, join: AsOfJoin, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+    def advice(self, join: AsOfJoin, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
         yield from as_of_advice.endless_waits(join, streams, shared)
 
     def plan(self, join: AsOfJoin, names: Names, finish: bool) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from workbench import times
 from workbench.builtin_kinds.as_of import semantics
 from workbench.builtin_kinds.interval.advice import is_wide, nearly_all, nearly_all_lie
 from workbench.joins import AsOfJoin
-from workbench.kinds import Advised, Micros
+from workbench.kinds import Advised, Micros, SharedRows
 from workbench.literals import Side
 from workbench.streams import SIDES, Stream
 
@@ -21,7 +20,7 @@ __all__ = ["endless_waits", "tolerances", "wide_tolerance"]
 _SHARES = (0.5, 0.9, 0.99)
 
 
-def wide_tolerance(join: AsOfJoin, shared: Any) -> Iterator[Advised]:
+def wide_tolerance(join: AsOfJoin, shared: SharedRows) -> Iterator[Advised]:
     """The tolerance is far wider than nearly all partners are apart."""
     far, _ = _apart(join, shared)
     if join.tolerance is None or not len(far):
@@ -38,14 +37,14 @@ def wide_tolerance(join: AsOfJoin, shared: Any) -> Iterator[Advised]:
         )
 
 
-def tolerances(join: AsOfJoin, shared: Any) -> list[int]:
+def tolerances(join: AsOfJoin, shared: SharedRows) -> list[int]:
     """The present tolerance, and those within which certain shares of the partners lie, in microseconds."""
     far, _ = _apart(join, shared)
     found = [nearly_all(far, share) for share in _SHARES] if len(far) else []
     return sorted({times.micros(join.tolerance), *found})  # type: ignore[arg-type]
 
 
-def endless_waits(join: AsOfJoin, streams: Mapping[Side, Stream], shared: Any) -> Iterator[Advised]:
+def endless_waits(join: AsOfJoin, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
     """Without a tolerance, left rows wait for a right row that never comes."""
     if join.tolerance is not None or join.direction == "backward":
         return
@@ -66,7 +65,7 @@ def endless_waits(join: AsOfJoin, streams: Mapping[Side, Stream], shared: Any) -
     )
 
 
-def _apart(join: AsOfJoin, shared: Any) -> tuple[Micros, int]:
+def _apart(join: AsOfJoin, shared: SharedRows) -> tuple[Micros, int]:
     """How far left rows and their partners are apart, and how many have none; of rows whose key is not null."""
     left, right = (shared.assignments(join, side) for side in SIDES)
     left, right = (each[each["key"] >= 0] for each in (left, right))

@@ -14,9 +14,10 @@ from workbench.builtin_kinds.interval.fixes import bounds
 from workbench.fixes import delays
 from workbench.flink import syntax as flink
 from workbench.joins import How, IntervalJoin, emission
-from workbench.kinds import MS, WHERE, Advised, Field, Flag, J, Kind, Micros, NearMiss
+from workbench.kinds import MS, WHERE, Advised, Field, Flag, J, Kind, Micros, NearMiss, SharedRows
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
+from workbench.streams import Stream
 
 __all__ = ["KINDS", "Interval", "WithoutWindows"]
 
@@ -127,7 +128,7 @@ class Interval(WithoutWindows[IntervalJoin]):
     def fixes(self, search: Any) -> list[pd.DataFrame]:
         return [delays(search), bounds(search, search.join)]
 
-    def advice(self, join: IntervalJoin, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+    def advice(self, join: IntervalJoin, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
         yield from advice.empty(join)
         yield from advice.wide_bounds(join, shared)
 

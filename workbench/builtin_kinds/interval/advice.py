@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
 
 import numpy as np
 
 from workbench import times
 from workbench.joins import IntervalJoin
-from workbench.kinds import Advised, Micros
+from workbench.kinds import Advised, Micros, SharedRows
 from workbench.literals import Setting
 from workbench.streams import SIDES
 
@@ -61,7 +60,7 @@ def empty(join: IntervalJoin) -> Iterator[Advised]:
         )
 
 
-def wide_bounds(join: IntervalJoin, shared: Any) -> Iterator[Advised]:
+def wide_bounds(join: IntervalJoin, shared: SharedRows) -> Iterator[Advised]:
     """A bound is far wider than nearly all differences of the rows."""
     one, other = shared.matches(join)
     if len(one) < _ENOUGH:

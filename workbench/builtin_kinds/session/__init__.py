@@ -12,10 +12,11 @@ from workbench import times
 from workbench.builtin_kinds.session import advice, flink, plan
 from workbench.builtin_kinds.session.fixes import sessions
 from workbench.joins import How, WindowJoin
-from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, Micros, NearMiss, nearest
+from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, Micros, NearMiss, SharedRows, nearest
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames, column, interval
 from workbench.sources.columns import LATE_WINDOW
+from workbench.streams import Stream
 from workbench.windows import Session
 
 __all__ = ["GAP", "KINDS", "SessionJoin", "Sessions"]
@@ -59,7 +60,7 @@ class Sessions(Kind[J]):
     def fixes(self, search: Any) -> list[pd.DataFrame]:
         return [sessions(search, search.join.window)]
 
-    def advice(self, join: Any, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+    def advice(self, join: Any, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
         yield from advice.short_gap(join.window, streams, shared)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Any
 
 import numpy as np
 
 from workbench import times
-from workbench.kinds import Advised
+from workbench.kinds import Advised, SharedRows
 from workbench.literals import Side
+from workbench.streams import Stream
 from workbench.windows import Session
 
 __all__ = ["short_gap"]
@@ -18,7 +18,7 @@ __all__ = ["short_gap"]
 _STEP = 100_000  # gaps are rounded up to tenths of a second
 
 
-def short_gap(window: Session, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+def short_gap(window: Session, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
     """The gap is below the usual distance of events."""
     key = np.concatenate(shared.keys)
     moments = np.concatenate([each.event_times for each in streams.values()])[key >= 0]

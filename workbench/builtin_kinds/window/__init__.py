@@ -14,10 +14,11 @@ from workbench.builtin_kinds.window.fixes import windows
 from workbench.builtin_kinds.window.semantics import assign, window_calls
 from workbench.fixes import delays
 from workbench.joins import How, WindowJoin, how_of, where_of
-from workbench.kinds import ENDED, WHERE, Advised, Field, J, Kind, Micros
+from workbench.kinds import ENDED, WHERE, Advised, Field, J, Kind, Micros, SharedRows
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.sources.columns import LATE_WINDOW
+from workbench.streams import Stream
 from workbench.windows import Sliding, Tumbling
 
 __all__ = ["KINDS", "OFFSET", "SIZE", "SLIDE", "FixedWindowJoin", "FixedWindows", "OwnWindows"]
@@ -99,7 +100,7 @@ class FixedWindows(OwnWindows[J]):
     def fixes(self, search: Any) -> list[pd.DataFrame]:
         return [*super().fixes(search), windows(search, search.join.window)]
 
-    def advice(self, join: Any, streams: Mapping[Side, Any], shared: Any) -> Iterator[Advised]:
+    def advice(self, join: Any, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
         if self.window is Sliding:
             yield from advice.many_windows(join.window)
 
