@@ -7,6 +7,7 @@ IntervalJoin(lower='-2 seconds', upper='5 seconds', how='left')
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from workbench.conditions import col, row
@@ -128,8 +129,6 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     """What needs Spark's or pandas' import is loaded when it is first used."""
-    from importlib import import_module
-
     if name in ("flink", "frames"):
         return import_module(f"workbench.{name}")
     if name not in _LATER:

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from workbench.errors import check_whole, wrong
+from workbench.sources.profile import profile
 from workbench.sources.streaming import check_collation
 from workbench.streams import MOST_BATCHES, Stream, check_stream
 from workbench.times import ZERO, Span
@@ -44,8 +48,6 @@ def stream(
     ArgumentError, DataError
         As in `Stream.from_pandas`, or if `frame` is no table.
     """
-    import pandas as pd
-
     if hasattr(frame, "toArrow"):
         check_collation(frame, key, name)
     table = to_pandas(frame)
@@ -67,8 +69,6 @@ def sliced(left: Stream, right: Stream, batches: int = 10) -> tuple[Stream, Stre
     batches
         How many micro-batches to make.
     """
-    import numpy as np
-
     check_stream("left", left)
     check_stream("right", right)
     check_whole("batches", batches, "of micro-batches", most=MOST_BATCHES)
@@ -110,8 +110,6 @@ def guess(frame: Any, other: Any = None) -> tuple[str, str]:
     frame, other
         A table, and what it is to be joined with: another, a Stream, or None.
     """
-    from workbench.sources.profile import profile
-
     theirs = sample(other) if isinstance(other, Stream) or _is_table(other) else None
     found = profile(sample(frame), theirs)
     time = found.time if found.time and found[found.time].kind == "time" else ""
@@ -128,8 +126,6 @@ def sample(frame: Any, rows: int = 5_000) -> Any:
     rows
         How many, at most.
     """
-    import numpy as np
-
     check_whole("rows", rows, "of rows")
     if isinstance(frame, Stream):
         frame = frame.table.select(list(frame.key))
@@ -153,8 +149,6 @@ def to_pandas(frame: Any) -> Any:
     ArgumentError
         If it is none of these.
     """
-    import pandas as pd
-
     _check_table(frame)
     if isinstance(frame, pd.DataFrame):
         return frame

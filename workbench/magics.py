@@ -9,11 +9,13 @@ from typing import Any
 
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import display
 
 from workbench import frames, process, session
 from workbench.charts import renderer
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import Job
+from workbench.jobs.opening import is_query
 
 __all__ = ["WorkbenchMagics", "register", "unregister"]
 
@@ -40,8 +42,6 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
 
         Both are variables of the notebook.
         """
-        from IPython.display import display
-
         from workbench.app import App
 
         arguments = parse_argstring(self.workbench, line)
@@ -71,8 +71,6 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
         """The job of the notebook that has this name."""
         if name not in self.shell.user_ns:
             raise wrong("%workbench", name, f"the notebook has no variable {name}{self._closest(name)}; {_REMEDY}")
-        from workbench.jobs.opening import is_query
-
         value = self.shell.user_ns[name]
         if isinstance(value, Job):
             return value

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -46,9 +48,6 @@ def stylesheet(rules: str) -> Markup:
 
 def coloured(text: str, lexer: Lexer) -> Markup:
     """A program in colours; Pygments escapes it."""
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-
     return Markup(highlight(text, lexer, HtmlFormatter(cssclass="sjw-highlight")))  # noqa: S704 - escaped by Pygments
 
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import generators
 from workbench import session
 from workbench.cache import drop_oldest
 from workbench.errors import JavaError, WorkbenchError
@@ -41,7 +42,6 @@ def prepare() -> Path:
     JavaError
         If there is no Java that Spark can run on, or it wrote no archive.
     """
-    import generators
     import workbench.app  # noqa: F401 - keeps the page's script
 
     archive = session.archive()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anywidget
+import black
 import traitlets
 from pygments.lexers import JavaLexer, MarkdownLexer, PythonLexer, SqlLexer, TOMLLexer, YamlLexer
 
@@ -106,8 +107,6 @@ def _cell_of_job(configuration: RunConfiguration, join: str) -> str:
 
 def _formatted(lines: list[str]) -> str:
     """The lines of a cell as it is shown."""
-    import black
-
     return black.format_str("\n".join(lines), mode=black.Mode(line_length=100))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 import ipywidgets as widgets
+from IPython.display import display
 from markupsafe import Markup
 
 from workbench.app._results import ResultsPanel
@@ -58,8 +59,6 @@ class SavedPage:
 
     def display(self) -> None:
         """Show the page in the output of a cell."""
-        from IPython.display import display
-
         view = self._page.get_view_spec()  # `_repr_mimebundle_` gives the same, and the repr of all parts besides
         display({_VIEW: view, "text/plain": _PLAIN}, raw=True)
         summary = display(self._of_summary(), raw=True, display_id=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 import pandas as pd
+from IPython import get_ipython
 from markupsafe import Markup
 
 from workbench.app._app import App
@@ -145,8 +146,6 @@ def _tone(watch: Watch) -> str:
 
 def _called(watch: Watch) -> str:
     """What the job that a watch opened is called in the notebook."""
-    from IPython import get_ipython
-
     shell = get_ipython()
     space = {} if shell is None else shell.user_ns
     names = [name for name, value in space.items() if value is watch and name[:1] != "_"]

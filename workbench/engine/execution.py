@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import spark_versions
+from workbench._version import __version__
 from workbench.engine import sink_reader
 from workbench.errors import TooLargeError, WorkbenchError
 from workbench.spark_io.storage import Place
@@ -34,8 +35,6 @@ def versions(spark: str | None = None) -> dict[str, str]:
     spark
         The version of the session's Spark; None: that of the PySpark that is installed.
     """
-    from workbench._version import __version__
-
     found = spark or spark_versions.installed()
     return {"workbench": __version__, "pyspark": found, "python": platform.python_version()}
 

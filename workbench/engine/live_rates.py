@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from workbench.literals import SIDES
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from workbench.model import Outputs
 
 __all__ = [
@@ -109,8 +108,6 @@ def rates(
     trigger
         Seconds between two micro-batches, if the query keeps up.
     """
-    import pandas as pd
-
     lasted = np.array([duration(each) for each in progress], dtype=float)
     at = pd.to_datetime(pd.Series([each["timestamp"] for each in progress], dtype=object), utc=True)
     apart = at.diff().dt.total_seconds().to_numpy()
@@ -153,8 +150,6 @@ def pressure(behind: float) -> str:
 
 def _behind(lasted: Numbers, trigger: float) -> Numbers:
     """Of the last micro-batches, the share of time behind the trigger; NaN while the query warms up."""
-    import pandas as pd
-
     kept = np.flatnonzero(lasted <= trigger)
     warm = min(int(kept[0]) if len(kept) else len(lasted), _LONGEST_WARM_UP)
     late = pd.Series(np.maximum(lasted - trigger, 0))[warm:].rolling(_RECENT, min_periods=1).sum()
@@ -183,8 +178,6 @@ def _lags(
 
     A watermark is the one in force during the micro-batch, which rows before it have set; NaN before it has begun.
     """
-    import pandas as pd
-
     newest = np.array([[np.nan if time is None else time for time in each.newest] for each in measured], dtype=float)
     newest = newest.reshape(-1, 2)
     both = pd.DataFrame(newest).max(axis=1).to_numpy()

@@ -9,19 +9,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+
 from workbench import plan, process
 from workbench.engine import pruning, sink_reader
 from workbench.errors import QueryError
 from workbench.kinds import kind_of, plan_of
 from workbench.model import Simulation
+from workbench.sources.arrow import END_OF_INPUT, zero
 from workbench.spark_io.cause import cause
 from workbench.spark_io.stopping import stop_query
 from workbench.spark_io.storage import Place
-from workbench.streams import SIDES, Stream, moving
+from workbench.streams import NOTHING, ROW, SIDES, Stream, moving, write_batch
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
@@ -42,8 +44,6 @@ def record(simulation: Simulation, folder: Path, pruned: bool = False) -> None:
     pruned
         Whether to leave out the columns that the join does not need.
     """
-    from workbench.streams import write_batch
-
     ends = ending(simulation.left, simulation.right)
     dropped = kind_of(simulation.join).drops_null_keys(simulation.join)
     for side, stream, end, keyed in zip(SIDES, (simulation.left, simulation.right), ends, dropped, strict=True):
@@ -61,11 +61,6 @@ def _with_newest(
     stream: Stream, moves: np.ndarray[Any, Any] | None, rows: pa.Table, end: pa.Table
 ) -> tuple[Stream, pa.Table]:
     """A sample with a row in each micro-batch that moves the watermark as the newest of all rows does."""
-    import numpy as np
-    import pyarrow as pa
-
-    from workbench.streams import NOTHING, ROW
-
     if moves is None:
         return stream, rows
     batches = np.flatnonzero(moves > NOTHING)
@@ -81,11 +76,6 @@ def _with_newest(
 
 def ending(left: Stream, right: Stream) -> tuple[pa.Table, pa.Table]:
     """For each side the one row that ends its input: a time after everything, and a key that is not null."""
-    import pyarrow as pa
-
-    from workbench.sources.arrow import END_OF_INPUT, zero
-    from workbench.streams import ROW
-
     tables = []
     for stream in (left, right):
         values = {}
@@ -169,8 +159,6 @@ def compiled(code: str) -> Callable[[DataFrame, DataFrame], DataFrame]:
     """The function ``join_streams`` of a plan's text."""
     from pyspark.sql import DataFrame
     from pyspark.sql import functions as F
-
-    from workbench.sources.arrow import END_OF_INPUT
 
     names: dict[str, Any] = {
         "F": F,

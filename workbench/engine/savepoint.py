@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -172,8 +173,6 @@ def _logged(note: dict[str, Any]) -> str:
 
 def _made_for(simulation: Simulation, batch: int) -> dict[str, Any]:
     """What must be the same in the run that goes on."""
-    import hashlib
-
     description: dict[str, Any] = {"join": repr(simulation.join), "policy": simulation.policy}
     for side, stream in (("left", simulation.left), ("right", simulation.right)):
         rows = int((stream.arrival <= batch).sum())

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from workbench.plan import Names
 from workbench.runs.run import Run
 from workbench.script import Endpoints, project
 from workbench.streams import ROW
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def write(run: Run, folder: Path, endpoints: Endpoints) -> None:
@@ -26,10 +26,6 @@ def write(run: Run, folder: Path, endpoints: Endpoints) -> None:
     endpoints
         Where the script reads and writes.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
     for name, text in project(run.join, run.left, run.right, run.policy, endpoints).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
@@ -50,15 +46,11 @@ def write(run: Run, folder: Path, endpoints: Endpoints) -> None:
 
 def _holds_rows(kind: pa.DataType) -> bool:
     """Whether values of a type are lists of rows, with their numbers."""
-    import pyarrow as pa
-
     return pa.types.is_list(kind) and pa.types.is_struct(kind.value_type) and kind.value_type.get_field_index(ROW) >= 0
 
 
 def _without_numbers(lists: pa.ChunkedArray) -> pa.ListArray:
     """A column of lists of rows, without the workbench's row numbers."""
-    import pyarrow as pa
-
     whole = lists.combine_chunks()
     whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
     rows = whole.values
@@ -69,8 +61,6 @@ def _without_numbers(lists: pa.ChunkedArray) -> pa.ListArray:
 
 def _for_spark(kind: pa.DataType) -> pa.DataType:
     """A type with its timestamps, which Spark writes in nanoseconds without a zone, as Spark reads them."""
-    import pyarrow as pa
-
     if pa.types.is_timestamp(kind):
         return pa.timestamp("us", "UTC")
     if pa.types.is_list(kind):

@@ -5,6 +5,7 @@ For people who come from there, or go there, and to lay side by side with Spark.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     """What is asked for is loaded then: kinds of joins import what their Flink texts share from here."""
-    from importlib import import_module
-
     if name not in _LATER:
         raise AttributeError(f"module 'workbench.flink' has no attribute {name!r}")
     value = getattr(import_module(f"workbench.{_LATER[name]}"), name)

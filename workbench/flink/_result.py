@@ -8,11 +8,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
+
 from workbench.errors import WorkbenchError
+from workbench.joins import emission
+from workbench.kinds import kind_of
+from workbench.literals import SIDES
+from workbench.reasons import firings, output, tables
 from workbench.runs.preview import Preview
+from workbench.runs.verification import compared, output_facts
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
 
     from workbench.literals import Side
@@ -59,8 +66,6 @@ class FlinkPreview(Preview):
         One more column: ``fired_again``, how often the row came out again as its window fired again: with a partner, in
         a group, or padded.
         """
-        from workbench.reasons import tables
-
         found = super().rows
         found = found.rename(columns=tables.renamed(list(found), ("fired_again",)))
         times = self._fired_again.set_index("row")["times"].reindex(range(len(found)), fill_value=0)
@@ -77,12 +82,6 @@ class FlinkPreview(Preview):
 
     @cached_property
     def _fired_again(self) -> pd.DataFrame:
-        import numpy as np
-        import pandas as pd
-
-        from workbench.literals import SIDES
-        from workbench.reasons import firings
-
         found, first = [], 0
         for side in SIDES:
             count = len(self.side(side))
@@ -93,8 +92,6 @@ class FlinkPreview(Preview):
 
     @cached_property
     def _late(self) -> pd.DataFrame:
-        from workbench.reasons import tables
-
         return tables.late_in_flink(self.simulation)
 
 
@@ -126,14 +123,10 @@ class FlinkRun(FlinkPreview):
     @cached_property
     def raw_output(self) -> pa.Table:
         """What Flink emitted."""
-        from workbench.reasons import output
-
         return output.table(self.simulation, self.outputs)
 
     @cached_property
     def _batches(self) -> pd.DataFrame:
-        import numpy as np
-
         found = super()._batches.copy()
         emitted = self.outputs.table["batch"].to_numpy()
         found["output_rows"] = np.bincount(emitted, minlength=len(found))[: len(found)]
@@ -152,13 +145,6 @@ class FlinkRun(FlinkPreview):
 
     @cached_property
     def _comparison(self) -> pd.DataFrame:
-        import numpy as np
-        import pandas as pd
-
-        from workbench.joins import emission
-        from workbench.kinds import kind_of
-        from workbench.runs.verification import compared, output_facts
-
         sides, grouped = emission(self.join).sides, kind_of(self.join).grouped
         expected: list[Micros] = []
         dropped: list[Micros] = []
@@ -182,7 +168,5 @@ class FlinkRun(FlinkPreview):
 
     @cached_property
     def _dropped_by_side(self) -> dict[Side, Micros]:
-        from workbench.literals import SIDES
-
         found = {side: self.dropped.loc[self.dropped["side"] == side, "row"].to_numpy() for side in SIDES}
         return {side: rows.astype("int64") for side, rows in found.items()}

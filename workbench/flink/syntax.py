@@ -11,6 +11,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyarrow import types
+
 from workbench import times
 from workbench.errors import wrong
 from workbench.plan.names import backticks
@@ -151,8 +153,6 @@ def _first_line(stream: Stream) -> dict[str, Any]:
 
 def _field(name: str, kind: pa.DataType, digits: int = 6, zoned: Container[str] = ()) -> Field:
     """A column of a type of Arrow's; its times have so many digits, and a zone if they are among `zoned`."""
-    from pyarrow import types
-
     if types.is_timestamp(kind):
         if name in zoned:
             return Field(name, f"TIMESTAMP_LTZ({digits})", "Instant", "INSTANT")
@@ -164,8 +164,6 @@ def _field(name: str, kind: pa.DataType, digits: int = 6, zoned: Container[str] 
 
 
 def _kinds() -> tuple[tuple[Callable[[pa.DataType], bool], str, str, str], ...]:
-    from pyarrow import types
-
     return (
         (types.is_string, "STRING", "String", "STRING"),
         (types.is_int64, "BIGINT", "Long", "LONG"),
@@ -182,8 +180,6 @@ def _kinds() -> tuple[tuple[Callable[[pa.DataType], bool], str, str, str], ...]:
 
 def _nested(kind: pa.DataType) -> str:
     """A type made of others, and a decimal, in Flink SQL."""
-    from pyarrow import types
-
     if types.is_decimal(kind):
         return f"DECIMAL({kind.precision}, {kind.scale})"
     if types.is_list(kind) or types.is_large_list(kind):

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from workbench.counts import counted
 from workbench.errors import WorkbenchError, wrong
@@ -19,6 +20,9 @@ from workbench.jobs.understanding import Understood
 from workbench.joins import Join
 from workbench.literals import Policy
 from workbench.model import Logged, Simulation
+from workbench.reasons import explain, output
+from workbench.runs.arguments import check
+from workbench.runs.preview import Preview
 from workbench.runs.result import Result
 from workbench.sources.choice import Choice
 from workbench.spark_io.cause import cause
@@ -26,13 +30,11 @@ from workbench.streams import SIDES, Stream, some_rows
 from workbench.times import Span
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from workbench.charts import RunCharts
     from workbench.runs.changes import Changes
-    from workbench.runs.preview import Preview
     from workbench.runs.saved import Saved
     from workbench.tuning import Advice, Tuning
 
@@ -218,9 +220,6 @@ class Job(Result):
         WorkbenchError
             If the job's join was not understood.
         """
-        from workbench.runs.arguments import check
-        from workbench.runs.preview import Preview
-
         self._check_alone()
         join = self.join if join is None else join
         policy = self.policy if policy is None else policy
@@ -259,8 +258,6 @@ class Job(Result):
 
     @cached_property
     def _rows(self) -> pd.DataFrame:
-        from workbench.reasons import explain
-
         table = explain.rows(self.simulation, explain.Reasons(self.simulation))
         if not self.is_understood:
             other = table["fate"] != "late"
@@ -278,8 +275,6 @@ class Job(Result):
         does not count groups with null keys. What came out of the first that is kept, where it is not the job's first,
         is not known: ``output_rows`` is 0.
         """
-        import pandas as pd
-
         found = super().batches
         found["planned_at"] = pd.to_datetime([each.started for each in self.checkpoint.batches], unit="ms", utc=True)
         if not self.is_understood:
@@ -292,8 +287,6 @@ class Job(Result):
     @cached_property
     def raw_output(self) -> pa.Table:
         """The output of the join as the model has it, with column ``batch`` (counted from 0) and row numbers."""
-        from workbench.reasons import output
-
         self._check_understood()
         return output.simulated(self.simulation)
 
@@ -357,8 +350,6 @@ class Job(Result):
 
     @cached_property
     def _comparison(self) -> pd.DataFrame:
-        import pandas as pd
-
         facts = verifying.compare(self.spark, self.simulation, self.known, self.checkpoint, self.choice)
         if self.reports and self.choice.takes_all:
             facts = pd.concat([facts, verifying.drops(self.simulation, self.known, self.reports)], ignore_index=True)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from workbench import spark_versions
 from workbench.errors import one_of, wrong
@@ -26,7 +27,6 @@ from workbench.streams import ROW, SIDES, Stream, some_rows
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 
 def is_index(value: Any, count: int) -> bool:
@@ -216,7 +216,5 @@ class Simulation:
 
     def numbered(self, side: Side) -> pa.Table:
         """A side's rows with their numbers in column ``__row``."""
-        import pyarrow as pa
-
         stream = self.side(side)
         return stream.table.append_column(ROW, pa.array(np.arange(len(stream)), pa.int64()))

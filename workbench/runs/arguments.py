@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench import conditions, spark_versions
+from workbench import conditions, model, spark_versions
 from workbench.errors import ArgumentError, one_of, wrong
 from workbench.joins import Join, where_of
 from workbench.kinds import kind_of
 from workbench.literals import POLICIES
+from workbench.sources.arrow import END_OF_INPUT
 from workbench.streams import Stream, check_stream, on_one_clock, pair_types
 
 __all__ = ["check", "check_operator", "check_session", "has_operator"]
@@ -22,9 +23,6 @@ def check(join: Any, left: Any, right: Any, finish: object = True, policy: objec
     ArgumentError
         Naming the argument that is wrong.
     """
-    from workbench import model
-    from workbench.sources.arrow import END_OF_INPUT
-
     kind = kind_of(join)
     check_stream("left", left)
     check_stream("right", right)

@@ -12,6 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import unquote, urlparse
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
 from workbench import process, session, times
 from workbench.engine import metadata_log, query, sink_reader
 from workbench.engine.execution import Execution, versions
@@ -21,6 +27,7 @@ from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import Policy, Side
 from workbench.model import Simulation
+from workbench.reasons.labels import rows_of_key
 from workbench.runs.arguments import check, check_operator, check_session
 from workbench.runs.run import Run
 from workbench.sources import arrow
@@ -29,8 +36,6 @@ from workbench.spark_io.stopping import stop_query
 from workbench.streams import ROW, SIDES, Stream, check_stream
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 __all__ = ["Live", "RowSource", "live"]
@@ -165,8 +170,6 @@ class Live:
         QueryError
             If the query has ended.
         """
-        import pyarrow as pa
-
         one_of("side", side, SIDES)
         stream = self._sides[SIDES.index(side)]
         if not isinstance(row, Mapping):
@@ -270,8 +273,6 @@ class Live:
 
     def _with_sent(self, made: tuple[pa.Table, ...]) -> tuple[pa.Table, ...]:
         """Tables of both sides, and behind them what was sent since the last time; nothing where there is nothing."""
-        import pyarrow as pa
-
         with self._lock:
             sent, self._sent = self._sent, [[], []]
         if not made and not any(sent):
@@ -284,11 +285,6 @@ class Live:
 
     def _write(self, *tables: pa.Table) -> None:
         """Write the rows of both sides as a file each, seen by Spark only when it is whole."""
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
-        import pyarrow.parquet as pq
-
         for place, (side, table) in enumerate(zip(SIDES, tables, strict=True)):
             if not table.num_rows:
                 continue
@@ -324,9 +320,6 @@ class Live:
 
     def _measure(self, entry: dict[str, Any]) -> None:
         """Measure a micro-batch that has just ended."""
-        import numpy as np
-        import pandas as pd
-
         batch = len(self._measured)
         self._look_up_files()
         arrived, rows, newest = [], [], []
@@ -395,8 +388,6 @@ class Live:
         QueryError
             If no micro-batch is done yet.
         """
-        from workbench.reasons.labels import rows_of_key
-
         run = self.run()
         batch = int(run.batches["batch"].max())
         if key is not None and not any(map(len, rows_of_key(run.simulation, run.keys.to_numpy(), key).values())):
@@ -405,9 +396,6 @@ class Live:
 
     def _stream(self, place: int) -> Stream:
         """One side's rows that the query has taken in, in the micro-batches in which it did."""
-        import numpy as np
-        import pyarrow as pa
-
         stream = self._sides[place]
         batches, count = self._batch_of(place), len(self._taken)
         tables, arrival = [stream.table], []
@@ -422,8 +410,6 @@ class Live:
 
     def _batch_of(self, place: int) -> Numbers:
         """Which micro-batch took in each file of a side, in their order; the number of them for those still waiting."""
-        import numpy as np
-
         ends = np.array([taken[place] for taken in self._taken])
         offsets = [self._offsets.get(f"{SIDES[place]}/{file.name}", 2**31) for file in self._files[place]]
         return np.searchsorted(ends, np.array(offsets, dtype=np.int64))
@@ -487,8 +473,6 @@ class Live:
 
         Columns: ``at`` (UTC); ``setting`` (of the feed; ``pause``); ``before``, ``after``.
         """
-        import pandas as pd
-
         with self._lock:
             found = pd.DataFrame(self._changes, columns=["at", "setting", "before", "after"])
         return found.assign(at=pd.to_datetime(found["at"].astype(float), unit="s", utc=True))

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import check_whole
 from workbench.model import checked_batch
+from workbench.reasons import output
+from workbench.runs import holding
 from workbench.runs.result import Result
+from workbench.runs.run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +33,6 @@ class Preview(Result):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:
-            from workbench.runs.run import Run
-
             if name in {*dir(Run), *Run.__dataclass_fields__} - {*dir(type(self))}:
                 raise AttributeError(f"a preview has no {name}; only Spark knows it: run the join with workbench.run")
             return super().__getattribute__(name)  # raises what was raised at first
@@ -41,25 +42,17 @@ class Preview(Result):
 
         The window of a row in a session is the session that it is in at last, which may still have been shorter then.
         """
-        from workbench.runs import holding
-
         return holding.of_rows(self.simulation, self._held(batch), None, None if key is None else self._rows_of(key))
 
     def state_by_key(self, batch: int, most: int = 10) -> pd.DataFrame:
         """The keys that take most of the state after a micro-batch, as `Run.state_by_key`."""
-        from workbench.runs import holding
-
         check_whole("most", most)
         return holding.by_key(self.simulation, self._held(batch), None, most)
 
     def _held(self, batch: int) -> pd.DataFrame:
-        from workbench.runs import holding
-
         return holding.simulated(self.simulation, checked_batch(batch, len(self.simulation.outcome.marks)))
 
     @cached_property
     def raw_output(self) -> pa.Table:
         """The output that Spark is expected to write."""
-        from workbench.reasons import output
-
         return output.simulated(self.simulation)

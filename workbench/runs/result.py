@@ -9,24 +9,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from workbench import _root
+import numpy as np
+import pandas as pd
+
+from workbench import _root, safe_files
+from workbench.engine import sink_reader
 from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.kinds import plan_of
 from workbench.literals import Policy, Side
 from workbench.model import Micros, Outcome, Simulation
+from workbench.reasons import causes, explain, tables
+from workbench.reasons.labels import key_words, rows_of_key
+from workbench.runs import changes, expiry, history, moment, saved
+from workbench.runs.saved import Saved
 from workbench.streams import SIDES, Stream, same_rows
 from workbench.times import Span
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
 
     from workbench.charts import RunCharts
     from workbench.reasons.explain import Reasons
     from workbench.runs.changes import Changes
     from workbench.runs.moment import Moment
-    from workbench.runs.saved import Saved
     from workbench.runs.why import Why
 
 __all__ = ["Result"]
@@ -59,8 +65,6 @@ class Result:
         name
             A short text of one line; empty: no name.
         """
-        from workbench.runs import saved
-
         made = replace(self, name=saved.checked_name(name))
         known = {each: value for each, value in vars(self).items() if each not in vars(made)}
         vars(made).update(known)  # what was computed of it already
@@ -88,9 +92,6 @@ class Result:
         ArgumentError
             If the folder holds something else.
         """
-        from workbench import safe_files
-        from workbench.runs import saved
-
         target = safe_files.place(path)
         safe_files.check_folder(target, "a run")
         return saved.write(self._to_save(), target)
@@ -125,8 +126,6 @@ class Result:
         return _root.write_report(self, path, tuning)
 
     def _to_save(self) -> Saved:
-        from workbench.runs.saved import Saved
-
         return Saved(self.simulation, self.name)
 
     def _check_fits(self) -> None:
@@ -189,8 +188,6 @@ class Result:
         that never happens; ``all``, ``late``, ``matched`` (how many of its windows there are, it was late for, it met
         in).
         """
-        from workbench.reasons import tables
-
         self._check_fits()
         return {side: tables.handed_out(fates) for side, fates in self.simulation.fates.items()}
 
@@ -208,16 +205,12 @@ class Result:
         ``window_end``; for patterns the key columns, a list of dicts for each step, ``start`` and ``end`` (the times of
         the first and the last row); and ``batch``, Spark's micro-batch that wrote the row.
         """
-        from workbench.reasons import tables
-
         found, first = tables.handed_out(self._output), self.simulation.first
         found["batch"] += first
         return found[found["batch"] > first].reset_index(drop=True) if first else found
 
     @cached_property
     def _output(self) -> pd.DataFrame:
-        from workbench.engine import sink_reader
-
         return sink_reader.frame(self.raw_output, self.join, self.left, self.right)
 
     @property
@@ -227,8 +220,6 @@ class Result:
         Columns: the key columns, a list of dicts for each step, ``start`` and ``end`` (the times of the first and the
         last row), ``waited_for`` (the step that it waited for when its time had passed), ``batch``.
         """
-        from workbench.engine import sink_reader
-
         return sink_reader.timed_out(self.raw_output, self.join, self.left, self.right)
 
     @property
@@ -241,14 +232,10 @@ class Result:
         ``finish``) and ``fix_value`` (what to set it to: a time span as text, or True). A column of the streams that
         bears one of these names is called ``row_<name>``.
         """
-        from workbench.reasons import tables
-
         return tables.handed_out(self._rows)
 
     @cached_property
     def _rows(self) -> pd.DataFrame:
-        from workbench.reasons import explain
-
         return explain.rows(self.simulation, self.reasons)
 
     @property
@@ -262,27 +249,16 @@ class Result:
 
     @cached_property
     def _causes(self) -> pd.Series[Any]:
-        import numpy as np
-        import pandas as pd
-
-        from workbench.reasons import causes
-
         found = causes.causes(self.simulation)
         return pd.Series(np.concatenate([found[side] for side in SIDES]), name="cause", dtype=object)
 
     @property
     def keys(self) -> pd.Series[Any]:
         """The key of every row as text, several columns with a dot between; its index is that of `rows`."""
-        import pandas as pd
-
         return pd.Series(self._keys_as_text, name="key", dtype=object).copy()
 
     @cached_property
     def _keys_as_text(self) -> Any:
-        import numpy as np
-
-        from workbench.reasons.labels import key_words
-
         return np.concatenate([key_words(self.side(side)) for side in SIDES])
 
     def state_changes(self, key: object) -> pd.DataFrame:
@@ -311,15 +287,11 @@ class Result:
         ArgumentError
             If no row has such a key.
         """
-        from workbench.runs import history
-
         self._check_fits()
         return history.of_rows(self.simulation, self._rows_of(key))
 
     def _rows_of(self, key: object) -> dict[Side, Micros]:
         """Per side the rows of a key; refuses one that no row has."""
-        from workbench.reasons.labels import rows_of_key
-
         rows = rows_of_key(self.simulation, self._keys_as_text, key)
         if not any(len(mine) for mine in rows.values()):
             if isinstance(key, list):
@@ -359,8 +331,6 @@ class Result:
         ArgumentError
             If the join's rows leave state by themselves, or nothing says how often a micro-batch runs.
         """
-        from workbench.runs import expiry
-
         self._check_fits()
         return expiry.partners(expiry.lifetimes(self.simulation, ttl, trigger))
 
@@ -387,8 +357,6 @@ class Result:
         ArgumentError
             As `time_to_live`.
         """
-        from workbench.runs import expiry
-
         self._check_fits()
         return expiry.expired(expiry.lifetimes(self.simulation, ttl, trigger))
 
@@ -405,11 +373,6 @@ class Result:
         ArgumentError
             If there is no such row.
         """
-        import numpy as np
-        import pandas as pd
-
-        from workbench.reasons import explain
-
         count, first = len(self.left) + len(self.right), len(self.left)
         remedy = f"give whole numbers from 0 to {count - 1}"
         if not isinstance(rows, Sequence | np.ndarray | pd.Series | pd.Index) or isinstance(rows, str | bytes):
@@ -455,8 +418,6 @@ class Result:
     @cached_property
     def reasons(self) -> Reasons:
         """What the reasons of `rows` are made of."""
-        from workbench.reasons import explain
-
         self._check_fits()
         return explain.Reasons(self.simulation)
 
@@ -474,16 +435,12 @@ class Result:
         goes without the columns that its join does not need: its ``state_bytes`` are Spark's, and what the rows in
         state would take more with all of their columns, by the mean of 1,000 rows.
         """
-        from workbench.reasons import tables
-
         found = tables.handed_out(self._batches)
         found["batch"] += self.simulation.first
         return found
 
     @cached_property
     def _batches(self) -> pd.DataFrame:
-        from workbench.reasons import tables
-
         return tables.batches(self.simulation, None)
 
     @property
@@ -493,14 +450,10 @@ class Result:
         Columns: ``side``, ``batch``, the row's columns, ``window_start``, ``window_end`` (windowed only),
         ``watermark`` (the one it was judged by) and ``behind`` (how far behind it the row, or its window's end, was).
         """
-        from workbench.reasons import tables
-
         return tables.handed_out(self._late)
 
     @cached_property
     def _late(self) -> pd.DataFrame:
-        from workbench.reasons import tables
-
         return tables.late(self.simulation)
 
     def against(self, other: Result) -> pd.DataFrame:
@@ -521,8 +474,6 @@ class Result:
         ArgumentError
             If the other run has other rows.
         """
-        import numpy as np
-
         if not isinstance(other, Result):
             raise wrong("other", type(other).__name__, "give what workbench.run or workbench.preview returned")
         for side in SIDES:
@@ -577,8 +528,6 @@ class Result:
         >>> changes.settings.values.tolist()
         [['delay of payments', '1 s', '60 s']]
         """
-        from workbench.runs import changes
-
         if not isinstance(other, Result):
             raise wrong(
                 "other", type(other).__name__, "give a job, or what workbench.run or workbench.preview returned"
@@ -598,8 +547,6 @@ class Result:
         batch
             A micro-batch of `batches`.
         """
-        from workbench.runs import moment
-
         self._check_fits()
         return moment.at(self.simulation, self._batches, batch)
 

@@ -9,18 +9,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench import safe_files
 from workbench.counts import counted
+from workbench.engine import partitions, pruning, savepoint, state_reader
 from workbench.engine.execution import Execution
 from workbench.errors import QueryError, WorkbenchError, check_whole, wrong
+from workbench.kinds import kind_of
 from workbench.model import checked_batch
+from workbench.reasons import tables
+from workbench.runs import holding, verification
 from workbench.runs.result import Result
+from workbench.runs.saved import Saved
+from workbench.sources.arrow import AFTER_ALL
 from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-
-    from workbench.runs.saved import Saved
 
 __all__ = ["MOST_PARTITIONS", "Run"]
 
@@ -51,9 +56,6 @@ class Run(Result):
         return f"<Run{self._called()} of {self.join} on {self.left.name} and {self.right.name}: {out} out{differ}>"
 
     def _to_save(self) -> Saved:
-        from workbench.runs import verification
-        from workbench.runs.saved import Saved
-
         compared = None if isinstance(self._verified, Exception) else self._verified
         if compared is None or self.execution.is_loaded:
             return Saved(self.simulation, self.name, self.execution)
@@ -63,8 +65,6 @@ class Run(Result):
     @cached_property
     def raw_output(self) -> pa.Table:
         """The output as Spark wrote it; of a large run Spark wrote row numbers, and the columns are added here."""
-        from workbench.engine import pruning
-
         raw = self.execution.raw_output
         return pruning.widened(raw, self.simulation) if self.execution.pruned else raw
 
@@ -75,8 +75,6 @@ class Run(Result):
 
     @cached_property
     def _batches(self) -> pd.DataFrame:
-        from workbench.reasons import tables
-
         return tables.batches(self.simulation, self.execution)
 
     @property
@@ -90,8 +88,6 @@ class Run(Result):
 
         It is computed once; where that failed, the same error is raised again. `compare` tries anew.
         """
-        from workbench.reasons import tables
-
         if isinstance(self._verified, Exception):
             raise self._verified
         return tables.handed_out(self._verified)
@@ -120,8 +116,6 @@ class Run(Result):
         WorkbenchError
             If the run was loaded, and the state is to be read.
         """
-        from workbench.runs import verification
-
         if not isinstance(every_state, bool):
             raise wrong("every_state", every_state, "use True or False")
         return verification.compare(self.simulation, self.execution, self._batches, every_state)
@@ -150,9 +144,6 @@ class Run(Result):
         ArgumentError
             If the folder holds something else.
         """
-        from workbench import safe_files
-        from workbench.runs import verification
-
         return verification.save_report(self.simulation, self.comparison, self.script, safe_files.place(path))
 
     def state(self, batch: int, key: object = None) -> pd.DataFrame:
@@ -182,8 +173,6 @@ class Run(Result):
         WorkbenchError
             If the run was loaded: a saved run has no checkpoint.
         """
-        from workbench.runs import holding
-
         return holding.of_rows(self.simulation, *self._held(batch), None if key is None else self._rows_of(key))
 
     def timers(self, batch: int) -> pd.DataFrame:
@@ -207,11 +196,6 @@ class Run(Result):
             If the join has none: only an `AsOfJoin` without tolerance, a `RulesJoin` by event time and a `Pattern`
             have timers.
         """
-        from workbench.engine import state_reader
-        from workbench.kinds import kind_of
-        from workbench.reasons import tables
-        from workbench.sources.arrow import AFTER_ALL
-
         batch = checked_batch(batch, len(self.execution.progress))
         if not kind_of(self.join).operator.has_timers:
             raise wrong("batch", batch, f"{self.join} has no timers")
@@ -245,8 +229,6 @@ class Run(Result):
         WorkbenchError
             If the run was loaded: a saved run has no checkpoint.
         """
-        from workbench.runs import holding
-
         check_whole("most", most)
         return holding.by_key(self.simulation, *self._held(batch), most)
 
@@ -264,8 +246,6 @@ class Run(Result):
             One row a partition: ``partition``, ``keys``, ``rows``, ``share`` (of the rows), ``top_key`` (the key with
             most of them, as Python writes it; of rules for rows of any key the copy; NaN where there is none).
         """
-        from workbench.engine import partitions
-
         if count is None:
             count = int(self.execution.progress[0]["stateOperators"][0]["numShufflePartitions"])
         check_whole("count", count, most=MOST_PARTITIONS)
@@ -288,8 +268,6 @@ class Run(Result):
             rows that the one with most gets); ``skew`` (how many times as many that is as if all got the same);
             ``key`` (the share of the key with most rows, which no number of partitions divides).
         """
-        from workbench.engine import partitions
-
         if counts is not None and (not isinstance(counts, list | tuple | range) or not len(counts)):
             raise wrong("counts", counts, "give a list of whole numbers, such as [2, 8, 32]")
         chosen = list(partitions.COUNTS if counts is None else counts)
@@ -301,8 +279,6 @@ class Run(Result):
 
     def _held(self, batch: int) -> tuple[pd.DataFrame, float]:
         """The rows in state after a micro-batch, and how many bytes they take."""
-        from workbench.engine import state_reader
-
         batch = checked_batch(batch, len(self.execution.progress))
         size = float(self._batches.set_index("batch")["state_bytes"][batch])
         read = _in_a_sentence(
@@ -332,8 +308,6 @@ class Run(Result):
         WorkbenchError
             If the run was loaded: a saved run has no checkpoint.
         """
-        from workbench.engine import savepoint
-
         return savepoint.take(self.simulation, self.execution, path, batch)
 
 

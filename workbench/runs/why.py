@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from IPython.display import display
 
 from workbench import charts
 from workbench.errors import wrong
@@ -58,8 +59,6 @@ class Why:
         return self.text
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display
-
         display({"text/plain": self.text}, raw=True)
         display(self.chart)
 

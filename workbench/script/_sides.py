@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from workbench.plan.names import SideNames, in_sql, literal
 from workbench.script._places import Source, column_types
 from workbench.sources import arrow
 from workbench.sources.kafka import KAFKA_COLUMNS
 from workbench.streams import Stream
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def side(names: SideNames, stream: Stream, source: Source, data: str) -> dict[str, Any]:
@@ -67,8 +66,6 @@ def _as_sql(ending: dict[str, str], types: dict[str, str]) -> str:
 
 
 def _zero(kind: pa.DataType) -> str:
-    import pyarrow as pa
-
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return "END_OF_INPUT"
     if pa.types.is_string(kind):

@@ -26,6 +26,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
+
 from workbench import process, spark_versions
 from workbench.cache import cached_file, used
 from workbench.errors import ArgumentError, JavaError, WorkbenchError
@@ -226,7 +228,6 @@ def check_not_forked() -> None:
     JavaError
         If it is.
     """
-    import psutil
     from pyspark import SparkContext
 
     java = getattr(SparkContext._gateway, "proc", None)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from workbench import times
 from workbench.counts import counted, have
 from workbench.errors import DataError, wrong
 from workbench.sources.recorded import MOST_BATCHES
 from workbench.times import Span
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["Arrivals", "checked", "cut", "in_order"]
 
@@ -88,8 +86,6 @@ def in_order(table: pa.Table, column: str, name: str) -> tuple[np.ndarray[Any, A
     ArgumentError, DataError
         If the column holds no times, or misses some.
     """
-    import pyarrow as pa
-
     kind = table.schema.field(column).type
     if not pa.types.is_timestamp(kind):
         raise wrong("arrival", column, f"it holds {kind} in {name}; use a column of timestamps")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from workbench.errors import ArgumentError, wrong
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = [
@@ -77,8 +77,6 @@ class Choice:
 
     def taken(self, spark: SparkSession, table: pa.Table, key: Sequence[str]) -> np.ndarray[Any, Any]:
         """The places of those rows of a table that are taken, in order, as Spark tells them."""
-        import pyarrow as pa
-
         asked = table.select(list(key)).append_column(_ROW, pa.array(np.arange(len(table))))
         rows = self.of(spark.createDataFrame(asked), key).select(_ROW).toArrow()
         return np.sort(rows.column(_ROW).to_numpy())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -288,8 +289,6 @@ def _security() -> dict[str, str]:
 
 
 def _silent() -> Any:
-    import logging
-
     quiet = logging.getLogger("stream-join-workbench.kafka")
     quiet.addHandler(logging.NullHandler())
     quiet.propagate = False

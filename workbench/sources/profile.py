@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+import pyarrow as pa
 
 __all__ = [
     "FORMATS", "Column", "Kind", "Profile", "Written", "key_overlap", "likely_trigger", "likely_unit", "profile",
@@ -339,8 +337,6 @@ def key_overlap(mine: pa.Table, keys: Sequence[str], theirs: pa.Table, their_key
     theirs, their_keys
         All of the other one, and its key columns in the same order.
     """
-    import pyarrow as pa
-
     names = [f"k{number}" for number in range(len(keys))]
     ours = mine.select(list(keys)).rename_columns(names)
     if ours.num_rows > _KEYS:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
+
+import pandas as pd
 
 from workbench.errors import DataError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "AnyRepair",
@@ -199,8 +198,6 @@ def repaired(frame: pd.DataFrame, repairs: Iterable[Repair]) -> pd.DataFrame:
     DataError
         If one cannot be done to these rows.
     """
-    import pandas as pd
-
     names: dict[str, Any] = {"pd": pd, "rows": frame.copy()}
     for each in repairs:
         try:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlparse
 
 import psutil
+import pyarrow.parquet as pq
 
 from workbench.errors import ArgumentError, QueryError, wrong
 from workbench.spark_io.cause import cause
@@ -366,7 +367,6 @@ class _Connect:
 
     def send(self, file: Path, address: str) -> None:
         """Write a file's rows: a Connect client can write a file as it is to the default file system only."""
-        import pyarrow.parquet as pq
         from pyspark.sql.pandas.types import from_arrow_schema
 
         if file.suffix != ".parquet":

@@ -110,7 +110,7 @@ def test_why_tells_the_whole_story(monkeypatch):
         other = wb.preview(join, orders, payments)
         assert "window      [" in other.why(len(orders)).text
     shown = []
-    monkeypatch.setattr("IPython.display.display", lambda each, **_: shown.append(each))
+    monkeypatch.setattr("workbench.runs.why.display", lambda each, **_: shown.append(each))
     story._ipython_display_()
     assert shown == [{"text/plain": story.text}, story.chart]
     for wrong in (-1, len(run.rows), "3", True, 1.0):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from workbench.conditions import HELPERS, Column, EarlierColumn, asks_earlier, columns, earlier, python
 from workbench.errors import TooLargeError
@@ -262,8 +263,6 @@ def _with_earlier(
 
 def _plain(stream: Stream, name: str, numbers: Micros, mine: Any) -> list[Any]:
     """A column's values by the number of the row in order, as Python has them; times are whole numbers."""
-    import pyarrow as pa
-
     column = stream.table.column(name)
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
