@@ -144,13 +144,13 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(ipython: Any) -> None:
     """Register ``%workbench`` (what ``%load_ext workbench`` calls)."""
-    from workbench.magics import register
+    from workbench.magics import register  # in a notebook only: IPython is slow to import
 
     register(ipython)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
     """Stop what the workbench runs (what ``%unload_ext workbench`` calls)."""
-    from workbench.magics import unregister
+    from workbench.magics import unregister  # in a notebook only: IPython is slow to import
 
     unregister(ipython)

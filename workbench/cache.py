@@ -49,7 +49,7 @@ def drop_oldest(kind: str, suffix: str, most: int) -> None:
 
 def bundled(source: str) -> str:
     """A script and Vega in one, as ``vl_convert.javascript_bundle`` makes it, which takes over a second."""
-    import vl_convert
+    import vl_convert  # when needed: a library of 90 MB
 
     words = f"{version('vl-convert-python')}\n{source}"
     file = cached_file(f"script-{hashlib.sha256(words.encode()).hexdigest()[:16]}.js")

@@ -42,7 +42,7 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
 
         Both are variables of the notebook.
         """
-        from workbench.app import App
+        from workbench.app import App  # when needed: the page is slow to import
 
         arguments = parse_argstring(self.workbench, line)
         names = self._names(arguments.left, arguments.right)

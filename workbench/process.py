@@ -126,7 +126,7 @@ def _each(functions: list[Callable[[], None]]) -> None:
 
 def forget_spark() -> None:
     """Have PySpark forget a JVM that has died: it would go on asking it."""
-    from pyspark import SparkContext
+    from pyspark import SparkContext  # when needed: PySpark is slow to import
     from pyspark.sql import SparkSession
 
     with suppress(Exception):
@@ -147,7 +147,7 @@ def draw_charts_with(name: str, renderer: Callable[..., dict[str, Any]]) -> None
     renderer
         Makes of a chart what a notebook keeps of it.
     """
-    import altair as alt
+    import altair as alt  # when needed: Altair is slow to import
 
     if alt.renderers.active == "default":
         alt.renderers.register(name, renderer)

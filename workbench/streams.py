@@ -155,7 +155,7 @@ class Stream:
         >>> Stream.from_pandas(frame, "clicks", key="user", time="at", watermark="5 seconds", batch="batch")
         <Stream clicks: 3 rows in 2 micro-batches, key 'user', time 'at', watermark '5 seconds'>
         """
-        from workbench.sources import pandas
+        from workbench.sources import pandas  # when needed: `import workbench` is to be quick
 
         check_name(name)
         if batch is not None and (arrival is not None or trigger is not None):
@@ -221,7 +221,7 @@ class Stream:
         JavaError
             If there is no Java that Spark runs on.
         """
-        from workbench.sources import files
+        from workbench.sources import files  # when needed: `import workbench` is to be quick
 
         check_name(name)
         names, _ = check_arguments(key, time, watermark)
@@ -298,7 +298,7 @@ class Stream:
         ArgumentError, DataError
             If no broker answers, there is no such topic, or no message is a row.
         """
-        from workbench.sources import kafka
+        from workbench.sources import kafka  # when needed: `import workbench` is to be quick
 
         if name is not None:
             check_name(name)
@@ -351,7 +351,7 @@ class Stream:
         ArgumentError, DataError
             If the frame does not stream, or brought nothing.
         """
-        from workbench.sources import streaming
+        from workbench.sources import streaming  # when needed: `import workbench` is to be quick
 
         check_name(name)
         names, _ = check_arguments(key, time, watermark)
@@ -386,7 +386,7 @@ class Stream:
         trigger
             As in `from_pandas`.
         """
-        from workbench.sources import arrow
+        from workbench.sources import arrow  # when needed: `import workbench` is to be quick
 
         check_name(name)
         column = arrival if isinstance(arrival, str) else None
@@ -411,7 +411,7 @@ class Stream:
         choice: Choice | None = None,
     ) -> Stream:
         """The stream of recorded rows whose columns are checked, in types that Spark reads."""
-        from workbench.sources import arrow
+        from workbench.sources import arrow  # when needed: `import workbench` is to be quick
 
         check_columns(found.table.column_names, name)
         keys = check_roles(found.table.column_names, key, time, name)
@@ -428,7 +428,7 @@ class Stream:
 
     def _triggered(self, found: Recorded, arrival: str | None, trigger: Span | None) -> Stream:
         """The stream cut by a trigger interval, if one is given, on what tells when its rows arrived."""
-        from workbench.sources import arrivals
+        from workbench.sources import arrivals  # when needed: `import workbench` is to be quick
 
         if arrival is not None:
             check_column("arrival", arrival, self.columns, self.name)
@@ -458,7 +458,7 @@ class Stream:
         ArgumentError
             If there is not one time for each row, or one is before that of the row before.
         """
-        from workbench.sources import arrivals
+        from workbench.sources import arrivals  # when needed: `import workbench` is to be quick
 
         if self.newest is not None:
             raise wrong("trigger", trigger, f"{self.name} is a sample, whose micro-batches are those of all rows")
@@ -500,7 +500,7 @@ class Stream:
     @property
     def event_times(self) -> np.ndarray[Any, Any]:
         """Event times in microseconds since 1970-01-01 UTC, one a row, as 64-bit integers."""
-        import pyarrow as pa
+        import pyarrow as pa  # when needed: `import workbench` is to be quick
 
         times_column: np.ndarray[Any, Any] = self.table.column(self.time).cast(pa.int64()).to_numpy()
         return times_column
@@ -508,7 +508,7 @@ class Stream:
     @cached_property
     def identity(self) -> str | None:
         """The first column but the key, of text or whole numbers without nulls, that differs in every row, if any."""
-        import pyarrow as pa
+        import pyarrow as pa  # when needed: `import workbench` is to be quick
         import pyarrow.compute as pc
 
         for name in self.table.column_names:
@@ -525,7 +525,7 @@ class Stream:
 
         ``batch`` is left out where the stream has a column of that name.
         """
-        from workbench.sources import arrow
+        from workbench.sources import arrow  # when needed: `import workbench` is to be quick
 
         frame = arrow.to_pandas(self.table, self.zones)
         if "batch" not in frame:
@@ -544,7 +544,7 @@ class Stream:
         table
             Rows to write in place of `table`, with the same arrival (the workbench adds row numbers).
         """
-        import numpy as np
+        import numpy as np  # when needed: `import workbench` is to be quick
         import pyarrow as pa
 
         folder = safe_files.place(folder, argument="folder")
@@ -564,7 +564,7 @@ class Stream:
 
 def _choice(keys: Any, sample: Any, names: tuple[str, ...], trigger: Span | None) -> Choice:
     """Which rows are taken, as the arguments `keys` and `sample` say."""
-    from workbench.sources.choice import checked, with_width
+    from workbench.sources.choice import checked, with_width  # when needed: `import workbench` is to be quick
 
     choice = with_width(checked(keys, sample), len(names))
     if not choice.takes_all and trigger is not None:
@@ -623,7 +623,7 @@ def on_one_clock(left: Stream, right: Stream) -> tuple[Stream, Stream]:
 
 def _cut(streams: Sequence[Stream]) -> list[Stream]:
     """Streams with times of arrival, in the micro-batches of one query."""
-    from workbench.sources import arrivals
+    from workbench.sources import arrivals  # when needed: `import workbench` is to be quick
 
     numbers, count = arrivals.cut([each.arrivals for each in streams if each.arrivals is not None])
     return [replace(each, arrival=mine, batch_count=count) for each, mine in zip(streams, numbers, strict=True)]
@@ -638,7 +638,7 @@ def same_rows(one: Stream, other: Stream) -> bool:
 
 def _in_bits(table: pa.Table) -> pa.Table:
     """A table with each column of floating-point numbers as their bits, which are equal for NaN, too."""
-    import pyarrow as pa
+    import pyarrow as pa  # when needed: `import workbench` is to be quick
 
     bits = {pa.float64(): pa.int64(), pa.float32(): pa.int32()}
     columns = [
@@ -664,9 +664,9 @@ def chosen(stream: Stream, newest: Newest | None, choice: Choice) -> Stream:
     ArgumentError
         If they cannot be chosen by these keys.
     """
-    import numpy as np
+    import numpy as np  # when needed: `import workbench` is to be quick
 
-    from workbench.sources import arrow, files
+    from workbench.sources import arrow, files  # when needed: `import workbench` is to be quick
     from workbench.sources.choice import check_hashed, newest_of
 
     taken = stream
@@ -684,14 +684,14 @@ def chosen(stream: Stream, newest: Newest | None, choice: Choice) -> Stream:
 
 def batches_with_rows(stream: Stream) -> np.ndarray[Any, Any]:
     """The micro-batches in which rows of a stream came, in rising order; those that are not listed included."""
-    import numpy as np
+    import numpy as np  # when needed: `import workbench` is to be quick
 
     return stream.arrival if stream.newest is None else np.flatnonzero(stream.newest > NOTHING)
 
 
 def has_rows(stream: Stream, count: int) -> np.ndarray[Any, Any]:
     """Of each of so many micro-batches whether rows of a stream came in it; those that are not listed included."""
-    import numpy as np
+    import numpy as np  # when needed: `import workbench` is to be quick
 
     found = np.zeros(count, dtype=bool)
     found[batches_with_rows(stream)] = True
@@ -715,7 +715,7 @@ def check_stream(argument: str, stream: object) -> None:
 
 def write_batch(rows: pa.Table, folder: Path, number: int) -> None:
     """Write one micro-batch; its modification time is set, because Spark's file source goes by that."""
-    import pyarrow.parquet as pq
+    import pyarrow.parquet as pq  # when needed: `import workbench` is to be quick
 
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"batch-{number:05d}.parquet"

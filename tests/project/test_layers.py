@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -13,6 +15,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ROOTS = {"workbench/__init__.py", "workbench/flink/__init__.py", "workbench/_root.py"}
 """What may import by name: the packages whose names are imported when they are first used, and the composition root."""
+TO_TOOLS = re.compile(r"#\s*(noqa(: *[A-Z]+[0-9]+(, *[A-Z]+[0-9]+)*)?|type: *ignore(\[[^]]*\])?)")
+"""Of a comment what is no reason."""
 
 
 def imported():
@@ -34,6 +38,29 @@ def by_name(tree):
             texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
             if any(str(each).startswith("workbench") for each in texts):
                 yield node.lineno
+
+
+def inside_functions(tree):
+    """The imports inside functions, in the order of their lines."""
+    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+    found = {
+        each for function in functions for each in ast.walk(function) if isinstance(each, ast.Import | ast.ImportFrom)
+    }
+    return sorted(found, key=lambda each: each.lineno)
+
+
+def without_reason(code):
+    """The lines of imports inside functions that say nothing on why they stand there, nor does an import right above."""
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    comments = {each.start[0]: each.string for each in tokens if each.type == tokenize.COMMENT}
+    said = {line for line, text in comments.items() if re.search(r"\w", TO_TOOLS.sub("", text))}
+    explained = set()  # the last lines of imports with a reason
+    for each in inside_functions(ast.parse(code)):
+        lines = range(each.lineno, each.end_lineno + 1)
+        if each.lineno - 1 in explained or not said.isdisjoint(lines):
+            explained.add(each.end_lineno)
+        else:
+            yield each.lineno
 
 
 def test_there_is_no_circle_among_packages():
@@ -60,6 +87,38 @@ def test_only_the_root_imports_by_name():
 @pytest.mark.parametrize("code", ["import_module('workbench.app')", "importlib.import_module(f'workbench.{name}')"])
 def test_the_gate_sees_an_import_by_name(code):
     assert list(by_name(ast.parse(code))) == [1]
+
+
+def test_an_import_inside_a_function_says_why_it_is_there():
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in sorted((ROOT / "workbench").rglob("*.py"))
+        for line in without_reason(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("import a", [2]),
+        ("import a  # noqa: F401", [2]),
+        ("import a  # type: ignore[import]", [2]),
+        ("import a  # noqa: F401 - it registers itself", []),
+        ("from a import (\n        b,\n    )", [2]),
+        ("from a import (  # slow\n        b,\n    )\n    import c", []),
+        ("import a  # slow\n    import b\n    import c", []),
+        ("import a  # slow\n\n    import b", [4]),
+        ("import a\n    import b  # slow", [2]),
+        ("try:\n        import a\n    except ImportError:\n        pass", [3]),
+        ("def inner():\n        import a", [3]),
+        ("# slow\n    import a", [3]),
+        ("name = '# slow'; import a", [2]),
+    ],
+)
+def test_the_gate_sees_an_import_that_does_not_say_why(body, lines):
+    assert list(without_reason(f"def function():\n    {body}\n")) == lines
+    assert list(without_reason("import a\n\nif a:\n    import b\n")) == []
 
 
 def test_the_page_on_the_architecture_has_the_layers_of_the_contract():

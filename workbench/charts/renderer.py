@@ -38,7 +38,7 @@ def shown(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 def png(spec: dict[str, Any]) -> bytes:
     """A chart as a picture."""
-    import vl_convert
+    import vl_convert  # when needed: a library of 90 MB
 
     return _packed(vl_convert.vegalite_to_png(spec, scale=1))
 

@@ -114,7 +114,7 @@ def check(condition: object, types: Mapping[str, pa.DataType], argument: str) ->
 
 def kind_of_type(given: pa.DataType) -> Kind | None:
     """The kind of the values of an Arrow type; None: conditions know nothing of such values."""
-    import pyarrow as pa
+    import pyarrow as pa  # when needed: `import workbench` is to be quick
 
     known: list[tuple[bool, Kind]] = [
         (pa.types.is_boolean(given), "boolean"),

@@ -66,7 +66,7 @@ def compared(simulation: Simulation, spark: SparkSession, counts: Sequence[int])
 
 def _placed(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) -> pd.DataFrame:
     """What is kept together (``place``): its ``key`` (code), ``rows``, and its partition among each number of them."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     kind = kind_of(simulation.join)
     if not simulation.keyed:
@@ -98,7 +98,7 @@ def _placed(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) 
 
 def _copies(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) -> pd.DataFrame:
     """As `_placed`, where rows meet those of any key: each copy of the right rows, with its share of the left ones."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     copies = kind_of(simulation.join).copies(simulation.join) or 1
     left, right = (simulation.outcome.assignments[side] for side in SIDES)

@@ -50,7 +50,7 @@ def columns(simulation: Simulation, side: Side) -> list[str]:
 
 def narrowed(joined: DataFrame) -> DataFrame:
     """What comes out of a join, as row numbers, and windows in microseconds since 1970-01-01 UTC."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     numbers = [f"{side}_{ROW}" for side in SIDES]
     windows = [F.unix_micros(name).alias(name) for name in _WINDOW if name in joined.columns]

@@ -118,7 +118,7 @@ def start(
         Spark's trigger; none: what is there now, and the end.
     """
     folder = place.address
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     sides = []
     for side in SIDES:
@@ -146,7 +146,7 @@ def start(
 
 def read(spark: SparkSession, folder: str, schema: pa.Schema, files: int | None = 1) -> DataFrame:
     """A folder of recorded micro-batches as a stream, so many files a micro-batch; None: all there are."""
-    from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.pandas.types import from_arrow_schema  # when needed: PySpark is slow to import
 
     # over Spark Connect on a remote file system a micro-batch is a folder with one file
     reader = spark.readStream.schema(from_arrow_schema(schema)).option("recursiveFileLookup", True)
@@ -157,7 +157,7 @@ def read(spark: SparkSession, folder: str, schema: pa.Schema, files: int | None 
 
 def compiled(code: str) -> Callable[[DataFrame, DataFrame], DataFrame]:
     """The function ``join_streams`` of a plan's text."""
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame  # when needed: PySpark is slow to import
     from pyspark.sql import functions as F
 
     names: dict[str, Any] = {

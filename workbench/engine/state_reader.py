@@ -47,7 +47,7 @@ def _held(simulation: Simulation, execution: Execution, batches: Sequence[int]) 
 
 def timers(simulation: Simulation, execution: Execution, batch: int) -> pd.DataFrame:
     """The timers of a processor after a micro-batch: the left key's columns, and ``fires_at`` (milliseconds)."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     names = simulation.left.key if simulation.keyed else ("copy",)
     keys = [F.col(f"key.key_{place}").alias(f"key_{place}") for place in range(len(names))]
@@ -58,7 +58,7 @@ def timers(simulation: Simulation, execution: Execution, batch: int) -> pd.DataF
 
 def _states(execution: Execution, batches: Sequence[int], **options: str) -> Any:
     """What was in state after each of some micro-batches, with column ``batch``."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     spark, place = execution.at_hand()
     reader, folder = spark.read.format("statestore").options(**options), f"{place.address}/checkpoint"
@@ -67,7 +67,7 @@ def _states(execution: Execution, batches: Sequence[int], **options: str) -> Any
 
 
 def _sides(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     numbered, guessed = [], []
     for side in SIDES:
@@ -91,7 +91,7 @@ def _guess(simulation: Simulation, side: Side, state: Any, kept: list[str], colu
 
     Rows that agree in these enter and leave state together, so which of them arrived on time settles which are held.
     """
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     stream = simulation.side(side)
     names = [name for name in (*stream.key, stream.time) if f"{side}_{name}" in kept]
@@ -122,7 +122,7 @@ def _hashable(table: pa.Table) -> pd.DataFrame:
 
 def _groups(simulation: Simulation, execution: Execution, batches: Sequence[int]) -> list[pd.DataFrame]:
     """State of groups holds each side's rows as one binary value: Spark's unsafe rows."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     state = _numbered(_states(execution, batches))
     kinds = dict(state.dtypes)
@@ -145,7 +145,7 @@ def _groups(simulation: Simulation, execution: Execution, batches: Sequence[int]
 
 def _numbered(state: Any) -> Any:
     """The columns of key and value as ``key_0``, …, ``value_0``, …: Spark calls both lists of a session ``buf``."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
     from pyspark.sql.types import StructField, StructType
 
     columns = []
@@ -168,7 +168,7 @@ def _in_lists(
     simulation: Simulation, execution: Execution, batches: Sequence[int], variable: str
 ) -> list[pd.DataFrame]:
     """Rows in the state variable of a processor that holds all of a key in one value."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     state = _states(execution, batches, stateVarName=variable)
     found = []
@@ -189,7 +189,7 @@ def _in_maps(
 
 def _of(side: Side, number: str, state: Any) -> Any:
     """The rows of a side in a state, whose row numbers are in a field of it."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     none = [F.lit(0).cast("long").alias(edge) for edge in ("start", "end")]
     return state.select("batch", F.lit(side).alias("side"), F.col(number).alias("row"), *none)

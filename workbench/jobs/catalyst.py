@@ -123,7 +123,7 @@ def optimised(spark: Any, plan: Node) -> Node:
     ArgumentError
         If Spark cannot plan it, as an outer join whose condition has a UDF in Python.
     """
-    from py4j.protocol import Py4JJavaError
+    from py4j.protocol import Py4JJavaError  # when needed: PySpark is slow to import
     from pyspark.errors import PySparkException
 
     try:
@@ -182,7 +182,7 @@ def span(interval: Any) -> int | None:
     """A CalendarInterval of Spark's in microseconds; None if it has months. One read from text is so already."""
     if interval is None or isinstance(interval, int):
         return interval
-    from py4j.java_gateway import get_field
+    from py4j.java_gateway import get_field  # when needed: PySpark is slow to import
 
     if get_field(interval, "months"):
         return None

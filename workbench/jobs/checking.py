@@ -176,7 +176,7 @@ def _said(error: BaseException) -> str:
 @contextmanager
 def _session() -> Iterator[SparkSession]:
     """The session there is; else one as spark-submit or the environment sets it up, else one of the workbench's own."""
-    from pyspark.sql import SparkSession
+    from pyspark.sql import SparkSession  # when needed: PySpark is slow to import
 
     was_there = _is_there()
     is_theirs = not was_there and _is_set(*_SETTINGS)
@@ -189,7 +189,7 @@ def _session() -> Iterator[SparkSession]:
 
 
 def _is_there() -> bool:
-    from pyspark import SparkContext
+    from pyspark import SparkContext  # when needed: PySpark is slow to import
 
     return SparkContext._active_spark_context is not None
 

@@ -215,7 +215,7 @@ class _Scan:
 
     def rows(self, spark: SparkSession, there: set[str]) -> DataFrame:
         """The rows of those files that are there."""
-        from pyspark.sql import DataFrame
+        from pyspark.sql import DataFrame  # when needed: PySpark is slow to import
 
         java: Any = spark._jvm
         kept = [each for each, files in zip(self._added, self.files, strict=True) if there.issuperset(files)]

@@ -176,7 +176,7 @@ def entered(
     QueryError
         If Spark fails to read them.
     """
-    from py4j.protocol import Py4JJavaError
+    from py4j.protocol import Py4JJavaError  # when needed: PySpark is slow to import
     from pyspark.errors import PySparkException
 
     steps = replay.Steps()
@@ -211,7 +211,7 @@ def _entered(
     clock: Mapping[int, int] | None,
     steps: replay.Steps | None,
 ) -> pa.Table:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     mine = columns(known, place)
     time = None if mine.with_time else known.marks[place]
@@ -246,7 +246,7 @@ def survivors(
     optimised
         The join in the plan that Spark runs.
     """
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     side = optimised.children[place]
     ids = [int(each.exprId().id()) for each in listed(side.java.output())]
@@ -300,7 +300,7 @@ def held_before(
 
     Spark keeps what is used above the join, so that the event time of a window join may not be among it.
     """
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     mine, side = columns(known, place), SIDES[place]
     rows = held.joined_rows(spark, logs.address, batch, side, operator=logs.operators.get(known.join))
@@ -412,7 +412,7 @@ def named_by_id(ids: Sequence[int | None]) -> list[str]:
 
 def _table(rows: DataFrame) -> pa.Table:
     """Rows in Arrow, columns of types that streams do not have as JSON."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     shown = [
         F.col(quoted(each.name)) if in_arrow(each.dataType) else F.to_json(F.struct(quoted(each.name))).alias(each.name)
@@ -463,7 +463,7 @@ def newest(
     dict or None
         Microseconds since 1970-01-01 UTC, or `NOTHING`, and a count; None where the rows cannot be followed.
     """
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     node = next(
         (

@@ -118,7 +118,7 @@ def joined_rows(spark: SparkSession, address: str, batch: int, side: Side, *, op
     QueryError
         If the state cannot be read, or is not that of one join.
     """
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     operator = _only_join(spark, address) if operator is None else operator
     rows = next(
@@ -166,7 +166,7 @@ def _side(spark: SparkSession, address: str, batch: int, side: Side, operator: i
 
 def numbered(state: DataFrame, part: str) -> Column:
     """A struct of the state, ``key`` or ``value``, whose fields are c0, c1, …: several may have one name."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     kinds = [f"c{number}: {each.dataType.simpleString()}" for number, each in enumerate(fields(state, part))]
     return F.col(part).cast(f"struct<{', '.join(kinds)}>").alias(part)
@@ -178,7 +178,7 @@ def fields(state: DataFrame, part: str) -> list[Any]:
 
 
 def _flat(state: DataFrame) -> DataFrame:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     columns: list[Column] = []
     seen: Counter[str] = Counter()

@@ -121,7 +121,7 @@ def rows(
 
 def _state(spark: SparkSession, groups: Groups, key: Sequence[str], address: str, batch: int) -> tuple[DataFrame, bool]:
     """Groups in state: their keys, `START` and `_END`, the bytes of their lists; and whether they are sessions."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     found = [(number, name) for number, name in held.operators(spark, address) if name in _OPERATORS]
     if len(found) != 1:
@@ -153,7 +153,7 @@ def _decoded(held_lists: pa.ChunkedArray, each: Collected) -> list[list[Any]]:
 
 
 def _kind(each: Collected) -> Any:
-    from pyspark.sql.types import DataType
+    from pyspark.sql.types import DataType  # when needed: PySpark is slow to import
 
     return DataType.fromDDL(each.kind)
 
@@ -209,7 +209,7 @@ def _spread(
 
 def _types(spark: SparkSession, known: Understood, place: int) -> dict[int, pa.DataType]:
     """The types of a side's columns in Arrow, by id."""
-    from pyspark.sql.types import StructField, StructType
+    from pyspark.sql.types import StructField, StructType  # when needed: PySpark is slow to import
 
     schema = StructType.fromJson(json.loads(known.join.children[place].java.schema().json()))
     schema = StructType([StructField(f"c{number}", each.dataType) for number, each in enumerate(schema.fields)])

@@ -234,7 +234,7 @@ class Job(Result):
 
     def tune(self, *, over: Mapping[str, Iterable[Any]] | Literal["auto"] = "auto") -> Tuning:
         """What each of many settings would have kept, lost, delayed and cost; as `workbench.tune`, heeding `where`."""
-        from workbench.tuning import tuned
+        from workbench.tuning import tuned  # when needed: %load_ext imports this module
 
         self._check_understood()
         self._check_alone()
@@ -242,7 +242,7 @@ class Job(Result):
 
     def advise(self) -> list[Advice]:
         """What to know of the job's join, as `workbench.advise` says it, heeding `where`."""
-        from workbench.tuning import advised
+        from workbench.tuning import advised  # when needed: %load_ext imports this module
 
         self._check_understood()
         self._check_alone()

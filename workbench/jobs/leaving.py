@@ -55,7 +55,7 @@ def compare(
 def _compared(
     spark: SparkSession, simulation: Simulation, known: Understood, logs: Checkpoint, choice: Choice, sink: Sink
 ) -> dict[str, Any]:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     above = _Above.of(known, _given_columns(known))
     model = replay.replayed(spark, known.plan, {}, inner={known.join: pairs(spark, simulation, known)})
@@ -88,7 +88,7 @@ def _compared(
 
 def _counted(model: DataFrame, rows: DataFrame) -> dict[str, Any]:
     """How many rows there are of each, how many of one that the other has not, and some of these."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     both = model.withColumn(_WEIGHT, F.lit(1)).union(rows.withColumn(_WEIGHT, F.lit(-1)))
     found = both.groupBy(_TEXT).agg(
@@ -114,7 +114,7 @@ def _counted(model: DataFrame, rows: DataFrame) -> dict[str, Any]:
 
 def _as_text(rows: DataFrame, names: list[str], numbered: list[str], types: dict[str, Any], cut: bool) -> DataFrame:
     """Rows as JSON, alike whether values come from the plan or from files."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     places = "SSS" if cut else "SSSSSS"
     options = {
@@ -129,7 +129,7 @@ def _as_text(rows: DataFrame, names: list[str], numbered: list[str], types: dict
 
 
 def _schema(node: Node) -> Any:
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StructType  # when needed: PySpark is slow to import
 
     return StructType.fromJson(json.loads(node.java.schema().json()))
 
@@ -154,7 +154,7 @@ def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> Dat
 
     With `BATCH` and `PLACE`, so that it stands for the join where a plan is replayed.
     """
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     out = simulation.outcome.outputs.emitted(emission(simulation.join).sides)
     batch = out["batch"].to_numpy() + simulation.first
@@ -305,7 +305,7 @@ def _key_of(
 
 
 def _taken(rows: DataFrame, key: list[tuple[str, ...]], choice: Choice) -> DataFrame:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     parts = [f"__key_{place}" for place in range(len(key))]
     for part, columns in zip(parts, key, strict=True):

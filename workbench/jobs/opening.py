@@ -258,7 +258,7 @@ def execution_of(query: Any) -> Any:
 
 def session_of(query: Any) -> SparkSession:
     """The session that a query runs in."""
-    from pyspark import SparkContext
+    from pyspark import SparkContext  # when needed: PySpark is slow to import
     from pyspark.sql import SparkSession
 
     context: Any = SparkContext._active_spark_context  # a thread may have no active session

@@ -229,7 +229,7 @@ def state_by_side(
     QueryError
         If it cannot be read, or is no join's.
     """
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     rows = []
     for place, side in enumerate(SIDES):

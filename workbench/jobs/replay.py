@@ -127,7 +127,7 @@ def replayed(
 
 def frame(spark: SparkSession, plan: Any) -> DataFrame:
     """A plan as a DataFrame."""
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame  # when needed: PySpark is slow to import
 
     java: Any = spark._jvm
     return DataFrame(java.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
@@ -207,7 +207,7 @@ class _Plans:
         return [next(each for each in given if each.exprId().equals(one)) for one in wanted]
 
     def _source(self, node: Node) -> Any:
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
         found = self.inner.get(node, self.sources.get(ids(node)))
         if found is None:
@@ -231,7 +231,7 @@ class _Plans:
 
     def _marked(self, made: Any, passes: DataFrame, words: str) -> Any:
         """A plan whose rows are marked in `LEFT_AT` where `_PASSES` does not hold, if they are not yet."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
         if self.steps is None:
             raise ValueError("rows are marked only where steps are asked for")
@@ -250,7 +250,7 @@ class _Plans:
 
     def _first_of_each(self, node: Node, made: Any) -> Any:
         """``dropDuplicates``: the first row with equal columns goes on, by its micro-batch and place."""
-        from pyspark.sql import Window
+        from pyspark.sql import Window  # when needed: PySpark is slow to import
         from pyspark.sql import functions as F
 
         outputs = listed(made.output())

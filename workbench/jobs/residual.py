@@ -168,7 +168,7 @@ def _under_ids(
     wanted: set[int],
 ) -> Any:
     """A plan of the rows of a side with some columns under the ids that the join knows them by, and their numbers."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     java: Any = spark._jvm
     attributes = {int(each.exprId().id()): each for each in listed(known.join.children[place].java.output())}

@@ -181,7 +181,7 @@ def _check_at_rest(spark: SparkSession, logs: Checkpoint) -> None:
 
 
 def _given_rows(frame: DataFrame, schema: Any) -> Rows:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     mine = {each.name for each in schema.fields}
     types = {each.name: each.dataType.typeName() for each in frame.schema.fields}
@@ -234,7 +234,7 @@ def _reader_names(schema: Any, partitions: list[str]) -> list[str]:
 
 def _in_file_order(schema: Any, partitions: list[str]) -> Any:
     """The schema with the columns that folders tell at its end, as files of text have their columns by place."""
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StructType  # when needed: PySpark is slow to import
 
     fields = {each.name: each for each in schema.fields}
     return StructType([fields[name] for name in [*_reader_names(schema, partitions), *partitions] if name in fields])

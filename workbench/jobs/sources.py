@@ -169,7 +169,7 @@ def with_batches(rows: DataFrame, batches: Mapping[str, int]) -> DataFrame:
     batches
         The micro-batch of each file, by its address as a log of Spark's has it.
     """
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     if not batches:
         return rows.where(F.lit(False)).withColumn(BATCH, F.lit(0).cast("long"))
@@ -187,7 +187,7 @@ def _spellings(path: str) -> set[str]:
 
 
 def _from_delta(spark: SparkSession, source: Node, numbers: list[int], offsets: list[Any], folder: str) -> Taken:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     spans, before = [], None
     for place, (number, each) in enumerate(zip(numbers, offsets, strict=True)):
@@ -211,7 +211,7 @@ def _is_kafka(source: Node) -> bool:
 
 
 def _from_kafka(spark: SparkSession, source: Node, numbers: list[int], offsets: list[Any], start: Any) -> Taken:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     options = dict(source.java.extraOptions())
     reads: list[tuple[str, int, int, int, int]] = []
@@ -262,19 +262,19 @@ def _ends(reads: list[tuple[str, int, int, int, int]], place: int, which: Any) -
 
 
 def _schema(source: Node) -> Any:
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StructType  # when needed: PySpark is slow to import
 
     return StructType.fromJson(json.loads(source.java.schema().json()))
 
 
 def _none(spark: SparkSession, source: Node) -> DataFrame:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     return _numbered(spark.createDataFrame([], _schema(source)).withColumn(BATCH, F.lit(0).cast("long")), source)
 
 
 def _numbered(rows: DataFrame, source: Node) -> DataFrame:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     names = [each.name for each in _schema(source).fields]
     quoted = [F.col(f"`{each.replace('`', '``')}`") for each in names]

@@ -341,6 +341,6 @@ class Watch:
             each()
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display
+        from IPython.display import display  # in a notebook only: IPython is slow to import
 
         display(_root.view_of_watch(self))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from workbench.kinds._form import Form
 from workbench.kinds._inputs import J, Micros, typed
 from workbench.literals import Setting, Side
+from workbench.sources.arrow import check_same_keys
 from workbench.streams import Stream
 
 if TYPE_CHECKING:
@@ -93,6 +94,4 @@ class Settings(Form[J]):
         ArgumentError
             Naming the argument that is wrong.
         """
-        from workbench.sources.arrow import check_same_keys
-
         check_same_keys(left, right)

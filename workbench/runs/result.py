@@ -410,7 +410,7 @@ class Result:
         ArgumentError
             If there is no such row.
         """
-        from workbench.runs import why
+        from workbench.runs import why  # when needed: Altair is slow to import
 
         self._check_fits()
         return why.why(self.simulation, row)
@@ -553,7 +553,7 @@ class Result:
     @property
     def charts(self) -> RunCharts:
         """The run's charts: ``run.charts.timeline()``, ``.arrival()``."""
-        from workbench.charts import RunCharts
+        from workbench.charts import RunCharts  # when needed: Altair is slow to import
 
         return RunCharts(self.simulation, lambda: self._batches)
 
@@ -565,6 +565,6 @@ class Result:
     @property
     def script(self) -> str:
         """The PySpark script of this join, as text."""
-        from workbench import script
+        from workbench import script  # only for a script: Jinja and Black are slow to import
 
         return script.render(self.join, self.left, self.right, policy=self.policy)

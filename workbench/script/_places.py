@@ -28,7 +28,7 @@ def beside(file: str, ending: str = ".jinja") -> str:
 
 def column_types(stream: Stream) -> dict[str, str]:
     """A stream's columns and their types in Spark's words."""
-    from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.pandas.types import from_arrow_schema  # when needed: PySpark is slow to import
 
     return {each.name: arrow.ddl(each.dataType) for each in from_arrow_schema(stream.table.schema)}
 

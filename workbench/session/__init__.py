@@ -206,7 +206,7 @@ def _archived() -> list[str]:
 
 def _known() -> SparkSession | None:
     """The session of this thread, or the application's, whoever made it; its settings stay as they are."""
-    from pyspark.errors import PySparkException
+    from pyspark.errors import PySparkException  # when needed: PySpark is slow to import
     from pyspark.sql import SparkSession
 
     check_not_forked()
@@ -228,7 +228,7 @@ def check_not_forked() -> None:
     JavaError
         If it is.
     """
-    from pyspark import SparkContext
+    from pyspark import SparkContext  # when needed: PySpark is slow to import
 
     java = getattr(SparkContext._gateway, "proc", None)
     with suppress(psutil.Error):
@@ -241,7 +241,7 @@ def check_not_forked() -> None:
 
 def _has_died() -> bool:
     """Whether there was a JVM of this process, and it no longer answers."""
-    from pyspark import SparkContext
+    from pyspark import SparkContext  # when needed: PySpark is slow to import
 
     gateway = SparkContext._gateway
     if gateway is None:
@@ -266,7 +266,7 @@ def launch(*java_options: str) -> SparkSession:
     *java_options
         More options of Java's, beside those of `SETTINGS`.
     """
-    from pyspark import SparkConf, SparkContext
+    from pyspark import SparkConf, SparkContext  # when needed: PySpark is slow to import
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
@@ -366,7 +366,7 @@ def _names(spark: SparkSession) -> list[str]:
 
 def _cores(spark: SparkSession) -> int:
     """How many tasks run at once; two where a Connect session does not say."""
-    from pyspark.errors import PySparkException
+    from pyspark.errors import PySparkException  # when needed: PySpark is slow to import
 
     try:
         return spark.sparkContext.defaultParallelism

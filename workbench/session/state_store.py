@@ -27,7 +27,7 @@ def usable(spark: SparkSession) -> bool:
 
     They can where the executor is in this JVM, and Spark is one that the class is written for.
     """
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError  # when needed: PySpark is slow to import
     from pyspark.errors import PySparkException
 
     version = str(spark.version)
@@ -66,7 +66,7 @@ def _define(jvm: Any) -> None:
 
 
 def _is_defined(jvm: Any, name: str) -> bool:
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError  # when needed: PySpark is slow to import
 
     try:
         jvm.java.lang.Class.forName(name)

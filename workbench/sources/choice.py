@@ -65,7 +65,7 @@ class Choice:
 
     def condition(self, key: Sequence[str]) -> Column:
         """Whether a row is taken, by the names of its key columns."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
         columns, found = [F.col(quoted(name)) for name in key], F.lit(True)
         if self.keys is not None:
@@ -168,7 +168,7 @@ def newest_times(batches: int, arrival: Any, times: Any) -> np.ndarray[Any, Any]
 
 def newest_columns(rows: DataFrame, key: Sequence[str], time: str) -> list[Column]:
     """Aggregates of Spark's: how many rows there are, and the newest event time of all and of those with a key."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     column, zoneless = quoted(time), dict(rows.dtypes)[time] == "timestamp_ntz"
     return [
@@ -202,7 +202,7 @@ def quoted(name: str) -> str:
 
 
 def _equal(columns: Sequence[Column], values: Sequence[Any]) -> Column:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     found = F.lit(True)
     for column, value in zip(columns, values, strict=True):
@@ -211,7 +211,7 @@ def _equal(columns: Sequence[Column], values: Sequence[Any]) -> Column:
 
 
 def _any(conditions: Any) -> Column:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     found = F.lit(False)
     for each in conditions:

@@ -144,7 +144,7 @@ def _newest(
 
     Of CSV the names of all columns are given, too.
     """
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     if dict(rows.dtypes)[time] not in ("timestamp", "timestamp_ntz"):
         return 0, None  # which is refused for all rows as for some
@@ -253,7 +253,7 @@ def _in_one_sentence(path: Path, kind: Format) -> Iterator[None]:
 
 def _rows(spark: SparkSession, path: Path, source: Files, types: dict[str, str]) -> DataFrame:
     """The rows of a folder, what could not be read in `CORRUPT`, and where each row stood."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     place = [
         F.col("_metadata.file_path").alias(_ROW_PLACE[0]),
@@ -276,14 +276,14 @@ def _rows(spark: SparkSession, path: Path, source: Files, types: dict[str, str])
 
 def _more_than_one(text: str) -> Column:
     """Whether a line goes on after its JSON value; Spark's parser would pass over what follows."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     return ~F.json_array_length(F.concat(F.lit("["), text, F.lit("]"))).eqNullSafe(1)
 
 
 def _from_nanoseconds(name: str) -> Column:
     """Nanoseconds as a timestamp, cut towards the past."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     column = quoted(name)
     return F.timestamp_micros(F.expr(f"({column} - pmod({column}, 1000)) div 1000"))
@@ -291,7 +291,7 @@ def _from_nanoseconds(name: str) -> Column:
 
 def _spark_types(schema: pa.Schema) -> list[tuple[str, str]]:
     """The columns of a schema and their types in Spark's words."""
-    from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.pandas.types import from_arrow_schema  # when needed: PySpark is slow to import
 
     targets = []
     for each in schema:
@@ -304,7 +304,7 @@ def _spark_types(schema: pa.Schema) -> list[tuple[str, str]]:
 
 def _check_text(spark: SparkSession, path: Path) -> None:
     """Check that files of text are UTF-8, which Spark takes them for without a look."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     with _in_one_sentence(path, "csv"):
         lines = spark.read.text(escaped(path)).select("value", F.col("_metadata.file_path").alias("file"))
@@ -382,7 +382,7 @@ def _well_formed(table: pa.Table, path: Path, malformed: str, total: int) -> pa.
 
 def _delta(path: Path) -> pa.Table:
     try:
-        from deltalake import DeltaTable
+        from deltalake import DeltaTable  # an optional extra
         from deltalake.exceptions import TableNotFoundError
     except ImportError:
         raise ArgumentError(

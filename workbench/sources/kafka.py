@@ -193,7 +193,7 @@ def _decoder(values: str, schema: Any) -> Callable[[bytes], dict[str, Any]]:
     if not isinstance(schema, dict) or "fields" not in schema:
         raise wrong("schema", schema, "give the Avro schema of the values as a dict, with its fields")
     try:
-        import fastavro
+        import fastavro  # an optional extra
     except ImportError:
         raise ArgumentError("values: got 'avro', which needs fastavro; install stream-join-workbench[kafka]") from None
     parsed = fastavro.parse_schema(schema)
@@ -208,7 +208,7 @@ def _decoder(values: str, schema: Any) -> Callable[[bytes], dict[str, Any]]:
 def newest_messages(brokers: str, topic: str, messages: int) -> list[Any]:
     """The newest messages of all partitions together, oldest first."""
     with _consumer(brokers) as consumer:
-        from confluent_kafka import TopicPartition
+        from confluent_kafka import TopicPartition  # an optional extra
 
         known = _metadata(consumer, topic).topics[topic]
         if known.error is not None:
@@ -230,7 +230,7 @@ def newest_messages(brokers: str, topic: str, messages: int) -> list[Any]:
 
 def _metadata(consumer: _Consumer, *topic: str) -> Any:
     """What the brokers say of a topic, or of all; an error as soon as none of them can be connected to."""
-    from confluent_kafka import KafkaError, KafkaException
+    from confluent_kafka import KafkaError, KafkaException  # an optional extra
 
     begin, told = monotonic(), False
     while True:
@@ -260,7 +260,7 @@ class _Consumer:
 def _consumer(brokers: str) -> Iterator[_Consumer]:
     """A reader of some brokers, what goes wrong with it in one sentence."""
     try:
-        from confluent_kafka import Consumer, KafkaError, KafkaException
+        from confluent_kafka import Consumer, KafkaError, KafkaException  # an optional extra
     except ImportError:
         raise ArgumentError(
             "topic: reading Kafka needs confluent-kafka; install stream-join-workbench[kafka]"

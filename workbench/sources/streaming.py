@@ -104,7 +104,7 @@ def _micro_batches(
     frame: DataFrame, seconds: float, key: Sequence[str], time_column: str, choice: Choice
 ) -> list[_MicroBatch]:
     """What a query brings in so many seconds, for each micro-batch with rows."""
-    from pyspark.errors import PySparkException
+    from pyspark.errors import PySparkException  # when needed: PySpark is slow to import
 
     tables: dict[int, _MicroBatch] = {}
 

@@ -294,7 +294,7 @@ class _Files(Protocol):
 
 
 def _files(spark: SparkSession) -> _Files:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import SparkSession  # when needed: PySpark is slow to import
 
     return _Hadoop(spark) if isinstance(spark, SparkSession) and hasattr(spark, "_jvm") else _Connect(spark)
 
@@ -367,7 +367,7 @@ class _Connect:
 
     def send(self, file: Path, address: str) -> None:
         """Write a file's rows: a Connect client can write a file as it is to the default file system only."""
-        from pyspark.sql.pandas.types import from_arrow_schema
+        from pyspark.sql.pandas.types import from_arrow_schema  # when needed: PySpark is slow to import
 
         if file.suffix != ".parquet":
             raise QueryError(_NO_SAVEPOINTS)

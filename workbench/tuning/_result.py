@@ -92,7 +92,7 @@ class Tuning:
     @property
     def charts(self) -> TuningCharts:
         """The tuning's charts: ``tuning.charts.pareto()``, ``.delays()``."""
-        from workbench.charts import TuningCharts, TuningScene
+        from workbench.charts import TuningCharts, TuningScene  # when needed: Altair is slow to import
 
         return TuningCharts(
             TuningScene(

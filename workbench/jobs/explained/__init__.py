@@ -64,7 +64,7 @@ def explained(frame: DataFrame) -> Explained | None:
 
 def _text(frame: DataFrame) -> str:
     """What ``explain`` prints, with all columns of wide plans."""
-    from pyspark.errors import PySparkException
+    from pyspark.errors import PySparkException  # when needed: PySpark is slow to import
 
     conf = frame.sparkSession.conf
     before = conf.getAll.get(_WIDTH)
