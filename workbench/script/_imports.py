@@ -18,12 +18,14 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import Any
-from pyspark.errors import AnalysisException, StreamingQueryException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery

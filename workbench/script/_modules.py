@@ -59,10 +59,12 @@ def _docstring(text: str) -> str:
 
 
 def _functions(text: str) -> Iterator[tuple[str, str]]:
-    """The functions of a text by name."""
+    """The functions of a text by name, each with its decorators."""
+    lines = text.splitlines()
     for each in ast.parse(text).body:
         if isinstance(each, ast.FunctionDef):
-            yield each.name, ast.get_source_segment(text, each) or ""
+            first = min(part.lineno for part in (each, *each.decorator_list))
+            yield each.name, "\n".join(lines[first - 1 : each.end_lineno])
 
 
 def _defined(body: str) -> Iterator[str]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import io
+import itertools
 import os
+import runpy
 import shutil
 import signal
 import subprocess
@@ -20,6 +24,7 @@ import strategies
 from hypothesis import assume, reject
 from hypothesis import strategies as st
 from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
 from scripts import run_here
 
 import workbench as wb
@@ -142,6 +147,79 @@ def test_a_checkpoint_that_cannot_be_written_is_told_in_a_line(run, spark, tmp_p
         made.check_checkpoint(spark, args, made.MADE_FOR)
 
 
+def outcome(file, spark, folder, *words):
+    """What a script that is started says at its end, in the tests' session; its checkpoint and output are in a folder."""
+    own = scripts.own_session(spark)
+    own.stop = lambda: None
+    places = {f"--{name}": str(folder / name) for name in ("checkpoint", "output")}
+    words = [*itertools.chain(*places.items()), *words]
+    said = io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", [str(file), *words]),
+        mock.patch.object(sys, "path", [str(file.parent), *sys.path]),
+        mock.patch.object(SparkSession.Builder, "getOrCreate", lambda _: own),
+        mock.patch.dict(sys.modules),
+        contextlib.redirect_stderr(said),
+        pytest.raises(SystemExit) as raised,
+    ):
+        for name in scripts.MODULES:
+            sys.modules.pop(name, None)
+        runpy.run_path(str(file), run_name="__main__")
+    assert raised.value.code != 0
+    return said.getvalue().splitlines()[-1] if isinstance(raised.value.code, int) else raised.value.code
+
+
+BOTH = [
+    ("--trigger", "x", "--trigger: got 'x'; use a number and a unit, such as 10 seconds"),
+    ("--trigger", "-1 second", "--trigger: got '-1 second'; use a number and a unit"),
+    ("--trigger", "1 month", "--trigger: got '1 month'; use a number and a unit"),
+    ("--checkpoint", "", "--checkpoint: got ''; give a value, or leave it out"),
+    ("--checkpoint", "/proc/none", "/proc/none"),
+    ("--checkpoint", "foo://x", "foo://x"),
+    ("--orders", "/nowhere", "Path does not exist: /nowhere"),
+    ("--orders", "foo://x", "foo://x"),
+    ("--orders", "x:y", "--orders"),
+    ("--output", "/proc/none", "--output"),
+    ("--output", "foo://x", "foo://x"),
+]
+PROJECT = [
+    ("--orders", "/nowhere", "--orders: got '/nowhere'; give a place that can be read ("),
+    ("--output", "/proc/none", "--output: got '/proc/none'; give a place that can be written ("),
+    ("--output", "foo://x", "--output: got 'foo://x'; give a new folder ("),
+    ("--dead-letters", "foo://x", "--dead-letters: got 'foo://x'; give a new folder ("),
+    ("--checkpoint", "foo://x", "--checkpoint: got 'foo://x'; give a folder for offsets and state ("),
+    ("--shuffle-partitions", "x", "--shuffle-partitions: got 'x'; use a whole number, 1 or more"),
+    ("--shuffle-partitions", "99999999999", "--shuffle-partitions: got '99999999999'; use a whole number"),
+    ("--attempts", "-1", "--attempts: got '-1'; use a whole number, 0 or more"),
+    ("--delay", "nan", "--delay: got 'nan'; use a number, 0 or more"),
+    ("--within", "inf", "--within: got 'inf'; use a number, 0 or more"),
+    ("--restart", "always", "--restart: invalid choice: 'always' (choose from"),
+]
+
+
+@pytest.mark.parametrize(("argument", "got", "words"), BOTH)
+def test_a_wrong_argument_of_a_plain_script_is_told_in_a_line(run, spark, tmp_path, argument, got, words):
+    said = outcome(wb.export(run, tmp_path / "join.py"), spark, tmp_path, f"{argument}={got}")
+    assert words in said
+    assert argument in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(("argument", "got", "words"), [*BOTH, *PROJECT])
+def test_a_wrong_argument_of_a_project_is_told_in_a_line(run, spark, tmp_path, argument, got, words):
+    said = outcome(scripts.job(run, tmp_path, dead_letters="parquet"), spark, tmp_path, f"{argument}={got}")
+    assert words in said
+    assert argument in said
+    assert "\n" not in said
+
+
+def test_what_ends_a_query_is_told_in_a_line(run, spark, tmp_path):
+    (tmp_path / "a file").write_text("")
+    said = outcome(scripts.job(run, tmp_path), spark, tmp_path, f"--orders={tmp_path}/a file", "--drain")
+    assert said.startswith("the query failed: ")
+    assert "\n" not in said
+
+
 def _made_for(run, join, policy="min", source="files"):
     """What the checkpoint of another job is made for."""
     text = _modules(join, run.left, run.right, policy, source)["main.py"]
@@ -240,8 +318,8 @@ def test_scripts_are_typed_and_lint_clean(places, join, tmp_path):
         f"lint.isort.known-first-party={list(scripts.MODULES)}",
     ]
     typed = ["mypy", "--strict", f"--cache-dir={parts.CACHE / 'mypy'}"]
-    # PySpark's `config(map=…)` takes a dict of unions, which is invariant
-    plain = ["--disable-error-code=arg-type"]
+    # PySpark's `config(map=…)` takes a dict of unions, which is invariant; Py4J has no types
+    plain = ["--disable-error-code=arg-type", "--disable-error-code=import-untyped"]
     tools = [(tmp_path, [*lint, tmp_path])]
     for each in folders:
         tools.append((each, [*typed, *(plain if each.name.startswith("plain") else []), *sorted(each.glob("*.py"))]))
