@@ -63,7 +63,7 @@ def _functions(text: str) -> Iterator[tuple[str, str]]:
     lines = text.splitlines()
     for each in ast.parse(text).body:
         if isinstance(each, ast.FunctionDef):
-            first = min(part.lineno for part in (each, *each.decorator_list))
+            first = min([each.lineno, *(part.lineno for part in each.decorator_list)])
             yield each.name, "\n".join(lines[first - 1 : each.end_lineno])
 
 

@@ -6,6 +6,7 @@ from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import Policy
+from workbench.plan import Names
 from workbench.safe_files import noted
 from workbench.script import _imports, _modules, _templates
 from workbench.script._endpoints import Endpoints, check
@@ -51,12 +52,21 @@ def render(
     if not endpoints.source.plain:
         raise wrong("source", source, 'it has no plain script; export a project, to a folder such as "job/"')
     given = variables(join, left, right, policy, endpoints, file, endpoints.source.plain)
+    given["noted_for"] = _noted_for(join, policy, left, right)
     given["settings"] = _settings(join, policy, left, right, endpoints)
     body = _templates.fill("plain.py.jinja", given)
     docstring = _templates.fill("plain_docstring.jinja", given)
     helpers = _templates.helpers(given)
     imports = (*_imports.COMMON, *endpoints.imports)
     return noted(_modules.assemble({file: docstring}, {file: body}, helpers, imports)[file])
+
+
+def _noted_for(join: Join, policy: Policy, left: Stream, right: Stream) -> str:
+    """What a checkpoint belongs to: with another join its state would be wrong."""
+    names = Names.of(left, right)
+    sides = ((names.left.var, left), (names.right.var, right))
+    streams = (f"{name} ({', '.join((*stream.key, stream.time))})" for name, stream in sides)
+    return " ".join(f"{join!r} of {' and '.join(streams)}, {policy} of the watermarks".split())  # in one line
 
 
 def _settings(join: Join, policy: Policy, left: Stream, right: Stream, endpoints: Endpoints) -> dict[str, str]:

@@ -126,7 +126,7 @@ def test_a_plain_script_is_short(join):
     text = wb.preview(join, *sides).script
     assert len(text.splitlines()) < 100
     functions = [each.name for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
-    assert functions == ["join_streams", "with_end", "main"]
+    assert functions == ["escaped", "join_streams", "with_end", "main"]
 
 
 @pytest.mark.parametrize("target", ["join.py", "job"])

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from dataclasses import replace
 from unittest import mock
 
 import fault_lab
@@ -138,6 +139,40 @@ def test_a_checkpoint_is_for_one_join(run, spark, tmp_path):
         )
 
 
+def test_a_plain_script_takes_no_checkpoint_of_another(run, spark, tmp_path):
+    sides = run.left, run.right
+    own = scripts.own_session(spark)
+    mine = made_for_of(script.render(JOIN, *sides))
+    spark.createDataFrame([(mine,)], "value string").write.text(str(tmp_path / "checkpoint" / "made-for"))
+    others = {
+        "swapped": script.render(JOIN, *sides[::-1]),
+        "renamed": script.render(JOIN, replace(sides[0], name="purchases"), sides[1]),
+        "other key": script.render(JOIN, *(replace(each, key=(each.time,)) for each in sides)),
+        "other join": script.render(wb.IntervalJoin("-6 s", "5 s", how="left"), *sides),
+        "other policy": script.render(JOIN, *sides, policy="max"),
+    }
+    for name, text in others.items():
+        file = tmp_path / f"{name}.py"
+        file.write_text(text)
+        said = outcome(file, own, tmp_path, "--drain")
+        assert said.startswith(f"--checkpoint: {tmp_path / 'checkpoint'} was made for {mine}, this script for "), name
+        assert made_for_of(text) in said
+    said = outcome(scripts.job(run, tmp_path), own, tmp_path, "--drain")
+    assert f"was made by a plain script for {mine}; give a new folder" in said
+
+
+def test_a_plain_script_goes_on_with_its_own_checkpoint(run, spark, tmp_path):
+    sides = [each.with_watermark("9 s") for each in (run.left, run.right)]
+    assert made_for_of(script.render(JOIN, *sides)) == made_for_of(run.script)  # delays may change
+
+
+def made_for_of(text):
+    (found,) = [
+        each.value for each in ast.parse(text).body if isinstance(each, ast.Assign) and each.targets[0].id == "MADE_FOR"
+    ]
+    return ast.literal_eval(found)
+
+
 @pytest.mark.parametrize("place", ["a file", "a file/beneath", "/proc/none"])
 def test_a_checkpoint_that_cannot_be_written_is_told_in_a_line(run, spark, tmp_path, place):
     made = scripts.module(scripts.job(run, tmp_path))
@@ -223,10 +258,7 @@ def test_what_ends_a_query_is_told_in_a_line(run, spark, tmp_path):
 def _made_for(run, join, policy="min", source="files"):
     """What the checkpoint of another job is made for."""
     text = _modules(join, run.left, run.right, policy, source)["main.py"]
-    (found,) = [
-        each.value for each in ast.parse(text).body if isinstance(each, ast.Assign) and each.targets[0].id == "MADE_FOR"
-    ]
-    return ast.literal_eval(found)
+    return made_for_of(text)
 
 
 def _modules(join, left, right, policy="min", source="files", sink="parquet", dead_letters=None):
