@@ -68,14 +68,15 @@ class Shown:
     @property
     def anything(self) -> bool:
         """Whether there has been something to show yet."""
-        return self._seen is not None
+        return self._seen is not None and bool(self._figures.value)
 
     def show(self, run: Result, configuration: RunConfiguration, last: RunRecord | None) -> None:
         """Show a run or preview: its views, its figures, and what changed since another run."""
+        counts = figures(run)  # first: what is too large to be counted leaves the page as it is
         self._seen = configuration, run
         self.say_how_to_begin(False)
         self.results.show(run)  # the chart first: it takes the browser longest
-        self._figures.value = head(figures(run), last.figures if last else None)
+        self._figures.value = head(counts, last.figures if last else None)
         words = changed(describe(configuration), describe(last.configuration)) if last else ""
         self._since.value = f"since run {last.number}: {words}" if last else ""
 

@@ -107,7 +107,7 @@ class PageState:
         self.enable()  # before it is said: nothing wrong can be run while it is read
         self.settings.mark(snapshot, error.marks if isinstance(error, WrongSettingsError) else {})
         self.head.fail(error)
-        self.shown.dim(True)
+        self.shown.dim(self.shown.anything)
         before = "what is below is of the settings before"
         self.head.say("failed", before if self.shown.anything else "nothing to show yet")
         self.shown.say_how_to_begin(not self.shown.anything)

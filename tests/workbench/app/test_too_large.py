@@ -8,6 +8,7 @@ from page import Page
 
 import workbench as wb
 from workbench import model
+from workbench.runs.result import Result
 
 
 def hot(rows, name):
@@ -38,5 +39,51 @@ def test_the_page_offers_to_run_it_on_spark(spark, monkeypatch):
             page.open(tab)
             assert page.badge.startswith("run 1, on Spark in")
         assert not page.button("Run on Spark").disabled
+    finally:
+        page.close()
+
+
+def test_nothing_is_said_to_be_of_settings_before_where_nothing_is_shown(monkeypatch):
+    monkeypatch.setitem(model.check_size.__globals__, "MOST", 10)
+    page = Page(hot(4, "orders"), hot(5, "payments"))
+    try:
+        page.wait()
+        assert page.tabs == ()
+        assert page.badge == "nothing to show yet"
+        assert not page.stale
+        assert not page.usable("Report")
+    finally:
+        page.close()
+
+
+def test_what_is_too_large_leaves_what_was_shown_before(monkeypatch):
+    monkeypatch.setitem(model.check_size.__globals__, "MOST", 10)
+    few, many = hot(1, "orders"), hot(20, "payments")
+    namespace = {"few": few, "more": hot(2, "more"), "many": many}
+    page = Page("few", "more", namespace=namespace)
+    try:
+        page.wait()
+        shown = page.figures
+        page.set({"Right": "many"})
+        assert "this join makes 20 pairs" in page.trouble
+        assert page.badge == "what is below is of the settings before"
+        assert page.stale
+        assert page.figures == shown
+        assert "wb" in page.cell()
+        assert "many" not in page.cell()
+        page.open("Output")
+        assert "2 rows" in page.note
+    finally:
+        page.close()
+
+
+def test_what_cannot_be_drawn_is_not_said_to_be_below(monkeypatch):
+    monkeypatch.setattr(Result, "charts", property(lambda _: 1 / 0))
+    page = Page(hot(1, "orders"), hot(1, "payments"))
+    try:
+        page.wait()
+        assert "ZeroDivisionError" in page.trouble
+        assert page.badge == "nothing to show yet"
+        assert not page.stale
     finally:
         page.close()
