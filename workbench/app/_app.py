@@ -82,7 +82,7 @@ class App:
 
     def _panels(self, space: dict[str, Any], names: tuple[str, ...], folder: str | None) -> PageState:
         """The panels; what they call is there before a user can see them."""
-        worker = CoalescingWorker(lambda error: self._page.head.fail(error))
+        worker = CoalescingWorker(lambda kind, error: self._page.head.job_ended(kind, error))
         live = LivePanel(worker, lambda run: self._live_runs.show(run), lambda error: self._live_runs.ended(error))
         runs = RunsPanel(
             RunActions(

@@ -12,6 +12,7 @@ from workbench.app._form import show
 from workbench.app.html import HTML, html, plain
 from workbench.errors import WorkbenchError
 
+_COVERS = {"drawing": ("table",)}  # a view is drawn anew with its table
 _REPAINT = 0.25  # seconds between two paintings of the progress bar
 
 
@@ -56,6 +57,7 @@ class Head:
         self._text.add_class("sjw-text")
         self.trouble.add_class("sjw-trouble")
         self._badge = ""
+        self._failed = "", ""  # the kind of job that failed last, and what was said of it
         said = [self._bar, self._text, self.anyway, self.record, self.report]
         self.widget = widgets.HBox([self.run, *live_buttons, self.stop, *said])
         self.widget.add_class("sjw-head")
@@ -72,6 +74,14 @@ class Head:
     def fail(self, error: Exception) -> None:
         """Say what went wrong."""
         self.trouble.value = _folded(_as_workbench_error(error))
+
+    def job_ended(self, kind: str, error: Exception | None) -> None:
+        """Say what went wrong in the thread that draws, until it does the same kind of job without."""
+        if error is not None:
+            self.fail(error)
+            self._failed = kind, self.trouble.value
+        elif self._failed in [(each, self.trouble.value) for each in (kind, *_COVERS.get(kind, ()))]:
+            self.trouble.value = ""
 
     def summary(self) -> str:
         """What is shown or done, and what is wrong, in a line of text."""

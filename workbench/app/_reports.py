@@ -34,10 +34,9 @@ class Reports:
             return
         try:
             written = run.report(_free(Path.cwd()), page.shown.results.tune.of(run))
-        except WorkbenchError as error:
+        except WorkbenchError:
             page.head.note.value = ""
-            page.head.fail(error)
-            return
+            raise
         page.head.note.value = f"the report is in {written}"
 
 

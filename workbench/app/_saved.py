@@ -53,7 +53,7 @@ class SavedPage:
         self._kept: tuple[Any, Any] | None = None  # the handles of the outputs that are read without a kernel
         self._last: dict[str, str] = {}
         self._closed = threading.Event()
-        self._worker = CoalescingWorker(lambda _: None)  # a page that cannot be saved is no trouble to its user
+        self._worker = CoalescingWorker(lambda *_: None)  # a page that cannot be saved is no trouble to its user
         results.chart.observe(lambda _: self.changed(), "picture")
         results.view.observe(lambda _: self.changed(), "value")
 

@@ -18,12 +18,12 @@ class CoalescingWorker:
 
     Parameters
     ----------
-    failed
-        Called with what a job raised.
+    ended
+        Called after each job with its kind, and what it raised or None.
     """
 
-    def __init__(self, failed: Callable[[Exception], None]) -> None:
-        self._failed = failed
+    def __init__(self, ended: Callable[[str, Exception | None], None]) -> None:
+        self._ended = ended
         self._jobs: list[tuple[str, Job]] = []
         self._busy = self._closed = False
         self._turn = threading.Condition()
@@ -53,12 +53,13 @@ class CoalescingWorker:
                 self._turn.wait_for(lambda: self._jobs or self._closed)
                 if self._closed:
                     return
-                _, job = self._jobs.pop(0)
+                kind, job = self._jobs.pop(0)
                 self._busy = True
             try:
                 job()
+                self._ended(kind, None)
             except Exception as error:  # noqa: BLE001 - shown on the page; the next job may do better
-                self._failed(error)
+                self._ended(kind, error)
             finally:
                 with self._turn:
                     self._busy = False

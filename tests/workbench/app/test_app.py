@@ -497,6 +497,51 @@ def test_a_failure_is_one_sentence_and_keeps_the_last_run(page, spark, monkeypat
     assert page.trouble == ""
 
 
+def test_the_trace_of_a_view_goes_when_a_view_is_drawn(page, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("workbench.charts._run_charts.RunCharts.drawing", lambda *_, **__: 1 / 0)
+        page.open("Arrival")
+        assert "division by zero" in page.trouble
+        page.open("Late")
+        assert "division by zero" in page.trouble
+    page.open("Timeline")
+    assert page.trouble == ""
+
+
+def test_the_trace_of_a_table_goes_with_the_table(page, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("workbench.app._table.TablePanel.fill", lambda *_, **__: 1 / 0)
+        page.open("Output")
+        assert "division by zero" in page.trouble
+    page.open("Watermarks")
+    assert page.trouble == ""
+
+
+def test_the_trace_of_a_report_goes_when_one_is_written(page, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def broken(*_, **__):
+        raise wb.WorkbenchError("no room", "Trace\n\tat x")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("workbench.runs.result.Result.report", broken)
+        page.click("Report")
+        assert page.trouble.startswith("no room")
+        page.open("Arrival")
+        assert page.trouble.startswith("no room")  # which no view mends
+    page.click("Report")
+    assert page.trouble == ""
+    assert (tmp_path / "report.html").exists()
+
+
+def test_what_is_wrong_with_a_setting_stays_where_a_view_is_drawn(page):
+    page.set({"Upper bound": "x"})
+    before = page.trouble
+    assert before
+    page.open("Arrival")
+    assert page.trouble == before
+
+
 def test_own_streams_and_dataframes(spark):
     orders, payments = generators.generate("orders_payments", events=20, watermark="7 seconds")
     frame = payments.to_pandas().drop(columns="batch")

@@ -9,8 +9,8 @@ from workbench.app.worker import CoalescingWorker
 
 def test_of_waiting_jobs_the_last_is_done_and_those_that_must_be():
     begun, go, done = threading.Event(), threading.Event(), []
-    failures = []
-    worker = CoalescingWorker(failures.append)
+    ended = []
+    worker = CoalescingWorker(lambda kind, error: ended.append((kind, type(error))))
     worker.submit("a", lambda: (begun.set(), go.wait(10), done.append("first")))
     assert begun.wait(10)
     for name in ("dropped", "dropped too", "last"):
@@ -21,7 +21,8 @@ def test_of_waiting_jobs_the_last_is_done_and_those_that_must_be():
     go.set()
     assert worker.wait_until_idle()
     assert done == ["first", "last", "of another sort", "kept"]
-    assert [type(each) for each in failures] == [ZeroDivisionError]
+    nothing = type(None)
+    assert ended == [("a", nothing), ("a", nothing), ("b", nothing), ("", nothing), ("", ZeroDivisionError)]
     worker.close()
     worker.submit("a", lambda: done.append("after"))
     assert worker.wait_until_idle()
