@@ -12,8 +12,10 @@ __all__ = [
     "TooLargeError",
     "WorkbenchError",
     "check_whole",
+    "excerpt",
     "one_of",
     "read_whole",
+    "shortened",
     "wrong",
 ]
 
@@ -74,17 +76,34 @@ class QueryError(WorkbenchError, RuntimeError):
 
 _DIGITS = 18
 """What 64 bits hold for certain."""
+_HALF = 100  # characters of either end of what is quoted
 
 
 def wrong(argument: str, got: object, remedy: str) -> ArgumentError:
     """The error for a wrong argument: *argument*: got *got*; *remedy*."""
+    return ArgumentError(f"{argument}: got {excerpt(got)}; {remedy}")
+
+
+def excerpt(got: object) -> str:
+    """A value as errors quote it, in one line; what is long is shortened in the middle.
+
+    Examples
+    --------
+    >>> excerpt("10 secs")
+    "'10 secs'"
+    >>> excerpt("x" * 10_000).count("x") < 200
+    True
+    """
     try:
         text = _one_line(repr(got))
     except Exception:  # noqa: BLE001 - a stranger's repr, or a number with too many digits to print
         text = f"something of type {type(got).__name__}"
-    if len(text) > 200:
-        text = text[:200] + "…"
-    return ArgumentError(f"{argument}: got {text}; {remedy}")
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """What a user wrote, as errors name it: shortened in the middle where it is long."""
+    return text if len(text) <= 2 * _HALF else f"{text[:_HALF]} … {text[-_HALF:]}"
 
 
 def _one_line(text: str) -> str:

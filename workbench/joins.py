@@ -11,7 +11,7 @@ from typing import Literal, TypeVar, get_args
 
 from workbench import times
 from workbench.conditions import Condition, plain_text
-from workbench.errors import ArgumentError, check_whole, one_of, wrong
+from workbench.errors import ArgumentError, check_whole, excerpt, one_of, wrong
 from workbench.literals import SIDES, Side
 from workbench.times import Span
 from workbench.windows import Described, Session, Window
@@ -127,7 +127,7 @@ def _check_window(window: object) -> None:
 def check_how(how: object) -> None:
     """Check that an argument ``how`` is one that joins have."""
     if isinstance(how, str) and (meant := _OTHER_WORDS.get(how.lower().replace("_", ""))) and how != meant:
-        raise wrong("how", how, f"use one of {', '.join(map(repr, HOWS))}; did you mean {meant!r}?")
+        raise wrong("how", how, f"use one of {', '.join(map(repr, HOWS))}; did you mean {excerpt(meant)}?")
     one_of("how", how, HOWS)
 
 
@@ -223,7 +223,7 @@ class IntervalJoin(Join):
         lower, upper = times.parse(self.lower, "lower"), times.parse(self.upper, "upper")
         if lower > upper:
             raise ArgumentError(
-                f"lower: got {times.text(lower)!r}, which is above upper, {times.text(upper)!r}; "
+                f"lower: got {excerpt(times.text(lower))}, which is above upper, {excerpt(times.text(upper))}; "
                 "swap the two, or use a lower bound at or below the upper one"
             )
         self._set("lower", lower)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from workbench.errors import ArgumentError, wrong
+from workbench.errors import ArgumentError, excerpt, wrong
 
 __all__ = [
     "NOTE",
@@ -286,7 +286,7 @@ def _check_link(path: Path) -> None:
 
 def _check_parent(path: Path) -> None:
     if not path.parent.is_dir():
-        raise wrong("path", str(path), f"there is no folder {str(path.parent)!r}; make it first")
+        raise wrong("path", str(path), f"there is no folder {excerpt(str(path.parent))}; make it first")
 
 
 def listed(names: list[str]) -> str:
@@ -305,5 +305,5 @@ def said(path: Path, argument: str = "path") -> Iterator[None]:
         if isinstance(error, shutil.Error):  # of a whole folder, with a reason for each file
             reason = str(error.args[0][0][-1]).partition(": '")[0]
         raise ArgumentError(
-            f"{argument}: got {str(path)!r}; it cannot be written ({reason}); give another place"
+            f"{argument}: got {excerpt(str(path))}; it cannot be written ({reason}); give another place"
         ) from None

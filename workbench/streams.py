@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import literals, safe_files, times
 from workbench.counts import counted
-from workbench.errors import ArgumentError, check_whole, wrong
+from workbench.errors import ArgumentError, check_whole, excerpt, wrong
 from workbench.sources import Format, Malformed, Memory, Source
 from workbench.sources.columns import ROW, check_arguments, check_column, check_columns, check_name, check_roles
 from workbench.sources.recorded import MOST_BATCHES, Recorded
@@ -435,7 +435,9 @@ class Stream:
         if trigger is None:
             if arrival is None:
                 return self
-            raise wrong("trigger", None, f'with arrival={arrival!r} give the query\'s interval, such as "10 seconds"')
+            raise wrong(
+                "trigger", None, f'with arrival={excerpt(arrival)} give the query\'s interval, such as "10 seconds"'
+            )
         if arrival is None:
             if found.arrived_at is None:
                 raise wrong("trigger", trigger, "name the column that tells when a row arrived, too: arrival=…")

@@ -21,7 +21,7 @@ from workbench.conditions._nodes import (
     Or,
     Value,
 )
-from workbench.errors import wrong
+from workbench.errors import excerpt, wrong
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -100,10 +100,10 @@ def check(condition: object, types: Mapping[str, pa.DataType], argument: str) ->
     kinds: dict[str, Kind] = {}
     for name in columns(condition):
         if name not in types:
-            raise wrong(argument, condition, f"there is no column {name!r}; there are {', '.join(types)}")
+            raise wrong(argument, condition, f"there is no column {excerpt(name)}; there are {', '.join(types)}")
         kind = kind_of_type(types[name])
         if kind is None:
-            remedy = f"column {name!r} is of type {types[name]}: use booleans, numbers, texts and times only"
+            remedy = f"column {excerpt(name)} is of type {types[name]}: use booleans, numbers, texts and times only"
             raise wrong(argument, condition, remedy)
         kinds[name] = kind
     fault = next(_faults(condition, kinds), None)
@@ -165,7 +165,7 @@ def _faults(of: Condition | Value, kinds: Mapping[str, Kind]) -> Iterator[str]:
             yield from _faults(right, kinds)
             yield from _unlike(left, right, kinds)
             if "boolean" in (kind_of_value(left, kinds), kind_of_value(right, kinds)) and sign not in ("==", "!="):
-                yield f"{of!r} has no order: compare a boolean by == or !="
+                yield f"{excerpt(of)} has no order: compare a boolean by == or !="
         case IsIn(value, options):
             yield from _faults(value, kinds)
             for option in options:
@@ -173,17 +173,17 @@ def _faults(of: Condition | Value, kinds: Mapping[str, Kind]) -> Iterator[str]:
         case Like(value):
             yield from _faults(value, kinds)
             if kind_of_value(value, kinds) != "text":
-                yield f"{value!r} is {_WORDS[kind_of_value(value, kinds)]}, and only a text is like a pattern"
+                yield f"{excerpt(value)} is {_WORDS[kind_of_value(value, kinds)]}, and only a text is like a pattern"
         case IsNull(value):
             yield from _faults(value, kinds)
         case Arithmetic(_, left, right):
             for each in (left, right):
                 yield from _faults(each, kinds)
                 if kind_of_value(each, kinds) not in _NUMBERS:
-                    yield f"{each!r} is {_WORDS[kind_of_value(each, kinds)]}, and only numbers are computed with"
+                    yield f"{excerpt(each)} is {_WORDS[kind_of_value(each, kinds)]}, and only numbers are computed with"
 
 
 def _unlike(left: Value, right: Value, kinds: Mapping[str, Kind]) -> Iterator[str]:
     one, other = (_WORDS[kind_of_value(each, kinds)] for each in (left, right))
     if one != other:
-        yield f"{left!r} is {one}, and {right!r} {other}: compare what is alike"
+        yield f"{excerpt(left)} is {one}, and {excerpt(right)} {other}: compare what is alike"

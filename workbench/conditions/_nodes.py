@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Literal, NoReturn
 
-from workbench.errors import ArgumentError, wrong
+from workbench.errors import ArgumentError, excerpt, wrong
 
 __all__ = [
     "And",
@@ -67,7 +67,7 @@ class Condition:
         return hash(repr(self))
 
     def __bool__(self) -> bool:
-        raise ArgumentError(f"condition: {self!r} is neither true nor false without a row; {_MEANT}")
+        raise ArgumentError(f"condition: {excerpt(self)} is neither true nor false without a row; {_MEANT}")
 
 
 class Value:
@@ -124,14 +124,16 @@ class Value:
         return Arithmetic("-", Constant(0), self)
 
     def __bool__(self) -> bool:
-        raise ArgumentError(f"condition: {self!r} is a value, not a condition: compare it, as in {self!r} == True")
+        raise ArgumentError(
+            f"condition: {excerpt(self)} is a value, not a condition: compare it, as in {excerpt(self)} == True"
+        )
 
     def __invert__(self) -> NoReturn:
         bool(self)
         raise TypeError(self)
 
     def __and__(self, other: object) -> NoReturn:
-        raise ArgumentError(f"condition: {self!r} is joined by & or |, which bind more than < and ==: {_MEANT}")
+        raise ArgumentError(f"condition: {excerpt(self)} is joined by & or |, which bind more than < and ==: {_MEANT}")
 
     __rand__ = __or__ = __ror__ = __and__
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.errors import ArgumentError, QueryError, TooLargeError
+from workbench.errors import ArgumentError, QueryError, TooLargeError, excerpt
 from workbench.jobs import conditions, held, replay
 from workbench.jobs.catalyst import Node, expressions, listed
 from workbench.jobs.checkpoint import LATEST, Checkpoint
@@ -397,7 +397,8 @@ def kept_columns(known: Understood, place: int, names: Sequence[str]) -> list[in
             continue
         if match is None:
             raise ArgumentError(
-                f"checkpoint: the state of its {SIDES[place]} side has a column {name!r}, which the {SIDES[place]} "
+                f"checkpoint: the state of its {SIDES[place]} side has a column {excerpt(name)}, "
+                f"which the {SIDES[place]} "
                 "side of joined has not: it is the checkpoint of another query; give the DataFrame that this one runs"
             )
         left.remove(match)

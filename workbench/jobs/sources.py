@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlparse
 import pyarrow as pa
 
 from workbench.counts import counted
-from workbench.errors import DataError
+from workbench.errors import DataError, excerpt
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs import delta
 from workbench.jobs.addresses import existing, written_anew
@@ -104,7 +104,7 @@ def _log_offset(offset: Any) -> int:
         return -1
     if isinstance(offset, dict) and isinstance(offset.get("logOffset"), int):
         return int(offset["logOffset"])
-    raise DataError(f"checkpoint: its log of offsets is damaged: {offset!r} is no offset of the file source")
+    raise DataError(f"checkpoint: its log of offsets is damaged: {excerpt(offset)} is no offset of the file source")
 
 
 def _batches(entries: Iterable[int], numbers: list[int], ends: list[int]) -> tuple[dict[int, int], int]:

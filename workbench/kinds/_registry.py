@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from workbench import _root
-from workbench.errors import wrong
+from workbench.errors import excerpt, wrong
 from workbench.joins import Join
 from workbench.kinds._kind import Kind
 from workbench.kinds._panel import PanelOf
@@ -39,7 +39,9 @@ def register(kind: Kind[Any]) -> None:
         raise wrong("kind", kind.name, "there is a kind of that name; use another")
     for name, known in kinds().items():
         if kind.describes(known.example()) or known.describes(kind.example()):
-            raise wrong("kind", kind.name, f"{name!r} describes the same joins; describe a join class of its own")
+            raise wrong(
+                "kind", kind.name, f"{excerpt(name)} describes the same joins; describe a join class of its own"
+            )
     _kinds[kind.name] = kind
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from workbench import times
 from workbench.conditions import Condition, earlier
-from workbench.errors import check_whole, wrong
+from workbench.errors import check_whole, excerpt, shortened, wrong
 from workbench.joins import Join
 from workbench.patterns._steps import Step, check_sequence
 from workbench.times import Span
@@ -125,7 +125,7 @@ class Pattern(Join):
             self.skip in _SKIPS or any(self.skip in (to + n for n in known) for to in _TO)
         ):
             return
-        options = ", ".join(map(repr, (*_SKIPS, *(to + name for to in _TO for name in known[:1]))))
+        options = ", ".join(map(excerpt, (*_SKIPS, *(to + name for to in _TO for name in known[:1]))))
         raise wrong("skip", self.skip, f"use one of {options}, or the name of another step that is in no group")
 
     def _check_conditions(self) -> None:
@@ -144,7 +144,11 @@ class Pattern(Join):
     def _check_earlier(where: Condition | None, known: list[str]) -> None:
         for column in () if where is None else earlier(where):
             if column.step not in known:
-                raise wrong("where", where, f"no step {column.step!r} comes before it: name one of {', '.join(known)}")
+                raise wrong(
+                    "where",
+                    where,
+                    f"no step {excerpt(column.step)} comes before it: name one of {shortened(', '.join(known))}",
+                )
 
 
 def skip_of(pattern: Pattern) -> tuple[Skip, str]:

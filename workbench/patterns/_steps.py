@@ -10,7 +10,7 @@ from typing import Literal
 
 from workbench import times
 from workbench.conditions import Condition, plain_text
-from workbench.errors import ArgumentError, check_whole, one_of, wrong
+from workbench.errors import ArgumentError, check_whole, excerpt, one_of, wrong
 from workbench.literals import SIDES, Side
 from workbench.times import Span
 
@@ -180,7 +180,7 @@ class Step:
 
     def _refuse(self, refused: bool, call: str, why: str) -> None:
         if refused:
-            raise ArgumentError(f"{call}: got {self!r}; {why}")
+            raise ArgumentError(f"{call}: got {excerpt(self)}; {why}")
 
     def __repr__(self) -> str:
         first = [f"wb.group({', '.join(map(repr, self.steps))})" if self.steps else repr(self.name)]

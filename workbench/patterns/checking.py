@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workbench.conditions import Condition, Kind, check, earlier
-from workbench.errors import ArgumentError, wrong
+from workbench.errors import ArgumentError, excerpt, wrong
 from workbench.literals import SIDES, Side
 from workbench.patterns._pattern import Pattern
 from workbench.patterns.automaton import automaton
@@ -54,7 +54,9 @@ def kinds_of(
         of = side_of(pattern, each.step)
         if each.column not in types[of]:
             columns = ", ".join(types[of])
-            raise wrong("where", where, f"step {each.step!r} has no column {each.column!r}; there are {columns}")
+            raise wrong(
+                "where", where, f"step {excerpt(each.step)} has no column {excerpt(each.column)}; there are {columns}"
+            )
         known[each.name] = types[of][each.column]
     return check(where, known, "where")
 
@@ -69,7 +71,9 @@ def check_streams(pattern: Pattern, types: Mapping[Side, Mapping[str, pa.DataTyp
     """
     for each in pattern.taken:
         if each.name.lower() in {name.lower() for name in key}:
-            raise ArgumentError(f"steps: got a step {each.name!r}, which is a column of the key: use another name")
+            raise ArgumentError(
+                f"steps: got a step {excerpt(each.name)}, which is a column of the key: use another name"
+            )
     for asked in automaton(pattern).asked:
         if asked.where is not None:
             kinds_of(pattern, asked.side, asked.where, types)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench import conditions, model, spark_versions
-from workbench.errors import ArgumentError, one_of, wrong
+from workbench.errors import ArgumentError, excerpt, one_of, wrong
 from workbench.joins import Join, where_of
 from workbench.kinds import kind_of
 from workbench.literals import POLICIES
@@ -34,7 +34,9 @@ def check(join: Any, left: Any, right: Any, finish: object = True, policy: objec
         conditions.check(where, pair_types(left, right), "where")
     for name in left.key:
         if name.lower() in kind.reserved:
-            raise wrong("key", name, f"the output of this join has a column {name!r} of its own; rename the key column")
+            raise wrong(
+                "key", name, f"the output of this join has a column {excerpt(name)} of its own; rename the key column"
+            )
     if finish and not model.end_of_input_is_enough(join, left, right):
         raise ArgumentError(
             f"finish: got True; the end of the input is at {END_OF_INPUT.date()}, and these event times, with their "

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.errors import ArgumentError, wrong
+from workbench.errors import ArgumentError, excerpt, wrong
 from workbench.joins import Join
 from workbench.kinds import Micros, kind_of, part_of
 from workbench.literals import SIDES
@@ -127,7 +127,9 @@ def lifetimes(simulation: Simulation, ttl: Any, trigger: Any) -> Lifetimes:
     join = simulation.join
     expiring = part_of(join, Expiring)
     if expiring is None:
-        raise ArgumentError(f"join: got {join}, {kind_of(join).no_ttl}; ask it of an AsOfJoin without a tolerance")
+        raise ArgumentError(
+            f"join: got {excerpt(join)}, {kind_of(join).no_ttl}; ask it of an AsOfJoin without a tolerance"
+        )
     span = times.micros(times.positive(ttl, "ttl"))
     began = _began(simulation, trigger)
     left, right = (_of_keys(simulation.outcome.assignments[side]) for side in SIDES)

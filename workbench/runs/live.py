@@ -22,7 +22,7 @@ from workbench import process, session, times
 from workbench.engine import metadata_log, query, sink_reader
 from workbench.engine.execution import Execution, versions
 from workbench.engine.live_rates import NO_LATENCY, Measured, Numbers, duration, latencies, rates
-from workbench.errors import QueryError, WorkbenchError, one_of, wrong
+from workbench.errors import QueryError, WorkbenchError, excerpt, one_of, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import Policy, Side
@@ -185,7 +185,7 @@ class Live:
             try:
                 arrays.append(pa.array([value], field.type))
             except (pa.ArrowException, TypeError, ValueError, OverflowError):
-                raise wrong("row", value, f"column {field.name!r} holds {field.type} values") from None
+                raise wrong("row", value, f"column {excerpt(field.name)} holds {field.type} values") from None
         if row.get(stream.time) is None:
             place = stream.table.schema.get_field_index(stream.time)
             arrays[place] = pa.array([self._newest()], pa.timestamp("us", "UTC")).cast(arrays[place].type)
@@ -269,7 +269,7 @@ class Live:
         try:
             return self.feed.step(seconds)
         except Exception as error:  # noqa: BLE001 - the feed is the user's
-            raise QueryError(f"the feed gave no more rows: {error!r}") from None
+            raise QueryError(f"the feed gave no more rows: {excerpt(error)}") from None
 
     def _with_sent(self, made: tuple[pa.Table, ...]) -> tuple[pa.Table, ...]:
         """Tables of both sides, and behind them what was sent since the last time; nothing where there is nothing."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from workbench import times
 from workbench.counts import counted, have
-from workbench.errors import DataError, wrong
+from workbench.errors import DataError, excerpt, wrong
 from workbench.sources.recorded import MOST_BATCHES
 from workbench.times import Span
 
@@ -92,7 +92,7 @@ def in_order(table: pa.Table, column: str, name: str) -> tuple[np.ndarray[Any, A
     missing = table.column(column).null_count
     if missing:
         rows = f"{counted(missing, 'row')} of {name} {have(missing)}"
-        raise DataError(f"arrival: {rows} no time in {column!r}; leave them out, or fill it")
+        raise DataError(f"arrival: {rows} no time in {excerpt(column)}; leave them out, or fill it")
     at = table.column(column).cast(pa.int64()).to_numpy()
     order = np.argsort(at, kind="stable")
     return order, at[order]

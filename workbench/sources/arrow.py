@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.errors import ArgumentError, DataError, check_whole, wrong
+from workbench.errors import ArgumentError, DataError, check_whole, excerpt, wrong
 from workbench.sources.recorded import MOST_BATCHES, Recorded
 
 __all__ = [
@@ -96,7 +96,8 @@ def spark_ready(table: pa.Table, name: str) -> tuple[pa.Table, dict[str, str | N
             columns.append(_cast(table.column(column.name), kind))
         except (pa.ArrowInvalid, OverflowError) as error:
             raise DataError(
-                f"frame: column {column.name!r} of {name} holds values that Spark's type for {column.type} does not "
+                f"frame: column {excerpt(column.name)} of {name} holds values that Spark's type for "
+                f"{column.type} does not "
                 f"({error}); change or leave them out"
             ) from None
     return pa.table(columns, schema=pa.schema(fields)), zones
@@ -105,7 +106,7 @@ def spark_ready(table: pa.Table, name: str) -> tuple[pa.Table, dict[str, str | N
 def unreadable(column: str, name: str, kind: pa.DataType) -> DataError:
     """The error for a column of a type that Spark does not have."""
     return DataError(
-        f"frame: column {column!r} of {name} has type {kind}, which Spark cannot read; "
+        f"frame: column {excerpt(column)} of {name} has type {kind}, which Spark cannot read; "
         "leave it out or convert it, for example to text or whole numbers"
     )
 
@@ -186,12 +187,12 @@ def check_time(table: pa.Table, time: str, name: str) -> None:
     column = table.column(time)
     if not pa.types.is_timestamp(column.type):
         raise ArgumentError(
-            f"time: got column {time!r} of {name}, which holds {_class(column.type) or column.type} values; "
+            f"time: got column {excerpt(time)} of {name}, which holds {_class(column.type) or column.type} values; "
             "use a timestamp column (pandas.to_datetime makes one)"
         )
     if column.null_count:
         raise DataError(
-            f"time: column {time!r} of {name} is missing in {column.null_count:,} of {len(column):,} rows; "
+            f"time: column {excerpt(time)} of {name} is missing in {column.null_count:,} of {len(column):,} rows; "
             "a row without event time can be in no window: leave these rows out or fill them"
         )
     if len(column):
@@ -201,14 +202,18 @@ def check_time(table: pa.Table, time: str, name: str) -> None:
 def check_newest(newest: int, time: str, name: str) -> None:
     """Check that the newest event time, in microseconds since 1970-01-01 UTC, is not beyond what can be shown."""
     if newest >= END_OF_INPUT.value // 1000:
-        raise DataError(f"time: column {time!r} of {name} goes beyond {END_OF_INPUT.date()}; use earlier event times")
+        raise DataError(
+            f"time: column {excerpt(time)} of {name} goes beyond {END_OF_INPUT.date()}; use earlier event times"
+        )
 
 
 def check_key(table: pa.Table, key: str, name: str) -> None:
     """Check that a key column has a type that can be compared."""
     kind = table.schema.field(key).type
     if _class(kind) is None:
-        raise ArgumentError(f"key: got column {key!r} of {name}, which holds {kind} values; use text, numbers or dates")
+        raise ArgumentError(
+            f"key: got column {excerpt(key)} of {name}, which holds {kind} values; use text, numbers or dates"
+        )
 
 
 def check_same_keys(left: Any, right: Any) -> None:
@@ -222,7 +227,8 @@ def check_same_keys(left: Any, right: Any) -> None:
         kinds = [side.table.schema.field(key).type for side, key in ((left, mine), (right, theirs))]
         if _class(kinds[0]) != _class(kinds[1]):
             raise ArgumentError(
-                f"key: got {mine!r} of {left.name}, which holds {_class(kinds[0])} values, and {theirs!r} of "
+                f"key: got {excerpt(mine)} of {left.name}, which holds {_class(kinds[0])} values, and "
+                f"{excerpt(theirs)} of "
                 f"{right.name}, which holds {_class(kinds[1])} values; convert one so that both have the same type"
             )
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from workbench.errors import ArgumentError, wrong
+from workbench.errors import ArgumentError, excerpt, wrong
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -149,7 +149,8 @@ def check_hashed(choice: Choice, types: Sequence[tuple[str, str]]) -> None:
     for name, kind in types:
         if choice.sample < 1 and kind.startswith(_UNSTEADY):
             raise ArgumentError(
-                f"sample: got {choice.sample}; key column {name!r} holds {kind} values, of which equal ones may have "
+                f"sample: got {choice.sample}; key column {excerpt(name)} holds {kind} values, of "
+                "which equal ones may have "
                 "different hashes on both sides: give keys=[…], or a key of text or whole numbers"
             )
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from workbench import times
-from workbench.errors import DataError, wrong
+from workbench.errors import DataError, excerpt, wrong
 from workbench.times import Span
 
 __all__ = [
@@ -75,14 +75,17 @@ def check_columns(columns: list[Any], name: str) -> None:
     seen: dict[str, int] = {}
     for place, column in enumerate(columns):
         if not isinstance(column, str) or not column or not is_unicode(column):
-            raise DataError(f"frame: {name} has a column named {column!r}; name every column with text")
+            raise DataError(f"frame: {name} has a column named {excerpt(column)}; name every column with text")
         if column.lower() in _RESERVED:
-            raise DataError(f"frame: {name} has a column named {column!r}, which the workbench uses itself; rename it")
+            raise DataError(
+                f"frame: {name} has a column named {excerpt(column)}, which the workbench uses itself; rename it"
+            )
         for folded in {column.lower(), _equal_to_java(column)}:
             other = seen.setdefault(folded, place)
             if other != place:
                 raise DataError(
-                    f"frame: {name} has columns {columns[other]!r} and {column!r}, which are one to Spark (it does not "
+                    f"frame: {name} has columns {excerpt(columns[other])} and {excerpt(column)}, "
+                    "which are one to Spark (it does not "
                     "tell upper from lower case); rename one"
                 )
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench import safe_files, session
-from workbench.errors import ArgumentError, DataError, WorkbenchError, one_of, wrong
+from workbench.errors import ArgumentError, DataError, WorkbenchError, excerpt, one_of, wrong
 from workbench.sources import FORMATS, MALFORMED, Files, Format, Malformed, arrow, parquet
 from workbench.sources.choice import ALL, Choice, Newest, check_hashed, newest_columns, quoted
 from workbench.sources.columns import BLOCK, CORRUPT, FILE, check_columns, check_roles
@@ -170,7 +170,9 @@ def _checked_options(options: object, kind: Format) -> dict[str, str]:
         raise wrong("options", options, remedy)
     for name in options:
         if name.lower() in _RESERVED or (kind == "json" and name.lower() in ("multiline", "encoding", "charset")):
-            raise wrong("options", options, f"leave {name!r} out: how files are taken in is not for an option to say")
+            raise wrong(
+                "options", options, f"leave {excerpt(name)} out: how files are taken in is not for an option to say"
+            )
     return dict(options)
 
 
@@ -373,7 +375,8 @@ def _well_formed(table: pa.Table, path: Path, malformed: str, total: int) -> pa.
     if not count:
         return table
     first = table.column(CORRUPT).filter(bad)[0].as_py()[:120]
-    words = f"{count:,} of {total:,} records in {path} cannot be read as their columns' types, the first is {first!r}"
+    unread = f"{count:,} of {total:,} records in {path} cannot be read as their columns' types"
+    words = f"{unread}, the first is {excerpt(first)}"
     if malformed == "fail":
         raise UnreadableRecordsError(words, count, total)
     warnings.warn(f"{words}; they are left out", stacklevel=4)

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from workbench.errors import ArgumentError, DataError, check_whole, one_of, wrong
+from workbench.errors import ArgumentError, DataError, check_whole, excerpt, one_of, wrong
 from workbench.sources import files
 from workbench.sources.columns import is_unicode
 from workbench.sources.recorded import MOST_BATCHES, Recorded
@@ -141,7 +141,7 @@ def sample_table(
     if broken:
         warnings.warn(f"{broken:,} messages of topic {topic!r} are no rows, and were left out", stacklevel=4)
     if not found:
-        raise DataError(f"topic: {topic!r} has no message that is a row with a value in {time!r}")
+        raise DataError(f"topic: {excerpt(topic)} has no message that is a row with a value in {excerpt(time)}")
     try:
         names = dict.fromkeys(name for row in found for name in (*row, *(wanted.names if wanted is not None else ())))
         rows = [{name: row.get(name) for name in names} for row in found]
@@ -149,7 +149,9 @@ def sample_table(
         at = np.array(arrived, dtype=np.int64)
         return (table if wanted is None else files.cast(table, wanted, include)), at
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise DataError(f"topic: the messages of {topic!r} differ in their types ({error}); give schema=…") from None
+        raise DataError(
+            f"topic: the messages of {excerpt(topic)} differ in their types ({error}); give schema=…"
+        ) from None
 
 
 def some_rows(brokers: str, topic: str, messages: int = 1_000) -> pd.DataFrame:
@@ -169,7 +171,7 @@ def some_rows(brokers: str, topic: str, messages: int = 1_000) -> pd.DataFrame:
         if isinstance(row, dict) and row:
             rows.append(row)
     if not rows:
-        raise DataError(f"topic: {topic!r} has no message that is a JSON object")
+        raise DataError(f"topic: {excerpt(topic)} has no message that is a JSON object")
     return pd.DataFrame.from_records(rows)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from workbench.errors import ArgumentError, DataError, wrong
+from workbench.errors import ArgumentError, DataError, excerpt, wrong
 from workbench.sources import columns
 from workbench.sources.recorded import MOST_BATCHES, Recorded
 
@@ -58,14 +58,15 @@ def _arrival(column: pd.Series[Any], batch: str, name: str) -> np.ndarray[Any, A
         return np.zeros(0, dtype=np.int64)
     if not pd.api.types.is_integer_dtype(column.dtype) or column.isna().any():
         raise ArgumentError(
-            f"batch: got column {batch!r} of {name}, which holds {column.dtype} values; "
+            f"batch: got column {excerpt(batch)} of {name}, which holds {column.dtype} values; "
             "use a column of whole numbers, 0 for the first micro-batch, none missing"
         )
     low, high = int(column.min()), int(column.max())
     if low < 0 or high >= MOST_BATCHES:
         bad = low if low < 0 else high
         raise ArgumentError(
-            f"batch: got micro-batch {bad} in column {batch!r} of {name}; number them from 0, below {MOST_BATCHES:,}"
+            f"batch: got micro-batch {bad} in column {excerpt(batch)} of {name}; number them from 0, "
+            f"below {MOST_BATCHES:,}"
         )
     arrival: np.ndarray[Any, Any] = column.to_numpy(dtype=np.int64)
     return arrival

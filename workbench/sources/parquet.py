@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workbench.errors import DataError
+from workbench.errors import DataError, excerpt
 
 __all__ = ["check_there", "columns"]
 
@@ -49,7 +49,8 @@ def columns(files: list[Path], wanted: pa.Schema | None) -> tuple[pa.Schema, tup
                 kind = each.type
                 if pa.types.is_null(kind):
                     raise DataError(
-                        f"path: column {each.name!r} of {file} has values of no type, all missing, which Spark reads "
+                        f"path: column {excerpt(each.name)} of {file} has values of no type, all "
+                        "missing, which Spark reads "
                         "as numbers; write it with its real type"
                     )
                 if pa.types.is_timestamp(kind):
@@ -63,7 +64,7 @@ def columns(files: list[Path], wanted: pa.Schema | None) -> tuple[pa.Schema, tup
         others = [file for file, each in zip(files, schemas, strict=True) if name in each.names and file not in some]
         if others:
             raise DataError(
-                f"path: column {name!r} is in nanoseconds in {some[0]} and coarser in {others[0]}; "
+                f"path: column {excerpt(name)} is in nanoseconds in {some[0]} and coarser in {others[0]}; "
                 "Spark reads one of the two wrongly: write all files in one unit, best in microseconds"
             )
     try:
@@ -82,4 +83,6 @@ def check_there(wanted: list[str], there: list[str]) -> None:
     """Check that the files have the columns that a schema names."""
     missing = [name for name in wanted if name not in there]
     if missing:
-        raise DataError(f"schema: the files have no column {missing[0]!r}; they have {', '.join(map(repr, there))}")
+        raise DataError(
+            f"schema: the files have no column {excerpt(missing[0])}; they have {', '.join(map(repr, there))}"
+        )

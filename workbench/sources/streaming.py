@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from workbench.errors import ArgumentError, DataError, QueryError, wrong
+from workbench.errors import ArgumentError, DataError, QueryError, excerpt, wrong
 from workbench.sources import columns
 from workbench.sources.choice import Choice, Newest, check_hashed, newest_rows
 from workbench.sources.recorded import Recorded
@@ -42,7 +42,7 @@ def check_collation(frame: Any, key: object, name: str) -> None:
         collation = getattr(column.dataType, "collation", None) or _BINARY
         if column.name in keys and collation != _BINARY:
             raise ArgumentError(
-                f"key: got column {column.name!r} of {name}, whose collation is {collation}; recorded keys are "
+                f"key: got column {excerpt(column.name)} of {name}, whose collation is {collation}; recorded keys are "
                 "compared byte by byte, so make equal keys the same first, with lower(…) for instance"
             )
 
@@ -74,7 +74,8 @@ def _check_hashes(frame: DataFrame, key: Sequence[str], choice: Choice) -> None:
     for name, kind in types:
         if choice.sample < 1 and kind == "timestamp" and zone not in ("UTC", "Etc/UTC", "GMT", "Z"):
             raise ArgumentError(
-                f"sample: got {choice.sample}; key column {name!r} holds timestamps, which the session hashes as "
+                f"sample: got {choice.sample}; key column {excerpt(name)} holds timestamps, which the "
+                "session hashes as "
                 f"texts in its time zone {zone}: set spark.sql.session.timeZone to UTC first"
             )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench import model, times
-from workbench.errors import wrong
+from workbench.errors import excerpt, wrong
 from workbench.joins import Join
 from workbench.kinds import NEVER, kind_of
 from workbench.literals import DELAYS, POLICIES, Policy, Setting
@@ -48,10 +48,10 @@ def checked(over: object, present: dict[Setting, str]) -> dict[Setting, list[str
         if name not in present:
             raise wrong("over", name, f"this join has no such setting; it has {', '.join(present)}")
         if isinstance(values, str) or not isinstance(values, Iterable):
-            raise wrong(f"over[{name!r}]", values, "give a list of values")
+            raise wrong(f"over[{excerpt(name)}]", values, "give a list of values")
         grid[name] = [_value(name, value) for value in values]
         if not grid[name]:
-            raise wrong(f"over[{name!r}]", values, "give at least one value")
+            raise wrong(f"over[{excerpt(name)}]", values, "give at least one value")
     return grid
 
 

@@ -9,7 +9,9 @@ import ipywidgets as widgets
 import pytest
 from lab import CHROMIUM, chromium, come, lab, run_all, saved
 from lab import page as page_of
+from page import Page
 
+import generators
 from workbench import charts
 from workbench.kinds import kinds
 
@@ -60,6 +62,38 @@ def test_texts_in_the_fields_of_each_tab(page, tab):
         if id(field) not in settings:
             attack(page, field, itertools.islice(cycle, len(TEXTS)))
     assert page.trouble == ""
+
+
+N = 10_000
+LONG = [
+    "x" * N, "1" * N, "ab " * N, "(" * N, "x" * N + "(1)", "5 " + "s" * N, "left_a < '" + "y" * N + "'",
+    "wb.col('" + "c" * N + "') > 1", "wb.col('" + "c" * N + "') > wb.col('" + "d" * N + "')", "col('a') > '" + "z" * N + "'",
+    "wb.col('a').like('" + "p" * N + "')", "wb.col('a').isin(" + "'a'," * N + ")", "wb.row('" + "r" * N + "').a > 1",
+    "wb.step('" + "s" * N + "', side='left')", "wb.step('a', " + "d" * N + "='left')",
+    "wb.step('a', side='" + "l" * N + "')", "wb.step('a', side='left', where=wb.col('" + "c" * N + "') > 1)",
+    "wb.step('a', side='left').times(" + "9" * 4000 + ")", "wb.step('a', side='left'), wb.step('b', side='right')," * 40,
+    "wb.step('a', side='left'), wb.followed_by('" + "b" * N + "', side='right')",
+    "wb.step('a', side='left'), wb.followed_by('" + "b" * N + "', side='right', where=wb.col('x') > wb.row('" + "a" * N + "').x)",
+    "wb.step('a', side='left'), wb.followed_by('b', side='right', where=wb.row('a')['" + "e" * N + "'] > wb.col('f'))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_what_is_said_of_a_long_text_is_short(kind):
+    page = Page(*generators.generate(kinds()[kind].scenario, events=20, seed=1))
+    try:
+        page.wait()
+        page.set({"Kind": kinds()[kind].label})
+        for field in text_fields(page):
+            before = field.value
+            for text in LONG:
+                field.value = text
+                page.wait()
+                for said in (page.trouble, *page.said(), *(page.mark(path) for path in page.marks() if path)):
+                    assert len(said) < 1_200, (field.description, text[:60], len(said), said[:200])
+            field.value = before
+    finally:
+        page.close()
 
 
 CELLS = ("%load_ext workbench", "%workbench")

@@ -14,7 +14,7 @@ from workbench.app.sources._source import Control, Notebook, PageSource, Streams
 from workbench.app.sources._table_inputs import TableInputs
 from workbench.app.sources._tables import Given, made_of
 from workbench.app.sources._triggers import slices, trigger
-from workbench.errors import DataError
+from workbench.errors import DataError, excerpt
 from workbench.literals import SIDES, Side
 from workbench.spark_io.cause import cause
 
@@ -62,7 +62,7 @@ def _table(name: str) -> Any:
     try:
         return session.spark().table(_quoted(name))
     except Exception as error:  # noqa: BLE001 - whatever the session says becomes one sentence
-        raise DataError(f"table: Spark cannot read {name!r} ({cause(error)}); look again") from None
+        raise DataError(f"table: Spark cannot read {excerpt(name)} ({cause(error)}); look again") from None
 
 
 def _held(form: Form, notebook: Notebook, side: Side) -> Any:

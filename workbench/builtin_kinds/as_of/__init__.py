@@ -13,7 +13,7 @@ from workbench.builtin_kinds.as_of import advice as as_of_advice
 from workbench.builtin_kinds.as_of import fixes as as_of_fixes
 from workbench.builtin_kinds.as_of import model, plan, reasons, semantics
 from workbench.builtin_kinds.interval import Interval, WithoutWindows
-from workbench.errors import ArgumentError
+from workbench.errors import ArgumentError, excerpt
 from workbench.flink import syntax as flink
 from workbench.joins import DIRECTIONS, AsOfJoin, How, IntervalJoin
 from workbench.kinds import (
@@ -109,7 +109,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
     def flink_query(self, join: AsOfJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
         if join.direction != "backward" or not join.allow_exact:
             raise ArgumentError(
-                f"join: got {join!r}; Flink SQL's temporal join is backward and takes a row at the same time: "
+                f"join: got {excerpt(join)}; Flink SQL's temporal join is backward and takes a row at the same time: "
                 "others are jobs of the DataStream API (wb.flink.java)"
             )
         tolerance = ""

@@ -12,7 +12,7 @@ from workbench import times
 from workbench.builtin_kinds.interval import WithoutWindows
 from workbench.builtin_kinds.pattern import fixes as pattern_fixes
 from workbench.builtin_kinds.pattern import flink, model, plan, reasons
-from workbench.errors import ArgumentError, check_whole, read_whole, wrong
+from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.joins import How
 from workbench.kinds import LATE_ROWS, Field, Kind, Micros, Operator, RowsInLists, Text
 from workbench.literals import Setting, Side
@@ -110,7 +110,7 @@ class _Patterns(WithoutWindows[Pattern]):
 
     def flink_query(self, join: Pattern, given: Mapping[str, Any], render: Callable[..., str]) -> str:
         raise ArgumentError(
-            f"join: got {join!r}; Flink SQL's MATCH_RECOGNIZE is of one table: "
+            f"join: got {excerpt(join)}; Flink SQL's MATCH_RECOGNIZE is of one table: "
             "a pattern over two streams is a job of the DataStream API (wb.flink.java)"
         )
 

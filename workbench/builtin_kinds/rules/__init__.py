@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench.builtin_kinds.interval import WithoutWindows
 from workbench.builtin_kinds.rules import fields, model, plan, reasons, semantics
-from workbench.errors import ArgumentError, check_whole, read_whole, wrong
+from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.fixes import delays
 from workbench.joins import MOST_COPIES, AsOf, How, Join, RulesJoin
 from workbench.kinds import LATE_ROWS, Kind, KindPanel, Micros, Operator, PanelOf, RowsInMaps, Text
@@ -123,7 +123,8 @@ class _Rules(WithoutWindows[RulesJoin]):
 
     def flink_query(self, join: RulesJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
         raise ArgumentError(
-            f"join: got {join!r}; Flink SQL has no broadcast state: it is a job of the DataStream API (wb.flink.java)"
+            f"join: got {excerpt(join)}; Flink SQL has no broadcast state: it is a job of the "
+            "DataStream API (wb.flink.java)"
         )
 
     def flink_java(self, join: RulesJoin) -> dict[str, Any]:

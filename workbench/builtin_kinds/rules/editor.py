@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from workbench.app.html import HTML, html
 from workbench.builtin_kinds.rules.fields import compared
 from workbench.builtin_kinds.rules.versions import OPERATORS
-from workbench.errors import ArgumentError, WorkbenchError, wrong
+from workbench.errors import ArgumentError, WorkbenchError, excerpt, wrong
 from workbench.joins import RulesJoin
 from workbench.kinds import LiveRun
 from workbench.streams import Stream, pair_types
@@ -99,4 +99,6 @@ def _typed(field: pa.Field, text: str) -> Any:
     try:
         return pc.cast(pa.scalar(text), field.type).as_py()
     except pa.ArrowException:
-        raise wrong(field.name, text, f"{field.name} holds {field.type} values, and {text!r} is not one") from None
+        raise wrong(
+            field.name, text, f"{field.name} holds {field.type} values, and {excerpt(text)} is not one"
+        ) from None

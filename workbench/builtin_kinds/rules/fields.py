@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workbench.conditions import kind_of_type
-from workbench.errors import ArgumentError
+from workbench.errors import ArgumentError, excerpt
 from workbench.joins import RulesJoin
 from workbench.streams import Stream
 
@@ -58,17 +58,20 @@ def check(join: RulesJoin, left: Stream, right: Stream) -> None:
         if name not in types:
             none = ", or None where no rule is ever withdrawn" if argument == "withdrawn" else ""
             raise ArgumentError(
-                f"{argument}: got {name!r}; {right.name} has no such column: name one of {', '.join(types)}{none}"
+                f"{argument}: got {excerpt(name)}; {right.name} has no such column: name one of "
+                f"{', '.join(types)}{none}"
             )
         if kind_of_type(types[name]) not in kinds:
             raise ArgumentError(
-                f"{argument}: got column {name!r} of {right.name}, which holds {types[name]} values; use one of {words}"
+                f"{argument}: got column {excerpt(name)} of {right.name}, which holds {types[name]} "
+                f"values; use one of {words}"
             )
     pairs = {f"left_{name}": left.table.schema.field(name).type for name in left.columns}
     numbers, fitting = compared(join, pairs | {f"right_{join.value}": types[join.value]})
     if not fitting:
         words = "numbers" if numbers else "text"
         raise ArgumentError(
-            f"value: got column {join.value!r} of {right.name}, which holds {words}; {left.name} has no column of "
+            f"value: got column {excerpt(join.value)} of {right.name}, which holds {words}; "
+            f"{left.name} has no column of "
             f"{words} to compare with it"
         )

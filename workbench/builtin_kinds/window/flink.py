@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench import times
 from workbench.builtin_kinds.window.semantics import grid
-from workbench.errors import ArgumentError
+from workbench.errors import ArgumentError, excerpt
 from workbench.flink.syntax import duration, interval
 from workbench.plan.names import backticks
 from workbench.windows import Sliding, Tumbling
@@ -27,8 +27,8 @@ def window_function(window: Tumbling | Sliding, table: str, time: str, grouped: 
         name, lengths = "HOP", [interval(slide, "slide"), interval(size, "size")]
         if grouped and size % slide:
             raise ArgumentError(
-                f"slide: got {times.text(slide)!r}; Flink SQL groups sliding windows only where the slide "
-                f"divides the size, {times.text(size)!r}: the DataStream job has no such rule"
+                f"slide: got {excerpt(times.text(slide))}; Flink SQL groups sliding windows only where the slide "
+                f"divides the size, {excerpt(times.text(size))}: the DataStream job has no such rule"
             )
     if offset:
         lengths.append(interval(offset, "offset"))
