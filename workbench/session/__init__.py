@@ -287,6 +287,8 @@ def launch(*java_options: str) -> SparkSession:
         except PySparkException as error:
             raise JavaError(f"Java did not start Spark ({error}). {_JAVA_REMEDY}") from None
         gateway.workbench_files = files  # for as long as PySpark keeps this JVM
+        for path in files.parts:  # where this process is killed, Java removes what it has emptied, the last first
+            gateway.jvm.java.io.File(str(path)).deleteOnExit()
         hadoop.use_local_files(gateway.jvm)
         context = SparkContext(conf=conf, gateway=gateway)
         if "PYSPARK_PYTHON" not in os.environ:  # workers run the notebook's own Python, not the PATH's

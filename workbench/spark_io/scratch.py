@@ -54,6 +54,11 @@ class Scratch:
         self._removal = weakref.finalize(self, _remove, self.path, os.getpid(), in_use)
 
     @property
+    def parts(self) -> tuple[Path, ...]:
+        """The folder, and the mark in it."""
+        return self.path, self.path / _MARK
+
+    @property
     def address(self) -> str:
         """The folder as Spark is given it: of this machine, whatever file system is the session's default."""
         return f"file://{'' if os.name == 'posix' else '/'}{self.path.as_posix()}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ import psutil
 import pytest
 import quick_java
 from helpers import stream
+from page import wait_for
 
 import generators
 import workbench as wb
@@ -154,6 +156,18 @@ def test_what_a_killed_java_leaves_is_removed_by_the_next_process(tmp_path):
     assert any(each.name.startswith("blockmgr-") for each in left.iterdir())
     scratch.Scratch(tmp_path).remove()
     assert not left.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_process_leaves_no_folder_of_javas(tmp_path, sent):
+    code = "import time, workbench as wb; wb.spark(); print(flush=True); time.sleep(300)"
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True) as running:
+        running.stdout.readline()
+        (folder,) = tmp_path.glob(f"{scratch.PREFIX}*")
+        running.send_signal(sent)
+    wait_for(lambda: not folder.exists(), 60)
 
 
 def test_another_java_has_another_archive(monkeypatch):
