@@ -62,7 +62,7 @@ function arrows(event) {
   event.preventDefault();
 }
 
-function render({ el }) {
+function render({ model, el }) {
   el.style.display = "none";
   let page = null, seen = null, due = 0;
 
@@ -103,7 +103,14 @@ function render({ el }) {
   };
 
   attach();
+  // a kernel that is shut down, and not restarted, leaves ipywidgets' own widgets as they are
+  const kernel = model.widget_manager?.kernel;
+  const status = (_, now) => { if (now === "dead") gone(); };
+  kernel?.statusChanged?.connect(status);
+  kernel?.disposed?.connect(gone);
   return () => {
+    kernel?.statusChanged?.disconnect(status);
+    kernel?.disposed?.disconnect(gone);
     cancelAnimationFrame(due);
     seen?.disconnect();
   };

@@ -430,6 +430,13 @@ def test_a_restarted_kernel_is_told(own):
     expect(own.locator(".sjw-gone")).to_have_count(0)
 
 
+@pytest.mark.parametrize("how", ["sessionContext.shutdown()", "sessionContext.session.kernel.shutdown()"])
+def test_a_kernel_that_is_shut_down_is_told(own, how):
+    own.evaluate(f"() => window.jupyterapp.shell.currentWidget.{how}")
+    own.wait_for_selector(".sjw-gone-note:has-text('was restarted or shut down')", timeout=60_000)
+    assert own.locator(".sjw-gone > .sjw-body").evaluate("each => getComputedStyle(each).pointerEvents") == "none"
+
+
 @pytest.mark.drawn(2)
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 def test_nothing_violates_wcag(opened, theme):
