@@ -170,7 +170,7 @@ def profile(frame: pd.DataFrame, other: pd.DataFrame | None = None) -> Profile:
     arrivals = sorted(columns, key=lambda each: _as_arrival(each, event_time, sample))
     first = arrivals[0] if arrivals else None
     is_arrival = first is not None and first.kind == "time" and first is not event_time and _ARRIVED.search(first.name)
-    likely = _likeness(sample, columns, other)
+    likely = _likeness(sample, columns, event_time, other)
     keys = sorted(columns, key=lambda each: -likely[each.name])
     arrival = first.name if first is not None and is_arrival else None
     return Profile(columns, _names(times), _names(arrivals), _names(keys), arrival)
@@ -287,7 +287,9 @@ def _is_after(column: Column, time: Column | None, sample: pd.DataFrame) -> bool
         return False
 
 
-def _likeness(sample: pd.DataFrame, columns: Sequence[Column], other: pd.DataFrame | None) -> dict[str, float]:
+def _likeness(
+    sample: pd.DataFrame, columns: Sequence[Column], time: Column | None, other: pd.DataFrame | None
+) -> dict[str, float]:
     """How likely a column is to be the key: by its name, and by values that the other table has, too."""
     rest = None if other is None else _rows(other, _LARGEST)
     theirs: dict[str, set[str]] = {}
@@ -308,8 +310,20 @@ def _likeness(sample: pd.DataFrame, columns: Sequence[Column], other: pd.DataFra
             score += 0.5
         if column.name == "batch":
             score -= 2
+        if _is_constant(sample.iloc[:, place]):  # every row would meet every row
+            score -= 2
+        if column is time:
+            score -= 3
         found[column.name] = score
     return found
+
+
+def _is_constant(values: pd.Series[Any]) -> bool:
+    """Whether all rows hold the same, of more than one."""
+    try:
+        return len(values) > 1 and values.nunique(dropna=False) == 1
+    except TypeError:  # lists and the like
+        return False
 
 
 def _values(values: pd.Series[Any]) -> set[str]:

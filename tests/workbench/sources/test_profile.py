@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import generators
+import workbench as wb
 from workbench import times
 from workbench.sources.profile import key_overlap, likely_trigger, likely_unit, profile, written
 
@@ -168,3 +170,34 @@ def test_a_likely_trigger_is_one(seconds):
     interval = times.trigger(likely_trigger(seconds)).total_seconds()
     assert interval >= 1
     assert seconds / interval <= 20 or interval == 86_400
+
+
+KEYS = {
+    "numbers": lambda rows: range(rows),
+    "texts": lambda rows: [f"a{row}" for row in range(rows)],
+    "few": lambda rows: [f"a{row % 2}" for row in range(rows)],
+    "fractions": lambda rows: [row + 0.5 for row in range(rows)],
+    "numbers like times": lambda rows: [1_700_000_000 + row for row in range(rows)],
+    "texts like dates": lambda rows: [f"2026-01-{row % 28 + 1:02}" for row in range(rows)],
+    "with a null": lambda rows: [None, *(f"a{row}" for row in range(rows - 1))],
+}
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize(
+    ("name", "same"), [("c", "x"), ("code", "x"), ("id", 7), ("n", 1), ("b", True), ("f", 1.5), ("z", None)]
+)
+def test_what_all_rows_hold_is_no_key_wherever_it_stands(key, name, same):
+    for rows in (2, 3, 40):
+        times = pd.date_range("2026-01-01", periods=rows, freq="s")
+        frame = pd.DataFrame({"k": list(KEYS[key](rows)), "t": times, name: [same] * rows})
+        for order in itertools.permutations(frame.columns):
+            mine = frame[list(order)]
+            assert wb.frames.guess(mine, mine.copy()) == ("k", "t"), (rows, order)
+            assert wb.frames.guess(mine) == ("k", "t"), (rows, order)
+
+
+def test_where_nothing_else_is_there_what_all_rows_hold_is_the_key():
+    frame = pd.DataFrame({"t": pd.date_range("2026-01-01", periods=3, freq="s"), "c": "x"})
+    assert wb.frames.guess(frame, frame.copy()) == ("c", "t")
+    assert profile(frame, frame).keys == ("c", "t")
