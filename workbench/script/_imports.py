@@ -24,7 +24,6 @@ from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import Any
-from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F

@@ -350,8 +350,8 @@ def test_scripts_are_typed_and_lint_clean(places, join, tmp_path):
         f"lint.isort.known-first-party={list(scripts.MODULES)}",
     ]
     typed = ["mypy", "--strict", f"--cache-dir={parts.CACHE / 'mypy'}"]
-    # PySpark's `config(map=…)` takes a dict of unions, which is invariant; Py4J has no types
-    plain = ["--disable-error-code=arg-type", "--disable-error-code=import-untyped"]
+    # PySpark's `config(map=…)` takes a dict of unions, which is invariant
+    plain = ["--disable-error-code=arg-type"]
     tools = [(tmp_path, [*lint, tmp_path])]
     for each in folders:
         tools.append((each, [*typed, *(plain if each.name.startswith("plain") else []), *sorted(each.glob("*.py"))]))
