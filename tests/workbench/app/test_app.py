@@ -17,6 +17,7 @@ from workbench import charts, model, process
 from workbench.app import App, close_all, current
 from workbench.app.html import HTML
 from workbench.kinds import kinds
+from workbench.runs.result import Result
 
 SETTINGS_OF_JOINS = {field.label for kind in kinds().values() for field in kind.fields}
 DELAYS = ("Watermark / first", "Watermark / second")
@@ -499,7 +500,7 @@ def test_a_failure_is_one_sentence_and_keeps_the_last_run(page, spark, monkeypat
 
 def test_the_trace_of_a_view_goes_when_a_view_is_drawn(page, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("workbench.charts._run_charts.RunCharts.drawing", lambda *_, **__: 1 / 0)
+        patch.setattr(Result, "charts", property(lambda _: 1 / 0))
         page.open("Arrival")
         assert "division by zero" in page.trouble
         page.open("Late")
@@ -510,7 +511,7 @@ def test_the_trace_of_a_view_goes_when_a_view_is_drawn(page, monkeypatch):
 
 def test_the_trace_of_a_table_goes_with_the_table(page, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("workbench.app._table.TablePanel.fill", lambda *_, **__: 1 / 0)
+        patch.setattr("workbench.runs.preview.Preview.raw_output", property(lambda _: 1 / 0))
         page.open("Output")
         assert "division by zero" in page.trouble
     page.open("Watermarks")
