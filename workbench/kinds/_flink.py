@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Generic
 
-from workbench.errors import ArgumentError, excerpt
 from workbench.kinds._inputs import J
 
 
@@ -39,15 +38,11 @@ class FlinkTexts(Generic[J]):
         ArgumentError
             If Flink has no such join.
         """
-        raise ArgumentError(
-            f"join: got {excerpt(join)}; Flink has no such join, use an interval or a window join there"
-        )
+        raise wrong("join", join, "Flink has no such join, use an interval or a window join there")
 
     def flink_java(self, join: J) -> dict[str, Any]:
         """The Java ``template``, its ``assigner``, ``bounds``, or ``more`` by name; ``by_table`` if SQL is to do it."""
-        raise ArgumentError(
-            f"join: got {excerpt(join)}; Flink has no such join, use an interval or a window join there"
-        )
+        raise wrong("join", join, "Flink has no such join, use an interval or a window join there")
 
     def flink_variables(self, join: J, types: Mapping[str, Any]) -> dict[str, Any]:
         """What its Java template asks beside, by name, of the types of the columns of a pair."""
