@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Generic
 
+from workbench.errors import wrong
 from workbench.kinds._inputs import J
 
 
