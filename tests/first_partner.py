@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import ipywidgets as widgets
 import numpy as np
-import pandas as pd
 
 from workbench.builtin_kinds.interval import WithoutWindows
 from workbench.joins import Join, emission
-from workbench.kinds import Operator, PanelOf, RowsInMaps
+from workbench.kinds import NEVER, Operator, PanelOf, RowsInMaps
 from workbench.literals import SIDES
 from workbench.model import Meeting, OperatorModel, Outcome
 from workbench.model.operators import Placed, dropped, no_groups, of_pairs, rows_present
@@ -89,6 +88,7 @@ def replay(join, marks, sides, shared, spark):
     right["evicted_in"] = np.where(stays, len(marks), right["batch"])
     one, other = pairs(join, left, right)
     places = {"left": one, "right": other}
+    left["leaves_at"], right["leaves_at"] = left["start"], np.full(len(right), NEVER)
     for side, mine in sides.items():
         matched = np.zeros(len(mine), dtype=bool)
         matched[places[side]] = True
@@ -115,11 +115,12 @@ class FirstPanel:
     """Says during a live query what stays in state."""
 
     def __init__(self):
-        self.widget = widgets.HTML()
+        self.widget = widgets.HTML("The first partner of each key stays in state.")
+        self.offer(None)
 
     def offer(self, live):
         mine = live is not None and isinstance(live.join, FirstPartnerJoin)
-        self.widget.value = "The first partner of each key stays in state." if mine else ""
+        self.widget.layout.display = None if mine else "none"
 
 
 class FirstPartner(WithoutWindows[FirstPartnerJoin]):
@@ -129,10 +130,11 @@ class FirstPartner(WithoutWindows[FirstPartnerJoin]):
     label = "First-partner join"
     hows = ()
     drops_late = False
-    operator = Operator("keys", "nothing", 1, is_processor=True, state=RowsInMaps((("right", "first"),)))
+    no_ttl = "whose first partners stay for ever"
+    operator = Operator("first rows", "nothing", 1, is_processor=True, state=RowsInMaps((("right", "first"),)))
     parts = (
         OperatorModel(replay, dropped),
-        Meeting(lambda *_: {}, pairs, lambda join, sides: pairs(join, *sides.values()), lambda *_: None),
+        Meeting(lambda *_: {}, pairs, lambda join, sides: pairs(join, sides["left"], sides["right"]), lambda *_: None),
         OwnReasons(FirstReasons),
         PanelOf(FirstPanel),
     )
@@ -158,8 +160,3 @@ class FirstPartner(WithoutWindows[FirstPartnerJoin]):
 
     def missed(self, join, apart):
         return np.full(len(apart), "another row of its key came first", dtype=object)
-
-
-def table(rows):
-    """Rows of keys, seconds and micro-batches as a frame."""
-    return pd.DataFrame(rows, columns=["key", "at", "batch"])

@@ -26,13 +26,14 @@ class Execution(Generic[J]):
     operator
         How Spark executes it: `HASH_JOIN`, `AGGREGATION`, `CLOSEST_PAIR`, or a processor that the kind brings along.
     without_processor
-        Of a kind that is a processor: how a sentence begins that says which versions of Spark have it, and what else
-        to do where they have not.
+        Of a kind that is a processor, where a version of Spark has none: how the sentence begins that says so ("it
+        needs"), and how it ends, with what to do instead (": give it a tolerance").
     no_ttl
-        Why its rows in state need no time to live, in words.
+        Why a time to live of its rows in state cannot be asked for, in words.
     parts
         What it brings along for the packages above, each of a class that the package which calls it defines:
-        `workbench.model.OperatorModel`, `workbench.model.Meeting`, `workbench.reasons.own.OwnReasons`, `PanelOf`.
+        `workbench.model.OperatorModel`, `workbench.model.Meeting`, `workbench.reasons.own.OwnReasons`,
+        `workbench.runs.expiry.Expiring`, `PanelOf`; at most one of each class.
     state_bytes
         Bytes that Spark 4.3's in-memory state store takes for a row or group beside its values: measured at the peak
         of runs of five kinds over three scenarios, 300 and 2,000 rows a side; none was off by more than a third.
@@ -48,7 +49,7 @@ class Execution(Generic[J]):
     reserved: frozenset[str] = frozenset()
 
     def copies(self, join: J) -> int | None:
-        """In how many copies the right rows are held, where rows meet those of any key; None: only those of theirs."""
+        """Into how many groups left rows of all keys are spread, each with a copy of all right rows; None: by key."""
         return None
 
     def match_columns(self, join: J) -> tuple[tuple[str, Side], ...]:
@@ -62,6 +63,7 @@ class Execution(Generic[J]):
     def late_rows(self, join: J, side: SideNames, rows: str) -> str:
         """The body of a script's function of ``rows`` and ``watermark`` that gives the late rows of one side.
 
+        It is written into a project with dead letters; of a kind that drops no late rows it gives none.
         Where the kind has windows it gives a row for each window that it is late for, which is in the column
         `workbench.sources.columns.LATE_WINDOW`.
 

@@ -9,14 +9,21 @@ from workbench.literals import Side
 
 @dataclass(frozen=True)
 class RowsInMaps:
-    """Where a processor has its rows in state: per side a variable, which is a map with rows as its values."""
+    """Where a processor has its rows in state: per side a variable, which is a map with rows as its values.
+
+    Rows are stored as the macro `workbench.plan.processors.PLACED` places their columns: ``left_0``, ``left_1``, …; in
+    runs a further one holds the row's number, by which `workbench.engine.state_reader` finds it.
+    """
 
     variables: tuple[tuple[Side, str], ...]
 
 
 @dataclass(frozen=True)
 class RowsInLists:
-    """Where a processor has its rows in state: a variable with the lists ``left_rows`` and ``right_rows`` of a key."""
+    """Where a processor has its rows in state: a variable with the lists ``left_rows`` and ``right_rows`` of a key.
+
+    Rows are stored as in `RowsInMaps`.
+    """
 
     variable: str
 
@@ -34,7 +41,7 @@ class Operator:
     drops
         What ``numRowsDroppedByWatermark`` counts.
     work_per_row
-        How long the simulation of a row takes, in those of a hash join.
+        How many times as long as a hash join's the simulation of a row takes.
     is_processor
         Whether it is a processor in Python, which Spark has with the RocksDB state store only.
     has_timers

@@ -61,7 +61,7 @@ class Semantics(Settings[J]):
         raise NotImplementedError
 
     def assignment(self, join: J) -> Hashable:
-        """What `assign` depends on: joins for which it is the same share what was assigned."""
+        """What `assign` depends on: two joins with the same value have the same windows, which are computed once."""
         return self.spans_of(join)
 
     def bounds(self, join: J) -> tuple[int, int]:
@@ -69,11 +69,17 @@ class Semantics(Settings[J]):
         return 0, 0
 
     def evicted_up_to(self, join: J, watermark: Micros) -> tuple[Micros, Micros]:
-        """For either side the ``end`` at or before which rows leave the state at these watermarks."""
+        """For either side the ``end`` at or before which rows leave the state at these watermarks.
+
+        A kind with an `OperatorModel` of its own need not say it: its model does.
+        """
         return watermark, watermark
 
     def leaves_at(self, join: J, side: Side, end: Micros) -> Micros:
-        """The watermark, in microseconds, with which assignments of these ``end`` leave the state; 2**62: none."""
+        """The watermark, in microseconds, with which assignments of these ``end`` leave the state; 2**62: none.
+
+        It must agree with `evicted_up_to`. A model that gives a column ``leaves_at`` itself is asked in its place.
+        """
         return -(-end // MS) * MS
 
     def waits(self, join: J, side: Side) -> int:
@@ -82,5 +88,5 @@ class Semantics(Settings[J]):
         return int((windows["end"] - windows["start"]).max()) if len(windows) else 0
 
     def reach(self, join: J) -> int:
-        """How far from its event time, in microseconds, what a row is part of may end."""
+        """How long after a row's event time, in microseconds, a window or match with it may end."""
         return max(self.waits(join, "left"), self.waits(join, "right"))

@@ -45,7 +45,7 @@ class Settings(Form[J]):
         return self.make(first, {each.argument: each.first for each in self.flags}, "inner")
 
     def arguments(self, join: J) -> dict[str, Any]:
-        """All that describes the join, by name; what describes its window in place of the window."""
+        """The arguments of the join by name; in the place of ``window`` those of the window."""
         spans = self.spans_of(join)
         values = {each.name: getattr(join, each.name) for each in fields(join)}  # type: ignore[arg-type]
         own = {name: value for name, value in values.items() if value is not spans}
@@ -62,7 +62,7 @@ class Settings(Form[J]):
         return {cast(Setting, name): value for name, value in values if isinstance(value, timedelta)}
 
     def reaching(self, join: J) -> Mapping[Setting, int]:
-        """The settings that only add results the farther they reach, each with the sign of what is farther."""
+        """The settings of which a farther value only adds results: 1 if larger is farther, as of ``upper``, else -1."""
         return {}
 
     def tries(self, join: J, shared: SharedRows) -> dict[Setting, list[int]]:

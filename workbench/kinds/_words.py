@@ -65,8 +65,8 @@ class Words(Settings[J]):
 
     def held_by(self, join: J, side: Side) -> str:
         """What holds rows in state beside the watermark delay: a setting of the join and its value, in words."""
-        setting, span = next(iter(self.settings(join).items()))
-        return f"{setting} = {times.text(span)}"
+        found = [f"{setting} = {times.text(span)}" for setting, span in self.settings(join).items()]
+        return found[0] if found else "the watermark"
 
     def window_word(self, join: J) -> str:
         """What a row is late for: its ``window``, its ``last window``; empty where there are no windows."""

@@ -31,16 +31,20 @@ class Condition(Protocol):
 
 @dataclass(frozen=True)
 class Meeting(Generic[J]):
-    """Which pairs may meet, and which do; frames are assignments, with the columns that `columns` adds to the right.
+    """Which pairs may meet, and which do.
+
+    Frames are assignments (``row``, ``key``, ``start``, ``end``, ``batch``), on the right with what `columns` adds.
 
     Attributes
     ----------
     columns
         More columns of the right rows, of the join and the right stream; called when rows are assigned to windows.
     pairs
-        The pairs by definition, as places in the left and the right frame, whatever is late.
+        The pairs by definition, as places in the left and the right frame, with nothing late; where the definition is
+        one of arrival, it looks at ``batch``.
     in_reach
-        The pairs of rows that are on time, whether they satisfy the condition or not.
+        The pairs of the run, whether they satisfy the condition or not. It gets the assignments of the outcome by side,
+        and leaves out itself those that are ``late`` or ``filtered``.
     condition
         What pairs must satisfy, of the join and both streams; it gives None where they must satisfy nothing.
     """

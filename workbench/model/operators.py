@@ -50,11 +50,13 @@ class OperatorModel(Generic[J]):
     Attributes
     ----------
     replay
-        What comes out of a join under watermarks, of its sides (the assignments with ``filtered``, ``watermark`` and
-        ``late``), what they share, and the facts of the version of Spark.
+        What comes out of a join under watermarks. It gets the sides, as assignments with ``filtered``, ``watermark``
+        and ``late``, late and filtered rows among them; what is known of the streams whatever the settings; and the
+        facts of the version of Spark. The frames are its own: it adds the other columns of `Outcome.assignments`
+        (``evicted_in``, ``held``, ``matched``, ``waits``, ``group``, of a processor ``leaves_at``), and returns them.
     dropped
         Of a join's late assignments (``batch``, ``side``, ``key``, ``start``) those that Spark counts in
-        ``numRowsDroppedByWatermark``.
+        ``numRowsDroppedByWatermark``; the hash join's, `dropped` of this module, gives one a row.
     """
 
     replay: Callable[[J, Watermarks, dict[Side, pd.DataFrame], Shared, SparkFacts], Outcome]
@@ -68,5 +70,8 @@ _MODELS: Mapping[Operator, OperatorModel[Join]] = {
 
 
 def model_of(join: Join) -> OperatorModel[Any]:
-    """The model of the operator that executes a join: what its kind brings along, or else that of Spark's own."""
+    """The model of the operator that executes a join: what its kind brings along, or else that of Spark's own.
+
+    Spark's own are the hash join and the aggregation; all else, pairs of both among it, comes with a kind.
+    """
     return part_of(join, OperatorModel) or _MODELS[kind_of(join).operator]

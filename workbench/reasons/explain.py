@@ -172,7 +172,7 @@ class Reasons:
         own = [
             self._own.matched(side, row, batch) for row, batch in zip(chosen.tolist(), batches.tolist(), strict=True)
         ]
-        if any(own):
+        if own and all(own):
             return own
         found = self._met(side, chosen)
         found = found.groupby("row").agg(size=("size", "sum"), batch=("batch", "min")).reindex(chosen)
@@ -193,7 +193,7 @@ class Reasons:
                     words += f"; before, it came out padded in micro-batch {padded}"
                 words += self._fired_again(side, row)
             reasons.append(words)
-        return reasons
+        return [mine or shared for mine, shared in zip(own, reasons, strict=True)]
 
     def _fired_again(self, side: Side, row: int) -> str:
         """How often a row came out again under Flink's rules, and in which micro-batches; nothing where it did not."""

@@ -31,11 +31,13 @@ class Fix(Protocol):
 class RowReasons:
     """The reasons of the rows of one run; as it stands it leaves all of them to the words that kinds share.
 
-    `workbench.reasons.explain` asks it row by row; `workbench.charts` asks `missed_by`.
+    `workbench.reasons.explain` asks it for one row after the other; an empty text leaves that row to the shared words.
+    Of an unmatched row it asks `unmatched` first, then, if the row's key came on the other side, `alone`.
+    `workbench.charts` asks `missed_by`.
     """
 
     def matched(self, side: Side, row: int, batch: int) -> str:
-        """Whom a matched row met, first in this micro-batch."""
+        """Whom a matched row met; `batch` is the micro-batch in which it first came out."""
         return ""
 
     def pending(self, side: Side, row: int) -> str:
@@ -47,15 +49,15 @@ class RowReasons:
         return ""
 
     def alone(self, side: Side, row: int, near: str, fix: Fix | None) -> str:
-        """Why a row whose key came has no partner; `near` is how near the nearest was, empty if no fix is known."""
+        """Why a row whose key came has no partner; `near` is the sentence on the nearest one, empty without a fix."""
         return near
 
     def would(self, met: str) -> tuple[str, str]:
-        """What a fix would bring: after "with this setting", and after "this setting would have kept it, and"."""
+        """What a fix brings: the ends of "with an upper bound of 9 s …" and of "a delay of 9 s would have kept it, and …"."""
         return f"it would have met {met}", f"matched it with {met}"
 
     def in_vain(self, side: Side, row: int, comes: bool) -> str:
-        """What becomes of a late row without a fix, had it been kept."""
+        """Of a late row that nothing would match, to end "a delay of 9 s would have kept it, …"."""
         return ""
 
     def missed_by(self, rows: Micros) -> pd.DataFrame | None:
@@ -98,9 +100,9 @@ class OwnReasons:
     Attributes
     ----------
     make
-        The reasons of a run, of how its rows and times are named, and of what keeps a late row.
+        Makes the reasons of a run, given how its rows and times are named, and what would keep a late row.
     causes
-        Puts its own causes in the place of those in an array of texts, one a row of a side.
+        Replaces causes in an array of texts, one a row of a side, where the kind has others.
     versions
         Of a kind whose right rows are valid for some time: those that are on time, as right assignments with ``begin``
         and ``until`` (event times in microseconds, 2**62 without an end), of the join and the outcome.

@@ -406,3 +406,12 @@ def test_the_kinds_of_the_form():
     for text in ("x", "0", "1.5", "-1"):
         with pytest.raises(wb.ArgumentError, match="copies"):
             kind.make(kind.typed(JOINS[0]) | {"copies": text}, {}, "inner")
+
+
+def test_no_watermark_evicts_a_rule_that_arrived():
+    """Its latest version stays until another comes, however far the watermark is."""
+    preview = wb.preview(wb.RulesJoin(as_of="arrival"), *generators.generate("readings_thresholds", events=40, seed=2))
+    held = preview.state(3)
+    assert len(held)
+    assert held["leaves_at"].isna().all()
+    assert preview.state_by_key(3)["leaves_at"].isna().all()

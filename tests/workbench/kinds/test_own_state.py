@@ -44,7 +44,9 @@ def test_it_runs_on_spark_as_its_model_says(spark, first_partner):
     run = wb.run(FirstPartnerJoin(), *sides())
     assert numbers(run.output) == MET
     assert run.mismatch == ""
-    assert sorted(run.state(2)["n"]) == [1, 2, 4]  # read back from the state store
+    held = run.state(2)
+    assert sorted(held["n"]) == [1, 2, 4]  # read back from the state store
+    assert held["leaves_at"].isna().all()
     rows = run.rows.set_index(["side", "n"])
     assert rows.loc[("left", 2), "fate"] == "matched"
     assert rows.loc[("right", 4), "fate"] == "pending"
@@ -61,7 +63,7 @@ def test_it_gives_its_own_reasons(first_partner):
 
 
 def test_a_time_to_live_is_refused_in_a_line(first_partner):
-    with pytest.raises(wb.ArgumentError, match="needs no time to live"):
+    with pytest.raises(wb.ArgumentError, match="whose first partners stay for ever"):
         wb.preview(FirstPartnerJoin(), *sides()).time_to_live("1 hour")
 
 

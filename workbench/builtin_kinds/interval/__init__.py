@@ -32,6 +32,8 @@ class WithoutWindows(Kind[J]):
     windowed = False
 
     def late_rows(self, join: J, side: SideNames, rows: str) -> str:
+        if not self.drops_late:
+            return f"    return {rows}.where(F.lit(False))  # nothing is late"
         return f"    return {rows}.where(F.col({column(side.time)}) <= watermark)"
 
     def assign(self, join: J, moments: Micros) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from workbench.literals import Side
 from workbench.plan.names import Names, SideNames
 from workbench.streams import Stream
 
-__all__ = ["KINDS", "RulesByArrival", "RulesByEventTime"]
+__all__ = ["KINDS", "RulesByArrival", "RulesByEventTime", "SideNames"]
 
 
 def _read_copies(text: str, argument: str) -> int | None:
@@ -182,9 +182,6 @@ class RulesByArrival(_Rules):
     parts = (model.BY_ARRIVAL, model.MEETING, reasons.REASONS_BY_ARRIVAL, _PANEL)
     as_of = "arrival"
     drops_late = False
-
-    def late_rows(self, join: RulesJoin, side: SideNames, rows: str) -> str:
-        return f"    return {rows}.where(F.lit(False))  # nothing is late"
 
     def held_by(self, join: RulesJoin, side: Side) -> str:
         return "the rule: its last version stays until another comes"

@@ -10,7 +10,7 @@ import pandas as pd
 from workbench.builtin_kinds.rules import semantics
 from workbench.builtin_kinds.rules.versions import Met, versions_of
 from workbench.joins import RulesJoin, emission
-from workbench.kinds import Micros
+from workbench.kinds import NEVER, Micros
 from workbench.literals import SIDES, Side
 from workbench.model import Meeting, OperatorModel
 from workbench.model.operators import (
@@ -70,6 +70,7 @@ def _by_arrival(
     leaves = arrived.copy()
     leaves[here] = np.minimum(np.maximum(arrived[here], until), len(marks))
     left["evicted_in"], right["evicted_in"] = left["batch"], leaves
+    left["leaves_at"], right["leaves_at"] = left["start"], np.full(len(right), NEVER)  # no watermark evicts a rule
     return _outcome(join, marks, sides, shared)
 
 
