@@ -10,8 +10,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench import flink, plan
-from workbench.kinds import kind_of
+from workbench import flink
+from workbench.errors import ArgumentError
+from workbench.kinds import kind_of, plan_of
 
 if TYPE_CHECKING:
     from workbench.runs.run import Run
@@ -39,15 +40,16 @@ def example(page: str) -> tuple[dict[str, Any], Any]:
 def texts(run: Run) -> dict[str, str]:
     """What stands in the page's other blocks."""
     java = flink.java(run.join, run.left, run.right)
-    begins = "Pattern" if kind_of(run.join).steps(run.join) else "timedLeft"
+    begins = "Pattern" if kind_of(run.join).match_columns(run.join) else "timedLeft"
     (body,) = re.findall(rf"^        return {begins}\b.*?;\n(?=    }}$)", java, re.M | re.S)
     found = {
-        "py": plan.render(run.join, run.left, run.right),
+        "py": plan_of(run.join, run.left, run.right),
         "java": "\n".join(line.removeprefix("        ") for line in body.splitlines()) + "\n",
     }
-    if kind_of(run.join).rules is not None or kind_of(run.join).steps(run.join):  # which Flink SQL has not
+    try:
+        sql = flink.sql(run.join, run.left, run.right)
+    except ArgumentError:  # Flink SQL has no such join
         return found
-    sql = flink.sql(run.join, run.left, run.right)
     return found | {
         "sql": sql[sql.index("CREATE VIEW") if "CREATE VIEW" in sql else sql.rindex("SELECT\n") :].strip() + "\n"
     }

@@ -53,7 +53,7 @@ class RowReasons:
         return near
 
     def would(self, met: str) -> tuple[str, str]:
-        """What a fix brings: the ends of "with an upper bound of 9 s …" and of "a delay of 9 s would have kept it, and …"."""
+        """What a fix brings, after "with an upper bound of 9 s" and after "a delay of 9 s would have kept it, and"."""
         return f"it would have met {met}", f"matched it with {met}"
 
     def in_vain(self, side: Side, row: int, comes: bool) -> str:

@@ -149,7 +149,7 @@ def test_a_strangers_sink_says_what_it_needs(run, lines, tmp_path):
     assert "spark-submit --packages org.example:lines_4.1.3:1.0 main.py" in text
     assert "never from arguments: LINES_TOKEN." in text
     assert '.config("spark.lines.on", "true")' in text
-    assert '"--lines-at-once", type=int, default=1_000, help="at most"' in text
+    assert '"--lines-at-once", type=at_least(1), default=1_000, help="at most"' in text
     assert 'new_folders = {"--output": args.output}' in text
     assert "--packages org.example:lines_4.1.3:1.0 " in readme
     assert "an image that holds this folder and textlines:" in readme
