@@ -104,9 +104,6 @@ def replay(join, marks, sides, shared, spark):
 class FirstReasons(RowReasons):
     """Its own words."""
 
-    def __init__(self, simulation, labels, keeps):
-        self.labels = labels
-
     def unmatched(self, side, row, comes, fix):
         return "another row of its key came first" if side == "right" else "no row of its key had come by then"
 

@@ -59,7 +59,8 @@ def _of_side(simulation: Simulation, side: Side, passed: Micros, met: Micros) ->
     if where is not None:
         found[unmatched & refused] = f"no row of {other} in reach satisfies {where.text}"
     if (own := part_of(simulation.join, OwnReasons)) is not None:
-        would_meet = np.isin(np.arange(len(found)), met)
+        would_meet = np.zeros(len(found), dtype=bool)
+        would_meet[met] = True
         own.causes(simulation, side, CauseMasks(fate == "matched", late, unmatched, would_meet, known, refused), found)
     found[passed] = f"the watermark had passed it, or its row of {other}"
     found[unmatched & (windows == 0)] = "in the gap between two windows"

@@ -306,7 +306,7 @@ class Reasons:
     def _would_keep(self, side: Side, row: int, assignment: Any, partners: bool) -> str:
         found = self._kept_by(assignment)
         fix = self.fixes.get(RowId(side, row))
-        then, brought = self._own.would(self.labels.label(other_side(side), int(fix.partner))) if fix else ("", "")
+        then, brought = self._own.would(side, fix) if fix else ("", "")
         if self._has_idle_sides:
             return f"with {self._changed(fix)} {then}" if fix else "no setting that was tried matches it"
         if found is None:

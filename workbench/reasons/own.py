@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.kinds import part_of
-from workbench.literals import RowId, Setting, Side
+from workbench.literals import RowId, Setting, Side, other_side
 from workbench.model import Micros, Outcome, Simulation
 from workbench.reasons.labels import Labels
 
@@ -34,7 +34,19 @@ class RowReasons:
     `workbench.reasons.explain` asks it for one row after the other; an empty text leaves that row to the shared words.
     Of an unmatched row it asks `unmatched` first, then, if the row's key came on the other side, `alone`.
     `workbench.charts` asks `missed_by`.
+
+    Parameters
+    ----------
+    simulation
+        The run.
+    labels
+        How its rows and times are named.
+    keeps
+        What would keep a late row.
     """
+
+    def __init__(self, simulation: Simulation, labels: Labels, keeps: Keeps) -> None:
+        self._simulation, self._labels, self._keeps = simulation, labels, keeps
 
     def matched(self, side: Side, row: int, batch: int) -> str:
         """Whom a matched row met; `batch` is the micro-batch in which it first came out."""
@@ -52,8 +64,9 @@ class RowReasons:
         """Why a row whose key came has no partner; `near` is the sentence on the nearest one, empty without a fix."""
         return near
 
-    def would(self, met: str) -> tuple[str, str]:
+    def would(self, side: Side, fix: Fix) -> tuple[str, str]:
         """What a fix brings, after "with an upper bound of 9 s" and after "a delay of 9 s would have kept it, and"."""
+        met = self._labels.label(other_side(side), int(fix.partner))
         return f"it would have met {met}", f"matched it with {met}"
 
     def in_vain(self, side: Side, row: int, comes: bool) -> str:
@@ -116,4 +129,4 @@ class OwnReasons:
 def own_reasons(simulation: Simulation, labels: Labels, keeps: Keeps = lambda of: None) -> RowReasons:
     """What the kind of a run's join says of its rows itself."""
     own = part_of(simulation.join, OwnReasons)
-    return RowReasons() if own is None else own.make(simulation, labels, keeps)
+    return (RowReasons if own is None else own.make)(simulation, labels, keeps)

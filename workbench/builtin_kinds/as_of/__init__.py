@@ -96,7 +96,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
             return f"it is the partner of no row of {other}"
         also = {"nearest": "at, "}.get(join.direction, "at or ") * join.allow_exact
         where = {"backward": "before it", "forward": "after it", "nearest": "before or after it"}[join.direction]
-        return f"no row of its key on {other} lies{_near(join)} {also}{where}"
+        return f"no row of its key on {other} lies{reasons.within_words(join)} {also}{where}"
 
     def missed(self, join: AsOfJoin, apart: Micros) -> Micros:
         backward, forward = join.direction != "forward", join.direction != "backward"
@@ -240,11 +240,6 @@ def as_interval(join: AsOfJoin) -> IntervalJoin:
     upper = times.ZERO if join.direction == "backward" else tolerance
     apart = not join.allow_exact
     return IntervalJoin(lower, upper, "inner", apart and lower == times.ZERO, apart and upper == times.ZERO)
-
-
-def _near(join: AsOfJoin) -> str:
-    """How near rows have to be, in a sentence."""
-    return "" if join.tolerance is None else f" within {times.short(times.exact(join.tolerance))}"
 
 
 def _tolerance(join: AsOfJoin) -> int:

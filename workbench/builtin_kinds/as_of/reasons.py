@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 
 from workbench import times
 from workbench.builtin_kinds.as_of import model, semantics
@@ -17,24 +18,14 @@ from workbench.model import Simulation, on_time
 from workbench.reasons.labels import Labels
 from workbench.reasons.own import CauseMasks, Fix, Keeps, OwnReasons, RowReasons
 
-__all__ = ["REASONS"]
+__all__ = ["REASONS", "within_words"]
 
 
 class _AsOfReasons(RowReasons):
-    """What is said of the rows of a run of an as-of join.
-
-    Parameters
-    ----------
-    simulation
-        The run.
-    labels
-        How its rows and times are named.
-    keeps
-        What keeps a late row.
-    """
+    """What is said of the rows of a run of an as-of join."""
 
     def __init__(self, simulation: Simulation, labels: Labels, keeps: Keeps) -> None:
-        self._simulation, self._labels, self._keeps = simulation, labels, keeps
+        super().__init__(simulation, labels, keeps)
         self._join, self._outcome = cast(AsOfJoin, simulation.join), simulation.outcome
         self._times = {side: simulation.side(side).event_times for side in SIDES}
 
@@ -54,9 +45,10 @@ class _AsOfReasons(RowReasons):
     def alone(self, side: Side, row: int, near: str, fix: Fix | None) -> str:
         if side == "left":
             return self._dropped(row, fix) or near
-        if near or row not in self._meant:
+        meant = "" if near else self._meant(row)
+        if not meant:
             return near
-        return f"it is the partner of no row of {self._labels.names[0]}: {self._meant[row]}"
+        return f"{kind_of(self._join).alone(self._join, side, self._labels.names[0])}: {meant}"
 
     def in_vain(self, side: Side, row: int, comes: bool) -> str:
         if side == "left" or not comes:
@@ -118,29 +110,44 @@ class _AsOfReasons(RowReasons):
         changed, met = self._labels.changed(fix.setting, fix.value), self._labels.label("right", int(fix.partner))
         return f"{words}; with {changed} it would have met {met}"
 
+    def _meant(self, row: int) -> str:
+        """Which left rows a right row that is on time is meant for, in words; empty for others."""
+        beside, replaced_by = self._versions, self._replaced_by
+        if row in beside.index:
+            before, after = (None if np.isnan(each) else self._labels.moment(int(each)) for each in beside.loc[row])
+            return _meant_for(self._join, before, after)
+        if row not in replaced_by.index:
+            return ""
+        other = self._labels.label("right", int(replaced_by.loc[row]))
+        return f"{other}, at the same time, came after it and replaced it"
+
     @cached_property
-    def _meant(self) -> dict[int, str]:
-        """Of each right row that is on time which left rows it is meant for, in words."""
+    def _versions(self) -> pd.DataFrame:
+        """By row when the right rows of its key just before and just after it are; NaN where there is none."""
+        found = model.versions(self._join, self._outcome)
+        same = found["key"].eq(found["key"].shift())
+        before, after = found["start"].shift().where(same), found["start"].shift(-1).where(same.shift(-1))
+        return pd.DataFrame({"before": before, "after": after}).set_index(found["row"])
+
+    @cached_property
+    def _replaced_by(self) -> pd.Series[int]:
+        """By row the right row at the same time that replaced it."""
         mine = self._outcome.assignments["right"]
         mine = mine[on_time(mine) & (mine["key"] >= 0).to_numpy()]
-        found, rows = {}, mine["row"].to_numpy()
+        rows = mine["row"].to_numpy()
         _, replaced_by = semantics.retained(self._join, mine)
-        for place in np.flatnonzero(replaced_by >= 0):
-            other = self._labels.label("right", int(rows[replaced_by[place]]))
-            found[int(rows[place])] = f"{other}, at the same time, came after it and replaced it"
-        meant = model.versions(self._join, self._outcome)
-        same = meant["key"].eq(meant["key"].shift())
-        before, after = meant["start"].shift().where(same), meant["start"].shift(-1).where(same.shift(-1))
-        for row, *beside in zip(meant["row"].tolist(), before.tolist(), after.tolist(), strict=True):
-            found[row] = _meant_for(
-                self._join, *(None if np.isnan(each) else self._labels.moment(int(each)) for each in beside)
-            )
-        return found
+        replaced = np.flatnonzero(replaced_by >= 0)
+        return pd.Series(rows[replaced_by[replaced]], index=rows[replaced])
+
+
+def within_words(join: AsOfJoin) -> str:
+    """How near rows have to be, in a sentence."""
+    return "" if join.tolerance is None else f" within {times.short(times.exact(join.tolerance))}"
 
 
 def _meant_for(join: AsOfJoin, before: str | None, after: str | None) -> str:
     """Why a right row is no row's partner, of when the right rows of its key just before and just after it are."""
-    near = "" if join.tolerance is None else f" within {times.short(times.exact(join.tolerance))}"
+    near = within_words(join)
     if join.direction == "nearest":
         beside = [each for each in (before, after) if each is not None]
         others = f"than to {'those' if len(beside) == 2 else 'the one'} at {' and '.join(beside)}"

@@ -25,18 +25,10 @@ _SHOWN = 3
 
 
 class _PatternReasons(RowReasons):
-    """What is said of the rows of a run of a pattern.
+    """What is said of the rows of a run of a pattern."""
 
-    Parameters
-    ----------
-    simulation
-        The run.
-    labels
-        How its rows and times are named.
-    """
-
-    def __init__(self, simulation: Simulation, labels: Labels, _: Keeps) -> None:
-        self._simulation, self._labels = simulation, labels
+    def __init__(self, simulation: Simulation, labels: Labels, keeps: Keeps) -> None:
+        super().__init__(simulation, labels, keeps)
         self._pattern = cast(Pattern, simulation.join)
         self._outcome = simulation.outcome
 
@@ -46,7 +38,7 @@ class _PatternReasons(RowReasons):
     def unmatched(self, side: Side, row: int, comes: bool, fix: Fix | None) -> str:
         return self._in_none(side, row) + self._longer(fix)
 
-    def would(self, met: str) -> tuple[str, str]:
+    def would(self, side: Side, fix: Fix) -> tuple[str, str]:
         return "it would be in a match", "brought it into a match"
 
     def in_vain(self, side: Side, row: int, comes: bool) -> str:

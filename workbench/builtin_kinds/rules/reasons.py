@@ -26,24 +26,15 @@ _SHOWN, _LONGEST = 3, 60
 
 
 class _RuleReasons(RowReasons):
-    """What is said of the rows of a run whose right rows are rules.
+    """What is said of the rows of a run whose right rows are rules."""
 
-    Parameters
-    ----------
-    simulation
-        The run.
-    labels
-        How its times are named.
-    """
-
-    def __init__(self, simulation: Simulation, labels: Labels, _: Keeps) -> None:
-        self._simulation, self._labels = simulation, labels
+    def __init__(self, simulation: Simulation, labels: Labels, keeps: Keeps) -> None:
+        super().__init__(simulation, labels, keeps)
         self._join, self._met = cast(RulesJoin, simulation.join), cast(Met, simulation.where)
 
     def matched(self, side: Side, row: int, batch: int) -> str:
-        return (
-            f"{self._met_by(side, row)}, first in micro-batch {batch}{self._otherwise(row) if side == 'left' else ''}"
-        )
+        words = f"{self._met_by(side, row)}, first in micro-batch {batch}"
+        return words + (self._otherwise(row) if side == "left" else "")
 
     def _met_by(self, side: Side, row: int) -> str:
         """Which rules a left row met; how many rows met a version."""
