@@ -15,7 +15,9 @@ from workbench.model import Meeting, OperatorModel, Outcome
 from workbench.model.operators import Placed, dropped, no_groups, of_pairs, rows_present
 from workbench.plan.names import fill
 from workbench.plan.processors import PLACED
-from workbench.reasons.own import OwnReasons, RowReasons
+from workbench.reasons.own import OwnReasons
+from workbench.reasons.sentences import Sentences
+from workbench.verdicts import Told, Verdict
 
 PLAN = (
     PLACED
@@ -101,11 +103,20 @@ def replay(join, marks, sides, shared, spark):
     return Outcome(marks, shared.keys_of(join), sides, outputs, no_groups(), np.zeros(len(marks), int), counted)
 
 
-class FirstReasons(RowReasons):
-    """Its own words."""
+class FirstVerdict(Verdict):
+    """Its own verdicts."""
 
-    def unmatched(self, side, row, comes, fix):
-        return "another row of its key came first" if side == "right" else "no row of its key had come by then"
+    NOT_THE_FIRST = Told(
+        "unmatched", "another row of its key came first", "another row of its key came first", "Nothing."
+    )
+    TOO_EARLY = Told("unmatched", "no row of its key had come", "no row of its key had come by then", "Send it later.")
+
+
+class FirstSentences(Sentences):
+    """Judges rows by what had arrived."""
+
+    def judge(self, of):
+        of.verdict[of.unmatched] = FirstVerdict.NOT_THE_FIRST if of.side == "right" else FirstVerdict.TOO_EARLY
 
 
 class FirstPanel:
@@ -132,7 +143,7 @@ class FirstPartner(WithoutWindows[FirstPartnerJoin]):
     parts = (
         OperatorModel(replay, dropped),
         Meeting(lambda *_: {}, pairs, lambda join, sides: pairs(join, sides["left"], sides["right"]), lambda *_: None),
-        OwnReasons(FirstReasons),
+        OwnReasons(FirstSentences),
         PanelOf(FirstPanel),
     )
 
@@ -149,11 +160,8 @@ class FirstPartner(WithoutWindows[FirstPartnerJoin]):
     def held_by(self, join, side):
         return "the key: its first row stays for ever"
 
-    def waits_until(self, join, side, other, end, moment):
-        return f"rows of {other} may still meet it"
+    def waiting(self, join, side):
+        return "rows of {other} may still meet it"
 
     def waits(self, join, side):
         return 0
-
-    def missed(self, join, apart):
-        return np.full(len(apart), "another row of its key came first", dtype=object)

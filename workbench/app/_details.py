@@ -16,8 +16,8 @@ from workbench.app._form import show
 from workbench.app.html import HTML, html, together
 from workbench.errors import TooLargeError
 from workbench.literals import SIDES, RowId, Setting
-from workbench.reasons.explain import Reasons
 from workbench.reasons.labels import Labels
+from workbench.reasons.own import sentences
 from workbench.runs.result import Result
 from workbench.runs.why import Why
 
@@ -110,7 +110,7 @@ class DetailsPanel:
 def _fix(run: Result, of: RowId) -> tuple[Setting, str | bool] | None:
     """The setting that would have matched a row, or kept a late one that nothing matches."""
     asked = {side: np.array([of.row] if side == of.side else [], dtype=np.int64) for side in SIDES}
-    reasons = Reasons(run.simulation, asked)
+    reasons = sentences(run.simulation, asked)
     explained = reasons.table[of.side].loc[of.row]
     if explained["fix_setting"] is not None:
         return explained["fix_setting"], explained["fix_value"]

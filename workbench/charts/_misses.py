@@ -16,9 +16,8 @@ from workbench.charts._view import Scene, View
 from workbench.counts import counted, have
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
-from workbench.reasons.causes import kept_apart, nearest_distance
-from workbench.reasons.labels import Labels
-from workbench.reasons.own import own_reasons
+from workbench.reasons.own import sentences
+from workbench.reasons.partners import FAR, kept_apart, nearest_distance
 
 _BINS = 60
 
@@ -97,7 +96,7 @@ def _draw(scene: Scene) -> Drawing:
     simulation = scene.simulation
     names = simulation.names
     unmatched = {side: np.flatnonzero((simulation.fates[side]["fate"] == "unmatched").to_numpy()) for side in SIDES}
-    nearest = own_reasons(simulation, Labels(simulation, whole=False)).missed_by(unmatched["left"])
+    nearest = sentences(simulation, unmatched).missed_by(unmatched["left"])
     if nearest is not None:
         return field_misses(simulation, nearest, len(unmatched["left"]))
     parts, passed = [], kept_apart(simulation, unmatched)
@@ -106,7 +105,7 @@ def _draw(scene: Scene) -> Drawing:
         near = np.zeros(len(simulation.side(side)), dtype=bool)
         near[passed[side]] = near[failed[side]] = True
         away = nearest_distance(simulation, side, unmatched[side][~near[unmatched[side]]])
-        away = away[away != np.iinfo(np.int64).min]
+        away = away[away != FAR]
         parts.append(pd.DataFrame({"stream": name, "seconds": away * (1 if side == "left" else -1) / 1e6}))
     limits = kind_of(simulation.join).limits(simulation.join)
     drawn = pd.DataFrame([(label, each / 1e6) for label, each in limits], columns=["label", "seconds"])

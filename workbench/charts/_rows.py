@@ -16,8 +16,8 @@ from workbench.joins import emission
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, row_ids
 from workbench.model import Micros, Simulation
-from workbench.reasons import explain
 from workbench.reasons.labels import key_words
+from workbench.reasons.own import sentences
 
 Between = tuple[Any, Any]
 """Two event times, or what pandas takes for one."""
@@ -102,7 +102,7 @@ def many(simulation: Simulation, cut: Cut) -> bool:
 def rows(simulation: Simulation, chosen: dict[Side, Micros], reasons: bool = True) -> pd.DataFrame:
     """Some rows of each side, as `timeline` and `arrival` take them."""
     few = max(len(each) for each in chosen.values()) <= MOST_REASONS
-    explained = explain.Reasons(simulation, chosen).table if reasons and few else None
+    explained = sentences(simulation, chosen).table if reasons and few else None
     parts = []
     for side, mine in chosen.items():
         stream, fates = simulation.side(side), simulation.fates[side]

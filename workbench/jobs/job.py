@@ -21,6 +21,7 @@ from workbench.joins import Join
 from workbench.literals import Policy
 from workbench.model import Logged, Simulation
 from workbench.reasons import explain, output
+from workbench.reasons.own import sentences
 from workbench.runs.arguments import check
 from workbench.runs.preview import Preview
 from workbench.runs.result import Result
@@ -258,7 +259,7 @@ class Job(Result):
 
     @cached_property
     def _rows(self) -> pd.DataFrame:
-        table = explain.rows(self.simulation, explain.Reasons(self.simulation))
+        table = explain.rows(self.simulation, sentences(self.simulation))
         if not self.is_understood:
             other = table["fate"] != "late"
             table.loc[other, "fate"] = None

@@ -26,7 +26,7 @@ from workbench.kinds._plan import plan_of
 from workbench.kinds._registry import kind_of, kinds, panels, part_of, register, unregister
 from workbench.kinds._semantics import MS, NEVER, Semantics
 from workbench.kinds._settings import Settings, SharedRows
-from workbench.kinds._words import Advised, NearMiss, Words, nearest
+from workbench.kinds._words import Advised, Words
 
 __all__ = [
     "AGGREGATION",
@@ -50,7 +50,6 @@ __all__ = [
     "LiveRun",
     "Menu",
     "Micros",
-    "NearMiss",
     "Operator",
     "PanelOf",
     "RowsInLists",
@@ -62,7 +61,6 @@ __all__ = [
     "Words",
     "kind_of",
     "kinds",
-    "nearest",
     "panels",
     "part_of",
     "plan_of",

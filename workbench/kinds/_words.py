@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from workbench.kinds._inputs import J, Micros
 from workbench.kinds._settings import Settings, SharedRows
 from workbench.literals import Setting, Side
 from workbench.streams import Stream
+from workbench.verdicts import IN_ANOTHER_WINDOW, NO_PARTNER, WINDOW_ENDS, Verdicts, WindowVerdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,33 +20,6 @@ if TYPE_CHECKING:
 
 Advised = tuple[str, str] | tuple[str, str, Setting, str]
 """What to know before a run: problem, remedy, and, if one setting helps, that setting and its value as text."""
-
-
-@dataclass(frozen=True)
-class NearMiss:
-    """A row without partner, and the change of one setting of its join that would have matched it, in words.
-
-    Attributes
-    ----------
-    side
-        The row's.
-    setting, change
-        The setting, and by how many microseconds it would have to change.
-    partner, distance
-        The nearest partner, and how far it is away.
-    beyond
-        The change in words.
-    changed
-        The changed setting in words.
-    """
-
-    side: Side
-    setting: Setting
-    change: int
-    partner: str
-    distance: str
-    beyond: str
-    changed: str
 
 
 class Words(Settings[J]):
@@ -72,38 +45,32 @@ class Words(Settings[J]):
         """What a row is late for: its ``window``, its ``last window``; empty where there are no windows."""
         return self.window_noun
 
-    def waits_until(self, join: J, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
-        """Until when a row in state waits, in words.
+    def waiting(self, join: J, side: Side) -> str:
+        """Until when a row in state waits, as a template.
+
+        Its slots, as those of the templates below, are methods of `workbench.reasons.sentences.Sentences`, such as
+        ``{other}``, ``{end}`` (when the row's window, or its group, ends) and ``{wait_end}`` (later by `waits`).
+        """
+        return WINDOW_ENDS
+
+    def near_miss(self, join: J, side: Side, change: int) -> str:
+        """Why a row did not meet a partner that a changed setting of the join would have given it, as a template.
 
         Parameters
         ----------
         join, side
             The join, and the row's side.
-        other
-            The name of the other stream.
-        end
-            The row's, or its group's, ``end``.
-        moment
-            Gives a time in words.
+        change
+            By how many microseconds the setting would have to change.
         """
-        return f"its {self.window_noun} ends at {moment(end)}"
+        return IN_ANOTHER_WINDOW
 
-    def near_miss(self, join: J, miss: NearMiss) -> str:
-        """Why two rows did not meet that a changed setting of the join would have brought together."""
-        return f"{nearest(miss)}, in another window; {miss.changed} would hold both"
+    def alone(self, join: J, side: Side) -> str:
+        """Why a row found no partner, where no change of a setting would have given it one, as a template."""
+        return NO_PARTNER
 
-    def alone(self, join: J, side: Side, other: str) -> str:
-        """Why a row found no partner, where no change of a setting would have given it one.
-
-        Parameters
-        ----------
-        join, side, other
-            As in `waits_until`.
-        """
-        return "no partner on time in reach"
-
-    def missed(self, join: J, apart: Micros) -> Micros:
-        """Why rows did not meet the nearest row of their key on the other side, in a few words that many share.
+    def missed(self, join: J, apart: Micros) -> Verdicts:
+        """The verdicts of rows that did not meet the nearest row of their key on the other side.
 
         Parameters
         ----------
@@ -112,7 +79,7 @@ class Words(Settings[J]):
         apart
             How much later the right row of each pair is than the left one, in microseconds; negative: earlier.
         """
-        return np.full(len(apart), f"the nearest row of its key is in another {self.window_noun}", dtype=object)
+        return np.full(len(apart), WindowVerdict.OTHER_WINDOW, dtype=object)
 
     def interval(self, join: J) -> tuple[int, int] | None:
         """Lower and upper bound of an interval of event time in microseconds; None where windows make partners."""
@@ -139,8 +106,3 @@ class Words(Settings[J]):
     def advice(self, join: J, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
         """What to know of the join and these streams before a run."""
         yield from ()
-
-
-def nearest(miss: NearMiss) -> str:
-    """How near the nearest partner was."""
-    return f"near miss: the nearest partner is {miss.partner}, {miss.distance} away"

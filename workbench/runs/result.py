@@ -19,8 +19,9 @@ from workbench.joins import Join
 from workbench.kinds import plan_of
 from workbench.literals import Policy, Side
 from workbench.model import Micros, Outcome, Simulation
-from workbench.reasons import causes, explain, tables
+from workbench.reasons import explain, tables
 from workbench.reasons.labels import key_words, rows_of_key
+from workbench.reasons.own import sentences
 from workbench.runs import changes, expiry, history, moment, saved
 from workbench.runs.saved import Saved
 from workbench.streams import SIDES, Stream, same_rows
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from workbench.charts import RunCharts
-    from workbench.reasons.explain import Reasons
+    from workbench.reasons.sentences import Sentences
     from workbench.runs.changes import Changes
     from workbench.runs.moment import Moment
     from workbench.runs.why import Why
@@ -249,8 +250,8 @@ class Result:
 
     @cached_property
     def _causes(self) -> pd.Series[Any]:
-        found = causes.causes(self.simulation)
-        return pd.Series(np.concatenate([found[side] for side in SIDES]), name="cause", dtype=object)
+        found = [self.reasons.causes(side) for side in SIDES]
+        return pd.Series(np.concatenate(found), name="cause", dtype=object)
 
     @property
     def keys(self) -> pd.Series[Any]:
@@ -416,10 +417,10 @@ class Result:
         return why.why(self.simulation, row)
 
     @cached_property
-    def reasons(self) -> Reasons:
+    def reasons(self) -> Sentences:
         """What the reasons of `rows` are made of."""
         self._check_fits()
-        return explain.Reasons(self.simulation)
+        return sentences(self.simulation)
 
     @property
     def batches(self) -> pd.DataFrame:

@@ -16,8 +16,8 @@ from workbench.errors import wrong
 from workbench.kinds import kind_of
 from workbench.literals import RowId, Side, other_side
 from workbench.model import Micros, Simulation, is_index
-from workbench.reasons import explain
-from workbench.reasons.explain import Reasons
+from workbench.reasons.own import sentences
+from workbench.reasons.sentences import Sentences
 from workbench.streams import SIDES
 
 if TYPE_CHECKING:
@@ -80,11 +80,11 @@ def _explained(simulation: Simulation, rows: Sequence[RowId]) -> list[Why]:
     asked: dict[Side, Micros] = {
         side: np.unique(np.array([each.row for each in rows if each.side == side], dtype=np.int64)) for side in SIDES
     }
-    reasons = explain.Reasons(simulation, asked)
+    reasons = sentences(simulation, asked)
     return [_of(simulation, reasons, each) for each in rows]
 
 
-def _of(simulation: Simulation, reasons: Reasons, of: RowId) -> Why:
+def _of(simulation: Simulation, reasons: Sentences, of: RowId) -> Why:
     candidates, count = _candidates(simulation, reasons, of)
     facts = _facts(simulation, reasons, of, candidates, count)
     heading, *steps = facts
@@ -93,14 +93,14 @@ def _of(simulation: Simulation, reasons: Reasons, of: RowId) -> Why:
 
 
 def _facts(
-    simulation: Simulation, reasons: Reasons, of: RowId, candidates: pd.DataFrame, count: int | None
+    simulation: Simulation, reasons: Sentences, of: RowId, candidates: pd.DataFrame, count: int | None
 ) -> list[tuple[str, str]]:
     labels = reasons.labels
     stream = simulation.side(of.side)
     explained = reasons.table[of.side].loc[of.row]
     moment = int(stream.event_times[of.row])
     batch = int(stream.arrival[of.row])
-    judged_by = int(reasons.marks.late[batch])
+    judged_by = int(reasons.watermarks.late[batch])
     late_watermark = labels.moment(judged_by) if judged_by else "no watermark yet"
     facts = [
         (f"{stream.name}, {labels.label(*of)}", explained["fate"].replace("_", " ")),
@@ -120,7 +120,7 @@ def _facts(
     return facts
 
 
-def _windows(simulation: Simulation, reasons: Reasons, of: RowId) -> list[tuple[str, str]]:
+def _windows(simulation: Simulation, reasons: Sentences, of: RowId) -> list[tuple[str, str]]:
     kind, labels = kind_of(simulation.join), reasons.labels
     if (interval := kind.interval(simulation.join)) is not None:
         low, high = interval
@@ -140,7 +140,7 @@ def _windows(simulation: Simulation, reasons: Reasons, of: RowId) -> list[tuple[
     return facts or [("window", "none: it lies in a gap between windows")]
 
 
-def _candidates(simulation: Simulation, reasons: Reasons, of: RowId) -> tuple[pd.DataFrame, int | None]:
+def _candidates(simulation: Simulation, reasons: Sentences, of: RowId) -> tuple[pd.DataFrame, int | None]:
     """The nearest rows of its key, and how many there are; None where its key is null."""
     labels, other = reasons.labels, other_side(of.side)
     columns = ["row", "name", "apart", "late", "met"]

@@ -13,7 +13,7 @@ from workbench import times
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
-from workbench.reasons.causes import nearest_distance
+from workbench.reasons.partners import nearest_distance
 
 __all__ = ["in_common"]
 

@@ -9,7 +9,7 @@ import generators
 import workbench as wb
 from workbench import fixes, model
 from workbench.model import Simulation
-from workbench.reasons.explain import Reasons
+from workbench.reasons.own import sentences
 from workbench.runs.preview import Preview
 
 JOINS = [
@@ -26,7 +26,7 @@ JOINS = [
 def test_every_fix_matches_its_row_in_the_model(case):
     left, right = case.streams()
     run = Preview(Simulation(case.join, left, right, case.finish, case.policy))
-    for side, table in Reasons(run.simulation).table.items():
+    for side, table in sentences(run.simulation).table.items():
         for row, each in enumerate(table.itertuples()):
             assert each.reason
             if each.fix_setting is None:

@@ -10,7 +10,7 @@ import generators
 import workbench as wb
 from workbench.literals import SIDES, other_side
 from workbench.model import complete
-from workbench.reasons.causes import had_partner, nearest_distance
+from workbench.reasons.partners import had_partner, nearest_distance
 
 JOINS = (
     wb.IntervalJoin("0 seconds", "2 seconds"),

@@ -39,7 +39,7 @@ def test_reasons_in_words():
         "no partner: key b never came on payments; it comes out padded in micro-batch 2",
         "joined with 1 row of payments, first in micro-batch 1",
         "near miss: the nearest partner is n 2, 1.3 s beyond the upper bound; it comes out padded in micro-batch 5",
-        "its key is null, and a null key equals nothing; it comes out with nulls for the other side, in micro-batch 5",
+        "its key is null, and a null key equals nothing; it comes out padded in micro-batch 5",
         "no partner on time in reach; it comes out padded in micro-batch 5",
         "joined with 1 row of orders, first in micro-batch 0",
         "joined with 1 row of orders, first in micro-batch 1",

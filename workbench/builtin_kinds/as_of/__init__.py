@@ -12,6 +12,17 @@ from workbench import times
 from workbench.builtin_kinds.as_of import advice as as_of_advice
 from workbench.builtin_kinds.as_of import fixes as as_of_fixes
 from workbench.builtin_kinds.as_of import model, plan, reasons, semantics
+from workbench.builtin_kinds.as_of.verdicts import (
+    LEFT_ALONE,
+    MAY_BE_PARTNER,
+    RIGHT_ALONE,
+    TOO_FAR,
+    TOO_FAR_OR_SAME_TIME,
+    WAITS,
+    WAITS_FOR,
+    WOULD_BE_PARTNER,
+    AsOfVerdict,
+)
 from workbench.builtin_kinds.interval import Interval, WithoutWindows
 from workbench.errors import ArgumentError, excerpt
 from workbench.flink import syntax as flink
@@ -26,7 +37,6 @@ from workbench.kinds import (
     Kind,
     Menu,
     Micros,
-    NearMiss,
     Operator,
     RowsInLists,
     SharedRows,
@@ -35,6 +45,7 @@ from workbench.literals import Setting, Side
 from workbench.plan.names import Names
 from workbench.runs.expiry import Expiring
 from workbench.streams import Stream
+from workbench.verdicts import Verdicts, verdict_where
 
 __all__ = ["KINDS", "AnyAge", "WithinTolerance", "as_interval"]
 
@@ -75,36 +86,28 @@ class _AsOf(WithoutWindows[AsOfJoin]):
         "and SQL's drops no row as late"
     )
 
-    def waits_until(self, join: AsOfJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
-        if side == "right":
-            return f"it may still be the partner of rows of {other}"
-        return self.decided(join, other, end, moment)
+    def waiting(self, join: AsOfJoin, side: Side) -> str:
+        return MAY_BE_PARTNER if side == "right" else self.decided(join)
 
-    def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
-        """What a left row waits for, in words."""
+    def decided(self, join: AsOfJoin) -> str:
+        """What a left row waits for, as a template."""
         raise NotImplementedError
 
-    def near_miss(self, join: AsOfJoin, miss: NearMiss) -> str:
-        if miss.side == "right":
-            return f"no row has it as its partner: {miss.partner}, {miss.distance} away, would with {miss.changed}"
-        nearest = f"the nearest, {miss.partner}, is {miss.distance} away, {miss.beyond} too far"
-        same = "" if join.allow_exact else "; one at the very same time does not count"
-        return f"no partner within the tolerance: {nearest}{same}"
-
-    def alone(self, join: AsOfJoin, side: Side, other: str) -> str:
+    def near_miss(self, join: AsOfJoin, side: Side, change: int) -> str:
         if side == "right":
-            return f"it is the partner of no row of {other}"
-        also = {"nearest": "at, "}.get(join.direction, "at or ") * join.allow_exact
-        where = {"backward": "before it", "forward": "after it", "nearest": "before or after it"}[join.direction]
-        return f"no row of its key on {other} lies{reasons.within_words(join)} {also}{where}"
+            return WOULD_BE_PARTNER
+        return TOO_FAR if join.allow_exact else TOO_FAR_OR_SAME_TIME
 
-    def missed(self, join: AsOfJoin, apart: Micros) -> Micros:
+    def alone(self, join: AsOfJoin, side: Side) -> str:
+        return RIGHT_ALONE if side == "right" else LEFT_ALONE[join.direction, join.allow_exact]
+
+    def missed(self, join: AsOfJoin, apart: Micros) -> Verdicts:
         backward, forward = join.direction != "forward", join.direction != "backward"
         faces = (apart < 0) & backward | (apart > 0) & forward | (apart == 0) & join.allow_exact
         tolerance = NEVER if join.tolerance is None else _tolerance(join)
-        near, far = "another row of its key was nearer", "the nearest row of its key is beyond the tolerance"
-        words = np.where(np.abs(apart) > tolerance, far, near)
-        return np.where(faces, words, f"no row of its key lies {join.direction}").astype(object)
+        beyond = np.abs(apart) > tolerance
+        missed = verdict_where(beyond, AsOfVerdict.BEYOND_TOLERANCE, AsOfVerdict.ANOTHER_NEARER)
+        return verdict_where(faces, missed, AsOfVerdict.NONE_IN_DIRECTION)
 
     def flink_query(self, join: AsOfJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
         if join.direction != "backward" or not join.allow_exact:
@@ -180,8 +183,8 @@ class WithinTolerance(_AsOf):
     def interval(self, join: AsOfJoin) -> tuple[int, int]:
         return _INTERVAL.interval(as_interval(join))
 
-    def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
-        return f"until the watermark has passed {moment(end + self.reach(join))}"
+    def decided(self, join: AsOfJoin) -> str:
+        return WAITS
 
     def limits(self, join: AsOfJoin) -> list[tuple[str, int]]:
         return [("tolerance", each) for each in self.interval(join) if each]
@@ -223,14 +226,8 @@ class AnyAge(_AsOf):
                 return "a nearer row that may still come"
         return "the watermark"
 
-    def decided(self, join: AsOfJoin, other: str, end: int, moment: Callable[[int], str]) -> str:
-        match join.direction:
-            case "backward":
-                return f"until the watermark has passed {moment(end)}"
-            case "forward":
-                return f"for the first row of its key on {other} at or after it"
-            case _:
-                return f"until no nearer row of its key can come on {other}"
+    def decided(self, join: AsOfJoin) -> str:
+        return WAITS_FOR[join.direction]
 
 
 def as_interval(join: AsOfJoin) -> IntervalJoin:

@@ -9,56 +9,151 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.builtin_kinds.as_of import model, semantics
-from workbench.counts import counted
+from workbench.builtin_kinds.as_of import model, semantics, verdicts
+from workbench.builtin_kinds.as_of.verdicts import AsOfVerdict
 from workbench.joins import AsOfJoin
-from workbench.kinds import Micros, kind_of
-from workbench.literals import DELAYS, SIDES, RowId, Side, other_side
+from workbench.kinds import Micros
+from workbench.literals import DELAYS, SIDES, RowId, Side
 from workbench.model import Simulation, on_time
-from workbench.reasons.labels import Labels
-from workbench.reasons.own import CauseMasks, Fix, Keeps, OwnReasons, RowReasons
+from workbench.reasons.judging import Judging
+from workbench.reasons.own import OwnReasons
+from workbench.reasons.sentences import Sentences
+from workbench.verdicts import SharedVerdict
 
-__all__ = ["REASONS", "within_words"]
+__all__ = ["REASONS"]
 
 
-class _AsOfReasons(RowReasons):
-    """What is said of the rows of a run of an as-of join."""
+class _AsOfSentences(Sentences):
+    """The verdicts of a run of an as-of join."""
 
-    def __init__(self, simulation: Simulation, labels: Labels, keeps: Keeps) -> None:
-        super().__init__(simulation, labels, keeps)
-        self._join, self._outcome = cast(AsOfJoin, simulation.join), simulation.outcome
+    def __init__(self, simulation: Simulation, asked: dict[Side, Micros] | None = None) -> None:
+        super().__init__(simulation, asked)
+        self._join = cast(AsOfJoin, simulation.join)
         self._times = {side: simulation.side(side).event_times for side in SIDES}
 
-    def matched(self, side: Side, row: int, batch: int) -> str:
-        if side == "right":
-            count = int(self._counts[row])
-            other = self._labels.names[0]
-            return f"the partner of {counted(count, 'row')} of {other}, first in micro-batch {batch}"
-        partner, nearest = int(self._partners[row]), int(self._by_definition[row])
-        words = f"joined with {self._beside(row, partner)}, in micro-batch {batch}"
-        if nearest not in (partner, -1):
-            words += f"; {self._beside(row, nearest)}, would have been its partner, but came late"
-            if kept := self._keeps(RowId("right", nearest)):
-                words += f": {self._labels.setting(*kept)} would have kept it"
-        return words
+    def judge(self, of: Judging) -> None:
+        if of.side == "left":
+            of.verdict[of.verdict == SharedVerdict.JOINED] = AsOfVerdict.HAS_PARTNER
+            return
+        of.verdict[of.verdict == SharedVerdict.JOINED] = AsOfVerdict.IS_PARTNER
+        # how near a left row is says nothing: it has one partner, and that is another
+        of.verdict[of.late & of.came & ~of.would_meet] = AsOfVerdict.LATE_PARTNER_OF_NONE
+        of.verdict[of.unmatched & of.came & ~of.refused & ~of.apart] = AsOfVerdict.PARTNER_OF_NONE
 
-    def alone(self, side: Side, row: int, near: str, fix: Fix | None) -> str:
-        if side == "left":
-            return self._dropped(row, fix) or near
-        meant = "" if near else self._meant(row)
-        if not meant:
-            return near
-        return f"{kind_of(self._join).alone(self._join, side, self._labels.names[0])}: {meant}"
+    # Of left rows.
 
-    def in_vain(self, side: Side, row: int, comes: bool) -> str:
-        if side == "left" or not comes:
+    def joined_with(self, side: Side, row: int) -> str:
+        """A left row's partner, and how far it is."""
+        return self._beside(row, int(self._partners[row]))
+
+    def nearer_late(self, side: Side, row: int) -> str:
+        """The partner that it would have, had that not come late; nothing where it has it."""
+        nearest = int(self._by_definition[row])
+        if nearest in (int(self._partners[row]), -1):
             return ""
-        return f"though it would be the partner of no row of {self._labels.names[0]}"
+        kept = self.keeps(RowId("right", nearest))
+        return self.fill(verdicts.NEARER_LATE if kept is None else verdicts.NEARER_KEPT, side, row)
+
+    def by_definition(self, side: Side, row: int) -> str:
+        """The partner that it has if nothing is late, and how far it is."""
+        return self._beside(row, int(self._by_definition[row]))
+
+    def delay(self, side: Side, row: int) -> str:
+        """The least watermark delay that would have kept that partner."""
+        kept = self.keeps(RowId("right", int(self._by_definition[row])))
+        return "" if kept is None else self.labels.setting(*kept)
+
+    def _beside(self, row: int, partner: int) -> str:
+        """A right row, and how far it is from a left one."""
+        apart = int(self._times["right"][partner]) - int(self._times["left"][row])
+        template = verdicts.LATER if apart > 0 else verdicts.EARLIER if apart else verdicts.SAME_TIME
+        return template.format(label=self.labels.label("right", partner), apart=self.labels.span(abs(apart)))
+
+    def within(self, side: Side, row: int) -> str:
+        """How near rows have to be, where a tolerance says it."""
+        tolerance = self._join.tolerance
+        return "" if tolerance is None else f" within {times.short(times.exact(tolerance))}"
+
+    def direction(self, side: Side, row: int) -> str:
+        """In which direction its partner lies."""
+        return self._join.direction
+
+    def near(self, side: Side, row: int) -> str:
+        """Why a left row has no partner, or a right row is none."""
+        if side == "left":
+            return self._dropped(row) or super().near(side, row)
+        if RowId(side, row) not in self.fixes and self._because(row):
+            return self.fill(verdicts.RIGHT_ALONE_BECAUSE, side, row)
+        return super().near(side, row)
+
+    def _dropped(self, row: int) -> str:
+        """What became of a left row's partner by definition, where it came late and no delay would have kept it."""
+        partner, fix = int(self._by_definition[row]), self.fixes.get(RowId("left", row))
+        if partner < 0 or (fix is not None and fix.setting in DELAYS.values()):
+            return ""
+        bounds = self.kind.interval(self._join)
+        apart = int(self._times["right"][partner]) - int(self._times["left"][row])
+        if bounds is not None and not bounds[0] <= apart <= bounds[1]:
+            return ""
+        return self.fill(verdicts.DROPPED if fix is None else verdicts.DROPPED_BUT_FIX, "left", row)
+
+    # Of right rows.
+
+    def in_vain(self, side: Side, row: int) -> str:
+        if side == "left" or not self.key_came(side, row):
+            return super().in_vain(side, row)
+        return self.fill(verdicts.PARTNER_OF_NO_ROW, side, row)
+
+    def because(self, side: Side, row: int) -> str:
+        """Why a right row that is on time is no row's partner."""
+        return self.fill(self._because(row), side, row)
+
+    def _because(self, row: int) -> str:
+        """The template of that; empty for others."""
+        if row not in self._neighbours.index:
+            return verdicts.REPLACED if row in self._replaced_by.index else ""
+        direction, exact = self._join.direction, self._join.allow_exact
+        if direction != "nearest":
+            return verdicts.NONE_UNTIL_NEXT[direction, exact]
+        return verdicts.NONE_NEARER if self._beside_right(row) else verdicts.NONE_BESIDE
+
+    def replaced_by(self, side: Side, row: int) -> str:
+        """The right row at the same time that replaced it."""
+        return self.labels.label("right", int(self._replaced_by.loc[row]))
+
+    def next(self, side: Side, row: int) -> str:
+        """Up to which right row of its key left rows have it, where there is one."""
+        facing = self._facing(row)
+        return "" if np.isnan(facing) else self.fill(verdicts.NEXT[self._join.direction], side, row)
+
+    def facing(self, side: Side, row: int) -> str:
+        """The time of the right row of its key beside it, on the side on which left rows look for it."""
+        return self.labels.moment(int(self._facing(row)))
+
+    def _facing(self, row: int) -> Any:
+        return self._neighbours.loc[row]["after" if self._join.direction == "backward" else "before"]
+
+    def _beside_right(self, row: int) -> list[str]:
+        return [self.labels.moment(int(each)) for each in self._neighbours.loc[row] if not np.isnan(each)]
+
+    def beside(self, side: Side, row: int) -> str:
+        """The times of the right rows of its key just before and just after it."""
+        moments = self._beside_right(row)
+        return f"{'those' if len(moments) == 2 else 'the one'} at {' and '.join(moments)}"
+
+    def and_within(self, side: Side, row: int) -> str:
+        """How near rows have to be, at the end of a sentence."""
+        within = self.within(side, row)
+        return f", and{within}" if within else ""
+
+    def same_time(self, side: Side, row: int) -> str:
+        """That a row at its own time does not count, where it does not."""
+        return "" if self._join.allow_exact else verdicts.SAME_TIME_DOES_NOT_COUNT
 
     @cached_property
     def _pairs(self) -> tuple[Micros, Micros]:
         """The left and the right row of each pair that comes out."""
-        outputs = self._outcome.outputs
+        outputs = self.outcome.outputs
         matched = outputs.table["matched"].to_numpy()
         left, right = (outputs.first(side)[matched] for side in SIDES)
         return left, right
@@ -66,65 +161,25 @@ class _AsOfReasons(RowReasons):
     @cached_property
     def _partners(self) -> Micros:
         """For each left row its partner; -1 without."""
-        found = np.full(len(self._simulation.left), -1)
+        found = np.full(len(self.simulation.left), -1)
         left, right = self._pairs
         found[left] = right
         return found
 
     @cached_property
-    def _counts(self) -> Micros:
-        """For each right row how many left rows have it as their partner."""
-        return np.bincount(self._pairs[1], minlength=len(self._simulation.right))
-
-    @cached_property
     def _by_definition(self) -> Micros:
         """For each left row the partner that it has if nothing is late, however far; -1 without."""
-        found = np.full(len(self._simulation.left), -1)
-        left, right = (each[each["key"] >= 0] for each in (self._outcome.assignments[side] for side in SIDES))
+        found = np.full(len(self.simulation.left), -1)
+        left, right = (each[each["key"] >= 0] for each in (self.outcome.assignments[side] for side in SIDES))
         picked = semantics.picked(self._join, left, right)
         met = picked >= 0
         found[left["row"].to_numpy()[met]] = right["row"].to_numpy()[picked[met]]
         return found
 
-    def _beside(self, row: int, partner: int) -> str:
-        """A right row, and how far it is from a left one."""
-        apart = int(self._times["right"][partner]) - int(self._times["left"][row])
-        words = (
-            f"{self._labels.span(abs(apart))} {'later' if apart > 0 else 'earlier'}" if apart else "at the same time"
-        )
-        return f"{self._labels.label('right', partner)}, {words}"
-
-    def _dropped(self, row: int, fix: Fix | None) -> str:
-        """What became of a left row's partner by definition, where it came late and no delay would have kept it."""
-        partner = int(self._by_definition[row])
-        if partner < 0 or (fix is not None and fix.setting in DELAYS.values()):
-            return ""
-        bounds = kind_of(self._join).interval(self._join)
-        apart = int(self._times["right"][partner]) - int(self._times["left"][row])
-        if bounds is not None and not bounds[0] <= apart <= bounds[1]:
-            return ""
-        kept = "no single watermark delay would have kept it"
-        words = f"its partner {self._beside(row, partner)}, came too late and was dropped: {kept}"
-        if fix is None:
-            return words
-        changed, met = self._labels.changed(fix.setting, fix.value), self._labels.label("right", int(fix.partner))
-        return f"{words}; with {changed} it would have met {met}"
-
-    def _meant(self, row: int) -> str:
-        """Which left rows a right row that is on time is meant for, in words; empty for others."""
-        beside, replaced_by = self._versions, self._replaced_by
-        if row in beside.index:
-            before, after = (None if np.isnan(each) else self._labels.moment(int(each)) for each in beside.loc[row])
-            return _meant_for(self._join, before, after)
-        if row not in replaced_by.index:
-            return ""
-        other = self._labels.label("right", int(replaced_by.loc[row]))
-        return f"{other}, at the same time, came after it and replaced it"
-
     @cached_property
-    def _versions(self) -> pd.DataFrame:
+    def _neighbours(self) -> pd.DataFrame:
         """By row when the right rows of its key just before and just after it are; NaN where there is none."""
-        found = model.versions(self._join, self._outcome)
+        found = model.versions(self._join, self.outcome)
         same = found["key"].eq(found["key"].shift())
         before, after = found["start"].shift().where(same), found["start"].shift(-1).where(same.shift(-1))
         return pd.DataFrame({"before": before, "after": after}).set_index(found["row"])
@@ -132,7 +187,7 @@ class _AsOfReasons(RowReasons):
     @cached_property
     def _replaced_by(self) -> pd.Series[int]:
         """By row the right row at the same time that replaced it."""
-        mine = self._outcome.assignments["right"]
+        mine = self.outcome.assignments["right"]
         mine = mine[on_time(mine) & (mine["key"] >= 0).to_numpy()]
         rows = mine["row"].to_numpy()
         _, replaced_by = semantics.retained(self._join, mine)
@@ -140,33 +195,4 @@ class _AsOfReasons(RowReasons):
         return pd.Series(rows[replaced_by[replaced]], index=rows[replaced])
 
 
-def within_words(join: AsOfJoin) -> str:
-    """How near rows have to be, in a sentence."""
-    return "" if join.tolerance is None else f" within {times.short(times.exact(join.tolerance))}"
-
-
-def _meant_for(join: AsOfJoin, before: str | None, after: str | None) -> str:
-    """Why a right row is no row's partner, of when the right rows of its key just before and just after it are."""
-    near = within_words(join)
-    if join.direction == "nearest":
-        beside = [each for each in (before, after) if each is not None]
-        others = f"than to {'those' if len(beside) == 2 else 'the one'} at {' and '.join(beside)}"
-        where = f"is nearer to it {others}" if beside else "lies before or after it"
-        same = "" if join.allow_exact else "; one at its own time does not count"
-        return f"none on time {where}{near and f', and{near}'}{same}"
-    where, beyond = ("after it", after) if join.direction == "backward" else ("before it", before)
-    until = "before the next of its key" if join.direction == "backward" else "after the last one of its key"
-    ends = "" if beyond is None else f", {until} at {beyond}"
-    return f"none on time lies{near} {'at or ' * join.allow_exact}{where}{ends}"
-
-
-def _causes(simulation: Simulation, side: Side, masks: CauseMasks, found: np.ndarray[Any, Any]) -> None:
-    if side == "left":
-        return
-    other = simulation.side(other_side(side)).name
-    # how near a left row is says nothing: it has one partner, and that is another
-    found[masks.late & masks.known & ~masks.met] = f"late, and the partner of no row of {other} had it come in time"
-    found[masks.unmatched & masks.known & ~masks.refused] = f"the partner of no row of {other}"
-
-
-REASONS = OwnReasons(_AsOfReasons, _causes, model.versions)
+REASONS = OwnReasons(_AsOfSentences, model.versions)

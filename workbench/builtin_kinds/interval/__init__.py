@@ -11,13 +11,15 @@ import pandas as pd
 from workbench import times
 from workbench.builtin_kinds.interval import advice, plan
 from workbench.builtin_kinds.interval.fixes import bounds
+from workbench.builtin_kinds.interval.verdicts import NEAR_A_BOUND, OUT_OF_REACH, WAITS, IntervalVerdict
 from workbench.fixes import delays
 from workbench.flink import syntax as flink
 from workbench.joins import How, IntervalJoin, emission
-from workbench.kinds import MS, WHERE, Advised, Field, Flag, J, Kind, Micros, NearMiss, SharedRows
+from workbench.kinds import MS, WHERE, Advised, Field, Flag, J, Kind, Micros, SharedRows
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.streams import Stream
+from workbench.verdicts import Verdicts, verdict_where
 
 __all__ = ["KINDS", "Interval", "WithoutWindows"]
 
@@ -104,22 +106,17 @@ class Interval(WithoutWindows[IntervalJoin]):
     def reach(self, join: IntervalJoin) -> int:
         return max(abs(times.micros(join.lower)), abs(times.micros(join.upper)))
 
-    def waits_until(self, join: IntervalJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
-        return f"rows of {other} until {moment(end + self.waits(join, side))} could still match it"
+    def waiting(self, join: IntervalJoin, side: Side) -> str:
+        return WAITS
 
-    def near_miss(self, join: IntervalJoin, miss: NearMiss) -> str:
+    def near_miss(self, join: IntervalJoin, side: Side, change: int) -> str:
         low, high = self.interval(join)
-        how = "near miss" if miss.change <= max(high - low, _NEAR) else "no partner in reach"
-        return f"{how}: the nearest partner is {miss.partner}, {miss.beyond} beyond the {miss.setting} bound"
+        return NEAR_A_BOUND if change <= max(high - low, _NEAR) else OUT_OF_REACH
 
-    def missed(self, join: IntervalJoin, apart: Micros) -> Micros:
+    def missed(self, join: IntervalJoin, apart: Micros) -> Verdicts:
         low, high = self.interval(join)
-        words = [
-            "the nearest row of its key is beyond the upper bound",
-            "the nearest row of its key is before the lower bound",
-        ]
-        nearer = np.where(apart * 2 > low + high, *words)
-        return np.where((apart > low) & (apart < high), "the row of its key was not on time", nearer).astype(object)
+        beyond = verdict_where(apart * 2 > low + high, IntervalVerdict.BEYOND_UPPER, IntervalVerdict.BEFORE_LOWER)
+        return verdict_where((apart > low) & (apart < high), IntervalVerdict.IN_REACH_LATE, beyond)
 
     def interval(self, join: IntervalJoin) -> tuple[int, int]:
         return times.micros(join.lower), times.micros(join.upper)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from workbench import times
 from workbench.builtin_kinds.interval import WithoutWindows
 from workbench.builtin_kinds.pattern import fixes as pattern_fixes
 from workbench.builtin_kinds.pattern import flink, model, plan, reasons
+from workbench.builtin_kinds.pattern.verdicts import ALONE, WAITS
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.joins import How
 from workbench.kinds import LATE_ROWS, Field, Kind, Micros, Operator, RowsInLists, Text
@@ -21,7 +21,7 @@ from workbench.patterns.checking import check_streams, of_sides
 from workbench.plan.names import Names
 from workbench.streams import Stream, pair_types
 
-__all__ = ["KINDS", "Endless", "Within"]
+__all__ = ["KINDS", "Endless", "Micros", "Within"]
 
 _EXAMPLE = (
     'wb.step("sign_in", side="left", where=wb.col("action") == "sign_in"), '
@@ -125,14 +125,11 @@ class _Patterns(WithoutWindows[Pattern]):
     def held_by(self, join: Pattern, side: Side) -> str:
         return "the watermark, and then a partial match"
 
-    def waits_until(self, join: Pattern, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
-        return f"until the watermark has passed {moment(end)}"
+    def waiting(self, join: Pattern, side: Side) -> str:
+        return WAITS
 
-    def alone(self, join: Pattern, side: Side, other: str) -> str:
-        return "it is in no match"
-
-    def missed(self, join: Pattern, apart: Micros) -> Micros:
-        return np.full(len(apart), "in no match", dtype=object)
+    def alone(self, join: Pattern, side: Side) -> str:
+        return ALONE
 
     def waits(self, join: Pattern, side: Side) -> int:
         return 0 if join.within is None else times.micros(join.within)

@@ -9,94 +9,233 @@ from typing import Any, cast
 import numpy as np
 
 from workbench import times
+from workbench.builtin_kinds.pattern import verdicts
+from workbench.builtin_kinds.pattern.verdicts import PatternVerdict
 from workbench.conditions import And, Condition, asks_earlier, columns
 from workbench.counts import counted
 from workbench.literals import SIDES, RowId, Side
 from workbench.model import Micros, Simulation, is_true
 from workbench.patterns import Pattern
 from workbench.patterns.checking import kinds_of, of_sides
-from workbench.reasons.labels import Labels
-from workbench.reasons.own import CauseMasks, Fix, Keeps, OwnReasons, RowReasons
+from workbench.reasons.judging import Judging
+from workbench.reasons.own import OwnReasons
+from workbench.reasons.sentences import Sentences
 from workbench.streams import pair_types
 
 __all__ = ["REASONS"]
 
 _SHOWN = 3
+_OF_PARTIAL = {
+    "timed out": PatternVerdict.TIMED_OUT,
+    "stopped": PatternVerdict.STOPPED,
+    "broken": PatternVerdict.BROKEN,
+    "skipped": PatternVerdict.SKIPPED,
+}
 
 
-class _PatternReasons(RowReasons):
-    """What is said of the rows of a run of a pattern."""
+class _PatternSentences(Sentences):
+    """The verdicts of a run of a pattern."""
 
-    def __init__(self, simulation: Simulation, labels: Labels, keeps: Keeps) -> None:
-        super().__init__(simulation, labels, keeps)
+    would_meet = verdicts.WOULD_BE
+    would_match = verdicts.BROUGHT
+
+    def __init__(self, simulation: Simulation, asked: dict[Side, Micros] | None = None) -> None:
+        super().__init__(simulation, asked)
         self._pattern = cast(Pattern, simulation.join)
-        self._outcome = simulation.outcome
 
-    def matched(self, side: Side, row: int, batch: int) -> str:
-        return f"{self._in_matches(side, row)}, which comes out in micro-batch {batch}"
+    def judge(self, of: Judging) -> None:
+        of.verdict[of.matched] = PatternVerdict.IN_MATCH
+        of.verdict[of.late] = PatternVerdict.LATE
+        of.verdict[of.would_meet] = PatternVerdict.LATE_FOR_MATCH
+        of.verdict[of.unmatched] = [self._judged(of.side, row) for row in of.rows[of.unmatched].tolist()]
 
-    def unmatched(self, side: Side, row: int, comes: bool, fix: Fix | None) -> str:
-        return self._in_none(side, row) + self._longer(fix)
-
-    def would(self, side: Side, fix: Fix) -> tuple[str, str]:
-        return "it would be in a match", "brought it into a match"
-
-    def in_vain(self, side: Side, row: int, comes: bool) -> str:
-        return "though it would be in no match"
-
-    def _longer(self, fix: Fix | None) -> str:
-        """What would bring a row into a match."""
-        if fix is None:
-            return ""
-        more = ""
-        if fix.setting == "within" and self._pattern.within is not None:
-            more = f", {self._labels.span(int(fix.value) - times.micros(self._pattern.within))} more,"
-        return f"; with {self._labels.changed(fix.setting, fix.value)}{more} it would be in a match"
-
-    def _in_matches(self, side: Side, row: int) -> str:
-        """How many matches a row is in, and as which step; the first of them."""
-        own, outputs = self._matches(side, row), self._outcome.outputs
-        first = int(own[np.argmin(outputs.table["batch"].to_numpy()[own])])
-        members = outputs.of(side)
-        mine = members[(members["row"] == row).to_numpy() & np.isin(members["output"], own)]
-        named = [each.name for each in self._pattern.taken]
-        steps = list(dict.fromkeys(named[step] for step in mine["step"].tolist()))
-        start, end = (self._labels.moment(int(outputs.table[name].iloc[first])) for name in ("start", "end"))
-        count = int(outputs.counts("left")[first] + outputs.counts("right")[first])
-        which = "a match" if len(own) == 1 else f"{len(own):,} matches, in the first"
-        return f"{' and '.join(steps)} in {which} of {counted(count, 'row')}, from {start} to {end}"
-
-    def _in_none(self, side: Side, row: int) -> str:
-        """How far a row came in a partial match, and why that came to nothing; or that it fits no step."""
+    def _judged(self, side: Side, row: int) -> PatternVerdict:
+        """Why a row is in no match."""
         partial = self._partial.get(RowId(side, row))
         if partial is not None:
-            return self._ended(RowId(side, row), partial)
+            return _OF_PARTIAL.get(partial.cause, PatternVerdict.UNFINISHED)
         if (ended := self._ended_by.get(RowId(side, row))) is not None:
-            return self._ends(ended)
-        fitting, perhaps = self._fitting(side, row), self._fitting(side, row, perhaps=True)
-        if not fitting and perhaps:
-            return f"it may fit {_either(perhaps)}, by earlier rows, and no partial match of its key took it"
-        if not fitting:
-            asks = [each.name for each in self._pattern.taken if each.side == side]
-            if not asks:
-                return f"no step takes rows of {self._labels.names[SIDES.index(side)]}"
-            return f"it fits no step: {_either(asks)} {'asks' if len(asks) == 1 else 'ask'} for other rows"
-        before = self._given_up_before(side, row, fitting)
-        return f"it fits {_either(fitting)}, and {before or 'no partial match of its key waited for that'}"
+            return PatternVerdict.STOPS if ended.cause == "stopped" else PatternVerdict.BREAKS
+        if self._fitting(side, row):
+            return PatternVerdict.NOT_WAITED_FOR if self._given_up_at(side, row) is None else PatternVerdict.GIVEN_UP
+        if self._fitting(side, row, perhaps=True):
+            return PatternVerdict.MAY_FIT
+        return PatternVerdict.FITS_NO_STEP if self._asking(side) else PatternVerdict.SIDE_WITHOUT_STEP
 
-    def pending(self, side: Side, row: int) -> str:
-        """What a row waits for that a partial match holds; empty: it waits for the watermark."""
+    # Of rows in a match.
+
+    def steps_taken(self, side: Side, row: int) -> str:
+        """As which steps a row is in its matches."""
+        members = self.outcome.outputs.of(side)
+        mine = members[(members["row"] == row).to_numpy() & np.isin(members["output"], self._matches(side, row))]
+        named = [each.name for each in self._pattern.taken]
+        return " and ".join(dict.fromkeys(named[step] for step in mine["step"].tolist()))
+
+    def which_match(self, side: Side, row: int) -> str:
+        """In how many matches it is."""
+        count = len(self._matches(side, row))
+        return "a match" if count == 1 else f"{count:,} matches, in the first"
+
+    def match_rows(self, side: Side, row: int) -> str:
+        """How many rows the first of them has."""
+        first, outputs = self._first_match(side, row), self.outcome.outputs
+        return counted(int(outputs.counts("left")[first] + outputs.counts("right")[first]), "row")
+
+    def match_start(self, side: Side, row: int) -> str:
+        """The time of its first row."""
+        return self.labels.moment(int(self.outcome.outputs.table["start"].iloc[self._first_match(side, row)]))
+
+    def match_end(self, side: Side, row: int) -> str:
+        """The time of its last row."""
+        return self.labels.moment(int(self.outcome.outputs.table["end"].iloc[self._first_match(side, row)]))
+
+    def _first_match(self, side: Side, row: int) -> int:
+        own = self._matches(side, row)
+        return int(own[np.argmin(self.outcome.outputs.table["batch"].to_numpy()[own])])
+
+    # Of rows in a partial match, or with which one ended.
+
+    def _of_row(self, side: Side, row: int) -> Any:
+        of = RowId(side, row)
+        return self._partial[of] if of in self._partial else self._ended_by[of]
+
+    def step_taken(self, side: Side, row: int) -> str:
+        """As which step it is in the partial match."""
+        return str(self._of_row(side, row).step)
+
+    def length(self, side: Side, row: int) -> str:
+        """How many rows that has."""
+        return counted(self._of_row(side, row).length, "row")
+
+    def waited_for(self, side: Side, row: int) -> str:
+        """What it waited for: a step, or a row other than one that must not come."""
+        step = self._of_row(side, row).waited_for
+        taken = any(each.name == step for each in self._pattern.taken)
+        return step if taken or not step else f"a row other than {step}"
+
+    def gave_up(self, side: Side, row: int) -> str:
+        """Until when it waited."""
+        return self.labels.moment(int(self._of_row(side, row).at))
+
+    def ended_by(self, side: Side, row: int) -> str:
+        """The row that ended it."""
+        partial = self._of_row(side, row)
+        return self.labels.label(partial.by_side, int(partial.by_row)) if partial.by_side else "another row"
+
+    def skip(self, side: Side, row: int) -> str:
+        """The pattern's skip strategy."""
+        return repr(self._pattern.skip)
+
+    def came_after(self, side: Side, row: int) -> str:
+        """What became of the row that was waited for: it was dropped, or came so much after the end."""
+        dropped, later, told = self._waited_rows(side, row)
+        if not told:
+            return ""
+        if dropped is not None:
+            return self.fill(verdicts.CAME_LATE, side, row)
+        if later is None:
+            return verdicts.NONE_CAME
+        at_end = self._time(later) == int(self._of_row(side, row).at)
+        return self.fill(verdicts.CAME_AT_END if at_end else verdicts.CAME_LATER, side, row)
+
+    def late_row(self, side: Side, row: int) -> str:
+        """The row that was waited for, and came late."""
+        dropped = self._waited_rows(side, row)[0]
+        return "" if dropped is None else self.labels.label(*dropped)
+
+    def later_row(self, side: Side, row: int) -> str:
+        """The row that was waited for, and came after the end."""
+        later = self._waited_rows(side, row)[1]
+        return "" if later is None else self.labels.label(*later)
+
+    def later_by(self, side: Side, row: int) -> str:
+        """How much later that came."""
+        later = self._waited_rows(side, row)[1]
+        return "" if later is None else self.labels.span(self._time(later) - int(self._of_row(side, row).at))
+
+    def _time(self, of: RowId) -> int:
+        return int(self.simulation.side(of.side).event_times[of.row])
+
+    def _waited_rows(self, side: Side, row: int) -> tuple[RowId | None, RowId | None, bool]:
+        """Of the rows that fit what a partial match waited for the first dropped, the first later; if that is known."""
+        partial = self._of_row(side, row)
+        step = next((each for each in self._pattern.taken if each.name == partial.waited_for), None)
+        if step is None or step.name in self._by_earlier:
+            return None, None, False
+        of: Side = step.side or "left"
+        until, moments = int(partial.at), self.simulation.side(of).event_times
+        key = self.outcome.keys[SIDES.index(side)][row]
+        fits = self._fits[step.name] & (self.outcome.keys[SIDES.index(of)] == key)
+        was_late = self.outcome.assignments[of]["late"].to_numpy()
+        begin = self._time(RowId(side, row))
+        dropped = np.flatnonzero(fits & was_late & (moments >= begin) & (moments < until))
+        later = np.flatnonzero(fits & (moments >= until))
+        first = [RowId(of, int(rows[np.argmin(moments[rows])])) if len(rows) else None for rows in (dropped, later)]
+        return first[0], first[1], True
+
+    def until(self, side: Side, row: int) -> str:
+        """What a row waits for that a partial match holds, or that it waits for the watermark."""
         partial = self._partial.get(RowId(side, row))
         if partial is None or partial.cause != "waits":
+            return super().until(side, row)
+        return self.fill(verdicts.WAITS_FOR if partial.at is None else verdicts.WAITS_UNTIL, side, row)
+
+    # Of rows in no partial match.
+
+    def _asking(self, side: Side) -> list[str]:
+        return [each.name for each in self._pattern.taken if each.side == side]
+
+    def asks(self, side: Side, row: int) -> str:
+        """The steps of its side."""
+        asking = self._asking(side)
+        return f"{_either(asking)} {'asks' if len(asking) == 1 else 'ask'}"
+
+    def steps_fitting(self, side: Side, row: int) -> str:
+        """The steps that it fits by itself."""
+        return _either(self._fitting(side, row))
+
+    def steps_perhaps(self, side: Side, row: int) -> str:
+        """The steps that it may fit, together with earlier rows."""
+        return _either(self._fitting(side, row, perhaps=True))
+
+    def given_up(self, side: Side, row: int) -> str:
+        """When the last partial match was given up that waited for it."""
+        return self.labels.moment(self._given_up_at(side, row) or 0)
+
+    def given_up_before(self, side: Side, row: int) -> str:
+        """How long before it that was."""
+        before = self._time(RowId(side, row)) > (self._given_up_at(side, row) or 0)
+        return self.fill(verdicts.BEFORE, side, row) if before else verdicts.AT_THAT_MOMENT
+
+    def before(self, side: Side, row: int) -> str:
+        """How long before it the last partial match was given up."""
+        return self.labels.span(self._time(RowId(side, row)) - (self._given_up_at(side, row) or 0))
+
+    def _given_up_at(self, side: Side, row: int) -> int | None:
+        key, at = int(self.outcome.keys[SIDES.index(side)][row]), self._time(RowId(side, row))
+        given_up = [self._given_up.get((key, step), []) for step in self._fitting(side, row)]
+        return max((each[place - 1] for each in given_up if (place := bisect_right(each, at))), default=None)
+
+    # Of fixes.
+
+    def longer(self, side: Side, row: int) -> str:
+        """What would bring a row into a match, where something does."""
+        fix = self.fixes.get(RowId(side, row))
+        if fix is None:
             return ""
-        words = f"it is {partial.step} in a partial match of {counted(partial.length, 'row')}"
-        if partial.at is None:
-            return f"{words} that waits for {self._meant(partial.waited_for)}, however long"
-        return f"{words} that waits for {self._meant(partial.waited_for)} until {self._labels.moment(int(partial.at))}"
+        return self.fill(verdicts.LONGER_BY if fix.setting == "within" else verdicts.LONGER, side, row)
+
+    def beyond(self, side: Side, row: int) -> str:
+        """How much more the pattern would have to take."""
+        within = times.micros(self._pattern.within) if self._pattern.within is not None else 0
+        return self.labels.span(int(self.fixes[RowId(side, row)].value) - within)
+
+    def in_vain(self, side: Side, row: int) -> str:
+        return verdicts.IN_NO_MATCH
 
     @cached_property
     def _partial(self) -> dict[RowId, Any]:
-        table = self._outcome.partial
+        table = self.outcome.partial
         if table is None:
             return {}
         index = [RowId(side, row) for side, row in table.index]
@@ -113,87 +252,30 @@ class _PatternReasons(RowReasons):
                     found[row] = each
         return found
 
-    def _ends(self, partial: Any) -> str:
-        of = f"a partial match of {counted(partial.length, 'row')}"
-        if partial.cause == "stopped":
-            return f"it must not come after {of}, which ended with it"
-        return f"{of} that waited for {self._meant(partial.waited_for)} could not go on with it"
-
     @cached_property
     def _given_up(self) -> dict[tuple[int, str], list[int]]:
         """When partial matches were given up for their time, by the key's code and the step that they waited for."""
         found: dict[tuple[int, str], list[int]] = {}
         for of, each in self._partial.items():
             if each.cause == "timed out":
-                key = int(self._outcome.keys[SIDES.index(of.side)][of.row])
+                key = int(self.outcome.keys[SIDES.index(of.side)][of.row])
                 found.setdefault((key, each.waited_for), []).append(int(each.at))
         return {of: sorted(ends) for of, ends in found.items()}
 
-    def _given_up_before(self, side: Side, row: int, fitting: list[str]) -> str:
-        """When the last partial match was given up that waited for a row; nothing where there was none."""
-        key, at = int(self._outcome.keys[SIDES.index(side)][row]), int(self._simulation.side(side).event_times[row])
-        given_up = [self._given_up.get((key, step), []) for step in fitting]
-        ends = [each[place - 1] for each in given_up if (place := bisect_right(each, at))]
-        if not ends:
-            return ""
-        before = f", {self._labels.span(at - max(ends))} before" if at > max(ends) else ", at that very moment"
-        return f"the last partial match that waited for that was given up at {self._labels.moment(max(ends))}{before}"
-
     def _matches(self, side: Side, row: int) -> Any:
         """The outputs that are matches and have a row."""
-        members = self._outcome.outputs.of(side)
+        members = self.outcome.outputs.of(side)
         own = np.unique(members["output"].to_numpy()[(members["row"] == row).to_numpy()])
-        return own[self._outcome.outputs.table["matched"].to_numpy()[own]]
-
-    def _ended(self, of: RowId, partial: Any) -> str:
-        words = f"it is {partial.step} in a partial match of {counted(partial.length, 'row')}"
-        waited = f"{words} that waited for {self._meant(partial.waited_for)}"
-        match partial.cause:
-            case "timed out":
-                until = self._labels.moment(int(partial.at))
-                return f"{waited} until {until}{self._came_after(of, partial)}"
-            case "stopped":
-                return f"{words}, and then came {self._by(partial)}, which must not come"
-            case "broken":
-                return f"{waited}, and then came {self._by(partial)}, with which it cannot go on"
-            case "skipped":
-                return f"{words}, which another match excludes: skip={self._pattern.skip!r}"
-        return f"{waited} when the recording ended"
-
-    def _came_after(self, of: RowId, partial: Any) -> str:
-        """What became of the row that was waited for: it was dropped, or came so much after the end."""
-        step = next((each for each in self._pattern.taken if each.name == partial.waited_for), None)
-        if step is None or step.name in self._by_earlier:
-            return ""
-        side: Side = step.side or "left"
-        until, times = int(partial.at), self._simulation.side(side).event_times
-        key = self._outcome.keys[SIDES.index(of.side)][of.row]
-        fits = self._fits[step.name] & (self._outcome.keys[SIDES.index(side)] == key)
-        was_late = self._outcome.assignments[side]["late"].to_numpy()
-        begin = self._simulation.side(of.side).event_times[of.row]
-        dropped = np.flatnonzero(fits & was_late & (times >= begin) & (times < until))
-        if len(dropped):
-            row = int(dropped[np.argmin(times[dropped])])
-            return f"; {self._labels.label(side, row)}, which fits, came late and was dropped"
-        later = np.flatnonzero(fits & (times >= until))
-        if not len(later):
-            return ", and none came"
-        row = int(later[np.argmin(times[later])])
-        after = int(times[row]) - until
-        when = f"came {self._labels.span(after)} later" if after else "came at that very moment"
-        return f"; {self._labels.label(side, row)} {when}"
-
-    def _by(self, partial: Any) -> str:
-        return self._labels.label(partial.by_side, int(partial.by_row)) if partial.by_side else "another row"
+        return own[self.outcome.outputs.table["matched"].to_numpy()[own]]
 
     @cached_property
     def _fits(self) -> dict[str, Any]:
         """For each step which rows of its side satisfy what it asks of them alone."""
-        types = of_sides(pair_types(self._simulation.left, self._simulation.right))
+        types = of_sides(pair_types(self.simulation.left, self.simulation.right))
         found = {}
         for step in self._pattern.taken:
             side: Side = step.side or "left"
-            table = self._simulation.side(side).table
+            table = self.simulation.side(side).table
             found[step.name] = np.ones(table.num_rows, dtype=bool)
             for part in _parts(step.where):
                 kinds = kinds_of(self._pattern, side, part, types)
@@ -212,43 +294,8 @@ class _PatternReasons(RowReasons):
         steps = [each.name for each in self._pattern.taken if each.side == side and self._fits[each.name][row]]
         return [name for name in steps if perhaps or name not in self._by_earlier]
 
-    def _meant(self, step: str) -> str:
-        """What is waited for where a step must come, or must not."""
-        taken = any(each.name == step for each in self._pattern.taken)
-        return step if taken or not step else f"a row other than {step}"
 
-
-def _causes(simulation: Simulation, side: Side, masks: CauseMasks, found: np.ndarray[Any, Any]) -> None:
-    found[masks.matched] = "in a match"
-    found[masks.late] = "late"
-    found[masks.late & masks.met] = "late, and would be in a match"
-    found[masks.unmatched] = _how_far(simulation, side, np.flatnonzero(masks.unmatched))
-
-
-def _how_far(simulation: Simulation, side: Side, rows: Micros) -> list[str]:
-    """How far rows that are in no match of a pattern came."""
-    partial = simulation.outcome.partial
-    if partial is None:
-        return ["in no match"] * len(rows)
-    causes = {
-        row: (cause, step)
-        for (of, row), cause, step in zip(partial.index, partial["cause"], partial["waited_for"], strict=True)
-        if of == side
-    }
-    words = {
-        "timed out": "in a partial match that waited too long for {}",
-        "stopped": "in a partial match, and then came a row that must not come",
-        "broken": "in a partial match, and then came a row other than {}",
-        "skipped": "in a partial match that another match excludes",
-        "waits": "in a partial match that waits for {}",
-    }
-    return [
-        words[causes[row][0]].format(causes[row][1]) if row in causes else "in no partial match"
-        for row in rows.tolist()
-    ]
-
-
-REASONS = OwnReasons(_PatternReasons, _causes)
+REASONS = OwnReasons(_PatternSentences)
 
 
 def _parts(where: Condition | None) -> list[Condition]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from workbench.builtin_kinds.interval import WithoutWindows
 from workbench.builtin_kinds.rules import fields, model, plan, reasons, semantics
+from workbench.builtin_kinds.rules.verdicts import IN_FORCE, IN_FORCE_ON_ARRIVAL, LEFT_ALONE, RIGHT_ALONE, WAITS
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.fixes import delays
 from workbench.joins import MOST_COPIES, AsOf, How, Join, RulesJoin
@@ -18,7 +18,7 @@ from workbench.literals import Side
 from workbench.plan.names import Names, SideNames
 from workbench.streams import Stream
 
-__all__ = ["KINDS", "RulesByArrival", "RulesByEventTime", "SideNames"]
+__all__ = ["KINDS", "Micros", "RulesByArrival", "RulesByEventTime", "SideNames"]
 
 
 def _read_copies(text: str, argument: str) -> int | None:
@@ -135,13 +135,8 @@ class _Rules(WithoutWindows[RulesJoin]):
         numbers, compared = semantics.compared(join, types)
         return {"rules": True, "numbers": numbers, "compared": compared}
 
-    def alone(self, join: RulesJoin, side: Side, other: str) -> str:
-        if side == "right":
-            return f"no row of {other} met it while it was in force"
-        return f"no rule of {other} was in force"
-
-    def missed(self, join: RulesJoin, apart: Micros) -> Micros:
-        return np.full(len(apart), "no rule in force, or no row while it was", dtype=object)
+    def alone(self, join: RulesJoin, side: Side) -> str:
+        return RIGHT_ALONE if side == "right" else LEFT_ALONE
 
     def reach(self, join: RulesJoin) -> int:
         return 0
@@ -162,10 +157,8 @@ class RulesByEventTime(_Rules):
     def held_by(self, join: RulesJoin, side: Side) -> str:
         return "the watermark" if side == "left" else "the rule: its latest version stays until another takes its place"
 
-    def waits_until(self, join: RulesJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
-        if side == "right":
-            return f"it is in force, and rows of {other} may still meet it"
-        return f"until the watermark has passed {moment(end)}"
+    def waiting(self, join: RulesJoin, side: Side) -> str:
+        return IN_FORCE if side == "right" else WAITS
 
     def fixes(self, search: Any) -> list[pd.DataFrame]:
         left, right = search.assignments["left"], search.assignments["right"]
@@ -186,8 +179,8 @@ class RulesByArrival(_Rules):
     def held_by(self, join: RulesJoin, side: Side) -> str:
         return "the rule: its last version stays until another comes"
 
-    def waits_until(self, join: RulesJoin, side: Side, other: str, end: int, moment: Callable[[int], str]) -> str:
-        return f"it is in force, and rows of {other} that come may meet it"
+    def waiting(self, join: RulesJoin, side: Side) -> str:
+        return IN_FORCE_ON_ARRIVAL
 
 
 KINDS: tuple[Kind[Any], ...] = (RulesByEventTime(), RulesByArrival())

@@ -9,72 +9,196 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from workbench.builtin_kinds.rules import model, semantics
+from workbench.builtin_kinds.rules import model, semantics, verdicts
+from workbench.builtin_kinds.rules.verdicts import RuleVerdict
 from workbench.builtin_kinds.rules.versions import OPERATORS, Met
 from workbench.counts import counted
 from workbench.joins import RulesJoin
 from workbench.kinds import NEVER, Micros
-from workbench.literals import SIDES, Side, other_side
+from workbench.literals import SIDES, RowId, Side
 from workbench.model import Shared, Simulation
 from workbench.model.ordering import order
-from workbench.reasons.labels import Labels
-from workbench.reasons.own import CauseMasks, Fix, Keeps, OwnReasons, RowReasons
+from workbench.reasons.judging import Judging
+from workbench.reasons.own import OwnReasons
+from workbench.reasons.sentences import Sentences
+from workbench.verdicts import verdict_where
 
 __all__ = ["REASONS", "REASONS_BY_ARRIVAL"]
 
 _SHOWN, _LONGEST = 3, 60
 
 
-class _RuleReasons(RowReasons):
-    """What is said of the rows of a run whose right rows are rules."""
+class _RuleSentences(Sentences):
+    """The verdicts of a run whose right rows are rules."""
 
-    def __init__(self, simulation: Simulation, labels: Labels, keeps: Keeps) -> None:
-        super().__init__(simulation, labels, keeps)
-        self._join, self._met = cast(RulesJoin, simulation.join), cast(Met, simulation.where)
+    def __init__(self, simulation: Simulation, asked: dict[Side, Micros] | None = None) -> None:
+        super().__init__(simulation, asked)
+        self._join, self._where = cast(RulesJoin, simulation.join), cast(Met, simulation.where)
 
-    def matched(self, side: Side, row: int, batch: int) -> str:
-        words = f"{self._met_by(side, row)}, first in micro-batch {batch}"
-        return words + (self._otherwise(row) if side == "left" else "")
+    def judge(self, of: Judging) -> None:
+        came = of.unmatched & of.came
+        if of.side == "left":
+            of.verdict[of.matched] = RuleVerdict.MEETS_RULES
+            none = np.bincount(self._pairs["left"], minlength=len(self.simulation.left))[of.rows] == 0
+            of.verdict[came] = verdict_where(none[came], RuleVerdict.NO_RULE_IN_FORCE, RuleVerdict.MEETS_NONE)
+            return
+        of.verdict[of.matched] = RuleVerdict.MET_BY_ROWS
+        of.verdict[came] = [self._judged(row) for row in of.rows[came].tolist()]
 
-    def _met_by(self, side: Side, row: int) -> str:
-        """Which rules a left row met; how many rows met a version."""
-        pairs = self._of(side, row)
+    def _judged(self, row: int) -> RuleVerdict:
+        """Why no row met a version."""
+        rule, withdrawn = self._versions
+        if rule[row] < 0:
+            return RuleVerdict.WITHOUT_NAME
+        if self._replaced_by[row] >= 0:
+            return RuleVerdict.REPLACED_AT_ONCE
+        if withdrawn[row]:
+            first = self._first[row] == self._axis[row]
+            return RuleVerdict.WITHDRAWS_NOTHING if first else RuleVerdict.WITHDRAWS
+        if self._meaning(row):
+            return RuleVerdict.NO_ROW_CAN_MEET_IT
+        return RuleVerdict.NO_ROW_MET_IT if len(self._of("right", row)) else RuleVerdict.NO_ROW_CAME
+
+    # Of left rows.
+
+    def rules_met(self, side: Side, row: int) -> str:
+        """Which rules a left row meets."""
+        pairs = self._of("left", row)
         mine = self._pairs["right"][pairs[self._pairs["met"][pairs]]].tolist()
-        if side == "right":
-            return f"{self._rule(row)}: met by {counted(len(mine), 'row')} of {self._labels.names[0]}"
         rules = [self._version(each) for each in mine[:_SHOWN]]
         more = len(mine) - len(rules)
-        return f"meets {counted(len(mine), 'rule')}: {', '.join(rules)}{f' and {more} more' * (more > 0)}"
+        return f"{counted(len(mine), 'rule')}: {', '.join(rules)}{f' and {more} more' * (more > 0)}"
 
-    def unmatched(self, side: Side, row: int, comes: bool, fix: Fix | None) -> str:
-        if not comes:
+    def otherwise(self, side: Side, row: int) -> str:
+        """Which rules a left row would meet by event time, with nothing late, where these are others; else nothing."""
+        if self._join.as_of != "arrival" and not self._rights["late"].any():
             return ""
-        words = self._met_none(side, row)
-        if fix is None:
-            return words + (self._otherwise(row) if side == "left" else "")
-        met = self._version(int(fix.partner)) if side == "left" else self._labels.label("left", int(fix.partner))
-        return f"{words}; with {self._labels.changed(fix.setting, fix.value)} it would have met {met}"
+        now, then = (each.get(row, set()) for each in self._by_row)
+        return "" if now == then else self.fill(verdicts.OTHERWISE, side, row)
 
-    def in_vain(self, side: Side, row: int, comes: bool) -> str:
+    def clock(self, side: Side, row: int) -> str:
+        """Under which circumstances it would meet others."""
+        return verdicts.BY_EVENT_TIME if self._join.as_of == "arrival" else verdicts.NOTHING_LATE
+
+    def rules_otherwise(self, side: Side, row: int) -> str:
+        """Which it would meet then."""
+        there = sorted(self._by_row[1].get(row, set()))
+        rules = ", ".join(self._version(each) for each in there[:_SHOWN]) or "none"
+        return f"{rules}{f' and {len(there) - _SHOWN} more' * (len(there) > _SHOWN)}"
+
+    def in_force(self, side: Side, row: int) -> str:
+        """How many rules were in force for a left row."""
+        count = len(self._of("left", row))
+        return f"{counted(count, 'rule')} {'was' if count == 1 else 'were'}"
+
+    def nearest_rule(self, side: Side, row: int) -> str:
+        """The rule in force that a left row came nearest to, or why it cannot be compared with one."""
+        mine = self._of("left", row)
+        if not np.isnan(self._away[mine]).all():
+            return self.fill(verdicts.NEAREST if len(mine) > 1 else verdicts.ONLY, side, row)
+        return self.fill(verdicts.INCOMPARABLE if self.meaning(side, row) else verdicts.INCOMPARABLE_VALUE, side, row)
+
+    def _nearest_pair(self, row: int) -> int:
+        mine = self._of("left", row)
+        away = self._away[mine]
+        return int(mine[0] if np.isnan(away).all() else mine[np.nanargmin(away)])
+
+    def nearest(self, side: Side, row: int) -> str:
+        """That rule."""
+        return self._rule(int(self._pairs["right"][self._nearest_pair(row)]))
+
+    def has(self, side: Side, row: int) -> str:
+        """The value that is compared with it."""
+        return _value(self._pairs["compared"][self._nearest_pair(row)])
+
+    def away(self, side: Side, row: int) -> str:
+        """How far that is from what the rule asks for, where it is not the same."""
+        return self.fill(verdicts.AWAY, side, row) if self._away[self._nearest_pair(row)] else ""
+
+    def away_by(self, side: Side, row: int) -> str:
+        """How far that is from what the rule asks for."""
+        return f"{self._away[self._nearest_pair(row)]:.6g}"
+
+    def meaning(self, side: Side, row: int) -> str:
+        """Why no row can meet the nearest rule; empty if some can."""
+        return self._meaning(int(self._pairs["right"][self._nearest_pair(row)]))
+
+    def not_yet(self, side: Side, row: int) -> str:
+        """When no rule was in force; which one would have been, had it come in time."""
+        if self._join.as_of == "arrival":
+            return verdicts.NOT_YET
+        return self.fill(verdicts.RULE_LATE, side, row) if self._by_row[1].get(row) else verdicts.NOT_THEN
+
+    def late_rule(self, side: Side, row: int) -> str:
+        """The first rule that came too late for it."""
+        return self._rule(min(self._by_row[1][row]))
+
+    def then(self, side: Side, row: int) -> str:
+        """What another setting would have brought, or which rules it would meet otherwise."""
+        return self.then_fix(side, row) or self.otherwise(side, row)
+
+    def then_fix(self, side: Side, row: int) -> str:
+        """What another setting would have brought, where one does."""
+        return self.fill(verdicts.THEN_FIX, side, row) if RowId(side, row) in self.fixes else ""
+
+    def partner(self, side: Side, row: int) -> str:
+        partner = int(self.fixes[RowId(side, row)].partner)
+        return self._version(partner) if side == "left" else self.labels.label("left", partner)
+
+    def in_vain(self, side: Side, row: int) -> str:
         if side == "left":
-            return "though it would have met no rule"
-        return self._withdraws(row) or "though no row would have met it"
+            return verdicts.MEETS_NO_RULE
+        rule, withdrawn = self._versions
+        return self.fill(verdicts.WOULD_WITHDRAW if withdrawn[row] and rule[row] >= 0 else verdicts.NO_ROW, side, row)
 
-    def _met_none(self, side: Side, row: int) -> str:
-        """Why a left row met no rule, or a version was met by none."""
-        mine = self._of(side, row)
-        if side == "right":
-            return self._unmet(row, len(mine))
-        if not len(mine):
-            return f"no rule of {self._labels.names[1]} was in force{self._not_yet(row)}"
-        count, away = len(mine), self._away[mine]
-        words = f"{counted(count, 'rule')} {'was' if count == 1 else 'were'} in force, and it meets none"
-        if np.isnan(away).all():
-            return f"{words}: {self._incomparable(int(mine[0]))}"
-        nearest = mine[np.nanargmin(away)]
-        rule, reads = int(self._pairs["right"][nearest]), self._pairs["compared"][nearest]
-        short = f", {self._away[nearest]:.6g} away" if self._away[nearest] else ""
-        return f"{words}: {'the nearest is ' * (count > 1)}{self._rule(rule)}, and it has {_value(reads)}{short}"
+    # Of versions of rules.
+
+    def rule(self, side: Side, row: int) -> str:
+        """A version, as its name and what it asks for."""
+        return self._rule(row)
+
+    def rule_name(self, side: Side, row: int) -> str:
+        """The name of its rule."""
+        return _text(self._texts[0][row])
+
+    def rule_column(self, side: Side, row: int) -> str:
+        """The column with the names of rules."""
+        return self._join.rule
+
+    def rows_in_force(self, side: Side, row: int) -> str:
+        """How many rows came while it was in force."""
+        return counted(len(self._of("right", row)), "row")
+
+    def replaced_by_another(self, side: Side, row: int) -> str:
+        """How another version replaced it at once."""
+        arrival = self._join.as_of == "arrival"
+        return self.fill(verdicts.REPLACED_IN_BATCH if arrival else verdicts.REPLACED_AT_TIME, side, row)
+
+    def since(self, side: Side, row: int) -> str:
+        """From when on it withdraws its rule: an event time, or a micro-batch."""
+        arrival = self._join.as_of == "arrival"
+        return f"micro-batch {self.simulation.first + self._axis[row]}" if arrival else self._moment(row)
+
+    def since_time(self, side: Side, row: int) -> str:
+        """From which event time on it would withdraw its rule."""
+        return self._moment(row)
+
+    def meaningless(self, side: Side, row: int) -> str:
+        """Why no row at all can meet it."""
+        return self._meaning(row)
+
+    def _meaning(self, rule: int) -> str:
+        """Why no row at all can meet a version; empty if some can."""
+        _, field, op, value = (column[rule] for column in self._texts)
+        if field is None or op is None or value is None:
+            missing = self._join.field if field is None else self._join.op if op is None else self._join.value
+            return verdicts.NULL.format(column=missing)
+        if op not in OPERATORS:
+            return verdicts.NO_OPERATOR.format(operator=repr(_text(op)))
+        if field not in self._columns[1]:
+            name, type_ = self.labels.names[0], self._columns[0]
+            return verdicts.NO_COLUMN.format(other=name, column=repr(_text(field)), type=type_)
+        return ""
 
     def missed_by(self, rows: Micros) -> pd.DataFrame:
         """Of left rows the nearest rule in force: ``row``, ``field``, ``away`` (what the row has less what is asked).
@@ -91,25 +215,6 @@ class _RuleReasons(RowReasons):
             {"row": left[chosen], "field": fields[right[chosen]], "away": self._signed[chosen]},
         )
 
-    def _otherwise(self, row: int) -> str:
-        """Which rules a left row would meet by event time, with nothing late, where these are others; else nothing."""
-        if self._join.as_of != "arrival" and not self._rights["late"].any():
-            return ""
-        now, then = self._by_row
-        here, there = now.get(row, set()), then.get(row, set())
-        if here == there:
-            return ""
-        clock = "by event time" if self._join.as_of == "arrival" else "had no version come too late,"
-        rules = ", ".join(self._version(each) for each in sorted(there)[:_SHOWN]) or "none"
-        return f"; {clock} it would meet {rules}{f' and {len(there) - _SHOWN} more' * (len(there) > _SHOWN)}"
-
-    def _withdraws(self, row: int) -> str:
-        """What a late version would have withdrawn; nothing where it withdraws nothing."""
-        rule, withdrawn = self._versions
-        if not withdrawn[row] or rule[row] < 0:
-            return ""
-        return f"and would have withdrawn {_text(self._texts[0][row])} from {self._moment(row)} on"
-
     def _version(self, row: int) -> str:
         """A version of a rule: what it asks for, and from when on."""
         return f"{self._rule(row)} of {self._moment(row)}"
@@ -121,69 +226,20 @@ class _RuleReasons(RowReasons):
 
     @cached_property
     def _texts(self) -> list[list[Any]]:
-        table, join = self._simulation.right.table, self._join
+        table, join = self.simulation.right.table, self._join
         return [table.column(name).to_pylist() for name in (join.rule, join.field, join.op, join.value)]
-
-    def _unmet(self, row: int, count: int) -> str:
-        rule, withdrawn = self._versions
-        if rule[row] < 0:
-            return f"its {self._join.rule} is null: it is no version of any rule"
-        name = _text(self._texts[0][row])
-        replaced_by = int(self._replaced_by[row])
-        arrival = self._join.as_of == "arrival"
-        if replaced_by >= 0:
-            if arrival:
-                return f"another version of {name} in the same micro-batch replaced it"
-            return f"another version of {name}, at the same time, came after it and replaced it"
-        if withdrawn[row]:
-            since = f"micro-batch {self._simulation.first + self._axis[row]}" if arrival else self._moment(row)
-            if self._first[row] == self._axis[row]:
-                return f"it withdraws rule {name}, of which there was no version before {since}"
-            return f"it withdraws rule {name} from {since} on"
-        if meaning := self._meaningless(row):
-            return f"no row can meet {self._rule(row)}: {meaning}"
-        came = (
-            f"{counted(count, 'row')} of {self._labels.names[0]} came"
-            if count
-            else f"no row of {self._labels.names[0]} came"
-        )
-        return f"{self._rule(row)}: {came} while it was in force{', and none met it' * bool(count)}"
-
-    def _not_yet(self, row: int) -> str:
-        """Which version would have been in force, had it come in time or been there yet."""
-        if self._join.as_of == "arrival":
-            return " when it came"
-        there = self._by_row[1].get(row)
-        return f": {self._rule(min(there))} came too late" if there else " at its time"
-
-    def _incomparable(self, pair: int) -> str:
-        rule = int(self._pairs["right"][pair])
-        meaning = self._meaningless(rule)
-        return f"{self._rule(rule)}, {meaning or 'and it has ' + _value(self._pairs['compared'][pair])}"
-
-    def _meaningless(self, rule: int) -> str:
-        """Why no row at all can meet a version; empty if some can."""
-        _, field, op, value = (column[rule] for column in self._texts)
-        if field is None or op is None or value is None:
-            missing = self._join.field if field is None else self._join.op if op is None else self._join.value
-            return f"its {missing} is null"
-        if op not in OPERATORS:
-            return f"there is no operator {_text(op)!r}"
-        if field not in self._columns[1]:
-            return f"{self._labels.names[0]} has no column {_text(field)!r} of {self._columns[0]}"
-        return ""
 
     @cached_property
     def _columns(self) -> tuple[str, list[str]]:
-        numbers, names = self._met.columns
+        numbers, names = self._where.columns
         return "numbers" if numbers else "text", names
 
     @cached_property
     def _pairs(self) -> dict[str, Any]:
         """Each left row with each rule in force for it: arrays ``left``, ``right``, ``compared``, ``met``."""
-        left, right = self._simulation.in_reach
-        compared = np.array(self._met.compared(left, right).to_pylist(), dtype=object)
-        return {"left": left, "right": right, "compared": compared, "met": self._simulation.satisfied}
+        left, right = self.simulation.in_reach
+        compared = np.array(self._where.compared(left, right).to_pylist(), dtype=object)
+        return {"left": left, "right": right, "compared": compared, "met": self.simulation.satisfied}
 
     def _of(self, side: Side, row: int) -> Micros:
         """The pairs of a row."""
@@ -220,7 +276,7 @@ class _RuleReasons(RowReasons):
     def _by_row(self) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
         """For each left row the versions that it meets, as it was and by event time with nothing late."""
         join = replace(self._join, as_of="event time")
-        shared = Shared(self._simulation.left, self._simulation.right)
+        shared = Shared(self.simulation.left, self.simulation.right)
         left, right = (shared.assignments(join, side)["row"].to_numpy() for side in ("left", "right"))
         one, other = shared.matches(join)
         met = self._pairs["met"]
@@ -235,7 +291,7 @@ class _RuleReasons(RowReasons):
     @cached_property
     def _rights(self) -> pd.DataFrame:
         """The right assignments: without windows one for each row, in their order."""
-        return self._simulation.outcome.assignments["right"]
+        return self.simulation.outcome.assignments["right"]
 
     @cached_property
     def _versions(self) -> tuple[Micros, Micros]:
@@ -266,18 +322,12 @@ class _RuleReasons(RowReasons):
         return found
 
     def _moment(self, row: int) -> str:
-        return self._labels.moment(int(self._simulation.right.event_times[row]))
+        return self.labels.moment(int(self.simulation.right.event_times[row]))
 
 
-def _causes(simulation: Simulation, side: Side, masks: CauseMasks, found: np.ndarray[Any, Any]) -> None:
-    other = simulation.side(other_side(side)).name
-    met_none = f"it meets no rule of {other} that is in force" if side == "left" else f"no row of {other} met it"
-    found[masks.unmatched & masks.refused] = met_none
-
-
-REASONS = OwnReasons(_RuleReasons, _causes, model.versions)
+REASONS = OwnReasons(_RuleSentences, model.versions)
 """By event time."""
-REASONS_BY_ARRIVAL = OwnReasons(_RuleReasons, _causes)
+REASONS_BY_ARRIVAL = OwnReasons(_RuleSentences)
 """By arrival, where no version is in force from an event time on."""
 
 

@@ -11,8 +11,9 @@ import pandas as pd
 from workbench import times
 from workbench.builtin_kinds.session import advice, flink, plan
 from workbench.builtin_kinds.session.fixes import sessions
+from workbench.builtin_kinds.session.verdicts import IN_ANOTHER_SESSION
 from workbench.joins import How, WindowJoin
-from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, Micros, NearMiss, SharedRows, nearest
+from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, Micros, SharedRows
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames, column, interval
 from workbench.sources.columns import LATE_WINDOW
@@ -51,8 +52,8 @@ class Sessions(Kind[J]):
         gap = times.micros(join.window.gap)
         return [("- gap", -gap), ("gap", gap)]
 
-    def near_miss(self, join: Any, miss: NearMiss) -> str:
-        return f"{nearest(miss)}; {miss.changed} would make it one session"
+    def near_miss(self, join: Any, side: Side, change: int) -> str:
+        return IN_ANOTHER_SESSION
 
     def window_word(self, join: Any) -> str:
         return "window"

@@ -1,0 +1,34 @@
+"""The verdicts of interval joins, and their sentences."""
+
+from __future__ import annotations
+
+from workbench.verdicts import Told, Verdict
+
+__all__ = ["NEAR_A_BOUND", "OUT_OF_REACH", "WAITS", "IntervalVerdict"]
+
+_WIDER = "Widen the bound that the reason names; Tune shows what it costs in state."
+
+
+class IntervalVerdict(Verdict):
+    """The verdicts of interval joins."""
+
+    BEYOND_UPPER = Told(
+        "unmatched", "the nearest row of its key is beyond the upper bound", "{near}{partly}{padded}", _WIDER
+    )
+    BEFORE_LOWER = Told(
+        "unmatched", "the nearest row of its key is before the lower bound", "{near}{partly}{padded}", _WIDER
+    )
+    IN_REACH_LATE = Told(
+        "unmatched",
+        "the row of its key was not on time",
+        "{near}{partly}{padded}",
+        "Set a longer watermark delay on the side of the late row.",
+    )
+
+
+# What `near` is filled with.
+NEAR_A_BOUND = "near miss: the nearest partner is {partner}, {beyond} beyond the {setting} bound"
+OUT_OF_REACH = "no partner in reach: the nearest partner is {partner}, {beyond} beyond the {setting} bound"
+
+# What `until` is filled with.
+WAITS = "rows of {other} until {wait_end} could still match it"

@@ -1,0 +1,211 @@
+"""The verdict of every row: why it fared as it did, for whole columns of rows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.kinds import kind_of
+from workbench.literals import SIDES, Side
+from workbench.model import Micros, Simulation
+from workbench.reasons import partners
+from workbench.verdicts import SharedVerdict
+
+__all__ = ["Judge", "Judging", "judge", "judged_late", "waiting"]
+
+_LATE = {
+    partners.NEVER: SharedVerdict.LATE_KEY_NEVER_CAME,
+    partners.CAME: SharedVerdict.LATE_OUT_OF_REACH,
+    partners.LEFT_OUT: SharedVerdict.LATE_KEY_LEFT_OUT,
+    partners.UNTIMED: SharedVerdict.LATE_KEY_WITHOUT_TIME,
+}
+_ABSENT = {
+    partners.NEVER: SharedVerdict.KEY_NEVER_CAME,
+    partners.LEFT_OUT: SharedVerdict.KEY_LEFT_OUT,
+    partners.UNTIMED: SharedVerdict.KEY_WITHOUT_TIME,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Judging:
+    """Some rows of one side, and what their verdicts are made from: arrays with one value a row.
+
+    Attributes
+    ----------
+    simulation, side
+        The run, and the side.
+    rows
+        The numbers of the rows.
+    fate
+        Their fates.
+    across
+        What is known of their keys on the other side, as `partners.keys_across` gives it.
+    would_meet
+        Which of the late ones would have met a row, had they come in time.
+    apart
+        Which of the unmatched ones have a partner if nothing is late, and no window closes too early.
+    refused
+        Which have rows in reach, with none of which they satisfy what the join asks for beside keys and times.
+    verdict
+        Their verdicts, which a kind of join replaces by its own.
+    """
+
+    simulation: Simulation
+    side: Side
+    rows: Micros
+    fate: np.ndarray[Any, Any]
+    across: Micros
+    would_meet: np.ndarray[Any, Any]
+    apart: np.ndarray[Any, Any]
+    refused: np.ndarray[Any, Any]
+    verdict: np.ndarray[Any, Any]
+
+    @property
+    def matched(self) -> Any:
+        """Which rows have met others."""
+        return self.fate == "matched"
+
+    @property
+    def late(self) -> Any:
+        """Which are late."""
+        return self.fate == "late"
+
+    @property
+    def unmatched(self) -> Any:
+        """Which have met none, though they were on time."""
+        return self.fate == "unmatched"
+
+    @property
+    def came(self) -> Any:
+        """Of which the key came to the join on the other side."""
+        return self.across == partners.CAME
+
+
+Judge = Callable[[Judging], None]
+"""Replaces verdicts by those of a kind of join."""
+
+
+def judge(simulation: Simulation, own: Judge, asked: dict[Side, Micros] | None = None) -> dict[Side, Any]:
+    """Per side the verdicts of some rows, in the order in which they are asked for.
+
+    Parameters
+    ----------
+    simulation
+        The run: a preview, a query of the workbench's own, a job, a recording under Flink's rules.
+    own
+        What the kind of join makes of the verdicts that all kinds share.
+    asked
+        Per side the numbers of rows; None: all.
+    """
+    rows = {side: np.arange(len(simulation.side(side))) for side in SIDES} if asked is None else asked
+    fate = {side: simulation.fates[side]["fate"].to_numpy()[rows[side]] for side in SIDES}
+    apart = partners.kept_apart(simulation, {side: rows[side][fate[side] == "unmatched"] for side in SIDES})
+    met = partners.had_partner(simulation, {side: rows[side][fate[side] == "late"] for side in SIDES})
+    return {side: _of_side(simulation, side, rows[side], own, apart[side], met[side]) for side in SIDES}
+
+
+def _of_side(
+    simulation: Simulation, side: Side, rows: Micros, own: Judge, apart: Micros, met: Micros
+) -> np.ndarray[Any, Any]:
+    kind, table = kind_of(simulation.join), simulation.fates[side]
+    across = partners.keys_across(simulation, side)[rows]
+    of = Judging(
+        simulation,
+        side,
+        rows,
+        table["fate"].to_numpy()[rows],
+        across,
+        np.isin(rows, met),
+        np.isin(rows, apart),
+        simulation.refused[side][rows] > 0,
+        np.full(len(rows), SharedVerdict.JOINED, dtype=object),
+    )
+    verdict = of.verdict
+    if kind.grouped:
+        verdict[:] = SharedVerdict.GROUPED
+    if simulation.facts.met is not None:
+        verdict[of.matched & ~np.isin(rows, _with_output(simulation, side))] = SharedVerdict.JOINED_BEFORE
+    verdict[of.fate == "null_key"] = SharedVerdict.NULL_KEY
+    verdict[of.fate == "pending"] = SharedVerdict.WAITING
+    for code, late in _LATE.items():
+        verdict[of.late & (across == code)] = late
+    verdict[of.would_meet] = SharedVerdict.LATE_FOR_PARTNER
+    verdict[of.unmatched] = SharedVerdict.NO_PARTNER_ON_TIME
+    away = np.flatnonzero(of.unmatched & of.came)
+    distance = partners.nearest_distance(simulation, side, rows[away])
+    near = distance != partners.FAR
+    verdict[away[near]] = kind.missed(simulation.join, distance[near] * (1 if side == "left" else -1))
+    for code, absent in _ABSENT.items():
+        verdict[of.unmatched & (across == code)] = absent
+    if simulation.where is not None:
+        verdict[of.unmatched & of.refused] = SharedVerdict.CONDITION_FAILS
+    verdict[of.apart] = SharedVerdict.PARTNER_LATE
+    own(of)
+    verdict[of.unmatched & (table["all"].to_numpy()[rows] == 0)] = SharedVerdict.BETWEEN_WINDOWS
+    verdict[of.unmatched & partners.left_out(simulation, side)[rows]] = SharedVerdict.LEFT_OUT
+    _late_by_others(of)
+    _for_ever(of)
+    return verdict
+
+
+def _with_output(simulation: Simulation, side: Side) -> Micros:
+    """The rows that came out with others."""
+    outputs = simulation.outcome.outputs
+    members = outputs.of(side)
+    return members["row"].to_numpy()[outputs.table["matched"].to_numpy()[members["output"]]]
+
+
+def judged_late(simulation: Simulation, side: Side, rows: Micros) -> pd.DataFrame:
+    """By row the assignment of each late one that its verdict is about: the last window that it was late for."""
+    assignments = simulation.outcome.assignments[side]
+    late = assignments[assignments["late"].to_numpy()]
+    late = late[np.isin(late["row"], rows)]
+    return late.drop_duplicates("row", keep="last").set_index("row")
+
+
+def _late_by_others(of: Judging) -> None:
+    """Names what else than a short delay made rows late: a few rows far ahead, or the policy."""
+    simulation = of.simulation
+    places = np.flatnonzero(of.late)
+    if not len(places) or simulation.flink is not None:
+        return
+    lost = judged_late(simulation, of.side, of.rows[places])
+    places = places[np.isin(of.rows[places], lost.index)]
+    batch, end, mark = (lost.loc[of.rows[places], name].to_numpy() for name in ("batch", "end", "watermark"))
+    marks, without = simulation.outcome.marks, simulation.late_without_ahead
+    if simulation.policy == "max":
+        of.verdict[places[end > marks.late_by_slower[batch]]] = SharedVerdict.LATE_BY_POLICY
+    if simulation.ahead is not None:
+        known = batch < len(without)
+        on_time = end > without[np.where(known, batch, 0)]
+        of.verdict[places[known & on_time]] = SharedVerdict.LATE_BEHIND_ROWS_AHEAD
+    of.verdict[places[mark == 0]] = SharedVerdict.LATE_AT_EPOCH
+
+
+def waiting(simulation: Simulation, side: Side, rows: Micros) -> pd.Series[int]:
+    """By row the ``end`` of what each pending one waits in: its own, or that of its group."""
+    outcome = simulation.outcome
+    mine = outcome.assignments[side]
+    stays = (mine["evicted_in"] >= len(outcome.marks)) | mine.get("waits", False)
+    mine = mine[(stays & ~mine["late"]).to_numpy()]
+    mine = mine[np.isin(mine["row"], rows)].drop_duplicates("row")
+    group, end = mine["group"].to_numpy(), mine["end"].to_numpy().copy()
+    if (group >= 0).any():
+        end[group >= 0] = outcome.groups["end"].to_numpy()[group[group >= 0]]
+    return pd.Series(end, index=mine["row"].to_numpy())
+
+
+def _for_ever(of: Judging) -> None:
+    """Names rows for whose state Spark derives no watermark, and which nothing can match any more."""
+    simulation, kind = of.simulation, kind_of(of.simulation.join)
+    retention = simulation.facts.under(simulation.join).retention
+    pending = np.flatnonzero(of.fate == "pending")
+    if retention is None or of.side in retention or not kind.drops_late or not len(pending):
+        return
+    end = waiting(simulation, of.side, of.rows[pending]).loc[of.rows[pending]].to_numpy()
+    passed = end + kind.waits(simulation.join, of.side) <= int(simulation.outcome.marks.eviction[-1])
+    of.verdict[pending[passed]] = SharedVerdict.WAITING_FOR_EVER

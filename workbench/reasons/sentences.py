@@ -1,0 +1,642 @@
+"""The facts that fill the sentences of verdicts: a slot of a template is a method of `Sentences`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from string import Formatter
+from typing import Any, ClassVar, Protocol, cast
+
+import numpy as np
+import pandas as pd
+
+from workbench import fixes, times, verdicts
+from workbench.counts import counted
+from workbench.joins import emission
+from workbench.kinds import MS, kind_of
+from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
+from workbench.model import DATA, Micros, Simulation
+from workbench.reasons import firings, partners
+from workbench.reasons.judging import Judging, judge, judged_late, waiting
+from workbench.reasons.labels import Labels, fix_value
+from workbench.streams import batches_with_rows
+from workbench.verdicts import Verdict
+
+__all__ = ["Fix", "Sentences"]
+
+
+class Fix(Protocol):
+    """The best change of one setting that would match a row; see `workbench.fixes.fixes`."""
+
+    setting: Setting
+    value: float
+    change: float
+    partner: float
+
+
+class _Slots(Mapping[str, str]):
+    """The slots of one row's sentence."""
+
+    def __init__(self, sentences: Sentences, side: Side, row: int) -> None:
+        self._of = sentences, side, row
+
+    def __getitem__(self, slot: str) -> str:
+        sentences, side, row = self._of
+        words: str = getattr(sentences, slot)(side, row)
+        return words
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+class Sentences:
+    """The verdict of some rows of a run, and the sentences that tell it.
+
+    A kind of join with verdicts of its own extends it by the slots that their sentences have. Every public method that
+    takes a side and a row gives the text of the slot that bears its name.
+
+    Parameters
+    ----------
+    simulation
+        The run.
+    asked
+        Per side the numbers of the rows, in order; None: all.
+
+    Attributes
+    ----------
+    labels
+        How the rows and times of the run are named.
+    """
+
+    would_meet: ClassVar[str] = "it would have met {partner}"
+    """What a fix brings, after "with an upper bound of 9 s"."""
+    would_match: ClassVar[str] = "matched it with {partner}"
+    """What it brings, after "a watermark delay of 9 s would have kept it, and"."""
+
+    def __init__(self, simulation: Simulation, asked: dict[Side, Micros] | None = None) -> None:
+        self.simulation, self.join, self.kind = simulation, simulation.join, kind_of(simulation.join)
+        self.outcome, self.watermarks = simulation.outcome, simulation.outcome.marks
+        self.labels = Labels(simulation, whole=asked is None)
+        self._all = asked is None
+        self.asked = {side: np.arange(len(simulation.side(side))) for side in SIDES} if asked is None else asked
+
+    @cached_property
+    def verdicts(self) -> dict[Side, np.ndarray[Any, Any]]:
+        """Per side the verdict of each row that is asked for."""
+        return judge(self.simulation, self.judge, None if self._all else self.asked)
+
+    def judge(self, of: Judging) -> None:
+        """Replaces verdicts by those of the kind of join."""
+
+    def missed_by(self, rows: Micros) -> pd.DataFrame | None:
+        """By how much left rows missed the nearest of what they are compared with: ``row``, ``field``, ``away``.
+
+        None where rows are compared by their keys and times alone.
+        """
+        return None
+
+    @cached_property
+    def fixes(self) -> dict[RowId, Fix]:
+        """The best fix of each row that has one."""
+        found = fixes.fixes(self.simulation, None if self._all else self.asked)
+        best = found.drop_duplicates(["side", "row"])
+        return {RowId(each.side, each.row): cast(Fix, each) for each in best.itertuples(index=False)}
+
+    @cached_property
+    def table(self) -> dict[Side, pd.DataFrame]:
+        """Per side a frame with `explain.EXPLANATION`, one row for each that is asked for, its index their numbers."""
+        return {side: self._side(side) for side in SIDES}
+
+    def _side(self, side: Side) -> pd.DataFrame:
+        rows = self.asked[side].tolist()
+        best = [self.fixes.get(RowId(side, row)) for row in rows]
+        columns = {
+            "fate": self.simulation.fates[side]["fate"].to_numpy()[self.asked[side]],
+            "reason": [
+                self.fill(verdict.sentence, side, row)
+                for row, verdict in zip(rows, self.verdicts[side].tolist(), strict=True)
+            ],
+            "fix_setting": [fix and fix.setting for fix in best],
+            "fix_value": [fix and fix_value(fix.setting, fix.value) for fix in best],
+        }
+        return pd.DataFrame(
+            {name: pd.Series(values, index=self.asked[side], dtype=object) for name, values in columns.items()}
+        )
+
+    def causes(self, side: Side) -> np.ndarray[Any, Any]:
+        """The cause of each row's fate, in a few words that many rows share."""
+        found, rows, verdict = [], self.asked[side].tolist(), self.verdicts[side].tolist()
+        shared: dict[Verdict, str] = {}
+        for row, each in zip(rows, verdict, strict=True):
+            if each not in shared:
+                words = self.fill(each.cause, side, row)
+                if _slots(each.cause) <= _OF_ALL_ROWS:
+                    shared[each] = words
+                found.append(words)
+            else:
+                found.append(shared[each])
+        return np.array(found, dtype=object)
+
+    def fill(self, template: str, side: Side, row: int) -> str:
+        """A template with the facts of a row."""
+        return template.format_map(_Slots(self, side, row))
+
+    # Of the streams and the join.
+
+    def name(self, side: Side, row: int) -> str:
+        """The name of its stream."""
+        return self.labels.names[SIDES.index(side)]
+
+    def other(self, side: Side, row: int) -> str:
+        """The name of the other stream."""
+        return self.labels.names[1 - SIDES.index(side)]
+
+    def key(self, side: Side, row: int) -> str:
+        """Its key."""
+        return self.labels.key(side, row)
+
+    def window(self, side: Side, row: int) -> str:
+        """What a window is called."""
+        return self.kind.window_noun
+
+    def last_window(self, side: Side, row: int) -> str:
+        """What a row is late for: its window, or the last of them."""
+        return self.kind.window_word(self.join)
+
+    def condition(self, side: Side, row: int) -> str:
+        """What the join asks for beside equal keys and times."""
+        return "" if self.simulation.where is None else self.simulation.where.text
+
+    # Of its windows, and of what came out.
+
+    def windows(self, side: Side, row: int) -> str:
+        """How many windows it is in."""
+        return str(self._tally[side]["all"][row])
+
+    def late_windows(self, side: Side, row: int) -> str:
+        """For how many of them it was late."""
+        return str(self._tally[side]["late"][row])
+
+    @cached_property
+    def _tally(self) -> dict[Side, dict[str, Any]]:
+        fates = self.simulation.fates
+        return {side: {name: fates[side][name].to_numpy() for name in ("all", "late", "decided_in")} for side in SIDES}
+
+    def partly(self, side: Side, row: int) -> str:
+        """For how many of its windows it was late, where it was for some."""
+        return self.fill(verdicts.PARTLY, side, row) if self._tally[side]["late"][row] else ""
+
+    def rows(self, side: Side, row: int) -> str:
+        """How many rows it met."""
+        return counted(self._met[side][row][0], "row")
+
+    def batch(self, side: Side, row: int) -> str:
+        """The micro-batch in which it first came out with others."""
+        return str(self._first_met(side, row))
+
+    def first_known(self, side: Side, row: int) -> str:
+        """The first micro-batch of a job whose rows are known."""
+        return str(self.simulation.first + 1)
+
+    def _first_met(self, side: Side, row: int) -> int:
+        met = self._met[side].get(row)
+        return self.simulation.first + int(met[1] if met else self._tally[side]["decided_in"][row])
+
+    @cached_property
+    def _met(self) -> dict[Side, dict[int, tuple[int, int]]]:
+        """Per side by row how many others it met, and the micro-batch of the first."""
+        found: dict[Side, dict[int, tuple[int, int]]] = {}
+        for side in SIDES:
+            table = self._meetings(side)
+            summed = table.groupby("row").agg(size=("size", "sum"), batch=("batch", "min"))
+            values = zip(summed["size"].tolist(), summed["batch"].tolist(), strict=True)
+            found[side] = dict(zip(summed.index.tolist(), values, strict=True))
+        return found
+
+    def _meetings(self, side: Side) -> pd.DataFrame:
+        """Of each output in which rows have met others: ``row``, ``size`` (how many rows it met), ``batch``."""
+        outputs, asked = self.outcome.outputs, np.zeros(len(self.simulation.side(side)), dtype=bool)
+        asked[self.asked[side]] = True
+        members = outputs.of(side)
+        members = members[asked[members["row"]]]
+        output = members["output"].to_numpy()
+        other = other_side(side)
+        table = pd.DataFrame({"row": members["row"].to_numpy(), "batch": outputs.table["batch"].to_numpy()[output]})
+        table["size"] = outputs.counts(other)[output]
+        if not self.kind.grouped:  # a partner in several windows counts once
+            table["partner"] = outputs.first(other)[output]
+        table["start"] = outputs.table["start"].to_numpy()[output] if not self.kind.merging else 0
+        table = table[outputs.table["matched"].to_numpy()[output]]
+        if self.simulation.flink is not None and self.kind.grouped:  # the last firing of a window has all of its rows
+            first = table.groupby(["row", "start"])["batch"].transform("min")
+            return table.assign(batch=first).drop_duplicates(["row", "start"], keep="last")
+        return table if self.kind.grouped else table.sort_values("batch").drop_duplicates(["row", "partner"])
+
+    def met(self, left: int, right: int) -> bool:
+        """Whether a left and a right row came out together."""
+        table = self.outcome.outputs.table
+        outputs = []
+        for side, row in zip(SIDES, (left, right), strict=True):
+            members = self.outcome.outputs.of(side)
+            outputs.append(members["output"].to_numpy()[(members["row"] == row).to_numpy()])
+        return bool(table["matched"].to_numpy()[np.intersect1d(*outputs)].any())
+
+    def fired(self, side: Side, row: int) -> str:
+        """Of a matched row under Flink's rules: that it came out padded before, and again after."""
+        if self.simulation.flink is None:
+            return ""
+        padded = self._padded.get(RowId(side, row))
+        before = padded is not None and self.windows(side, row) == "1" and padded < self._first_met(side, row)
+        return self.fill(verdicts.PADDED_BEFORE, side, row) * before + self.fired_again(side, row)
+
+    def fired_again(self, side: Side, row: int) -> str:
+        """How often it came out again under Flink's rules, and in which micro-batches; nothing where it did not."""
+        return self.fill(verdicts.FIRED_AGAIN, side, row) if self._again[side].get(row) else ""
+
+    def times(self, side: Side, row: int) -> str:
+        """How often it came out again, where that was several times in one micro-batch."""
+        batches = self._again[side][row]
+        return f" {len(batches)} times" if len(batches) > len(set(batches)) else ""
+
+    def micro_batches(self, side: Side, row: int) -> str:
+        """The micro-batches in which it came out again."""
+        batches = list(dict.fromkeys(self._again[side][row]))
+        return f"micro-batch{'es' * (len(batches) > 1)} {', '.join(map(str, batches))}"
+
+    @cached_property
+    def _again(self) -> dict[Side, dict[int, list[int]]]:
+        if self.simulation.flink is None:
+            return {side: {} for side in SIDES}
+        return {side: firings.again(self.simulation, side, self.asked[side]) for side in SIDES}
+
+    def padded(self, side: Side, row: int) -> str:
+        """When a row without partner comes out, if it does."""
+        return "" if RowId(side, row) not in self._padded else self.fill(verdicts.PADDED, side, row)
+
+    def padded_in(self, side: Side, row: int) -> str:
+        """The micro-batch in which it comes out without a partner."""
+        return str(self._padded[RowId(side, row)])
+
+    def nulls(self, side: Side, row: int) -> str:
+        """That it is padded with nulls, where the output has the other side's columns."""
+        return "padded " if len(emission(self.join).sides) == len(SIDES) else ""
+
+    @cached_property
+    def _padded(self) -> dict[RowId, int]:
+        found: dict[RowId, int] = {}
+        table = self.outcome.outputs.table
+        for side in emission(self.join).padded:
+            mine = self.outcome.outputs.of(side)
+            mine = mine[~table["matched"].to_numpy()[mine["output"]] & np.isin(mine["row"], self.asked[side])]
+            for row, output in zip(mine["row"].tolist(), mine["output"].tolist(), strict=True):
+                batch = self.simulation.first + int(table["batch"].iloc[output])
+                found[RowId(side, row)] = min(batch, found.get(RowId(side, row), batch))
+        return found
+
+    # Of late rows.
+
+    @cached_property
+    def _lost(self) -> dict[Side, dict[int, Any]]:
+        """Per side by row the assignment that each late row is judged by."""
+        found = {}
+        for side in SIDES:
+            late = judged_late(self.simulation, side, self.asked[side])
+            found[side] = dict(zip(late.index.tolist(), late.itertuples(index=False), strict=True))
+        return found
+
+    def _until(self, side: Side, row: int) -> int:
+        """The watermark from which on it is late, in microseconds: on Spark the end of its last window."""
+        lost = self._lost[side][row]
+        return int(getattr(lost, "kept_until", lost.end))
+
+    def _behind(self, side: Side, row: int) -> int:
+        """How far behind the watermark it was, in microseconds; on Flink, one that is behind by nothing is on time."""
+        apart = int(self._lost[side][row].watermark) - self._until(side, row)
+        return apart + MS if self.simulation.flink is not None and not self.kind.windowed else apart
+
+    def behind_by(self, side: Side, row: int) -> str:
+        """How far behind the watermark it was."""
+        return self.labels.span(self._behind(side, row))
+
+    def behind(self, side: Side, row: int) -> str:
+        """How far behind the watermark it was, or that it was exactly at it."""
+        if self._behind(side, row) > 0:
+            return self.fill(verdicts.BEHIND, side, row)
+        return verdicts.EXACTLY_AT if self.simulation.flink is None else verdicts.BEHIND_BY_LESS
+
+    def judged(self, side: Side, row: int) -> str:
+        """When it arrived, when its window had ended, and where the watermark stood then."""
+        if self.simulation.flink is not None:
+            ended = verdicts.FLINK_WINDOW_ENDED if self.kind.windowed else verdicts.FLINK_BEHIND
+            return self.fill(ended, side, row)
+        return self.fill(verdicts.WINDOW_ENDED if self.last_window(side, row) else verdicts.ARRIVED, side, row)
+
+    def arrived_in(self, side: Side, row: int) -> str:
+        """The micro-batch in which it arrived."""
+        return str(self.simulation.first + int(self._lost[side][row].batch))
+
+    def judged_by(self, side: Side, row: int) -> str:
+        """The watermark that it was judged by."""
+        return self.labels.moment(int(self._lost[side][row].watermark))
+
+    def end(self, side: Side, row: int) -> str:
+        """When its window ended; of a row in state, when that or its group does."""
+        lost = self._lost[side].get(row)
+        return self.labels.moment(int(self._waiting[side][row] if lost is None else lost.end))
+
+    def allowed(self, side: Side, row: int) -> str:
+        """How much lateness was allowed, where any was."""
+        return self.fill(verdicts.FLINK_ALLOWED, side, row) if self._lateness else ""
+
+    def lateness(self, side: Side, row: int) -> str:
+        """How much lateness was allowed."""
+        return self.labels.span(self._lateness)
+
+    @property
+    def _lateness(self) -> int:
+        return 0 if self.simulation.flink is None else self.simulation.flink.allowed_lateness
+
+    def rows_ahead(self, side: Side, row: int) -> str:
+        """Which rows, far ahead of all others, moved the watermark."""
+        return self.fill(verdicts.ROWS_AHEAD, side, row)
+
+    def ahead(self, side: Side, row: int) -> str:
+        """The rows that are far ahead of all others: two of each side, and how many more."""
+        named = [self.labels.label(each, int(one)) for each in SIDES for one in self._ahead.rows[each][:2]]
+        more = sum(map(len, self._ahead.rows.values())) - len(named)
+        return " and ".join(named) if not more else f"{', '.join(named)} and {counted(more, 'more row')}"
+
+    def it(self, side: Side, row: int) -> str:
+        """The pronoun for these."""
+        return "it" if sum(map(len, self._ahead.rows.values())) == 1 else "them"
+
+    def gap(self, side: Side, row: int) -> str:
+        """How far ahead they are."""
+        return self.labels.span(self._ahead.gap)
+
+    @property
+    def _ahead(self) -> Any:
+        return self.simulation.ahead
+
+    def keeps(self, of: RowId) -> tuple[Setting, str] | None:
+        """The least change of one watermark delay that keeps a late row, with a partner or without."""
+        found = None if self._has_idle_sides else self._kept_by(*of)
+        return found and (found[0], str(fix_value(*found)))
+
+    def _kept_by(self, side: Side, row: int) -> tuple[Setting, int] | None:
+        """The setting and its value, in microseconds, of the least change of a delay that keeps a late row."""
+        if row not in self._lost[side]:
+            late = judged_late(self.simulation, side, np.array([row]))
+            if late.empty:
+                return None
+            self._lost[side][row] = next(late.itertuples(index=False))
+        index, end = np.array([int(self._lost[side][row].batch) - 1]), np.array([self._until(side, row)])
+        found = []
+        for delayed in SIDES:
+            value = int(fixes.needed_delay(self.watermarks, self.simulation.policy, delayed, index, end)[0])
+            delay = times.micros(self.simulation.side(delayed).watermark)
+            if 0 < value < fixes.NEVER:
+                found.append((value - delay, value, DELAYS[delayed]))
+        if not found:
+            return None
+        _, value, setting = min(found)
+        return setting, value
+
+    def kept(self, side: Side, row: int) -> str:
+        """What would have kept a late row, and whether that would have matched it."""
+        fix = self.fixes.get(RowId(side, row))
+        if self._has_idle_sides:
+            return verdicts.NOTHING_TRIED if fix is None else self.fill(verdicts.FIX, side, row)
+        found = self._kept_by(side, row)
+        if found is None:
+            return self.fill(verdicts.NOT_KEPT if fix is None else verdicts.NOT_KEPT_BUT_FIX, side, row)
+        if fix is None:
+            return self.fill(verdicts.KEPT_IN_VAIN, side, row)
+        same = (fix.setting, fix.value) == found
+        return self.fill(verdicts.KEPT_AND_MATCHED if same else verdicts.KEPT_BUT_FIX, side, row)
+
+    def kept_by(self, side: Side, row: int) -> str:
+        """The least watermark delay that would have kept it."""
+        found = self._kept_by(side, row)
+        return "" if found is None else self.labels.changed(*found)
+
+    def in_vain(self, side: Side, row: int) -> str:
+        """Why a late row has no partner even if it is kept."""
+        if self.key_came(side, row):
+            return "though it has no partner in reach"
+        return f"though it has no partner to meet: {self.key_across(side, row)}"
+
+    @property
+    def _has_idle_sides(self) -> bool:
+        """Whether a side may hold nothing back, so that what a longer delay keeps has to be tried."""
+        rules = self.simulation.flink
+        return rules is not None and rules.idle is not None
+
+    # Of fixes and partners.
+
+    def fix(self, side: Side, row: int) -> str:
+        """What another setting would have brought."""
+        return self.fill(verdicts.FIX, side, row)
+
+    def change(self, side: Side, row: int) -> str:
+        """The changed setting, with its value."""
+        fix = self.fixes[RowId(side, row)]
+        return self.labels.changed(fix.setting, fix.value)
+
+    def meets(self, side: Side, row: int) -> str:
+        """What the changed setting brings."""
+        return self.fill(self.would_meet, side, row)
+
+    def matches(self, side: Side, row: int) -> str:
+        """What a longer delay brings beside keeping the row."""
+        return self.fill(self.would_match, side, row)
+
+    def partner(self, side: Side, row: int) -> str:
+        """The row that it would meet."""
+        return self.labels.label(other_side(side), int(self.fixes[RowId(side, row)].partner))
+
+    def distance(self, side: Side, row: int) -> str:
+        """How far that is."""
+        other, partner = other_side(side), int(self.fixes[RowId(side, row)].partner)
+        mine, theirs = (self.simulation.side(each).event_times for each in (side, other))
+        return self.labels.span(abs(int(mine[row]) - int(theirs[partner])))
+
+    def beyond(self, side: Side, row: int) -> str:
+        """By how much the setting would have to change."""
+        return self.labels.span(int(self.fixes[RowId(side, row)].change))
+
+    def setting(self, side: Side, row: int) -> str:
+        """The name of the setting."""
+        return self.fixes[RowId(side, row)].setting
+
+    def near(self, side: Side, row: int) -> str:
+        """Why it did not meet the nearest partner that a changed setting would have given it; or that there is none."""
+        template = self._near(side, row) or self.kind.alone(self.join, side)
+        return self.fill(template, side, row)
+
+    def then_near(self, side: Side, row: int) -> str:
+        """The same behind a sentence; empty without such a partner."""
+        template = self._near(side, row)
+        return f"; {self.fill(template, side, row)}" if template else ""
+
+    def _near(self, side: Side, row: int) -> str:
+        """The template of what is told of the nearest partner."""
+        fix = self.fixes.get(RowId(side, row))
+        if fix is None:
+            return ""
+        match fix.setting:
+            case "finish":
+                return verdicts.WAITS_WITH_IT
+            case "left.watermark" | "right.watermark":
+                return self._parted(side, row, int(fix.partner))
+        return self.kind.near_miss(self.join, side, int(fix.change))
+
+    def _parted(self, side: Side, row: int, partner: int) -> str:
+        """The template of how the watermark kept a row from its partner."""
+        for each, one, template in (
+            (other_side(side), partner, verdicts.PARTNER_DROPPED),
+            (side, row, verdicts.LATE_FOR_SHARED_WINDOW),
+        ):
+            if self.assignments(each, one)["late"].any():
+                return template
+        if self.kind.merging:
+            return verdicts.SESSION_CLOSED
+        return verdicts.SEMI_JOIN_LOSES if self.simulation.flink is None else verdicts.FLINK_LEFT_STATE
+
+    def assignments(self, side: Side, row: int) -> pd.DataFrame:
+        """A row's assignments in windows."""
+        assignments = self.outcome.assignments[side]
+        return assignments.iloc[slice(*np.searchsorted(assignments["row"], [row, row + 1]))]
+
+    def refused(self, side: Side, row: int) -> str:
+        """How many rows in reach it does not satisfy the condition with."""
+        return counted(int(self.simulation.refused[side][row]), "row")
+
+    @cached_property
+    def _keys_across(self) -> dict[Side, Any]:
+        return {side: partners.keys_across(self.simulation, side) for side in SIDES}
+
+    def key_came(self, side: Side, row: int) -> bool:
+        """Whether its key came to the join on the other side."""
+        return bool(self._keys_across[side][row] == partners.CAME)
+
+    def key_across(self, side: Side, row: int) -> str:
+        """What is known of its key on the other side, to whose rows it never came."""
+        match self._keys_across[side][row]:
+            case partners.LEFT_OUT:
+                step = self._taken_out(side, row)
+                return self.fill(verdicts.KEY_TAKEN_OUT if step else verdicts.KEY_FILTERED, side, row)
+            case partners.UNTIMED:
+                return self.fill(verdicts.KEY_UNTIMED, side, row)
+        return self.fill(verdicts.KEY_CAME, side, row)
+
+    def taken_out(self, side: Side, row: int) -> str:
+        """The operator that took out the rows of its key on the other side."""
+        return self._taken_out(side, row)
+
+    def _taken_out(self, side: Side, row: int) -> str:
+        gone, other = self.simulation.facts.gone, other_side(side)
+        codes = dict(zip(SIDES, self.outcome.keys, strict=True))
+        mates = np.flatnonzero(codes[other] == codes[side][row])
+        if gone is None or not len(mates) or gone[other].at[mates[0]] < 0:
+            return ""
+        return str(gone[other].steps[gone[other].at[mates[0]]])
+
+    def untimed(self, side: Side, row: int) -> str:
+        """What the event times of its key on the other side were."""
+        return self.simulation.facts.untimed[other_side(side)][self.labels.key(side, row)]
+
+    def left_at(self, side: Side, row: int) -> str:
+        """Which operator takes it out."""
+        return self.fill(verdicts.TAKEN_OUT_BY if self._step(side, row) else verdicts.FILTERED, side, row)
+
+    def step(self, side: Side, row: int) -> str:
+        """The operator that takes it out."""
+        return self._step(side, row)
+
+    def _step(self, side: Side, row: int) -> str:
+        gone = self.simulation.facts.gone
+        return "" if gone is None or gone[side].at[row] < 0 else str(gone[side].steps[gone[side].at[row]])
+
+    # Of rows in state.
+
+    @cached_property
+    def _waiting(self) -> dict[Side, dict[int, int]]:
+        return {side: waiting(self.simulation, side, self.asked[side]).to_dict() for side in SIDES}
+
+    def until(self, side: Side, row: int) -> str:
+        """Until when, or for what, a row in state waits."""
+        return self.fill(self.kind.waiting(self.join, side), side, row)
+
+    def wait_end(self, side: Side, row: int) -> str:
+        """The event time of the last row of the other side that could still match it."""
+        return self.labels.moment(self._waiting[side][row] + self.kind.waits(self.join, side))
+
+    def stands(self, side: Side, row: int) -> str:
+        """Where the watermark stands at the end, and what holds it back."""
+        if not self.kind.drops_late:
+            return ""
+        return self.fill(verdicts.STANDS if self._last_watermark else verdicts.NO_WATERMARK, side, row)
+
+    def last_watermark(self, side: Side, row: int) -> str:
+        """Where the watermark stands at the end."""
+        return self.labels.moment(self._last_watermark)
+
+    @property
+    def _last_watermark(self) -> int:
+        return int(self.watermarks.eviction[-1])
+
+    def held_back(self, side: Side, row: int) -> str:
+        """Which side holds the watermark back, where one does."""
+        if self._holder is None:
+            return ""
+        if self.simulation.policy == "max":
+            return self.fill(verdicts.FOLLOWS, side, row)
+        forgotten = self._holder == self.simulation.forgotten
+        return self.fill(verdicts.FORGOTTEN if forgotten else verdicts.HELD_BACK, side, row)
+
+    def holder(self, side: Side, row: int) -> str:
+        """The stream whose watermark the query has."""
+        return "" if self._holder is None else self.labels.names[SIDES.index(self._holder)]
+
+    def idle(self, side: Side, row: int) -> str:
+        """Since which micro-batch that stream has sent nothing, where it has not in the last."""
+        return "" if self._idle_since is None else self.fill(verdicts.IDLE, side, row)
+
+    def idle_since(self, side: Side, row: int) -> str:
+        """The micro-batch since which it has sent nothing."""
+        return str(self.simulation.first + (self._idle_since or 0))
+
+    @cached_property
+    def _holder(self) -> Side | None:
+        """The side whose watermark is the query's; None where both have the same."""
+        policy, forgotten = self.simulation.policy, self.simulation.forgotten
+        if forgotten is not None and policy == "min":
+            return forgotten
+        own = {side: int(self.watermarks.own[side][-1]) for side in SIDES}
+        if own["left"] == own["right"]:
+            return None
+        return min(own, key=lambda side: own[side] if policy == "min" else -own[side])
+
+    @cached_property
+    def _idle_since(self) -> int | None:
+        """The first micro-batch of data from which on the holder has sent nothing; None if the last has some of it."""
+        ends = {}
+        for side in SIDES:
+            came = batches_with_rows(self.simulation.side(side))
+            ends[side] = int(came[-1]) + 1 if len(came) else 0
+        # Spark adds micro-batches without data, in which nobody could have sent anything
+        data = min(self.watermarks.kinds.count(DATA), max(ends.values()))
+        since = ends[self._holder or "left"]
+        return since if since < data else None
+
+
+_OF_ALL_ROWS = frozenset({"name", "other", "window", "condition"})
+"""Slots that are the same for all rows of a side."""
+
+
+def _slots(template: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(template) if name}

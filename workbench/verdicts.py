@@ -1,0 +1,279 @@
+"""Every verdict that kinds of join share, with its sentences: why a row fared as it did, and what to do.
+
+A sentence is a template. Each slot, such as ``{partner}``, is filled by the method of that name in
+`workbench.reasons.sentences.Sentences`; slots that are whole clauses are empty where they do not apply. A kind of join
+with verdicts of its own has them in the module ``verdicts`` of its package.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from workbench.literals import Fate
+
+__all__ = ["SharedVerdict", "Told", "Verdict", "Verdicts", "WindowVerdict", "verdict_where"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told of the rows of a verdict.
+
+    Attributes
+    ----------
+    fate
+        Their fate.
+    cause
+        In a few words that many rows share: what `Run.causes` and the groups of a report count.
+    sentence
+        The reason of one row, with the figures in it.
+    remedy
+        What to do about it, for the documentation.
+    """
+
+    fate: Fate
+    cause: str
+    sentence: str
+    remedy: str
+
+
+class Verdict(Enum):
+    """Why a row fared as it did; each member is a `Told`. Kinds of join have enumerations of their own."""
+
+    @property
+    def fate(self) -> Fate:
+        """The row's fate."""
+        told: Told = self.value
+        return told.fate
+
+    @property
+    def cause(self) -> str:
+        """The template of its cause."""
+        told: Told = self.value
+        return told.cause
+
+    @property
+    def sentence(self) -> str:
+        """The template of its reason."""
+        told: Told = self.value
+        return told.sentence
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        told: Told = self.value
+        return told.remedy
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+_LATE = "late {behind}: {judged}; {kept}"
+_LONGER_DELAY = "Set the watermark delay that the reason names, or a longer one; Tune shows what it costs in state."
+_KEY = "Compare the keys of both sides: their case, their blanks, their leading zeros, and what a filter takes out."
+_NONE = "Nothing: the row is in the output."
+
+
+Verdicts = np.ndarray[Any, Any]
+"""One `Verdict` a row, as Python objects."""
+
+
+def verdict_where(condition: Any, one: Verdict | Verdicts, other: Verdict | Verdicts) -> Verdicts:
+    """For each row one verdict where a condition holds, else the other."""
+    return np.where(condition, np.asarray(one, dtype=object), np.asarray(other, dtype=object))
+
+
+class SharedVerdict(Verdict):
+    """The verdicts of every kind of join."""
+
+    JOINED = Told(
+        "matched",
+        "met rows of {other}",
+        "joined with {rows} of {other}, first in micro-batch {batch}{partly}{fired}",
+        _NONE,
+    )
+    GROUPED = Told(
+        "matched",
+        "met rows of {other}",
+        "in a group with {rows} of {other}, first in micro-batch {batch}{partly}{fired}",
+        _NONE,
+    )
+    JOINED_BEFORE = Told(
+        "matched",
+        "met rows of {other}",
+        "joined before micro-batch {first_known}, with rows of {other} that are no longer known",
+        _NONE,
+    )
+    NULL_KEY = Told(
+        "null_key",
+        "its key is null",
+        "its key is null, and a null key equals nothing{padded}",
+        "Fill the key in below the join, or compare with `<=>`, for which two nulls are equal.",
+    )
+    LATE_FOR_PARTNER = Told("late", "late, and would have met a row of {other}", _LATE, _LONGER_DELAY)
+    LATE_OUT_OF_REACH = Told(
+        "late",
+        "late, and no row of {other} in reach",
+        _LATE,
+        "A longer delay keeps the row, and then it finds no partner: change what is in reach first.",
+    )
+    LATE_KEY_NEVER_CAME = Told("late", "late, and its key never came on {other}", _LATE, _KEY)
+    LATE_KEY_LEFT_OUT = Told(
+        "late",
+        "late, and its key came on {other} only in rows that the job takes out",
+        _LATE,
+        "Look at the operator that takes the other rows out.",
+    )
+    LATE_KEY_WITHOUT_TIME = Told(
+        "late",
+        "late, and its key came on {other} without an event time, or with one in the far future",
+        _LATE,
+        "Fill the event time in below the watermark.",
+    )
+    LATE_BEHIND_ROWS_AHEAD = Told(
+        "late",
+        "late, as a row far ahead of all others moved the watermark",
+        "late {behind}: {judged}; {rows_ahead}",
+        "Filter out rows whose event time is in the future, below withWatermark.",
+    )
+    LATE_BY_POLICY = Told(
+        "late",
+        "late, as the watermark follows the faster side",
+        "late {behind}: {judged}; "
+        "the watermark follows the faster side (policy max): with policy min this row is on time",
+        "Set spark.sql.streaming.multipleWatermarkPolicy to min, with a new checkpoint.",
+    )
+    LATE_AT_EPOCH = Told(
+        "late",
+        "late, at or before 1970-01-01",
+        "late: Spark starts every watermark at 1970-01-01, and drops what is at or before it",
+        "Check the unit of the event time: seconds that are read as milliseconds are in January 1970.",
+    )
+    WAITING = Told(
+        "pending",
+        "still waiting when the recording ended",
+        "waiting: {until}{stands}",
+        "Send a row of any key on the side that holds the watermark back, or end the input.",
+    )
+    WAITING_FOR_EVER = Told(
+        "pending",
+        "in state for ever",
+        "in state for ever, as Spark derives no watermark for the state of {name} from the condition: "
+        "{until}, and the watermark has passed that, at {last_watermark}",
+        "Bound the other side's event time in the condition, on both sides of it.",
+    )
+    LEFT_OUT = Told(
+        "unmatched",
+        "left out by the job's filters",
+        "{left_at}, before it reaches the join",
+        "Look at the operator that the reason names.",
+    )
+    CONDITION_FAILS = Told(
+        "unmatched",
+        "no row of {other} in reach satisfies {condition}",
+        "{refused} of {other} in reach, and none with which it satisfies {condition}{padded}",
+        "Look at the values that the condition compares.",
+    )
+    BETWEEN_WINDOWS = Told(
+        "unmatched",
+        "in the gap between two windows",
+        "it lies in the gap between two windows, and in none of them{then_near}",
+        "Set the slide to at most the size of the window.",
+    )
+    KEY_NEVER_CAME = Told("unmatched", "its key never came on {other}", "no partner: {key_across}{padded}", _KEY)
+    KEY_LEFT_OUT = Told(
+        "unmatched",
+        "its key came on {other} only in rows that the job takes out",
+        "no partner: {key_across}{padded}",
+        "Look at the operator that takes the other rows out.",
+    )
+    KEY_WITHOUT_TIME = Told(
+        "unmatched",
+        "its key came on {other} without an event time, or with one in the far future",
+        "no partner: {key_across}{padded}",
+        "Fill the event time in below the watermark.",
+    )
+    PARTNER_LATE = Told(
+        "unmatched",
+        "the watermark had passed it, or its row of {other}",
+        "{near}{partly}{padded}",
+        _LONGER_DELAY,
+    )
+    NO_PARTNER_ON_TIME = Told(
+        "unmatched",
+        "no row of {other} in reach was on time",
+        "{near}{partly}{padded}",
+        _LONGER_DELAY,
+    )
+
+
+class WindowVerdict(Verdict):
+    """The verdicts of joins with windows."""
+
+    OTHER_WINDOW = Told(
+        "unmatched",
+        "the nearest row of its key is in another {window}",
+        "{near}{partly}{padded}",
+        "Set the size, the offset or the gap that the reason names; an interval join has no borders between windows.",
+    )
+
+
+# Clauses: what slots of the sentences above are filled with.
+
+PARTLY = "; it was late for {late_windows} of its {windows} windows"
+FIRED_AGAIN = "; its {window} fired again{times}, in {micro_batches}"
+PADDED_BEFORE = "; before, it came out padded in micro-batch {padded_in}"
+PADDED = "; it comes out {nulls}in micro-batch {padded_in}{fired_again}"
+
+BEHIND = "by {behind_by}"
+EXACTLY_AT = "exactly at the watermark"
+ARRIVED = "it arrived in micro-batch {arrived_in}, when the watermark stood at {judged_by}"
+WINDOW_ENDED = f"its {{last_window}} ended at {{end}}, and {ARRIVED}"
+BEHIND_BY_LESS = "by less than a millisecond"
+FLINK_WINDOW_ENDED = f"its {{last_window}} ended at {{end}}{{allowed}}, and {ARRIVED}; it goes to the side output"
+FLINK_ALLOWED = ", {lateness} of lateness were allowed"
+FLINK_BEHIND = f"{ARRIVED}, and an interval join drops what is behind it; it goes to the side output"
+ROWS_AHEAD = "{ahead}, {gap} ahead of every other row, moved the watermark: without {it} this row is on time"
+
+KEPT = "{kept_by} would have kept it"
+KEPT_AND_MATCHED = f"{KEPT}, and {{matches}}"
+KEPT_BUT_FIX = f"{KEPT}; {{fix}}"
+KEPT_IN_VAIN = f"{KEPT}, {{in_vain}}"
+NOT_KEPT = "no single watermark delay would have kept it: both sides' watermarks had passed it"
+NOT_KEPT_BUT_FIX = f"{NOT_KEPT}; {{fix}}"
+NOTHING_TRIED = "no setting that was tried matches it"
+FIX = "with {change} {meets}"
+
+KEY_CAME = "key {key} never came on {other}"
+KEY_TAKEN_OUT = "key {key} came on {other} only in rows that {taken_out} takes out"
+KEY_FILTERED = "key {key} came on {other} only in rows that the job's filters take out"
+KEY_UNTIMED = "key {key} came on {other} {untimed}, and such a row is not followed"
+TAKEN_OUT_BY = "{step} takes it out"
+FILTERED = "the job's filters leave it out"
+
+STANDS = ", the watermark stands at {last_watermark}{held_back}"
+NO_WATERMARK = ", there is no watermark yet{held_back}"
+FORGOTTEN = " and is held back by {holder}, of which no row has come since the query was started again"
+HELD_BACK = " and is held back by {holder}{idle}"
+IDLE = ", idle since micro-batch {idle_since}"
+FOLLOWS = " and follows {holder}"
+
+WAITS_WITH_IT = "its partner {partner} waits with it"
+PARTNER_DROPPED = "its partner {partner} came too late and was dropped; {change} would have kept the two"
+LATE_FOR_SHARED_WINDOW = "it came too late for the window it shares with {partner}; {change} would have kept the two"
+FLINK_LEFT_STATE = (
+    "when the later of it and its partner {partner} came, the other had left state; {change} would have kept the two"
+)
+SEMI_JOIN_LOSES = (
+    "its partner {partner} came in the same micro-batch, in which the watermark passed it: "
+    "Spark's semi join keeps no such row; {change} would have kept the two"
+)
+SESSION_CLOSED = "its partner {partner} came when the session had closed; {change} would have kept the two"
+
+NEAR_MISS = "near miss: the nearest partner is {partner}, {distance} away"
+IN_ANOTHER_WINDOW = f"{NEAR_MISS}, in another window; {{change}} would hold both"
+NO_PARTNER = "no partner on time in reach"
+WINDOW_ENDS = "its {window} ends at {end}"
