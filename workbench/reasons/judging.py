@@ -11,11 +11,11 @@ import pandas as pd
 
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
-from workbench.model import Micros, Simulation
+from workbench.model import Micros, Outcome, Simulation
 from workbench.reasons import partners
 from workbench.verdicts import SharedVerdict
 
-__all__ = ["Judge", "Judging", "judge", "judged_late", "waiting"]
+__all__ = ["Judge", "Judging", "judge", "judged_late", "late_because", "waiting"]
 
 _LATE = {
     partners.NEVER: SharedVerdict.LATE_KEY_NEVER_CAME,
@@ -159,31 +159,36 @@ def _with_output(simulation: Simulation, side: Side) -> Micros:
     return members["row"].to_numpy()[outputs.table["matched"].to_numpy()[members["output"]]]
 
 
-def judged_late(simulation: Simulation, side: Side, rows: Micros) -> pd.DataFrame:
+def judged_late(outcome: Outcome, side: Side, rows: Micros) -> pd.DataFrame:
     """By row the assignment of each late one that its verdict is about: the last window that it was late for."""
-    assignments = simulation.outcome.assignments[side]
+    assignments = outcome.assignments[side]
     late = assignments[assignments["late"].to_numpy()]
     late = late[np.isin(late["row"], rows)]
     return late.drop_duplicates("row", keep="last").set_index("row")
 
 
-def _late_by_others(of: Judging) -> None:
-    """Names what else than a short delay made rows late: a few rows far ahead, or the policy."""
-    simulation = of.simulation
-    places = np.flatnonzero(of.late)
-    if not len(places) or simulation.flink is not None:
-        return
-    lost = judged_late(simulation, of.side, of.rows[places])
-    places = places[np.isin(of.rows[places], lost.index)]
-    batch, end, mark = (lost.loc[of.rows[places], name].to_numpy() for name in ("batch", "end", "watermark"))
-    marks, without = simulation.outcome.marks, simulation.late_without_ahead
+def late_because(simulation: Simulation, outcome: Outcome, side: Side, rows: Micros) -> pd.Series[Any]:
+    """By row what else than a short delay made it late: a few rows far ahead, the policy, the epoch; of late rows only."""
+    lost = judged_late(outcome, side, rows)
+    batch, end, mark = (lost[name].to_numpy() for name in ("batch", "end", "watermark"))
+    found = pd.Series(np.full(len(lost), None, dtype=object), index=lost.index)
+    if simulation.flink is not None:
+        return found
     if simulation.policy == "max":
-        of.verdict[places[end > marks.late_by_slower[batch]]] = SharedVerdict.LATE_BY_POLICY
+        found[end > outcome.marks.late_by_slower[batch]] = SharedVerdict.LATE_BY_POLICY
     if simulation.ahead is not None:
+        without = simulation.late_without_ahead
         known = batch < len(without)
-        on_time = end > without[np.where(known, batch, 0)]
-        of.verdict[places[known & on_time]] = SharedVerdict.LATE_BEHIND_ROWS_AHEAD
-    of.verdict[places[mark == 0]] = SharedVerdict.LATE_AT_EPOCH
+        found[known & (end > without[np.where(known, batch, 0)])] = SharedVerdict.LATE_BEHIND_ROWS_AHEAD
+    found[mark == 0] = SharedVerdict.LATE_AT_EPOCH
+    return found
+
+
+def _late_by_others(of: Judging) -> None:
+    places = np.flatnonzero(of.late)
+    because = late_because(of.simulation, of.simulation.outcome, of.side, of.rows[places]).reindex(of.rows[places])
+    known = because.notna().to_numpy()
+    of.verdict[places[known]] = because.to_numpy()[known]
 
 
 def waiting(simulation: Simulation, side: Side, rows: Micros) -> pd.Series[int]:

@@ -303,7 +303,7 @@ class Sentences:
         """Per side by row the assignment that each late row is judged by."""
         found = {}
         for side in SIDES:
-            late = judged_late(self.simulation, side, self.asked[side])
+            late = judged_late(self.outcome, side, self.asked[side])
             found[side] = dict(zip(late.index.tolist(), late.itertuples(index=False), strict=True))
         return found
 
@@ -389,7 +389,7 @@ class Sentences:
     def _kept_by(self, side: Side, row: int) -> tuple[Setting, int] | None:
         """The setting and its value, in microseconds, of the least change of a delay that keeps a late row."""
         if row not in self._lost[side]:
-            late = judged_late(self.simulation, side, np.array([row]))
+            late = judged_late(self.outcome, side, np.array([row]))
             if late.empty:
                 return None
             self._lost[side][row] = next(late.itertuples(index=False))

@@ -9,19 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench import fixes
-from workbench.kinds import kind_of
-from workbench.literals import DELAYS, FATES, SIDES, RowId, Side, other_side
+from workbench.literals import FATES, SIDES, RowId
 from workbench.model import Simulation
-from workbench.model.ordering import among
 from workbench.reasons.labels import key_words
+from workbench.reasons.own import sentences
 from workbench.runs import why
 from workbench.runs.result import Result
 
 __all__ = ["Unmatched", "shortened", "unmatched"]
 
-_MOST_FIXES = 20_000
-"""Rows for which the change is looked for that would have matched them; of more, groups go by fate and key only."""
 _MOST_LISTED, _MOST_STORIES = 4_000, 1_000
 _LONGEST, _LONGEST_REASON, _LONGEST_STORY = 200, 800, 4_000
 _SHARE = 0.45  # of the room, for the table; the rest is for stories
@@ -82,47 +78,13 @@ def shortened(text: Any, most: int = _LONGEST) -> Any:
 def _grouped(simulation: Simulation) -> pd.DataFrame:
     """Columns ``side``, ``row``, ``fate``, ``label``: one row for each that was not matched."""
     lost = {side: np.flatnonzero(simulation.fates[side]["fate"].to_numpy() != "matched") for side in SIDES}
-    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
-    best: dict[RowId, str] = {}
-    if sum(map(len, lost.values())) <= _MOST_FIXES:
-        found = fixes.fixes(simulation, lost).drop_duplicates(["side", "row"])
-        best = {RowId(each.side, each.row): each.setting for each in found.itertuples(index=False)}
-    parts = []
-    for side in SIDES:
-        rows, other = lost[side], keys[other_side(side)]
-        fates = simulation.fates[side]["fate"].to_numpy()[rows]
-        came = among(keys[side][rows], other)
-        labels = [
-            _label(simulation, side, fate, bool(key), best.get(RowId(side, row)))
-            for row, fate, key in zip(rows.tolist(), fates, came, strict=True)
-        ]
-        parts.append(pd.DataFrame({"side": side, "row": rows, "fate": fates, "label": pd.Series(labels, dtype=object)}))
+    told, parts = sentences(simulation, lost), []
+    for side, name in zip(SIDES, simulation.names, strict=True):
+        labels = [f"{name}: {cause}" for cause in told.causes(side)]
+        fates = simulation.fates[side]["fate"].to_numpy()[lost[side]]
+        columns = {"side": side, "row": lost[side], "fate": fates, "label": pd.Series(labels, dtype=object)}
+        parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
-
-
-def _label(simulation: Simulation, side: Side, fate: str, came: bool, setting: str | None) -> str:
-    """Why a row was not matched, in few words, the same for all rows of a kind."""
-    names = dict(zip(SIDES, simulation.names, strict=True))
-    name, other = names[side], names[other_side(side)]
-    if fate == "null_key":
-        return f"{name}: the key is null"
-    if fate == "pending":
-        return f"{name}: waiting in state at the end"
-    first = f"{name}: late" if fate == "late" else f"{name}: no partner"
-    if setting is not None:
-        return f"{first}; {_changed(simulation, setting, names)} would have matched it"
-    return f"{first} in reach" if came else f"{first}; its key never came on {other}"
-
-
-def _changed(simulation: Simulation, setting: str, names: dict[Side, str]) -> str:
-    for side in SIDES:
-        if setting == DELAYS[side]:
-            return f"a longer watermark delay on {names[side]}"
-    if setting == "finish":
-        return "the end of the input"
-    nouns = {each.argument: each.noun for each in kind_of(simulation.join).fields}
-    noun = nouns.get(setting, setting)
-    return f"another {noun.split(' ', 1)[-1]}"
 
 
 def _listed(result: Result, chosen: pd.DataFrame) -> pd.DataFrame:

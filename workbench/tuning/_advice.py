@@ -16,12 +16,14 @@ from workbench.joins import Join, emission
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side, other_side
 from workbench.model import Micros, Outcome, Shared, Simulation
+from workbench.reasons.judging import late_because
 from workbench.reasons.labels import Labels, setting_value
 from workbench.runs.arguments import check
 from workbench.streams import SIDES, Stream, has_rows
 from workbench.tuning import _checkpoints, spark_faults
 from workbench.tuning._in_common import in_common
 from workbench.tuning.delays import MUCH_LATE, late_rows, needed_delay
+from workbench.verdicts import SharedVerdict
 
 _SECOND = 1_000_000
 _MOST = "keeps all but one in a thousand of its rows"
@@ -197,22 +199,18 @@ def _before_1970(streams: dict[Side, Stream]) -> Iterator[Advice]:
             )
 
 
-def _on_time_without(simulation: Simulation, outcome: Outcome, side: Side) -> tuple[int, int, int]:
-    """How many rows of a side are late, on time without the rows far ahead, and on time under the policy ``min``."""
-    mine = outcome.assignments[side].drop_duplicates("row", keep="last")
-    mine = mine[mine["late"] & (mine["end"] > 0)]
-    batch, end = mine["batch"].to_numpy(), mine["end"].to_numpy()
-    without = simulation.late_without_ahead
-    ahead = 0 if simulation.ahead is None else int((end > without[np.minimum(batch, len(without) - 1)]).sum())
-    policy = int((end > outcome.marks.late_by_slower[batch]).sum()) if simulation.policy == "max" else 0
-    return len(mine), ahead, policy
+def _late_because(simulation: Simulation, outcome: Outcome, side: Side) -> tuple[int, int, int]:
+    """How many rows of a side are late; of these, because of rows far ahead, and because of the policy ``max``."""
+    because = late_because(simulation, outcome, side, np.arange(len(simulation.side(side))))
+    ahead, policy = (because == each for each in (SharedVerdict.LATE_BEHIND_ROWS_AHEAD, SharedVerdict.LATE_BY_POLICY))
+    return int((because != SharedVerdict.LATE_AT_EPOCH).sum()), int(ahead.sum()), int(policy.sum())
 
 
 def _by_delay(simulation: Simulation, streams: dict[Side, Stream], outcome: Outcome) -> dict[Side, Stream]:
     """The streams whose rows are late for want of a delay, and not mainly for another cause."""
     found = {}
     for side, stream in streams.items():
-        late, ahead, policy = _on_time_without(simulation, outcome, side)
+        late, ahead, policy = _late_because(simulation, outcome, side)
         if 2 * max(ahead, policy) <= late:
             found[side] = stream
     return found
@@ -220,7 +218,7 @@ def _by_delay(simulation: Simulation, streams: dict[Side, Stream], outcome: Outc
 
 def _other_causes(simulation: Simulation, streams: dict[Side, Stream], outcome: Outcome) -> Iterator[Advice]:
     """Rows are late because a few rows are far ahead of all others, or because the query follows the faster side."""
-    counts = [_on_time_without(simulation, outcome, side) for side in SIDES]
+    counts = [_late_because(simulation, outcome, side) for side in SIDES]
     late, ahead, policy = (sum(each) for each in zip(*counts, strict=True))
     if simulation.ahead is not None and ahead:
         labels = Labels(simulation, whole=False)

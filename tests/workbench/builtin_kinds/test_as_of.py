@@ -419,7 +419,7 @@ def test_the_cause_of_a_version_without_row_is_not_that_of_the_nearest_row():
     preview = wb.preview(wb.AsOfJoin("backward", "30 s", "left"), *sides)
     causes = preview.causes[preview.rows["side"] == "right"].tolist()
     alone = "the partner of no row of orders"
-    assert causes == [alone, "met rows of orders", alone, f"late, and {alone} had it come in time"]
+    assert causes == [alone, "the partner of rows of orders", alone, f"late, and {alone} had it come in time"]
     late = preview.rows.iloc[-1]
     assert late["fate"] == "late"
     assert late["reason"].endswith("would have kept it, though it would be the partner of no row of orders")

@@ -60,14 +60,14 @@ def test_it_tells_of_every_row_that_was_not_matched(tmp_path):
     assert list(listed) == [each["rows"] for each in told["groups"]]
 
 
-def test_a_group_says_what_would_have_matched_its_rows(tmp_path):
+def test_a_group_is_a_cause(tmp_path):
     run = wb.preview(JOIN, *streams())
     told = inside(run.report(tmp_path / "report.html"))
-    expected = lost(run)
-    missed = expected[(expected["side"] == "left") & (expected["fate"] == "late")]
-    label = "orders: late; a longer watermark delay on orders would have matched it"
-    (group,) = (each for each in told["groups"] if each["label"] == label)
-    assert group["rows"] == (missed["fix_setting"] == "left.watermark").sum() > 0
+    unmatched = run.rows["fate"] != "matched"
+    names = run.rows["side"].map({"left": run.left.name, "right": run.right.name})
+    expected = (names + ": " + run.causes)[unmatched].value_counts().to_dict()
+    assert {each["label"]: each["rows"] for each in told["groups"]} == expected
+    assert "orders: late, and would have met a row of payments" in expected
 
 
 NARROW = wb.IntervalJoin("0 seconds", "100 milliseconds", how="left")
