@@ -1,14 +1,18 @@
 """Draws the picture of each join's page, and writes the join's text beside it: ``python docs/refresh.py``.
 
 A page's first block of Python makes the run. The blocks after it that begin with ``py``, ``java`` and ``sql`` are the
-plan, the DataStream job's join and the SQL query that the workbench gives for that run.
+plan, the DataStream job's join and the SQL query that the workbench gives for that run. The page of all verdicts is
+written as a whole.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import verdict_page
 
 from workbench import flink
 from workbench.errors import ArgumentError
@@ -70,3 +74,5 @@ if __name__ == "__main__":
     for each in PAGES:
         print(each.name, flush=True)
         refresh(each)
+    sys.path.insert(0, str(verdict_page.ROOT / "tests"))
+    verdict_page.write()

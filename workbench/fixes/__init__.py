@@ -19,7 +19,7 @@ from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side
 from workbench.model import Micros, Simulation, in_sql
-from workbench.streams import Stream, on_one_clock
+from workbench.streams import SIDES, Stream, on_one_clock
 
 __all__ = ["NEVER", "apply", "apply_all", "delays", "fixes", "needed_delay", "settings"]
 
@@ -64,13 +64,19 @@ def _in_flink(simulation: Simulation, search: Search) -> list[pd.DataFrame]:
 
 
 def _joined(simulation: Simulation, found: pd.DataFrame) -> pd.DataFrame:
-    """The fixes whose rows satisfy what else the join asks for."""
-    where = simulation.where
-    if where is None:
+    """The fixes whose rows both come to the join, and satisfy what else it asks for."""
+    where, gone = simulation.where, simulation.facts.gone
+    if where is None and gone is None:
         return found
     is_left, row, partner = (found["side"] == "left").to_numpy(), found["row"].to_numpy(), found["partner"].to_numpy()
-    pairs = np.where(is_left, row, partner), np.where(is_left, partner, row)
-    return found[where(*(each.astype(np.int64) for each in pairs))]
+    pairs = [each.astype(np.int64) for each in (np.where(is_left, row, partner), np.where(is_left, partner, row))]
+    good = np.ones(len(found), dtype=bool)
+    if gone is not None:  # a row that the job takes out meets none under any setting
+        for side, rows in zip(SIDES, pairs, strict=True):
+            good &= ~gone[side].rows[rows]
+    if where is not None:
+        good &= np.asarray(where(*pairs))
+    return found[good]
 
 
 def apply(

@@ -168,7 +168,7 @@ def judged_late(outcome: Outcome, side: Side, rows: Micros) -> pd.DataFrame:
 
 
 def late_because(simulation: Simulation, outcome: Outcome, side: Side, rows: Micros) -> pd.Series[Any]:
-    """By row what else than a short delay made it late: a few rows far ahead, the policy, the epoch; of late rows only."""
+    """By late row what else than a short delay made it late: a few rows far ahead, the policy, the epoch."""
     lost = judged_late(outcome, side, rows)
     batch, end, mark = (lost[name].to_numpy() for name in ("batch", "end", "watermark"))
     found = pd.Series(np.full(len(lost), None, dtype=object), index=lost.index)

@@ -7,5 +7,6 @@ into one file whose Content-Security-Policy forbids all else; `_rows` chooses wh
 from __future__ import annotations
 
 from workbench.report._page import LIMIT, write
+from workbench.report._rows import unmatched
 
-__all__ = ["LIMIT", "write"]
+__all__ = ["LIMIT", "unmatched", "write"]

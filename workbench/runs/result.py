@@ -254,6 +254,16 @@ class Result:
         return pd.Series(np.concatenate(found), name="cause", dtype=object)
 
     @property
+    def verdicts(self) -> pd.Series[Any]:
+        """The verdict of every row, by name, such as ``late_for_partner``; its index is that of `rows`.
+
+        The documentation lists them all, with their sentences and what to do.
+        """
+        self._check_fits()
+        found = np.concatenate([self.reasons.verdicts[side] for side in SIDES])
+        return pd.Series([str(each) for each in found.tolist()], name="verdict", dtype=object)
+
+    @property
     def keys(self) -> pd.Series[Any]:
         """The key of every row as text, several columns with a dot between; its index is that of `rows`."""
         return pd.Series(self._keys_as_text, name="key", dtype=object).copy()

@@ -45,7 +45,7 @@ from workbench.literals import Setting, Side
 from workbench.plan.names import Names
 from workbench.runs.expiry import Expiring
 from workbench.streams import Stream
-from workbench.verdicts import Verdicts, verdict_where
+from workbench.verdicts import SharedVerdict, Verdicts, verdict_where
 
 __all__ = ["KINDS", "AnyAge", "WithinTolerance", "as_interval"]
 
@@ -106,7 +106,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
         faces = (apart < 0) & backward | (apart > 0) & forward | (apart == 0) & join.allow_exact
         tolerance = NEVER if join.tolerance is None else _tolerance(join)
         beyond = np.abs(apart) > tolerance
-        missed = verdict_where(beyond, AsOfVerdict.BEYOND_TOLERANCE, AsOfVerdict.ANOTHER_NEARER)
+        missed = verdict_where(beyond, AsOfVerdict.BEYOND_TOLERANCE, SharedVerdict.NO_PARTNER_ON_TIME)
         return verdict_where(faces, missed, AsOfVerdict.NONE_IN_DIRECTION)
 
     def flink_query(self, join: AsOfJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:

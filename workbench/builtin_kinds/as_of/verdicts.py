@@ -40,12 +40,6 @@ class AsOfVerdict(Verdict):
         _MISSED,
         "Widen the tolerance to what the reason names.",
     )
-    ANOTHER_NEARER = Told(
-        "unmatched",
-        "another row of its key was nearer",
-        _MISSED,
-        "Nothing: an as-of join takes one row as the partner, the nearest.",
-    )
     PARTNER_OF_NONE = Told(
         "unmatched",
         "the partner of no row of {other}",

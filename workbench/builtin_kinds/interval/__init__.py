@@ -19,7 +19,7 @@ from workbench.kinds import MS, WHERE, Advised, Field, Flag, J, Kind, Micros, Sh
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.streams import Stream
-from workbench.verdicts import Verdicts, verdict_where
+from workbench.verdicts import SharedVerdict, Verdicts, verdict_where
 
 __all__ = ["KINDS", "Interval", "WithoutWindows"]
 
@@ -116,7 +116,7 @@ class Interval(WithoutWindows[IntervalJoin]):
     def missed(self, join: IntervalJoin, apart: Micros) -> Verdicts:
         low, high = self.interval(join)
         beyond = verdict_where(apart * 2 > low + high, IntervalVerdict.BEYOND_UPPER, IntervalVerdict.BEFORE_LOWER)
-        return verdict_where((apart > low) & (apart < high), IntervalVerdict.IN_REACH_LATE, beyond)
+        return verdict_where((apart > low) & (apart < high), SharedVerdict.NO_PARTNER_ON_TIME, beyond)
 
     def interval(self, join: IntervalJoin) -> tuple[int, int]:
         return times.micros(join.lower), times.micros(join.upper)

@@ -18,12 +18,6 @@ class IntervalVerdict(Verdict):
     BEFORE_LOWER = Told(
         "unmatched", "the nearest row of its key is before the lower bound", "{near}{partly}{padded}", _WIDER
     )
-    IN_REACH_LATE = Told(
-        "unmatched",
-        "the row of its key was not on time",
-        "{near}{partly}{padded}",
-        "Set a longer watermark delay on the side of the late row.",
-    )
 
 
 # What `near` is filled with.

@@ -53,7 +53,7 @@ class _PatternSentences(Sentences):
         """Why a row is in no match."""
         partial = self._partial.get(RowId(side, row))
         if partial is not None:
-            return _OF_PARTIAL.get(partial.cause, PatternVerdict.UNFINISHED)
+            return _OF_PARTIAL[partial.cause]  # not "waits": such a row is pending
         if (ended := self._ended_by.get(RowId(side, row))) is not None:
             return PatternVerdict.STOPS if ended.cause == "stopped" else PatternVerdict.BREAKS
         if self._fitting(side, row):

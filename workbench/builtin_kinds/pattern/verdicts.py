@@ -50,12 +50,6 @@ class PatternVerdict(Verdict):
         f"{_PARTIAL}, which another match excludes: skip={{skip}}{{longer}}",
         "Set another skip strategy, such as no skip.",
     )
-    UNFINISHED = Told(
-        "unmatched",
-        "in a partial match that waits for {waited_for}",
-        f"{_PARTIAL} that waited for {{waited_for}} when the recording ended{{longer}}",
-        "Nothing: the rows that it waited for had not come.",
-    )
     STOPS = Told(
         "unmatched",
         "it ended a partial match after which it must not come",

@@ -1,0 +1,90 @@
+"""The page of all verdicts, ``docs/verdicts.md``: their sentences, a recording that gives each, and what to do."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "verdicts.md"
+HEAD = """# Verdicts
+
+The workbench gives every row one verdict: why it fared as it did. `run.verdicts` has it; the `reason` in `run.rows`,
+`run.causes`, `run.why`, the page, reports and advice are read from it. To find a sentence that you read, search this
+page for a few of its words.
+
+Each verdict stands with its cause, as `run.causes` counts it, with the template of its reason, and with a recording
+that gives it: rows as *key, event time, values, micro-batch*, the row in question in bold. A name in braces stands for
+a value, or for a clause that is left out where it does not apply.
+"""
+
+
+def text() -> str:
+    """The page."""
+    from verdict_examples import EXAMPLES, TABLES
+
+    given = {example.verdict: example for example in EXAMPLES}
+    parts = [HEAD]
+    for title, table in TABLES.items():
+        parts.append(f"## {title}\n")
+        for verdict in table:
+            parts.append(_section(given[verdict]))
+    return "\n".join(parts)
+
+
+def _section(example: object) -> str:
+    verdict, cause, reason = example.told()  # type: ignore[attr-defined]
+    sides = "\n".join(_side(example, side) for side in ("left", "right"))
+    return f"""### {verdict}
+
+*{verdict.fate.replace("_", " ")}*: {_plain(cause)}
+
+> {_plain(reason)}
+
+{_setting(example)}
+
+{sides}
+
+Template: `{verdict.sentence}`
+
+What to do: {verdict.remedy}
+"""
+
+
+def _setting(example: object) -> str:
+    words = [f"`{example.join!r}`"]  # type: ignore[attr-defined]
+    words += [f"`{name}={value!r}`" for name, value in example.settings.items()]  # type: ignore[attr-defined]
+    if example.facts is not None:  # type: ignore[attr-defined]
+        words.append("a job of which the plan, or an earlier micro-batch, says more than the rows")
+    return ", ".join(words)
+
+
+def _side(example: object, side: str) -> str:
+    rows = example.orders if side == "left" else example.payments  # type: ignore[attr-defined]
+    shown = []
+    for number, (key, seconds, *values, batch) in enumerate(rows):
+        words = " ".join([str(key), _clock(seconds), *map(str, values), f"in {batch}"])
+        shown.append(f"**{words}**" if (side, number) == example.row else words)  # type: ignore[attr-defined]
+    return f"* {'orders' if side == 'left' else 'payments'}: {', '.join(shown)}"
+
+
+def _clock(seconds: float) -> str:
+    from verdict_examples import START
+
+    moment = START + seconds * START.resolution.__class__(seconds=1)
+    return f"{moment:%H:%M:%S}" if moment.date() == START.date() else f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def _plain(words: str) -> str:
+    """Text in Markdown: what has a meaning there is escaped."""
+    return words.replace("\\", "\\\\").replace("*", "\\*").replace("_", "\\_").replace("<", "\\<")
+
+
+def write() -> None:
+    """Write the page."""
+    PAGE.write_text(text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "tests"))
+    write()

@@ -1,0 +1,90 @@
+"""Verdicts: each from a recording, through all that is read from it, and on its page."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from string import Formatter
+
+import numpy as np
+import pytest
+import strategies
+from verdict_examples import EXAMPLES, TABLES
+
+import workbench as wb
+from workbench import report
+from workbench.literals import FATES
+from workbench.model import Simulation
+from workbench.reasons import explain
+from workbench.reasons.own import sentences
+from workbench.reasons.sentences import Sentences
+from workbench.runs import why
+from workbench.runs.preview import Preview
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "docs"))
+
+import verdict_page
+
+IDS = [str(each.verdict) for each in EXAMPLES]
+
+
+def test_every_verdict_has_an_example():
+    listed = [verdict for table in TABLES.values() for verdict in table]
+    assert [example.verdict for example in EXAMPLES if example.verdict not in listed] == []
+    assert set(listed) == {example.verdict for example in EXAMPLES}
+    names = [str(verdict) for verdict in listed]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
+def test_a_verdict_is_told_in_every_place(example):
+    """Fate, cause, reason, story, causes as counted, and the groups of a report agree."""
+    simulation = example.simulation()
+    side, row = example.row
+    verdict, cause, reason = example.told()
+    assert verdict is example.verdict
+    assert simulation.fates[side]["fate"][row] == verdict.fate in FATES
+    assert "{" not in cause + reason
+    asked = {each: np.array([row] if each == side else [], dtype=np.int64) for each in ("left", "right")}
+    alone = sentences(simulation, asked)
+    assert (alone.verdicts[side][0], alone.causes(side)[0]) == (verdict, cause)
+    assert alone.table[side]["reason"][row] == reason
+    index = row + (len(simulation.left) if side == "right" else 0)
+    assert explain.causes(simulation)[side][row] == cause
+    story = why.why(simulation, index)
+    assert ("verdict", reason) in story.facts
+    if example.facts is None:
+        run = wb.preview(example.join, *example.streams(), **example.settings)
+        assert run.verdicts[index] == str(verdict)
+        assert (run.causes[index], run.rows["reason"][index], run.rows["fate"][index]) == (cause, reason, verdict.fate)
+        groups = {group["label"] for group in report.unmatched(run, 100_000).groups}
+        assert (f"{simulation.side(side).name}: {cause}" in groups) is (verdict.fate != "matched")
+        run.charts.drawing("misses")
+    if "KEY_" in verdict.name:  # nothing that is not there, or does not come to the join, would be met
+        assert "matched it with" not in reason
+        assert "would have met" not in reason
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.__name__)
+def test_every_slot_of_a_sentence_is_a_method(table):
+    kinds = {type(sentences(example.simulation())) for example in EXAMPLES if type(example.verdict) is table}
+    for verdict in table:
+        for template in (verdict.cause, verdict.sentence):
+            for _, slot, _, _ in Formatter().parse(template):
+                assert slot is None or any(callable(getattr(kind, slot, None)) for kind in kinds | {Sentences}), slot
+        assert verdict.remedy
+
+
+@strategies.in_parts(20, 10, case=strategies.cases())
+def test_every_row_has_one_verdict_of_its_fate(case):
+    left, right = case.streams()
+    run = Preview(Simulation(case.join, left, right, case.finish, case.policy))
+    for side, stream in (("left", left), ("right", right)):
+        verdicts = run.reasons.verdicts[side]
+        assert [each.fate for each in verdicts] == run.simulation.fates[side]["fate"].tolist()
+        assert len(verdicts) == len(stream)
+    assert len(run.causes) == len(run.verdicts) == len(run.rows)
+
+
+def test_the_page_of_verdicts_is_what_the_workbench_says():
+    assert verdict_page.PAGE.read_text(encoding="utf-8") == verdict_page.text(), "run docs/refresh.py"
