@@ -55,8 +55,13 @@ class Labels:
         return text + (f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond else "")
 
     @cached_property
+    def times(self) -> dict[Side, Micros]:
+        """Per side the event times, in microseconds: a stream casts them anew each time."""
+        return {side: stream.event_times for side, stream in self.streams.items()}
+
+    @cached_property
     def _days(self) -> int:
-        moments = np.concatenate([each.event_times for each in self.streams.values()])
+        moments = np.concatenate(list(self.times.values()))
         return len(np.unique(moments // _DAY)) if len(moments) else 0
 
     @staticmethod
@@ -84,7 +89,7 @@ class Labels:
         stream = self.streams[side]
         name = stream.identity
         if name is None:
-            return f"the row at {self.moment(int(stream.event_times[row]))}"
+            return f"the row at {self.moment(int(self.times[side][row]))}"
         value = self._identities[side][row] if self._whole else stream.table.column(name)[int(row)].as_py()
         return value if isinstance(value, str) else f"{name} {value}"
 

@@ -461,8 +461,7 @@ class Sentences:
     def distance(self, side: Side, row: int) -> str:
         """How far that is."""
         other, partner = other_side(side), int(self.fixes[RowId(side, row)].partner)
-        mine, theirs = (self.simulation.side(each).event_times for each in (side, other))
-        return self.labels.span(abs(int(mine[row]) - int(theirs[partner])))
+        return self.labels.span(abs(int(self.labels.times[side][row]) - int(self.labels.times[other][partner])))
 
     def beyond(self, side: Side, row: int) -> str:
         """By how much the setting would have to change."""

@@ -29,7 +29,6 @@ class _AsOfSentences(Sentences):
     def __init__(self, simulation: Simulation, asked: dict[Side, Micros] | None = None) -> None:
         super().__init__(simulation, asked)
         self._join = cast(AsOfJoin, simulation.join)
-        self._times = {side: simulation.side(side).event_times for side in SIDES}
 
     def judge(self, of: Judging) -> None:
         if of.side == "left":
@@ -65,7 +64,7 @@ class _AsOfSentences(Sentences):
 
     def _beside(self, row: int, partner: int) -> str:
         """A right row, and how far it is from a left one."""
-        apart = int(self._times["right"][partner]) - int(self._times["left"][row])
+        apart = int(self.labels.times["right"][partner]) - int(self.labels.times["left"][row])
         template = verdicts.LATER if apart > 0 else verdicts.EARLIER if apart else verdicts.SAME_TIME
         return template.format(label=self.labels.label("right", partner), apart=self.labels.span(abs(apart)))
 
@@ -92,7 +91,7 @@ class _AsOfSentences(Sentences):
         if partner < 0 or (fix is not None and fix.setting in DELAYS.values()):
             return ""
         bounds = self.kind.interval(self._join)
-        apart = int(self._times["right"][partner]) - int(self._times["left"][row])
+        apart = int(self.labels.times["right"][partner]) - int(self.labels.times["left"][row])
         if bounds is not None and not bounds[0] <= apart <= bounds[1]:
             return ""
         return self.fill(verdicts.DROPPED if fix is None else verdicts.DROPPED_BUT_FIX, "left", row)

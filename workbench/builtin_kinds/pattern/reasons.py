@@ -154,7 +154,7 @@ class _PatternSentences(Sentences):
         return "" if later is None else self.labels.span(self._time(later) - int(self._of_row(side, row).at))
 
     def _time(self, of: RowId) -> int:
-        return int(self.simulation.side(of.side).event_times[of.row])
+        return int(self.labels.times[of.side][of.row])
 
     def _waited_rows(self, side: Side, row: int) -> tuple[RowId | None, RowId | None, bool]:
         """Of the rows that fit what a partial match waited for the first dropped, the first later; if that is known."""
@@ -163,7 +163,7 @@ class _PatternSentences(Sentences):
         if step is None or step.name in self._by_earlier:
             return None, None, False
         of: Side = step.side or "left"
-        until, moments = int(partial.at), self.simulation.side(of).event_times
+        until, moments = int(partial.at), self.labels.times[of]
         key = self.outcome.keys[SIDES.index(side)][row]
         fits = self._fits[step.name] & (self.outcome.keys[SIDES.index(of)] == key)
         was_late = self.outcome.assignments[of]["late"].to_numpy()

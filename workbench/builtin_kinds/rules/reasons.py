@@ -322,7 +322,7 @@ class _RuleSentences(Sentences):
         return found
 
     def _moment(self, row: int) -> str:
-        return self.labels.moment(int(self.simulation.right.event_times[row]))
+        return self.labels.moment(int(self.labels.times["right"][row]))
 
 
 REASONS = OwnReasons(_RuleSentences, model.versions)
