@@ -44,6 +44,8 @@ class Example:
         Other arguments of `workbench.preview`.
     facts
         What a job's plan says of its rows beside their keys and times.
+    understood
+        Whether the job's join was understood.
     """
 
     verdict: Verdict
@@ -54,6 +56,7 @@ class Example:
     delay: str = "0 seconds"
     settings: dict = field(default_factory=dict)
     facts: RowFacts | None = None
+    understood: bool = True
 
     def streams(self):
         """Both streams."""
@@ -63,7 +66,9 @@ class Example:
         """What the model says of the recording."""
         if self.facts is None:
             return wb.preview(self.join, *self.streams(), **self.settings).simulation
-        return Simulation(self.join, *self.streams(), finish=False, logged=Logged(0, self.facts))
+        return Simulation(
+            self.join, *self.streams(), finish=False, logged=Logged(0, self.facts, understood=self.understood)
+        )
 
     def told(self):
         """The verdict of the row, its cause and its reason."""
@@ -178,6 +183,15 @@ EXAMPLES = [
         (("z", 5, 0), ("z", 6, 1)),
         ("left", 2),
         settings={"policy": "max"},
+    ),
+    Example(
+        S.LATE_PARTNERS_UNKNOWN,
+        INTERVAL,
+        (*LATER, ("a", 10, 2)),
+        (*LATER, ("a", 12, 2)),
+        ("left", 2),
+        facts=RowFacts(),
+        understood=False,
     ),
     Example(S.LATE_AT_EPOCH, INTERVAL, (("a", -1_767_261_700, 0),), (("a", 4, 0),)),
     Example(S.WAITING, INTERVAL, (("a", 0, 0),), (("z", 4, 0),), settings={"finish": False}),

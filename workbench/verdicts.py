@@ -146,6 +146,12 @@ class SharedVerdict(Verdict):
         "the watermark follows the faster side (policy max): with policy min this row is on time",
         "Set spark.sql.streaming.multipleWatermarkPolicy to min, with a new checkpoint.",
     )
+    LATE_PARTNERS_UNKNOWN = Told(
+        "late",
+        "late",
+        "late {behind}: {judged}; {kept_alone}",
+        "The join was not understood: set the watermark delay that the reason names to keep such rows.",
+    )
     LATE_AT_EPOCH = Told(
         "late",
         "late, at or before 1970-01-01",

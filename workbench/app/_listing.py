@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench import charts
+from workbench import charts, schema
 from workbench.charts import WHOLE, Cut
 from workbench.engine import sink_reader
 from workbench.jobs import Job
@@ -23,6 +23,9 @@ from workbench.runs import holding
 from workbench.runs.result import Result
 
 __all__ = ["Listing", "Query", "listing"]
+
+_NOT_SEARCHED = ["verdict", "reason", *schema.FIX_NAMES]
+"""Columns of `Run.rows` that a search for a text leaves out."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +247,7 @@ class _OfRows(Listing):
             parts.append(rows)
             index.append(first + places)
         self._index = np.concatenate(index)
-        super().__init__(run, tables.stack(parts), batch)
+        super().__init__(run, tables.stack(parts, schema.ROWS), batch)
 
     @cached_property
     def _causes(self) -> np.ndarray[Any, Any]:
@@ -273,7 +276,7 @@ class _OfRows(Listing):
         rows = run.explain(chosen.tolist()).loc[chosen]  # which come in order of arrival
         ids = [[RowId.at(row, len(run.left))] for row in chosen.tolist()]
         labels = Labels(run.simulation, whole=False)
-        own = rows.drop(columns=["side", "batch", "fate", "reason", "fix_setting", "fix_value"])
+        own = schema.ROWS.without(rows)
         shown = {
             "stream": [run.side(side).name for side in rows["side"]],
             "micro-batch": rows["batch"].to_numpy(),
@@ -299,7 +302,7 @@ class _OfRows(Listing):
         if not query.cut.whole:
             tests.append(_within(query.cut, self._run.simulation.first))
         if query.text:
-            tests.append(_search('rows.drop(columns=["reason", "fix_setting", "fix_value"])', query.text))
+            tests.append(_search(f"rows.drop(columns={_NOT_SEARCHED})", query.text))
         imports = ["import numpy as np"] if any("np." in each for each in tests) else []
         wanted = [f"wanted = {tests[0]}", *(f"wanted &= {each}" for each in tests[1:])]
         in_order = "" if query.by else '.sort_values("batch", kind="stable")'
@@ -342,7 +345,7 @@ class _InState(Listing):
         }
         if rows["state_bytes"].notna().any():
             shown["bytes"] = rows["state_bytes"].astype("int64").to_numpy()
-        own = rows.drop(columns=["side", "state_bytes", *first])
+        own = schema.STATE.without(rows)
         return _beside(shown, own), [[RowId.at(row, len(run.left))] for row in self._index[places].tolist()]
 
     def code(self, query: Query) -> str:

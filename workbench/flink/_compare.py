@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench import charts, times
+from workbench import charts, schema, times
 from workbench.errors import one_of, wrong
 from workbench.fixes.search import kept_until
 from workbench.flink._kinds import DIFFERENCES, FLINK_DROPS, SPARK_DROPS, differing, kinds
@@ -63,7 +63,7 @@ class Comparison:
         Spark), ``flink_fate``, ``flink_reason``. Its index is that of ``here.rows``.
         """
         places = np.flatnonzero(self.kinds >= 0).tolist()
-        mine = self.here.explain(places).drop(columns=["fix_setting", "fix_value"])
+        mine = self.here.explain(places).drop(columns=schema.FIX_NAMES)
         theirs = self.there.explain(places)
         named = np.array(DIFFERENCES, dtype=object)[self.kinds[places]]
         mine = mine.rename(columns=tables.renamed(list(mine), _OURS))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from workbench import schema
 from workbench.counts import counted
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
@@ -253,7 +254,8 @@ class Job(Result):
     def rows(self) -> pd.DataFrame:
         """Every row of both sides, and its fate; the columns are those of `Run.rows`.
 
-        Where the join was not understood, ``fate`` is ``late`` or None, and ``reason`` says what was not understood.
+        Where the join was not understood, ``fate`` and ``verdict`` of rows that are not late are None, and their
+        ``reason`` says what was not understood.
         """
         return super().rows
 
@@ -262,9 +264,9 @@ class Job(Result):
         table = explain.rows(self.simulation, sentences(self.simulation))
         if not self.is_understood:
             other = table["fate"] != "late"
-            table.loc[other, "fate"] = None
+            table.loc[other, ["fate", "verdict"]] = None
             table.loc[other, "reason"] = f"not known, as the join was not understood: {'; '.join(self.unknown)}"
-            table.loc[:, ["fix_setting", "fix_value"]] = None
+            table.loc[:, schema.FIX_NAMES] = None
         return table
 
     @property

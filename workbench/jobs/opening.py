@@ -385,7 +385,7 @@ def _of_taken(
     delays = [micros(each.watermark or timedelta(0)) for each in _sides(known)]
     came = {side: int(marks[0]) + delay for side, delay in zip(SIDES, delays, strict=True)} if first else {}
     again = () if before else _restarts(streams, delays, logs)
-    logged = Logged(first, facts, marks, late, came, again)
+    logged = Logged(first, facts, marks, late, came, again, known.join is not None)
     simulation = Simulation(join, streams[0], streams[1], False, logs.policy, False, version, logged)
     return Job(simulation, known, logs, spark, tuple(dict.fromkeys(missing)), choice)
 

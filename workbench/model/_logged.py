@@ -38,6 +38,8 @@ class Logged:
     restarts
         The micro-batches, counted from the first, before which the query was started again, as far as the watermarks
         of the logs tell it.
+    understood
+        Whether the join is the job's, so that more is known of its rows than whether they are late.
     """
 
     first: int
@@ -46,6 +48,7 @@ class Logged:
     late: Micros | None = None
     before: Mapping[Side, int] = field(default_factory=dict)
     restarts: tuple[int, ...] = ()
+    understood: bool = True
 
     def forgotten(self, left: Stream, right: Stream) -> Side | None:
         """The side without rows since the query was last started again, whose watermark Spark has forgotten."""

@@ -7,21 +7,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench import schema
 from workbench.literals import SIDES, Side
 from workbench.model import Micros, Simulation
 from workbench.reasons import tables
 from workbench.reasons.own import sentences
 from workbench.reasons.sentences import Sentences
 
-__all__ = ["EXPLANATION", "causes", "rows", "some"]
-
-EXPLANATION = ("fate", "reason", "fix_setting", "fix_value")
+__all__ = ["causes", "rows", "some"]
 
 
 def rows(simulation: Simulation, reasons: Sentences) -> pd.DataFrame:
     """The table of `Run.rows`."""
     plain = {side: tables.plain_rows(simulation, side) for side in SIDES}
-    return tables.stack([pd.concat([plain[side], reasons.table[side]], axis=1) for side in SIDES])
+    return tables.stack([pd.concat([plain[side], reasons.table[side]], axis=1) for side in SIDES], schema.ROWS)
 
 
 def some(simulation: Simulation, asked: dict[Side, Micros]) -> pd.DataFrame:
@@ -31,7 +30,7 @@ def some(simulation: Simulation, asked: dict[Side, Micros]) -> pd.DataFrame:
     for side in SIDES:
         plain = tables.plain_rows(simulation, side, asked[side])
         parts.append(pd.concat([plain, reasons.table[side].reset_index(drop=True)], axis=1))
-    table = tables.stack(parts)
+    table = tables.stack(parts, schema.ROWS)
     return table.set_axis(np.concatenate([asked["left"], len(simulation.left) + asked["right"]]), axis=0)
 
 

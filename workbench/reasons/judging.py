@@ -147,6 +147,8 @@ def _of_side(
     own(of)
     verdict[of.unmatched & (table["all"].to_numpy()[rows] == 0)] = SharedVerdict.BETWEEN_WINDOWS
     verdict[of.unmatched & partners.left_out(simulation, side)[rows]] = SharedVerdict.LEFT_OUT
+    if simulation.logged is not None and not simulation.logged.understood:
+        verdict[of.late] = SharedVerdict.LATE_PARTNERS_UNKNOWN
     _late_by_others(of)
     _for_ever(of)
     return verdict

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from string import Formatter
 from typing import Any, ClassVar, Protocol, cast
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, cast
 import numpy as np
 import pandas as pd
 
-from workbench import fixes, times, verdicts
+from workbench import fixes, schema, times, verdicts
 from workbench.counts import counted
 from workbench.joins import emission
 from workbench.kinds import MS, kind_of
@@ -22,7 +22,7 @@ from workbench.reasons.labels import Labels, fix_value
 from workbench.streams import batches_with_rows
 from workbench.verdicts import Verdict
 
-__all__ = ["Fix", "Sentences"]
+__all__ = ["COLUMNS", "Fix", "Sentences"]
 
 
 class Fix(Protocol):
@@ -107,24 +107,27 @@ class Sentences:
 
     @cached_property
     def table(self) -> dict[Side, pd.DataFrame]:
-        """Per side a frame with `explain.EXPLANATION`, one row for each that is asked for, its index their numbers."""
+        """Per side a frame with the last columns of `schema.ROWS`, by the numbers of the rows that are asked for."""
         return {side: self._side(side) for side in SIDES}
 
     def _side(self, side: Side) -> pd.DataFrame:
-        rows = self.asked[side].tolist()
-        best = [self.fixes.get(RowId(side, row)) for row in rows]
-        columns = {
-            "fate": self.simulation.fates[side]["fate"].to_numpy()[self.asked[side]],
-            "reason": [
-                self.fill(verdict.sentence, side, row)
-                for row, verdict in zip(rows, self.verdicts[side].tolist(), strict=True)
-            ],
-            "fix_setting": [fix and fix.setting for fix in best],
-            "fix_value": [fix and fix_value(fix.setting, fix.value) for fix in best],
-        }
-        return pd.DataFrame(
-            {name: pd.Series(values, index=self.asked[side], dtype=object) for name, values in columns.items()}
-        )
+        rows = self.asked[side]
+        columns = {column.name: COLUMNS[column.name](self, side) for column in schema.ROWS.last}
+        return pd.DataFrame({name: pd.Series(values, index=rows, dtype=object) for name, values in columns.items()})
+
+    def fates(self, side: Side) -> np.ndarray[Any, Any]:
+        """The fate of each row that is asked for."""
+        found: np.ndarray[Any, Any] = self.simulation.fates[side]["fate"].to_numpy()[self.asked[side]]
+        return found
+
+    def reasons(self, side: Side) -> list[str]:
+        """The reason of each."""
+        judged = zip(self.asked[side].tolist(), self.verdicts[side].tolist(), strict=True)
+        return [self.fill(verdict.sentence, side, row) for row, verdict in judged]
+
+    def best(self, side: Side) -> list[Fix | None]:
+        """The best fix of each, or None."""
+        return [self.fixes.get(RowId(side, row)) for row in self.asked[side].tolist()]
 
     def causes(self, side: Side) -> np.ndarray[Any, Any]:
         """The cause of each row's fate, in a few words that many rows share."""
@@ -418,6 +421,10 @@ class Sentences:
         same = (fix.setting, fix.value) == found
         return self.fill(verdicts.KEPT_AND_MATCHED if same else verdicts.KEPT_BUT_FIX, side, row)
 
+    def kept_alone(self, side: Side, row: int) -> str:
+        """What would have kept a late row, of whose partners nothing is known."""
+        return verdicts.NOT_KEPT if self._kept_by(side, row) is None else self.fill(verdicts.KEPT, side, row)
+
     def kept_by(self, side: Side, row: int) -> str:
         """The least watermark delay that would have kept it."""
         found = self._kept_by(side, row)
@@ -633,6 +640,14 @@ class Sentences:
         return since if since < data else None
 
 
+COLUMNS: dict[str, Callable[[Sentences, Side], Sequence[Any] | np.ndarray[Any, Any]]] = {
+    "fate": lambda of, side: of.fates(side),
+    "verdict": lambda of, side: [str(verdict) for verdict in of.verdicts[side].tolist()],
+    "reason": lambda of, side: of.reasons(side),
+    "fix_setting": lambda of, side: [fix and fix.setting for fix in of.best(side)],
+    "fix_value": lambda of, side: [fix and fix_value(fix.setting, fix.value) for fix in of.best(side)],
+}
+"""What computes each column of `Run.rows` behind the streams' own, by its name in `workbench.schema.ROWS`."""
 _OF_ALL_ROWS = frozenset({"name", "other", "window", "condition"})
 """Slots that are the same for all rows of a side."""
 

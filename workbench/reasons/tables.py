@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench import schema
 from workbench.engine import pruning
 from workbench.engine.execution import Execution
 from workbench.errors import TooLargeError
@@ -28,35 +29,6 @@ __all__ = [
     "stack",
     "utc",
 ]
-
-_OURS = (
-    "side",
-    "batch",
-    "fate",
-    "reason",
-    "fix_setting",
-    "fix_value",
-    "window_start",
-    "window_end",
-    "watermark",
-    "behind",
-)
-
-
-_BATCH_COLUMNS = (
-    "batch",
-    "watermark",
-    "late_watermark",
-    "left_rows",
-    "right_rows",
-    "output_rows",
-    "late_rows",
-    "state_rows",
-    "state_bytes",
-    "duration_ms",
-    "dropped",
-    "kind",
-)
 
 
 def handed_out(frame: pd.DataFrame) -> pd.DataFrame:
@@ -85,7 +57,7 @@ def batches(simulation: Simulation, execution: Execution | None) -> pd.DataFrame
         data &= table["left_rows"] + table["right_rows"] > 0
     last = (table["batch"] == simulation.micro_batches) & simulation.finish
     table["kind"] = np.select([data, last], ["data", "finish"], "no data")
-    return table[list(_BATCH_COLUMNS)]
+    return table[schema.BATCHES.names]
 
 
 def _bytes_left_out(simulation: Simulation, count: int) -> np.ndarray[Any, Any]:
@@ -157,7 +129,7 @@ def late(simulation: Simulation) -> pd.DataFrame:
     for side in SIDES:
         assignments = simulation.outcome.assignments[side]
         parts.append(_late(simulation, side, assignments[assignments["late"]], "end"))
-    return stack(parts)
+    return stack(parts, schema.LATE)
 
 
 def late_in_flink(simulation: Simulation) -> pd.DataFrame:
@@ -168,7 +140,7 @@ def late_in_flink(simulation: Simulation) -> pd.DataFrame:
         late = assignments[assignments["late"]]
         late = late[late.groupby("row")["row"].transform("size") == np.bincount(assignments["row"])[late["row"]]]
         parts.append(_late(simulation, side, late.drop_duplicates("row", keep="last"), "kept_until"))
-    return stack(parts)
+    return stack(parts, schema.LATE)
 
 
 def _late(simulation: Simulation, side: Side, late: pd.DataFrame, until: str) -> pd.DataFrame:
@@ -188,37 +160,22 @@ def moments(microseconds: pd.Series[Any], zone: str | None) -> pd.Series[Any]:
     return arrow.in_zone(pd.Series(microseconds.to_numpy(dtype=np.int64).astype("datetime64[us]")), zone)
 
 
-def stack(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    """Both sides' frames below each other; the columns that a run adds behind the streams' own stand last.
+def stack(parts: list[pd.DataFrame], table: schema.Table) -> pd.DataFrame:
+    """Both sides' frames below each other; the columns that a table has behind the streams' own stand last.
 
     The columns of a side without rows are there, with their types.
     """
-    full = [part for part in parts if len(part)]
-    if not full:
-        return pd.concat(parts).iloc[:0].reset_index(drop=True)
+    full = [part for part in parts if len(part)] or parts
     stacked = pd.concat(full, ignore_index=True) if len(full) > 1 else full[0].reset_index(drop=True)
     columns = dict.fromkeys([column for part in parts for column in part.columns])
     for column in columns.keys() - set(stacked.columns):
         of = next(part[column] for part in parts if column in part)
         stacked[column] = of.reset_index(drop=True).reindex(stacked.index)
-    tail = [
-        column
-        for column in (
-            "window_start",
-            "window_end",
-            "watermark",
-            "behind",
-            "fate",
-            "reason",
-            "fix_setting",
-            "fix_value",
-        )
-        if column in columns
-    ]
+    tail = table.last_in(columns)
     return stacked[[*(column for column in columns if column not in tail), *tail]]
 
 
-def renamed(columns: list[str], ours: Sequence[str] = _OURS) -> dict[str, str]:
+def renamed(columns: list[str], ours: Sequence[str] | None = None) -> dict[str, str]:
     """New names for a stream's columns that a run's tables have themselves: ``row_<name>``, longer where that is taken.
 
     Examples
@@ -226,6 +183,7 @@ def renamed(columns: list[str], ours: Sequence[str] = _OURS) -> dict[str, str]:
     >>> renamed(["fate", "row_fate", "price"])
     {'fate': 'row_row_fate'}
     """
+    ours = [*schema.ROWS.names, *schema.LATE.names] if ours is None else ours
     taken = {*columns, *ours}
     new = {}
     for name in columns:

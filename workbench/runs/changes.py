@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench import schema
 from workbench.counts import counted
 from workbench.errors import ArgumentError, wrong
 from workbench.kinds import kind_of
@@ -207,7 +208,7 @@ def _places(result: _Result, rows: Mapping[Side, Micros]) -> list[int]:
 
 
 def _explained(result: _Result, rows: Mapping[Side, Micros]) -> pd.DataFrame:
-    return result.explain(_places(result, rows)).drop(columns=["fix_setting", "fix_value"])
+    return result.explain(_places(result, rows)).drop(columns=schema.FIX_NAMES)
 
 
 def _moved(

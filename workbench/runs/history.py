@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from workbench import schema
 from workbench.kinds import HASH_JOIN, Micros, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
@@ -37,7 +38,7 @@ def of_rows(simulation: Simulation, rows: Mapping[Side, Micros]) -> pd.DataFrame
         shown = tables.plain_rows(simulation, side, mine["row"].to_numpy()).drop(columns=["side", "batch"])
         shown = shown.rename(columns=tables.renamed(list(shown.columns), _OURS))
         parts.append(shown)
-    found = happened[["batch", "change", "side"]].join(tables.stack(parts).set_axis(np.concatenate(order)))
+    found = happened[["batch", "change", "side"]].join(tables.stack(parts, schema.ROWS).set_axis(np.concatenate(order)))
     if simulation.windowed:
         for name in ("start", "end"):
             found[f"window_{name}"] = tables.moments(happened[name], simulation.zone)

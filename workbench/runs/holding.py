@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench import schema
 from workbench.engine import pruning
 from workbench.kinds import NEVER, Micros, kind_of
 from workbench.literals import SIDES, Side
@@ -17,7 +18,6 @@ from workbench.reasons.labels import key_words
 __all__ = ["by_key", "leaves_at", "of_rows", "simulated"]
 
 _NO_KEY = "the end of the input: its key is null, and no row can meet it"
-_OURS = ("since", "evicted_in", "leaves_at", "state_bytes")
 
 
 def simulated(simulation: Simulation, batch: int) -> pd.DataFrame:
@@ -62,7 +62,7 @@ def of_rows(
         mine = held[held["side"] == side]
         facts = known[(held["side"] == side).to_numpy()]
         rows = tables.plain_rows(simulation, side, mine["row"].to_numpy()).drop(columns="batch")
-        rows = rows.rename(columns=tables.renamed(list(rows.columns), _OURS))
+        rows = rows.rename(columns=tables.renamed(list(rows.columns), [column.name for column in schema.STATE.last]))
         if simulation.windowed:
             for name in ("start", "end"):
                 rows[f"window_{name}"] = tables.moments(mine[name], zone).to_numpy()
@@ -71,7 +71,7 @@ def of_rows(
         rows["leaves_at"] = _moments(facts["leaves_at"], zone)
         rows["state_bytes"] = facts["bytes"].to_numpy()
         parts.append(rows)
-    return tables.stack(parts)
+    return tables.stack(parts, schema.STATE)
 
 
 def by_key(simulation: Simulation, held: pd.DataFrame, size: float | None, most: int) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
-from workbench import _root, safe_files
+from workbench import _root, safe_files, schema
 from workbench.engine import sink_reader
 from workbench.errors import wrong
 from workbench.joins import Join
@@ -198,14 +198,9 @@ class Result:
         raise NotImplementedError
 
     @property
+    @schema.described(schema.OUTPUT)
     def output(self) -> pd.DataFrame:
-        """The output of the join; of a preview, the expected output.
-
-        Columns: for joins ``left_<column>`` …, ``right_<column>`` … (left only for semi and anti); for coGroup the
-        key columns, ``left`` and ``right`` (lists of dicts); where there are windows ``window_start`` and
-        ``window_end``; for patterns the key columns, a list of dicts for each step, ``start`` and ``end`` (the times of
-        the first and the last row); and ``batch``, Spark's micro-batch that wrote the row.
-        """
+        """The output of the join; of a preview, the expected output."""
         found, first = tables.handed_out(self._output), self.simulation.first
         found["batch"] += first
         return found[found["batch"] > first].reset_index(drop=True) if first else found
@@ -224,14 +219,11 @@ class Result:
         return sink_reader.timed_out(self.raw_output, self.join, self.left, self.right)
 
     @property
+    @schema.described(schema.ROWS)
     def rows(self) -> pd.DataFrame:
-        """Every input row of both sides, in order of arrival by side.
+        """Every input row of both sides, with its fate and its reason.
 
-        Columns: ``side``, ``batch``, the row's columns, ``fate`` (matched, unmatched, late, pending or null_key),
-        ``reason``, and the smallest change of one setting that would have matched the row, None where there is none:
-        ``fix_setting`` (``left.watermark``, ``right.watermark``, ``lower``, ``upper``, ``size``, ``offset``, ``gap`` or
-        ``finish``) and ``fix_value`` (what to set it to: a time span as text, or True). A column of the streams that
-        bears one of these names is called ``row_<name>``.
+        A column of the streams that has one of the names below is called ``row_<name>``.
         """
         return tables.handed_out(self._rows)
 
@@ -433,18 +425,13 @@ class Result:
         return sentences(self.simulation)
 
     @property
+    @schema.described(schema.BATCHES)
     def batches(self) -> pd.DataFrame:
         """One row a micro-batch.
 
-        Columns: ``batch``; ``watermark`` (the one that closes windows and evicts state); ``late_watermark`` (the
-        one that late rows are judged by: that of the micro-batch before); ``left_rows``, ``right_rows`` (arrived);
-        ``output_rows``; ``late_rows`` (as in `late`, each row once); ``state_rows``; ``state_bytes``;
-        ``duration_ms``; ``dropped`` (Spark's own counter ``numRowsDroppedByWatermark``, which counts rows once for
-        each window, and partial aggregates in sessions and coGroup); ``kind`` (``data``, ``finish`` for
-        the end of input, ``no data`` for the micro-batches Spark adds when the watermark has moved). A preview has no
-        ``state_bytes``, ``duration_ms`` and ``dropped``. A run of more than 200,000 rows, but of sessions and coGroup,
-        goes without the columns that its join does not need: its ``state_bytes`` are Spark's, and what the rows in
-        state would take more with all of their columns, by the mean of 1,000 rows.
+        A run of more than 200,000 rows, but of sessions and coGroup, goes without the columns that its join does not
+        need: its ``state_bytes`` are Spark's, and what the rows in state would take more with all of their columns, by
+        the mean of 1,000 rows.
         """
         found = tables.handed_out(self._batches)
         found["batch"] += self.simulation.first
@@ -455,12 +442,9 @@ class Result:
         return tables.batches(self.simulation, None)
 
     @property
+    @schema.described(schema.LATE)
     def late(self) -> pd.DataFrame:
-        """Every row that was dropped as late, once for each window it was late for.
-
-        Columns: ``side``, ``batch``, the row's columns, ``window_start``, ``window_end`` (windowed only),
-        ``watermark`` (the one it was judged by) and ``behind`` (how far behind it the row, or its window's end, was).
-        """
+        """Every row that was dropped as late."""
         return tables.handed_out(self._late)
 
     @cached_property
@@ -499,7 +483,7 @@ class Result:
         differs = [fates[side]["fate"].to_numpy() != others[side]["fate"].to_numpy() for side in SIDES]
         moved = np.flatnonzero(np.concatenate(differs)).tolist()
         mine, theirs = self.explain(moved), other.explain(moved)
-        mine = mine.drop(columns=["fix_setting", "fix_value"])
+        mine = mine.drop(columns=schema.FIX_NAMES)
         return mine.assign(other_fate=theirs["fate"], other_reason=theirs["reason"])
 
     def changes(self, other: Result, by: Any = None) -> Changes:

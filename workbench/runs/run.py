@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench import safe_files
+from workbench import safe_files, schema
 from workbench.counts import counted
 from workbench.engine import partitions, pruning, savepoint, state_reader
 from workbench.engine.execution import Execution
@@ -68,21 +68,16 @@ class Run(Result):
         raw = self.execution.raw_output
         return pruning.widened(raw, self.simulation) if self.execution.pruned else raw
 
-    @property
-    def batches(self) -> pd.DataFrame:
-        """One row a micro-batch, as Spark reported it; the columns are those of `Result.batches`."""
-        return super().batches
-
     @cached_property
     def _batches(self) -> pd.DataFrame:
         return tables.batches(self.simulation, self.execution)
 
     @property
+    @schema.described(schema.COMPARISON)
     def comparison(self) -> pd.DataFrame:
         """What the model says of this run, verified against what Spark did.
 
-        Columns: ``what`` was compared; how many facts the ``model`` and ``spark`` have of it; how many ``differences``
-        there are; ``examples`` of them. Reasons and previews come from the model, so a difference is a bug of the
+        Reasons and previews come from the model, so a difference is a bug of the
         workbench; please save it with `save_report` and report it. Of a run that was loaded, all is compared again but
         what was in state, which is listed as it was compared when the run was saved.
 
@@ -146,8 +141,12 @@ class Run(Result):
         """
         return verification.save_report(self.simulation, self.comparison, self.script, safe_files.place(path))
 
+    @schema.described(schema.STATE)
     def state(self, batch: int, key: object = None) -> pd.DataFrame:
         """What Spark held in state after a micro-batch, read back from its checkpoint.
+
+        Spark keeps the rows of a session or a coGroup together, as one, which is what ``state_rows`` of `batches`
+        counts; here each stands by itself.
 
         Parameters
         ----------
@@ -155,16 +154,6 @@ class Run(Result):
             A micro-batch of `batches`.
         key
             The key whose rows are wanted, as `Result.state_changes` takes it; None: all.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row for each of a stream's, once in each window; Spark keeps the rows of a session or a coGroup
-            together, as one, which is what ``state_rows`` of `batches` counts. Columns: ``side``, the row's columns;
-            ``window_start``, ``window_end`` where there are windows; ``since`` (the micro-batch it came in),
-            ``evicted_in`` (the one at whose end it leaves; missing if it stays), ``leaves_at`` (the watermark with
-            which it leaves; missing if there is none), ``state_bytes`` (its share of what Spark reports, by the size of
-            its values).
 
         Raises
         ------

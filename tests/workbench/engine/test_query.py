@@ -16,10 +16,10 @@ from helpers import active, stream
 
 import generators
 import workbench as wb
+from workbench import schema
 from workbench.engine import query
 from workbench.kinds import plan_of
 from workbench.literals import FATES
-from workbench.reasons.explain import EXPLANATION
 from workbench.spark_io import scratch, stopping
 
 JOINS = [
@@ -64,7 +64,7 @@ def test_tables_have_the_columns_of_the_contract(ran, join):
     ]
     assert run.batches["output_rows"].sum() == len(run.output)
     assert run.batches["left_rows"].sum() == len(left)
-    assert {"side", "batch", *left.columns, *right.columns, *EXPLANATION} == set(run.rows)
+    assert {"side", "batch", *left.columns, *right.columns, *schema.ROWS.names} == set(run.rows)
     assert len(run.rows) == len(left) + len(right)
     assert set(run.rows["fate"]) <= set(FATES)
     assert (run.rows["reason"].str.len() > 0).all()
@@ -99,7 +99,7 @@ def test_hostile_names(spark, join):
     sides = [wb.Stream.from_pandas(frame, name, key=HOSTILE, time="t.t") for name in (HOSTILE, "class")]
     run = wb.run(join, *sides)
     assert len(run.rows) == 4
-    assert set(run.rows) == {"side", "batch", HOSTILE, "t.t", "row_side", "row_fate", *EXPLANATION}
+    assert set(run.rows) == {"side", "batch", HOSTILE, "t.t", "row_side", "row_fate", *schema.ROWS.names}
     compile(run.script, "join.py", "exec")
     assert run.rows["fate"].eq("matched").all()
 
