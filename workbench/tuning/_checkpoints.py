@@ -15,7 +15,7 @@ from workbench.plan import Names
 
 __all__ = ["changes"]
 
-_NOTE = "made-for"
+_NOTE, _BEGUN = "made-for", "metadata"
 _OTHERS = {"join", "policy", "source", "state store", "shuffle partitions", "output"}
 _REFUSED = "Spark refuses the state"
 _RENAMED = "Spark would go on, and what is in state would go by the new name"
@@ -32,6 +32,8 @@ def changes(simulation: Simulation, path: str | os.PathLike[str]) -> Iterator[tu
     """
     place = safe_files.place(path, argument="checkpoint")
     known = _read(place)
+    if not (place / _BEGUN).is_file():  # the note is of a start that was refused, and is written anew by the next one
+        return
     left, right = simulation.left, simulation.right
     endpoints = script.check(left, right, known.get("source"), "parquet", None)
     now = script.made_for(simulation.join, left, right, simulation.policy, endpoints)

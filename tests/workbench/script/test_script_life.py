@@ -113,8 +113,9 @@ def test_a_checkpoint_is_for_one_join(run, spark, tmp_path):
     made = scripts.module(scripts.job(run, tmp_path))
     args = scripts.arguments(made, checkpoint=str(tmp_path / "checkpoint"))
     mine = made.MADE_FOR | {"state store": "rocksdb", "shuffle partitions": "2"}
-    made.check_checkpoint(spark, args, mine)
-    made.check_checkpoint(spark, args, mine)
+    assert made.check_checkpoint(spark, args, mine)
+    begin(tmp_path / "checkpoint")
+    assert not made.check_checkpoint(spark, args, mine)
     others = {
         "join": _made_for(run, wb.IntervalJoin("-6 s", "5 s", how="left")),
         "policy": _made_for(run, JOIN, policy="max"),
@@ -144,6 +145,7 @@ def test_a_plain_script_takes_no_checkpoint_of_another(run, spark, tmp_path):
     own = scripts.own_session(spark)
     mine = made_for_of(script.render(JOIN, *sides))
     spark.createDataFrame([(mine,)], "value string").write.text(str(tmp_path / "checkpoint" / "made-for"))
+    begin(tmp_path / "checkpoint")
     others = {
         "swapped": script.render(JOIN, *sides[::-1]),
         "renamed": script.render(JOIN, replace(sides[0], name="purchases"), sides[1]),
@@ -166,6 +168,25 @@ def test_a_plain_script_goes_on_with_its_own_checkpoint(run, spark, tmp_path):
     assert made_for_of(script.render(JOIN, *sides)) == made_for_of(run.script)  # delays may change
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("argument", "got"), [("--output", "/proc/none"), ("--orders", "/nowhere"), ("--state-store", "memory")]
+)
+def test_a_start_that_was_refused_notes_nothing_that_binds(run, spark, tmp_path, argument, got):
+    file = scripts.job(run, tmp_path)
+    refused = [f"{argument}={got}", "--output=/proc/none"]
+    assert outcome(file, spark, tmp_path, *refused).startswith(("--output: got", "--orders: got"))
+    assert code_and_words(file, spark, tmp_path, "--drain") == (0, "")
+    assert spark.read.parquet(str(tmp_path / "output")).count() > 0
+    said = outcome(file, spark, tmp_path, f"--output={tmp_path}/other")  # a query has begun: now the note binds
+    assert f"was made for output '{tmp_path}/output', this script has '{tmp_path}/other'" in said
+
+
+def begin(checkpoint):
+    """What Spark writes when a query begins with a checkpoint."""
+    (checkpoint / "metadata").write_text('{"id":"1"}')
+
+
 def made_for_of(text):
     (found,) = [
         each.value for each in ast.parse(text).body if isinstance(each, ast.Assign) and each.targets[0].id == "MADE_FOR"
@@ -183,7 +204,14 @@ def test_a_checkpoint_that_cannot_be_written_is_told_in_a_line(run, spark, tmp_p
 
 
 def outcome(file, spark, folder, *words):
-    """What a script that is started says at its end, in the tests' session; its checkpoint and output are in a folder."""
+    """What a script that is started, and refuses to run, says at its end; as in `code_and_words`."""
+    code, said = code_and_words(file, spark, folder, *words)
+    assert code != 0
+    return said
+
+
+def code_and_words(file, spark, folder, *words):
+    """How a script that is started here ends, in the tests' session; its checkpoint and output are in a folder."""
     own = scripts.own_session(spark)
     own.stop = lambda: None
     places = {f"--{name}": str(folder / name) for name in ("checkpoint", "output")}
@@ -195,13 +223,14 @@ def outcome(file, spark, folder, *words):
         mock.patch.object(SparkSession.Builder, "getOrCreate", lambda _: own),
         mock.patch.dict(sys.modules),
         contextlib.redirect_stderr(said),
-        pytest.raises(SystemExit) as raised,
     ):
         for name in scripts.MODULES:
             sys.modules.pop(name, None)
-        runpy.run_path(str(file), run_name="__main__")
-    assert raised.value.code != 0
-    return said.getvalue().splitlines()[-1] if isinstance(raised.value.code, int) else raised.value.code
+        try:
+            runpy.run_path(str(file), run_name="__main__")
+        except SystemExit as end:
+            return 1, said.getvalue().splitlines()[-1] if isinstance(end.code, int) else end.code
+    return 0, said.getvalue()
 
 
 BOTH = [

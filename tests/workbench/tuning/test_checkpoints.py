@@ -30,6 +30,7 @@ def checkpoint(tmp_path):
     noted |= {"state store": "rocksdb", "shuffle partitions": "2"}
     (tmp_path / "made-for" / "part-00000.txt").write_text(json.dumps(noted) + "\n")
     (tmp_path / "made-for" / "_SUCCESS").touch()
+    (tmp_path / "metadata").write_text('{"id":"1"}')
     return tmp_path
 
 
@@ -40,6 +41,13 @@ def told(checkpoint, left=None, join=JOIN):
 
 def test_nothing_has_changed(checkpoint):
     assert told(checkpoint) == []
+
+
+def test_a_note_of_a_start_that_was_refused_binds_nobody(checkpoint):
+    other = wb.IntervalJoin("0 s", "6 s")
+    assert told(checkpoint, join=other)
+    (checkpoint / "metadata").unlink()
+    assert told(checkpoint, join=other) == []
 
 
 @pytest.mark.parametrize(
