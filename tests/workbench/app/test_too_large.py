@@ -8,6 +8,7 @@ from page import Page
 
 import workbench as wb
 from workbench import model
+from workbench.kinds import kinds
 from workbench.runs.result import Result
 
 
@@ -39,6 +40,20 @@ def test_the_page_offers_to_run_it_on_spark(spark, monkeypatch):
             page.open(tab)
             assert page.badge.startswith("run 1, on Spark in")
         assert not page.button("Run on Spark").disabled
+    finally:
+        page.close()
+
+
+def test_partial_matches_of_a_hot_key_that_pile_up_are_told(monkeypatch):
+    """Two thousand sign-ins that wait meet each of ten thousand rows: minutes, in which the page would stand still."""
+    monkeypatch.setitem(model.check_size.__globals__, "MOST", 1_000)
+    page = Page(hot(60, "orders"), hot(60, "payments"))
+    try:
+        page.set({"Kind": kinds()["pattern"].label})
+        page.set({"Steps": "wb.step('a', side='left'), wb.followed_by('b', side='right').times(99)"})
+        assert page.trouble.startswith("partial matches of this pattern meet 1,0")
+        assert "of key 'hot'; the model makes 1,000 at most: set a shorter within or a skip strategy" in page.trouble
+        assert page.usable("Run on Spark")
     finally:
         page.close()
 

@@ -18,7 +18,7 @@ from workbench.conditions import HELPERS, Column, EarlierColumn, asks_earlier, c
 from workbench.errors import TooLargeError
 from workbench.kinds import Micros
 from workbench.literals import SIDES, Side
-from workbench.model import OperatorModel
+from workbench.model import OperatorModel, check_size
 from workbench.model.conditions import is_true
 from workbench.model.operators import (
     ENDED,
@@ -60,10 +60,11 @@ def _replay(
     gone = np.full(len(rows), count)
     at, key, closes = (rows[name].to_numpy() for name in ("at", "key", "closes"))
     gone[closes < count] = closes[closes < count]
+    effort = _Effort()
     begins = np.flatnonzero(np.diff(key, prepend=-1))
     ends = np.append(begins[1:], len(rows))[: len(begins)]
     for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-        keys = _Key(pattern, made, holds, marks, shared.named(int(key[begin])))
+        keys = _Key(pattern, made, holds, marks, shared.named(int(key[begin])), effort)
         mine = range(begin, begin + int(np.searchsorted(closes[begin:end], count)))
         found += keys.follow(mine, at, closes, _MOST_MATCHES - len(found))
         for each in keys.ended():
@@ -107,11 +108,29 @@ def _longest(rows: pd.DataFrame, longest: dict[int, tuple[Ended, Path]]) -> pd.D
     return pd.DataFrame(found, columns=names, dtype=object).set_index(["side", "row"])
 
 
+class _Effort:
+    """How often a partial match has met a row, of all keys so far: each time takes as long as a pair, or longer."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, partial: int, named: str) -> None:
+        """So many partial matches of a key meet its next row."""
+        self._count += partial
+        check_size(
+            self._count,
+            f"partial matches of this pattern meet {self._count:,} rows or more, the last of them of key {named}",
+            "set a shorter within or a skip strategy, or leave that key out",
+        )
+
+
 class _Key:
     """The rows of one key, micro-batch after micro-batch."""
 
-    def __init__(self, pattern: Pattern, made: Automaton, holds: Holds, marks: Watermarks, named: str) -> None:
-        self._pattern, self._marks, self._named = pattern, marks, named
+    def __init__(
+        self, pattern: Pattern, made: Automaton, holds: Holds, marks: Watermarks, named: str, effort: _Effort
+    ) -> None:
+        self._pattern, self._marks, self._named, self._effort = pattern, marks, named, effort
         self._matcher = Matcher(pattern, made, holds)
         self.held_since: dict[int, int] = {}
         self.left: dict[int, int] = {}
@@ -135,6 +154,7 @@ class _Key:
                 if moment != before:
                     out += self._matcher.pass_time(moment)
                 before = moment
+                self._effort.add(len(self._matcher.partial.items), self._named)
                 out += self._matcher.take(place, moment)
                 self._check(len(found) + len(out), most)
                 place += 1
