@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from dataclasses import dataclass
 
 import ipywidgets as widgets
 from markupsafe import Markup
@@ -14,6 +15,14 @@ from workbench.errors import WorkbenchError
 
 _COVERS = {"drawing": ("table",)}  # a view is drawn anew with its table
 _REPAINT = 0.25  # seconds between two paintings of the progress bar
+
+
+@dataclass(frozen=True)
+class Badge:
+    """What is shown, in words, and of which kind it is, which gives the colour."""
+
+    kind: str
+    text: str
 
 
 class Head:
@@ -63,9 +72,13 @@ class Head:
         self.widget.add_class("sjw-head")
 
     def say(self, kind: str, text: str) -> None:
-        """Say what is shown or done; the kind gives the colour."""
-        self._badge = text
-        self._text.value = html('<span class="sjw-badge sjw-{}">{}</span>', kind, text)
+        """Say what is done, or has gone wrong; the kind gives the colour."""
+        self.say_shown(Badge(kind, text))
+
+    def say_shown(self, badge: Badge) -> None:
+        """Say what is shown; with its figures, so that neither is ever beside those of something else."""
+        self._badge = badge.text
+        self._text.value = html('<span class="sjw-badge sjw-{}">{}</span>', badge.kind, badge.text)
 
     def say_live(self, text: Markup) -> None:
         """Say how a live query does."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from workbench.app._head import Badge
 from workbench.app._jobs import as_it_ran, remarks, verified
 from workbench.app._snapshot import RunConfiguration, Snapshot
 from workbench.app._state import PageState
@@ -59,7 +60,8 @@ class Previews:
             with at_most(MOST if snapshot is self._allowed else max(_AT_ONCE, _PER_ROW * rows)):
                 run = configuration.preview()
                 last = page.last
-                page.show(run, configuration, None if last is not None and last.run is run else last)
+                badge = Badge("preview", "Preview (simulated)")
+                page.show(run, configuration, None if last is not None and last.run is run else last, badge)
         except TooLargeError as error:
             page.refuse(snapshot, error)
             if snapshot is page.wanted:
@@ -68,7 +70,6 @@ class Previews:
         except Exception as error:  # noqa: BLE001 - whatever it is, what is shown is not what the fields hold
             page.refuse(snapshot, error)
             return
-        page.head.say("preview", "Preview (simulated)")
         if configuration.job is not None:
             self._of_job(configuration.job, configuration, snapshot)
         else:
@@ -84,7 +85,7 @@ class Previews:
             return
         page.head.say("busy", "verifying …")
         mismatch = job.mismatch
-        page.head.say("ran", as_it_ran(configuration))
+        page.head.say_shown(Badge("ran", as_it_ran(configuration)))
         if all(each.run is not job for each in page.runs.records):
             page.runs.add(job, configuration, snapshot, "as it ran")
         if snapshot is page.wanted:

@@ -71,23 +71,24 @@ class Shown:
         return self._seen is not None and bool(self._figures.value)
 
     def show(self, run: Result, configuration: RunConfiguration, last: RunRecord | None) -> None:
-        """Show a run or preview: its views, its figures, and what changed since another run."""
+        """Show a run or preview: its views, what changed since another run, and last its figures."""
         counts = figures(run)  # first: what is too large to be counted leaves the page as it is
+        words = changed(describe(configuration), describe(last.configuration)) if last else ""
         self._seen = configuration, run
         self.say_how_to_begin(False)
         self.results.show(run)  # the chart first: it takes the browser longest
-        self._figures.value = head(counts, last.figures if last else None)
-        words = changed(describe(configuration), describe(last.configuration)) if last else ""
         self._since.value = f"since run {last.number}: {words}" if last else ""
+        self._figures.value = head(counts, last.figures if last else None)  # last: the badge changes next to them
 
     def show_live(self, run: Result, live: Live | None) -> None:
-        """Show what a live query has done so far; it is of the configuration that was shown before."""
+        """Show what a live query has done so far, last its figures; it is of the configuration shown before."""
         if self._seen is None:
             return
+        counts = figures(run)
         self._seen = self._seen[0], run
-        self._figures.value = head(figures(run), None)
-        self._since.value = ""
         self.results.show(run, live)
+        self._since.value = ""
+        self._figures.value = head(counts, None)
 
     def say_how_to_begin(self, on: bool) -> None:
         """Say what to do where there is nothing to show yet, or no longer."""

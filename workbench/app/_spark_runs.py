@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.app._head import Badge
 from workbench.app._jobs import as_it_ran, remarks
 from workbench.app._past_settings import PastSettings
 from workbench.app._runs import RunRecord
@@ -141,15 +142,9 @@ class SparkRuns:
 
     def _show(self, record: RunRecord, last: RunRecord | None) -> None:
         page = self._page
-        name = f", {record.run.name}" if record.run.name else ""
-        if isinstance(record.run, Job):
-            page.head.say("ran", as_it_ran(record.configuration))
-        elif isinstance(record.run, Run):
+        if isinstance(record.run, Run):
             page.run = record.run
-            page.head.say("ran", f"run {record.number}{name}, on Spark{_took(record)}")
-        else:
-            page.head.say("preview", f"run {record.number}{name}, simulated, {record.origin}")
-        page.show(record.run, record.configuration, last)
+        page.show(record.run, record.configuration, last, _badge(record))
         job = record.configuration.job
         if job is not None:
             page.head.note.value = remarks(job, record.configuration)
@@ -166,6 +161,16 @@ def _same_batches(record: RunRecord) -> bool:
     return all(
         np.array_equal(one.arrival, other.arrival) for one, other in ((of.left, run.left), (of.right, run.right))
     )
+
+
+def _badge(record: RunRecord) -> Badge:
+    """What is shown of a past run."""
+    name = f", {record.run.name}" if record.run.name else ""
+    if isinstance(record.run, Job):
+        return Badge("ran", as_it_ran(record.configuration))
+    if isinstance(record.run, Run):
+        return Badge("ran", f"run {record.number}{name}, on Spark{_took(record)}")
+    return Badge("preview", f"run {record.number}{name}, simulated, {record.origin}")
 
 
 def _took(record: RunRecord) -> str:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from workbench.app._head import Head
+from workbench.app._head import Badge, Head
 from workbench.app._history import History, HistoryButtons
 from workbench.app._live import LivePanel
 from workbench.app._runs import RunRecord, RunsPanel
@@ -82,10 +82,11 @@ class PageState:
             if self.wanted is not None and self.wanted is not self.judged:
                 self.history.note(self.wanted.values)
 
-    def show(self, run: Result, configuration: RunConfiguration, last: RunRecord | None) -> None:
-        """Show a run or preview, the fields named after its streams."""
+    def show(self, run: Result, configuration: RunConfiguration, last: RunRecord | None, badge: Badge) -> None:
+        """Show a run or preview, the fields named after its streams; the badge changes with the figures."""
         self.settings.name(configuration)
         self.shown.show(run, configuration, last)
+        self.head.say_shown(badge)
 
     def confirm(self, snapshot: Snapshot, trouble: str = "") -> None:
         """What is shown is what a snapshot asks for."""

@@ -4,10 +4,24 @@
 const MARGIN = 130, NARROWEST = 180, WIDEST = 1500, SMALL = 420;
 const NEAR = 20, DRAGGED = 4, ZOOM = 1.0015; // pixels, pixels, of the stretch a pixel of the wheel
 
+const LETTER = 6.6; // pixels of a title's letter, about
+
+// A title in lines, so that a narrow chart does not cut it off.
+function wrapped(text, width) {
+  if (typeof text !== "string") return text;
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (!lines.at(-1) || longer.length * LETTER <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines.length > 1 ? lines : text;
+}
+
 function fitted(part, width) {
   const copy = { ...part };
   if (typeof copy.width === "number") copy.width = width;
-  if (copy.title) copy.title = { ...copy.title, limit: width };
+  if (copy.title) copy.title = { ...copy.title, limit: width, text: wrapped(copy.title.text, width) };
   for (const name of ["layer", "vconcat"]) {
     if (copy[name]) copy[name] = copy[name].map((each) => fitted(each, width));
   }
@@ -307,6 +321,7 @@ async function render({ model, el }) {
     subtitle.textContent = drawing.subtitle;
     if (api && shown?.layout === drawing.layout && width === room()) await fill(drawing);
     else await embed(drawing);
+    box.style.overflowX = box.scrollWidth > el.clientWidth ? "auto" : ""; // a label that is wider than a narrow page
     shown = { layout: drawing.layout, along: drawing.along, params: drawing.params };
     describe(drawing);
     el.dataset.painted = drawing.number;

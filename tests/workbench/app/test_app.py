@@ -383,6 +383,27 @@ def test_the_scrubber_steps_through_the_run(page):
     assert page.moments == len(page.meant().batches)
 
 
+def test_the_badge_and_the_figures_change_together(page, spark):
+    """Nothing comes to the browser between the figures of a preview or a past run, and the badge that says so."""
+    wanted = {page.html(name): name for name in ("text", "figures")}
+    changed = []
+    for each in page.widgets(hidden=True):
+        if isinstance(each, HTML) or each.has_trait("drawing"):
+            name = wanted.get(each.value, "other") if isinstance(each, HTML) else "chart"
+            trait = "value" if isinstance(each, HTML) else "drawing"
+            each.observe(lambda _, name=name: changed.append((name, page.badge)), trait)
+    page.run()
+    page.set({"Upper bound": "20 seconds"})
+    page.open("Runs")
+    page.click("Go back to it")
+    assert page.badge.startswith("run 1, on Spark")
+    page.set({"Upper bound": "3 seconds"})
+    places = [place for place, (name, _) in enumerate(changed) if name == "figures"]
+    preview, past = ("text", "Preview (simulated)"), ("text", changed[places[0]][1])
+    assert past[1].startswith("run 1, on Spark")
+    assert [changed[place + 1] for place in places] == [preview, past, preview]
+
+
 def test_past_runs_are_kept_gone_back_to_and_compared(page, spark):
     page.set({"Events": 40})
     page.run()

@@ -583,6 +583,41 @@ def test_a_narrow_window_puts_the_settings_above(opened):
         opened.set_viewport_size(SIZE)
 
 
+CUT_OFF = """() => {
+    const page = document.querySelector('.sjw'), right = page.getBoundingClientRect().right, found = [];
+    for (let box = page; box; box = box.parentElement)
+        if (getComputedStyle(box).overflowX !== 'visible' && box.scrollWidth > box.clientWidth + 1)
+            found.push(`${box.className} scrolls`);
+    for (const each of page.querySelectorAll('*')) {
+        const box = each.getBoundingClientRect();
+        if (!box.width || !box.height || each.closest('.dt-scroll, .vega-actions, [style*="overflow-x: auto"]')) continue;
+        if (box.right > right + 1) found.push(`${each.className} is beyond the page: ${each.textContent}`);
+        if (each.matches('button, .widget-box, .widget-label, .widget-html-content, .sjw-badge') && each.scrollWidth > each.clientWidth + 1)
+            found.push(`${each.className || each.title} is cut off: ${each.textContent}`);
+    }
+    return found.map(each => each.slice(0, 200));
+}"""
+
+
+def test_a_window_of_500_pixels_cuts_nothing_off(opened):
+    opened.set_viewport_size({"width": 500, "height": 1000})
+    opened.evaluate("void window.jupyterapp.shell.collapseLeft()")
+    try:
+        for name in opened.locator(".sjw-tabs button").all_inner_texts():
+            view(opened, name)
+            ask_kernel(opened, "pass")  # comes after all that the view has sent
+            opened.evaluate("() => new Promise(done => setTimeout(() => requestAnimationFrame(done), 300))")
+            assert opened.evaluate(CUT_OFF) == [], name
+        view(opened, "Timeline")
+        for source in ("this notebook", "files", "Kafka topics"):
+            choose(opened, "From", source)
+            badge(opened, "what is below is of the settings before")
+            assert opened.evaluate(CUT_OFF) == [], source
+    finally:
+        opened.set_viewport_size(SIZE)
+        opened.evaluate("void window.jupyterapp.shell.expandLeft()")
+
+
 def test_the_keyboard_is_enough(ran):
     button(ran, "Run on Spark").wait_for()  # the settings can be changed again
     expect(field(ran, "Upper bound")).to_be_enabled()
