@@ -90,9 +90,9 @@ def read(
     source = Files(os.fspath(path), format, max_files, given, malformed)
     if format == "delta":
         _check_delta_arguments(max_files, given, malformed)
-        table = _select(_delta(folder), wanted)
+        table = _select(_delta(folder.absolute()), wanted)  # a relative one may look like an address
         return Recorded(table, np.zeros(table.num_rows, dtype=np.int64), 1, source)
-    _check_no_subfolders(folder)
+    _check_files_only(folder)
     folder = folder.absolute()  # Java stays in the folder that it was started in
     spark = own_session()
     with _in_one_sentence(folder, format):
@@ -220,9 +220,17 @@ def own_session() -> SparkSession:
     return own
 
 
-def _check_no_subfolders(path: Path) -> None:
-    """Spark reads some folders in a folder and passes over others, by their names; here they are refused."""
-    inner = [each.name for each in path.iterdir() if each.is_dir() and not each.name.startswith(("_", "."))]
+def _check_files_only(path: Path) -> None:
+    """Spark reads some folders in a folder and passes over others, by their names; here they are refused.
+
+    So is what may never end, a pipe or a device, for which Spark would wait.
+    """
+    shown = [each for each in path.iterdir() if not each.name.startswith(("_", "."))]
+    inner = [each.name for each in shown if each.is_dir()]
+    endless = [each.name for each in shown if each.exists() and not each.is_dir() and not each.is_file()]
+    if endless:
+        names = ", ".join(sorted(endless)[:3])
+        raise wrong("path", str(path), f"it holds pipes or devices ({names}); give one that holds files only")
     if inner:
         raise wrong(
             "path", str(path), f"it holds folders ({', '.join(sorted(inner)[:3])}); give one that holds files only"
@@ -386,7 +394,7 @@ def _well_formed(table: pa.Table, path: Path, malformed: str, total: int) -> pa.
 def _delta(path: Path) -> pa.Table:
     try:
         from deltalake import DeltaTable  # an optional extra
-        from deltalake.exceptions import TableNotFoundError
+        from deltalake.exceptions import DeltaError, TableNotFoundError
     except ImportError:
         raise ArgumentError(
             "format: got 'delta', which needs the package deltalake; install stream-join-workbench[delta]"
@@ -395,6 +403,8 @@ def _delta(path: Path) -> pa.Table:
         return pa.table(DeltaTable(str(path)).to_pyarrow_table())
     except TableNotFoundError:
         raise wrong("path", str(path), "that is no Delta table; give its real format") from None
+    except DeltaError as error:
+        raise DataError(f"path: the Delta table {path} cannot be read ({error}); give one that is whole") from None
 
 
 def cast(table: pa.Table, schema: pa.Schema, more: tuple[str, ...]) -> pa.Table:
