@@ -76,6 +76,7 @@ def nightly() -> None:
     run(BIN / "python", "tests/hunt.py", "--cases", "5000", "--seed", seed)
     run(BIN / "python", "tests/hunt.py", "--cases", "500", "--seed", seed, "--spark", "all")
     run(BIN / "python", "tests/fault_lab.py", "--kills", "60", "--seed", seed)
+    run(BIN / "python", "tests/fault_lab.py", "--kills", "30", "--seed", seed, "--join", "as-of")
     pytest("--tier", "nightly", "--every-kill", *sys.argv[2:])
 
 

@@ -1,7 +1,7 @@
 """Fault injection: an exported script is killed at the steps of the micro-batch protocol, and started again.
 
 ``python tests/fault_lab.py --kills 20 --seed 1`` kills one that writes Parquet files, twenty times, and says what its
-sink holds in the end. The tests use it for every sink: at steps that the commit draws, or at all (``--every-kill``).
+sink holds in the end; ``--join as-of`` another join. The tests use it for every sink: at steps that the commit draws, or at all (``--every-kill``).
 """
 
 from __future__ import annotations
@@ -21,8 +21,14 @@ from pathlib import Path
 import scripts
 
 import workbench as wb
+from workbench.kinds import kind_of
 
 STEPS = ("offsets written", "in the sink", "state written", "sink written", "committed", "some time")
+JOINS = {
+    "interval": wb.IntervalJoin("-5 s", "5 s", how="left"),
+    "as-of": wb.AsOfJoin("backward", "5 s", how="left"),
+}
+"""Joins with state of two kinds: that of Spark's own join, and that of a processor, which only RocksDB keeps."""
 SINK_STEPS = ("state written", "sink written", "some time")
 """Those that can be seen of a sink that is no folder of files."""
 
@@ -143,24 +149,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--join", choices=list(JOINS), default="interval")
     args = parser.parse_args()
-    run = wb.run(wb.IntervalJoin("-5 s", "5 s", how="left"), *streams(args.kills + 6), finish=False)
+    run = wb.run(JOINS[args.join], *streams(args.kills + 6), finish=False)
     expected = rows_of(run)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         file = scripts.job(run, Path(folder))
         written = files_written(Path(folder))
         steps = Kills(args.seed, every=True).of(STEPS, 0, args.kills)
-        torment(file, steps, args.seed, written, lambda: started(file))
+        random.Random(args.seed).shuffle(steps)
+        torment(file, steps, args.seed, written, lambda: started(file, store=store_of(run.join)))
         rows = plain(wb.spark().read.parquet(f"{folder}/output").toArrow().to_pylist())
     print(
-        f"seed {args.seed}, killed at: {dict(Counter(steps))}; rows: {len(rows)} of {len(expected)}, the same: {rows == expected}"
+        f"{args.join}, seed {args.seed}, killed at: {dict(Counter(steps))}; rows: {len(rows)} of {len(expected)}, the same: {rows == expected}"
     )
     sys.exit(rows != expected)
 
 
-def started(file: Path, *words: object, **more: object):
+def store_of(join: wb.Join) -> str:
+    """The quicker of the state stores that a join can have."""
+    return "rocksdb" if kind_of(join).operator.is_processor else "memory"
+
+
+def started(file: Path, *words: object, store: str = "memory", **more: object):
     """An exported script with one small state store."""
-    small = ("--trigger", "available-now", "--state-store", "memory", "--shuffle-partitions", 1)
+    small = ("--trigger", "available-now", "--state-store", store, "--shuffle-partitions", 1)
     return scripts.start(file, *small, *words, **more)
 
 
