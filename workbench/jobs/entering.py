@@ -25,9 +25,10 @@ from workbench.spark_io.cause import cause
 from workbench.streams import NOTHING
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = [
+    "AS_JSON",
     "MOST_ROWS",
     "START",
     "Columns",
@@ -56,6 +57,9 @@ _PLAIN = frozenset(
     | {"timestamp", "timestamp_ntz", "varchar"}
 )
 """The types of Spark's that streams have columns of, beside lists and structs of them."""
+_NESTED = frozenset({"array", "map", "struct", "variant"})
+AS_JSON = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
+"""How columns of types that streams do not have become JSON: no field and no part of a second is lost."""
 _KEEP_ROWS = frozenset({"EventTimeWatermark", "Filter", "Project", "SubqueryAlias", "View"})
 """Operators that drop no rows but by a condition."""
 
@@ -416,13 +420,24 @@ def _table(rows: DataFrame) -> pa.Table:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     shown = [
-        F.col(quoted(each.name)) if in_arrow(each.dataType) else F.to_json(F.struct(quoted(each.name))).alias(each.name)
+        F.col(quoted(each.name))
+        if in_arrow(each.dataType)
+        else _as_text(quoted(each.name), each.dataType).alias(each.name)
         for each in rows.schema.fields
     ]
     try:
         return rows.select(*shown).toArrow()
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise _unreadable(error) from None
+
+
+def _as_text(column: str, kind: Any) -> Column:
+    """A column of a type that streams do not have as text: JSON, or what Spark prints, as of an interval."""
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+    if kind.typeName() not in _NESTED:
+        return F.col(column).cast("string")
+    return F.to_json(column, AS_JSON)
 
 
 def _unreadable(error: Exception) -> QueryError:

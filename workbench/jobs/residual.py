@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.errors import QueryError
-from workbench.jobs import replay
+from workbench.jobs import entering, replay
 from workbench.jobs.catalyst import Node, listed, seq
 from workbench.jobs.conditions import is_collated
 from workbench.jobs.entering import Columns
@@ -19,7 +19,7 @@ from workbench.model import Micros
 from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = ["Residual", "compared"]
 
@@ -74,8 +74,7 @@ class Residual:
 
     def unfit(self, place: int) -> np.ndarray[Any, Any]:
         """Which rows of a side fail what the condition says of that side alone."""
-        mine = {int(each.exprId().id()) for each in listed(self._known.join.children[place].java.output())}
-        parts = [each for each in self._parts if _columns_of([each]) and _columns_of([each]) <= mine]
+        parts = self._parts_of(place)
         rows = np.arange(self._tables[place].num_rows)
         if not parts:
             return np.zeros(len(rows), dtype=bool)
@@ -85,6 +84,14 @@ class Residual:
             raise self._not_asked(error) from None
         found: np.ndarray[Any, Any] = ~np.isin(rows, fit.column(0).to_numpy())
         return found
+
+    def text_of(self, place: int) -> str:
+        """What the condition says of a side alone, as SQL; empty: nothing."""
+        return " AND ".join(str(each.java.sql()) for each in self._parts_of(place))
+
+    def _parts_of(self, place: int) -> list[Node]:
+        mine = {int(each.exprId().id()) for each in listed(self._known.join.children[place].java.output())}
+        return [each for each in self._parts if _columns_of([each]) and _columns_of([each]) <= mine]
 
     def _not_asked(self, error: Exception) -> QueryError:
         return QueryError(f"which rows satisfy {self.text} could not be asked of Spark: {cause(error)}", str(error))
@@ -168,8 +175,6 @@ def _under_ids(
     wanted: set[int],
 ) -> Any:
     """A plan of the rows of a side with some columns under the ids that the join knows them by, and their numbers."""
-    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
-
     java: Any = spark._jvm
     attributes = {int(each.exprId().id()): each for each in listed(known.join.children[place].java.output())}
     columns = [each for each in shown.ids if each in wanted]
@@ -177,12 +182,24 @@ def _under_ids(
     values = [table.column(shown.names[shown.ids.index(each)]) for each in columns]
     numbered = pa.table([*values, pa.array(numbers, pa.int64())], names=[*names, _NUMBERS[place]])
     types = [str(attributes[each].dataType().sql()) for each in columns]
-    typed = [F.col(name).cast(kind).alias(name) for name, kind in zip(names, types, strict=True)]
+    given = [column.type for column in values]
+    typed = [_typed(*each).alias(each[0]) for each in zip(names, types, given, strict=True)]
     frame = spark.createDataFrame(numbered).select(*typed, _NUMBERS[place])
     plan: Any = frame._jdf.queryExecution().analyzed()
     *given, number = listed(plan.output())
     aliases = [replay.alias(java, one, attributes[each]) for one, each in zip(given, columns, strict=True)]
     return java.org.apache.spark.sql.catalyst.plans.logical.Project(seq(java, [*aliases, number]), plan)
+
+
+def _typed(name: str, kind: str, given: pa.DataType) -> Column:
+    """A column as the job has it; nested ones of types that streams do not have are JSON here."""
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+    column = F.col(name)
+    nested = kind.startswith(("ARRAY<", "MAP<", "STRUCT<", "VARIANT"))
+    if not nested or not (pa.types.is_string(given) or pa.types.is_large_string(given)):
+        return column.cast(kind)
+    return F.parse_json(column) if kind == "VARIANT" else F.from_json(column, kind, entering.AS_JSON)
 
 
 def _columns_of(parts: Sequence[Node]) -> set[int]:
