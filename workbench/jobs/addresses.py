@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["existing", "written_anew"]
+__all__ = ["elsewhere", "existing", "written_anew"]
 
+_OF_PATTERNS = "*?[{"
 _AT_ONCE = 1_000  # files whose existence is asked of the file system one by one
 
 
@@ -47,6 +50,31 @@ def written_anew(spark: SparkSession, files: Mapping[str, int]) -> list[str]:
         for each, path, system in _paths(spark, list(files), True)
         if int(system.getFileStatus(path).getModificationTime()) != files[each]
     ]
+
+
+def elsewhere(spark: SparkSession, files: Sequence[str], folder: str) -> list[str]:
+    """Those of some files that lie in another folder; none where the folder is a pattern.
+
+    Parameters
+    ----------
+    spark
+        A session that is not Spark Connect's.
+    files
+        Their addresses, as in a URI.
+    folder
+        The folder, as a source has it.
+    """
+    if any(each in folder for each in _OF_PATTERNS):
+        return []
+    [(_, path, system)] = _paths(spark, [folder], encoded=False)
+    home = _spelled(str(system.makeQualified(path).toString())).rstrip("/")
+    paths = ((each, _spelled(unquote(each))) for each in files)  # there may be very many
+    return [each for each, text in paths if text != home and not text.startswith(f"{home}/")]
+
+
+def _spelled(path: str) -> str:
+    """An address with one slash where Hadoop writes one or three."""
+    return re.sub("^file:/+", "file:/", path)
 
 
 def _paths(spark: SparkSession, files: Sequence[str], encoded: bool) -> Iterator[tuple[str, Any, Any]]:

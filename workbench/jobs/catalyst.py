@@ -8,6 +8,7 @@ expression, the value of one without columns) is asked of the node itself.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -31,9 +32,11 @@ __all__ = [
     "tree",
     "value",
     "without_plan",
+    "zone",
 ]
 
 
+_ZONE = re.compile(r'"timeZoneId":"([^"]+)"')
 _DELAY = "spark.watermarkDelayMs"
 """What Spark calls the delay in the metadata of a column that has a watermark."""
 
@@ -158,6 +161,12 @@ def expressions(node: Node, name: str, *path: int) -> list[Node]:
     for place in path:
         flat, java = flat[place], java.apply(place)
     return [_tree(each, java.apply(place)) for place, each in enumerate(flat)]
+
+
+def zone(plan: Node) -> str:
+    """The time zone of the session in which a plan was written; empty where nothing in it depends on one."""
+    found = _ZONE.search(str(plan.java.toJSON()))
+    return found[1] if found else ""
 
 
 def value(node: Node) -> int | None:

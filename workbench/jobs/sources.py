@@ -22,7 +22,7 @@ from workbench.counts import counted
 from workbench.errors import DataError, excerpt
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs import delta
-from workbench.jobs.addresses import existing, written_anew
+from workbench.jobs.addresses import elsewhere, existing, written_anew
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["BATCH", "PLACE", "Taken", "leaves", "taken", "with_batches"]
 
 BATCH, PLACE = "__batch", "__place"
+_FILE = f"{BATCH}_file"
 _LEAVES = ("StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation")
 _LOCAL = "^file:/+"
 _EARLIEST = -2  # Kafka's number of the first offset that is there
@@ -58,7 +59,7 @@ def leaves(plan: Node) -> list[Node]:
     return [node for node in plan.walk() if node.kind in _LEAVES]
 
 
-def taken(spark: SparkSession, checkpoint: Checkpoint, sources: Sequence[Node]) -> list[Taken]:
+def taken(spark: SparkSession, checkpoint: Checkpoint, sources: Sequence[Node], zone: str = "") -> list[Taken]:
     """The rows that the kept micro-batches took in from each source.
 
     Parameters
@@ -69,23 +70,34 @@ def taken(spark: SparkSession, checkpoint: Checkpoint, sources: Sequence[Node]) 
         The logs.
     sources
         The sources of the whole plan, as `leaves` gives them.
+    zone
+        The time zone in which texts of files are read as times; empty: that of the session.
     """
     numbers: dict[str, int] = {}
     found = []
     for place, source in enumerate(sources):
         folder = numbers.setdefault(str(source.java.toString()), len(numbers))  # one that is used twice is one
         offsets = [each.offsets[place] if place < len(each.offsets) else None for each in checkpoint.batches]
-        found.append(_of(spark, checkpoint, source, folder, offsets))
+        others = [each for each in sources if each is not source]
+        found.append(_of(spark, checkpoint, source, folder, offsets, others, zone))
     return found
 
 
-def _of(spark: SparkSession, checkpoint: Checkpoint, source: Node, number: int, offsets: list[Any]) -> Taken:
+def _of(
+    spark: SparkSession,
+    checkpoint: Checkpoint,
+    source: Node,
+    number: int,
+    offsets: list[Any],
+    others: Sequence[Node],
+    zone: str,
+) -> Taken:
     numbers = [each.number for each in checkpoint.batches]
     from_start = numbers[0] == 0
     named = next((each for each in offsets if each is not None), None)
     if isinstance(named, dict) and named.keys() == {"logOffset"}:
         files = checkpoints.source_files(spark, checkpoint, number)
-        return _from_files(spark, source, files, numbers, [_log_offset(each) for each in offsets])
+        return _from_files(spark, source, files, numbers, [_log_offset(each) for each in offsets], others, zone)
     if delta.is_offset(named) and source.kind == "StreamingRelation":
         return _from_delta(spark, source, numbers, offsets, f"{checkpoint.address}/sources/{number}")
     if source.kind == "StreamingRelationV2" and isinstance(named, dict) and _is_kafka(source):
@@ -129,6 +141,8 @@ def _from_files(
     files: Iterable[checkpoints.SourceFile],
     numbers: list[int],
     ends: list[int],
+    others: Sequence[Node],
+    zone: str,
 ) -> Taken:
     files = list(files)
     batches, dropped = _batches((each.entry for each in files), numbers, ends)
@@ -147,16 +161,51 @@ def _from_files(
             f"{counted(len(anew), 'file')} of {_described(source)} {were} written anew after the job had read {them}, "
             f"such as {anew[0]}: the rows that are shown are those of now"
         )
-    about, java = source.java.dataSource(), cast(Any, spark)._jvm
-    given = dict(java.scala.jdk.javaapi.CollectionConverters.asJava(about.options()))
-    options = {name: text for name, text in given.items() if name.lower() != "path"}
-    if given.get("path"):
-        options["basePath"] = given["path"]
-    options["__globPaths__"] = "false"  # names of files may have characters of a pattern
-    reader = spark.read.format(str(about.className())).schema(_schema(source)).options(**options)
-    rows = reader.load([unquote(each) for each in there])
+    folder = _options(spark, source).get("path")
+    apart = [] if folder is None else elsewhere(spark, there, folder)
+    if apart:
+        missing.append(_other_folder(spark, source, {each: mine[each] for each in apart}, others))
+    within = [each for each in there if each not in set(apart)]
+    groups = [_read(spark, source, each, base, zone) for each, base in ((within, folder), (apart, None)) if each]
+    rows = reduce(lambda one, other: one.unionByName(other), groups)
     rows = with_batches(rows, {each: mine[each] for each in there})
     return Taken(_numbered(rows, source), tuple(missing))
+
+
+def _options(spark: SparkSession, source: Node) -> dict[str, str]:
+    """The options of a source of files."""
+    java: Any = cast(Any, spark)._jvm
+    return dict(java.scala.jdk.javaapi.CollectionConverters.asJava(source.java.dataSource().options()))
+
+
+def _read(spark: SparkSession, source: Node, files: Sequence[str], base: str | None, zone: str) -> DataFrame:
+    """The rows of some files as a source reads them, `base` being the folder whose names are values of columns."""
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+    options = {name: text for name, text in _options(spark, source).items() if name.lower() != "path"}
+    if base:
+        options["basePath"] = base
+    if zone and not any(name.lower() == "timezone" for name in options):
+        options["timeZone"] = zone  # the session's may be another one by now
+    options["__globPaths__"] = "false"  # names of files may have characters of a pattern
+    about = source.java.dataSource()
+    reader = spark.read.format(str(about.className())).schema(_schema(source)).options(**options)
+    rows = reader.load([unquote(each) for each in files])
+    return rows.withColumn(_FILE, F.col("_metadata.file_path"))
+
+
+def _other_folder(spark: SparkSession, source: Node, files: Mapping[str, int], others: Sequence[Node]) -> str:
+    """What is said of files that a source took in and that do not lie in its folder, by their micro-batches."""
+    folders = [_options(spark, each).get("path") for each in others if each.kind == "StreamingRelation"]
+    swapped = any(len(elsewhere(spark, list(files), each)) < len(files) for each in folders if each)
+    first, last, lie = min(files.values()), max(files.values()), "lies" if len(files) == 1 else "lie"
+    where = f"micro-batch {first}" if first == last else f"micro-batches {first} to {last}"
+    return (
+        f"{counted(len(files), 'file')} that {where} took in for {_described(source)} {lie} in "
+        f"another folder, such as {next(iter(files))}: the query was started again on this checkpoint with "
+        f"{'its sides swapped' if swapped else 'another folder'}, and their rows are told as of the side into which "
+        "Spark took them, under the join as joined has it"
+    )
 
 
 def with_batches(rows: DataFrame, batches: Mapping[str, int]) -> DataFrame:
@@ -174,10 +223,10 @@ def with_batches(rows: DataFrame, batches: Mapping[str, int]) -> DataFrame:
     if not batches:
         return rows.where(F.lit(False)).withColumn(BATCH, F.lit(0).cast("long"))
     spelled = {other: batch for path, batch in batches.items() for other in _spellings(path)}
-    table = pa.table({f"{BATCH}_file": list(spelled), BATCH: pa.array(spelled.values(), pa.int64())})
+    table = pa.table({_FILE: list(spelled), BATCH: pa.array(spelled.values(), pa.int64())})
     known = rows.sparkSession.createDataFrame(table)
-    named = rows.withColumn(f"{BATCH}_file", F.col("_metadata.file_path"))
-    return named.join(F.broadcast(known), f"{BATCH}_file").drop(f"{BATCH}_file")
+    named = rows if _FILE in rows.columns else rows.withColumn(_FILE, F.col("_metadata.file_path"))
+    return named.join(F.broadcast(known), _FILE).drop(_FILE)
 
 
 def _spellings(path: str) -> set[str]:
