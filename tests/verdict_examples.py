@@ -12,9 +12,7 @@ from workbench.builtin_kinds.as_of.verdicts import AsOfVerdict
 from workbench.builtin_kinds.interval.verdicts import IntervalVerdict
 from workbench.builtin_kinds.pattern.verdicts import PatternVerdict
 from workbench.builtin_kinds.rules.verdicts import RuleVerdict
-from workbench.model import Simulation
-from workbench.model._logged import Logged
-from workbench.model._shared import Gone, RowFacts
+from workbench.model import Gone, Logged, RowFacts, Simulation
 from workbench.reasons.own import sentences
 from workbench.verdicts import SharedVerdict, Verdict, WindowVerdict
 
@@ -44,8 +42,8 @@ class Example:
         Other arguments of `workbench.preview`.
     facts
         What a job's plan says of its rows beside their keys and times.
-    understood
-        Whether the job's join was understood.
+    following
+        The watermark of the micro-batch that would follow, in seconds after 10:00.
     """
 
     verdict: Verdict
@@ -56,7 +54,7 @@ class Example:
     delay: str = "0 seconds"
     settings: dict = field(default_factory=dict)
     facts: RowFacts | None = None
-    understood: bool = True
+    following: int | None = None
 
     def streams(self):
         """Both streams."""
@@ -66,9 +64,8 @@ class Example:
         """What the model says of the recording."""
         if self.facts is None:
             return wb.preview(self.join, *self.streams(), **self.settings).simulation
-        return Simulation(
-            self.join, *self.streams(), finish=False, logged=Logged(0, self.facts, understood=self.understood)
-        )
+        at = None if self.following is None else int((START + pd.Timedelta(seconds=self.following)).value // 1000)
+        return Simulation(self.join, *self.streams(), finish=False, logged=Logged(0, self.facts, following=at))
 
     def told(self):
         """The verdict of the row, its cause and its reason."""
@@ -190,11 +187,18 @@ EXAMPLES = [
         (*LATER, ("a", 10, 2)),
         (*LATER, ("a", 12, 2)),
         ("left", 2),
-        facts=RowFacts(),
-        understood=False,
+        facts=RowFacts(is_stand_in=True),
     ),
     Example(S.LATE_AT_EPOCH, INTERVAL, (("a", -1_767_261_700, 0),), (("a", 4, 0),)),
     Example(S.WAITING, INTERVAL, (("a", 0, 0),), (("z", 4, 0),), settings={"finish": False}),
+    Example(
+        S.WAITING_FOR_NEXT_MICRO_BATCH,
+        INTERVAL,
+        (("a", 0, 0), ("z", 60, 1)),
+        (("z", 60, 1),),
+        facts=RowFacts(),
+        following=60,
+    ),
     Example(
         S.WAITING_FOR_EVER,
         INTERVAL,

@@ -164,6 +164,13 @@ class SharedVerdict(Verdict):
         "waiting: {until}{stands}",
         "Send a row of any key on the side that holds the watermark back, or end the input.",
     )
+    WAITING_FOR_NEXT_MICRO_BATCH = Told(
+        "pending",
+        "leaves the state with the next micro-batch",
+        "waiting for the next micro-batch, in which it {leaves}: {until}, and the watermark has passed that since the "
+        "last one, at {last_watermark}; {next_micro_batch}",
+        "Send a row of any key on either side, or let the query go on.",
+    )
     WAITING_FOR_EVER = Told(
         "pending",
         "in state for ever",
@@ -255,11 +262,19 @@ FIX = "with {change} {meets}"
 
 KEY_CAME = "key {key} never came on {other}"
 KEY_TAKEN_OUT = "key {key} came on {other} only in rows that {taken_out} takes out"
+KEY_FAILED = "key {key} came on {other} only in rows that the filter {other_filter} takes out"
 KEY_FILTERED = "key {key} came on {other} only in rows that the job's filters take out"
 KEY_UNTIMED = "key {key} came on {other} {untimed}, and such a row is not followed"
 TAKEN_OUT_BY = "{step} takes it out"
+FAILED = "the filter {filter} takes it out"
 FILTERED = "the job's filters leave it out"
 
+COMES_OUT = "comes out"
+COMES_OUT_UNLESS = "comes out unless it meets a partner"
+LEAVES_UNLESS = "leaves the state unless it meets a partner"
+NEXT_ROW = "the next row of any key brings one, on either side"
+NEXT_ROW_ONLY = f"{NEXT_ROW}; Spark runs none without rows, as spark.sql.streaming.noDataMicroBatches.enabled is false"
+NEXT_ROW_OR_NONE = f"{NEXT_ROW}, or Spark runs one without rows if the query goes on"
 STANDS = ", the watermark stands at {last_watermark}{held_back}"
 NO_WATERMARK = ", there is no watermark yet{held_back}"
 FORGOTTEN = " and is held back by {holder}, of which no row has come since the query was started again"

@@ -57,6 +57,7 @@ _TRIES = 3
 _CLOCK_CHANGE = 2 * 3_600_000_000
 """By how much clocks change at most, in microseconds."""
 _ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
+_WITHOUT_ROWS = "spark.sql.streaming.noDataMicroBatches.enabled"
 _STAND_IN = IntervalJoin("0 seconds", "0 seconds")
 """Which rows are late depends on no bounds: this stands for a join that was not understood."""
 
@@ -128,6 +129,7 @@ def open_job(
     number = _which(join, parts)
     if sink is not None and number < len(parts) - 1:
         raise ArgumentError("output: it is what comes out of the last join; give join=" + str(len(parts) - 1))
+    _check_set_once(spark, plan)
     run = catalyst.optimised(spark, plan)
     known = understanding.understood(spark, parts[number], run=run if len(parts) > 1 else None)
     sinks.check_there(spark, sink)
@@ -149,6 +151,14 @@ def open_job(
             logs = _from(now, later)
     job = _opened_once(spark, known, run, logs, leaves, choice) if job is None else job
     return replace(job, reports=reported.of(logs.query, reports), sink=sink)
+
+
+def _check_set_once(spark: SparkSession, plan: Node) -> None:
+    """Refuse a plan that sets a watermark on a stream that has one: after the join only where Spark refuses it, too."""
+    below = [child for join in understanding.joins(plan) for child in join.children]
+    for part in [plan] if _is_set(spark, _ONE_WATERMARK) else below:
+        if words := understanding.redefined(part):
+            raise ArgumentError(f"joined: {words}")
 
 
 def _which(join: Any, parts: Sequence[Node]) -> int:
@@ -197,9 +207,8 @@ def _opened_once(
 ) -> Job:
     _check_fits(spark, known, logs, leaves)
     try:
-        return _of_taken(
-            spark, known, run, logs, dict(zip(leaves, sources.taken(spark, logs, leaves), strict=True)), choice
-        )
+        taken = sources.taken(spark, logs, leaves, catalyst.zone(known.plan))
+        return _of_taken(spark, known, run, logs, dict(zip(leaves, taken, strict=True)), choice)
     except WorkbenchError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
@@ -373,7 +382,7 @@ def _of_taken(
     streams = [
         _stream(spark, known, place, made[place], shown[place], count, newest[place]) for place in range(len(SIDES))
     ]
-    late = marks.copy() if logs.settings.get(_ONE_WATERMARK) == "false" else np.concatenate([[0], marks[:-1]])
+    late = marks.copy() if not _is_set(spark, _ONE_WATERMARK) else np.concatenate([[0], marks[:-1]])
     if not from_start:
         late[0] = LONG_AGO
     tables = made[0].table, made[1].table
@@ -382,12 +391,20 @@ def _of_taken(
     where = residual.Residual(spark, known, shown, tables, known.rest)
     exact = residual.Residual(spark, known, shown, tables, known.by_calendar) if known.by_calendar else None
     facts = replace(_row_facts(join, known, made, where), exact=exact, slack=_CLOCK_CHANGE if exact else 0)
+    if facts.filtered is not None and known.filters:
+        facts = _with_filters(facts, residual.Residual(spark, known, shown, tables, known.filters))
     delays = [micros(each.watermark or timedelta(0)) for each in _sides(known)]
     came = {side: int(marks[0]) + delay for side, delay in zip(SIDES, delays, strict=True)} if first else {}
     again = () if before else _restarts(streams, delays, logs)
-    logged = Logged(first, facts, marks, late, came, again, known.join is not None)
+    after = None if before else logs.next_watermark
+    logged = Logged(first, facts, marks, late, came, again, after, _is_set(spark, _WITHOUT_ROWS))
     simulation = Simulation(join, streams[0], streams[1], False, logs.policy, False, version, logged)
     return Job(simulation, known, logs, spark, tuple(dict.fromkeys(missing)), choice)
+
+
+def _is_set(spark: SparkSession, setting: str) -> bool:
+    """Whether a setting that is true by default is true in a session."""
+    return str(spark.conf.get(setting, "true")).lower() == "true"
 
 
 def _restarts(streams: Sequence[Stream], delays: Sequence[int], logs: Checkpoint) -> tuple[int, ...]:
@@ -416,7 +433,15 @@ def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: resi
         gone=gone if any(each.rows.any() for each in gone.values()) else None,
         untimed={side: each.untimed for side, each in zip(SIDES, made, strict=True)},
         never_late=_never_late(known),
+        is_stand_in=known.description.join is None,
     )
+
+
+def _with_filters(facts: RowFacts, filters: residual.Residual) -> RowFacts:
+    """The facts of rows, with what the job asks of one side that Spark asks before the join."""
+    failing = {side: filters.unfit(place) for place, side in enumerate(SIDES)}
+    words = {side: text for place, side in enumerate(SIDES) if (text := filters.text_of(place))}
+    return replace(facts, failing=failing, filters=words)
 
 
 def _never_late(known: Understood) -> frozenset[Side]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from workbench.jobs import conditions
-from workbench.jobs.catalyst import Node, expressions, span, value
+from workbench.jobs.catalyst import Node, expressions, listed, span, value
 from workbench.windows import Session, Sliding, Tumbling, Window
 
 __all__ = ["Input", "Watermark", "defined", "read"]
@@ -46,6 +46,8 @@ class Input:
         The columns that are session windows of single rows, which are not merged yet.
     operators
         What else changes rows below the join and keeps state, or that this does not read: names of Spark's operators.
+    latest_first
+        Whether a source of files reads the newest first.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Input:
     nulls: frozenset[int]
     sessions: frozenset[int]
     operators: tuple[str, ...]
+    latest_first: bool = False
 
     def lineage(self, column: int) -> Iterator[int]:
         """The ids of a column: its own, and those that it had before it was renamed."""
@@ -125,7 +128,17 @@ def read(plan: Node) -> Input:
         frozenset(nulls),
         frozenset(sessions),
         tuple(dict.fromkeys(each.kind for each in nodes if each.kind not in _KNOWN)),
+        any(map(_reads_latest_first, nodes)),
     )
+
+
+def _reads_latest_first(node: Node) -> bool:
+    """Whether a node is a source of files that reads the newest first."""
+    if node.kind != "StreamingRelation" or not hasattr(node.java, "dataSource"):  # as of a plan read from text
+        return False
+    found = node.java.dataSource().options()
+    names = (str(each) for each in listed(found.keys().toSeq()))
+    return any(name.lower() == "latestfirst" and str(found.apply(name)).lower() == "true" for name in names)
 
 
 def _streaming(node: Node) -> Iterator[Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,11 @@ from workbench.jobs.conditions import Bound, Compared, Conjunct
 from workbench.jobs.description import Description, SideDescription
 from workbench.jobs.explained import Explained
 from workbench.jobs.groups import Groups
-from workbench.joins import How, IntervalJoin, Join, WindowJoin
+from workbench.joins import How, IntervalJoin, Join, WindowJoin, emission
 from workbench.literals import SIDES, Side
 from workbench.plan import how as how_of
 from workbench.times import micros as times_of
+from workbench.times import precise
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,6 +34,7 @@ __all__ = [
     "join_in",
     "joins",
     "parts",
+    "redefined",
     "understood",
 ]
 
@@ -52,6 +54,10 @@ _NO_WATERMARK = "the {} side has no watermark: its rows are never dropped as lat
 _KEPT_WITHOUT = (
     "as the {} side has no watermark, rows of the {} side never leave the state{}: give both sides withWatermark "
     "before they are joined"
+)
+_LATEST_FIRST = (
+    "the files of {} are read with latestFirst: the newest come first and move the watermark, so that rows of older "
+    "files are late by it; read them in order, or give a delay as long as they reach back"
 )
 _WINDOW_ABOVE = (
     "an aggregation after the join drops pairs whose window the watermark has passed, and a join without bounds on the "
@@ -95,6 +101,8 @@ class Understood:
         The parts of the condition whose bounds are counted by the clock of a zone in which clocks change.
     compared
         For each of `keys` how it is compared, where that is not as the columns are: left and right. Empty: all are.
+    filters
+        What the job asks of the rows of one side, after the join or in its condition, and Spark before it.
     """
 
     description: Description
@@ -111,6 +119,7 @@ class Understood:
     evicts_with_data: bool = False
     by_calendar: tuple[Node, ...] = ()
     compared: tuple[Compared | None, ...] = ()
+    filters: tuple[Node, ...] = ()
 
     @property
     def is_without_keys(self) -> bool:
@@ -230,6 +239,8 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: 
     notes = []
     written = how_of.SPARK.get(_type(join))
     how = how_of.SPARK.get(_type(optimised[0])) if len(optimised) == 1 else written
+    set_twice = [words for child in join.children if (words := redefined(child))]
+    unknown += set_twice
     if how != written:
         words = f"a filter after the {written} join drops rows without a partner"
         notes.append(f"{words}, so what Spark runs is the {how} join")
@@ -249,6 +260,8 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: 
     if how == "inner":  # what is filtered right after it is part of its condition
         read = read.with_filters(_Condition.of(above, inputs, times))
     kind, more = _kind(how, inputs, read, times)
+    if set_twice:
+        kind = None
     if _compares_windows(read, inputs):
         kind = None
         more.append("the condition compares parts of windows: join on the windows themselves, as with w = w")
@@ -260,6 +273,8 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: 
     notes += _of_state(inputs, retention, how, kind)
     notes += _of_days(spark, read, found)
     notes += _of_window_days(spark, inputs, read)
+    notes += _of_filters(above, join)
+    notes += [_LATEST_FIRST.format(inputs[side].name or side) for side in SIDES if inputs[side].latest_first]
     if kind is None and not read.bounds and not read.windows and any(node.kind == "Aggregate" for node in plan.walk()):
         notes += [_WINDOW_ABOVE] if _is_above(plan, join, "Aggregate") else []
     notes += [
@@ -286,7 +301,62 @@ def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: 
         by_calendar=tuple(_by_calendar(spark, [*found, *(above if how == "inner" else [])], inputs, times)),
         evicts_with_data=bool(retention) and _names_the_frame_before(optimised[0]),
         compared=tuple(read.compared.get(pair) for pair in read.keys) if read.compared else (),
+        filters=tuple(_asked_first([*(each for each in found if not _is_kept(each, how, join)), *above], join)),
     )
+
+
+def _is_kept(condition: Conjunct, how: How | None, join: Node) -> bool:
+    """Whether a part of a join's condition takes no row of a side out, as the join pads what fails it."""
+    padded = () if how is None else emission(IntervalJoin("0 seconds", "0 seconds", how=how)).padded
+    columns = _columns_in(condition.written)
+    return any(columns <= _ids(join.children[SIDES.index(side)]) for side in padded)
+
+
+def _asked_first(found: list[Conjunct], join: Node) -> list[Node]:
+    """The parts of conditions that have columns of one side of a join only."""
+    mine = [_ids(child) for child in join.children]
+    parts = [each.written for each in found]
+    return [each for each in parts if (columns := _columns_in(each)) and any(columns <= side for side in mine)]
+
+
+def _columns_in(condition: Node) -> set[int]:
+    nodes = (node for node in condition.walk() if node.kind == "AttributeReference")
+    return {node.id for node in nodes if node.id is not None}
+
+
+def _of_filters(above: list[Conjunct], join: Node) -> Iterator[str]:
+    """A note on filters after a join that compare columns of both sides."""
+    one_sided = _asked_first(above, join)
+    for each in (one.written for one in above if one.written not in one_sided):
+        if len(_columns_in(each)) > 1:
+            yield (
+                f"the filter {each.java.sql()} after the join takes pairs out that the join gives: rows are told as "
+                "they fare in the join, and one whose pairs are all taken out is matched, too"
+            )
+
+
+def redefined(plan: Node) -> str:
+    """What is said of a plan that sets a second watermark on a stream, which Spark refuses; empty: it does not."""
+    for node in _watermarks(plan):
+        below = next((each for child in node.children for each in _watermarks(child)), None)
+        if below is not None:
+            first, again = (_watermark_in_words(each) for each in (below, node))
+            return (
+                f"withWatermark is called on {first} and again on {again}, which Spark refuses as soon as the "
+                "watermark moves, and which of them late rows are judged by is not told: call it once on a stream"
+            )
+    return ""
+
+
+def _watermarks(plan: Node) -> list[Node]:
+    """The watermarks of the streams in a plan."""
+    return [each for each in plan.walk() if each.kind == "EventTimeWatermark" and bool(each.java.isStreaming())]
+
+
+def _watermark_in_words(node: Node) -> str:
+    [time] = catalyst.expressions(node, "eventTime")
+    delay = catalyst.span(node.java.delay())
+    return time.name if delay is None else f"{time.name} (by {precise(timedelta(microseconds=delay))})"
 
 
 def _of_state(
@@ -334,8 +404,8 @@ def _of_others_compared(
 
 def _of_window_days(spark: Any, inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
     """A note on windows of whole days, which begin at midnight UTC whatever the session's zone."""
-    zone = str(spark.conf.get("spark.sql.session.timeZone"))
-    if not _changes_clocks(spark):
+    zone = _zone(spark)
+    if not _changes_clocks(zone):
         return
     for pair in read.windows[:1]:
         window = inputs["left"].windows[inputs["left"].origin(pair[0])][0]
@@ -440,7 +510,7 @@ def _by_calendar(
 
     All of them, as pairs are looked for within bounds that are wider by what clocks change, on either end.
     """
-    if not _changes_clocks(spark):
+    if not _changes_clocks(_zone(spark, found)):
         return []
     left, right = (inputs[side] for side in SIDES)
     bounding, counted = [], False
@@ -452,9 +522,14 @@ def _by_calendar(
     return bounding if counted else []
 
 
-def _changes_clocks(spark: Any) -> bool:
-    """Whether the session's time zone is one in which a day may have another length than 24 hours."""
-    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+def _zone(spark: Any, found: Sequence[Conjunct] = ()) -> str:
+    """The time zone by which Spark counts days: that of the session when a condition was written, or that of now."""
+    zones = (part.fields.get("timeZoneId") for each in found for part in each.written.walk())
+    return str(next(filter(None, zones), "")) or str(spark.conf.get("spark.sql.session.timeZone"))
+
+
+def _changes_clocks(zone: str) -> bool:
+    """Whether a time zone is one in which a day may have another length than 24 hours."""
     return zone not in _FIXED_ZONES and zone[0] not in "+-"
 
 
@@ -479,8 +554,8 @@ def _with_attributes(java: Any, expression: Any, attributes: dict[int, Any]) -> 
 
 def _of_days(spark: Any, read: _Condition, found: list[Conjunct]) -> Iterator[str]:
     """A note on days that are not 24 hours long."""
-    zone = str(spark.conf.get("spark.sql.session.timeZone"))
-    if not _changes_clocks(spark):
+    zone = _zone(spark, found)
+    if not _changes_clocks(zone):
         return
     kinds = {node.kind for each in found for part in each.parts for node in part.walk()}
     if any(abs(each.micros) >= _DAY for each in read.bounds) or (read.bounds and "SubtractTimestamps" in kinds):

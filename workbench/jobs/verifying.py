@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.jobs import entering, held_groups, reported, restarts
+from workbench.jobs import catalyst, entering, held_groups, reported, restarts
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.understanding import Understood
 from workbench.kinds import HASH_JOIN, kind_of
@@ -35,6 +35,8 @@ _IN_STATE = "rows in state after each micro-batch (numRowsTotal)"
 Counts = tuple[list[tuple[int, int]], list[tuple[int, int]]]
 """The number of each micro-batch, and what the model counted in it; and what Spark did."""
 _SPELLED_OUT = 5
+_QUARTER, _CLOCK_CHANGE, _FARTHEST_ZONES = (minutes * 60_000_000 for minutes in (15, 60, 26 * 60))
+"""By what time zones differ, each of them over a year, and at most, in microseconds."""
 
 
 def compare(
@@ -63,20 +65,42 @@ def causes(
     reports: Mapping[int, Mapping[str, Any]],
 ) -> list[str]:
     """What in the life of the query explains lines of `Job.comparison` that differ, in words."""
-    found = [_other_delay(simulation, logs)] if _WATERMARKS in set(mismatches["what"]) else []
+    found = []
+    if _WATERMARKS in set(mismatches["what"]):
+        found.append(_other_zone(simulation, known, logs) or _other_delay(simulation, logs))
     if {_LATE, _IN_STATE} & set(mismatches["what"]):
         found.append(_run_again(_late_counts(simulation, known, reports), _state_counts(simulation, known, reports)))
     return [each for each in found if each]
 
 
+def _other_zone(simulation: Simulation, known: Understood, logs: Checkpoint) -> str:
+    """Says that the job read its times in another zone, if all watermarks of its logs are apart by what zones are."""
+    model, spark = _both_watermarks(simulation, logs)
+    apart = {found - mine for (_, mine), (_, found) in zip(model, spark, strict=True) if mine and found}
+    if not apart or any(not each or each % _QUARTER or abs(each) > _FARTHEST_ZONES for each in apart):
+        return ""
+    if max(apart) - min(apart) > _CLOCK_CHANGE:
+        return ""
+    by = precise(timedelta(microseconds=abs(min(apart))))
+    here = catalyst.zone(known.plan) or "that of this session"
+    return (
+        f"the watermarks of the logs are {by} {'after' if min(apart) > 0 else 'before'} those of the rows as they are "
+        f"read here: the job ran with another spark.sql.session.timeZone than {here}; make joined in a session that "
+        "has the job's"
+    )
+
+
 def _run_again(*counters: Counts | None) -> str:
     """Says that Spark ran each micro-batch several times, if its counters are that many times those of the model."""
     both = [(model, spark) for each in counters if each for model, spark in zip(*each, strict=True)]
-    times = {spark // model if model and spark % model == 0 else 0 for (_, model), (_, spark) in both if model or spark}
-    if len(times) != 1 or max(times) < 2:
+    times = [spark // model if model and spark % model == 0 else 0 for (_, model), (_, spark) in both if model or spark]
+    if not times or min(times) < 1 or max(times) < 2:
         return ""
+    often = f"{max(times)} times"
+    if len(set(times)) > 1:
+        often = f"{min(times)} to {max(times)} times, a whole number of times in each micro-batch,"
     return (
-        f"each of Spark's counters is {max(times)} times the model's: foreachBatch runs the micro-batch again for each "
+        f"each of Spark's counters is {often} the model's: foreachBatch runs the micro-batch again for each "
         "action on its DataFrame, and counts again; persist the DataFrame before the first"
     )
 
@@ -122,6 +146,11 @@ def fates(simulation: Simulation) -> pd.DataFrame:
 
 
 def _watermarks(simulation: Simulation, logs: Checkpoint) -> dict[str, Any]:
+    return _fact(_WATERMARKS, *_both_watermarks(simulation, logs))
+
+
+def _both_watermarks(simulation: Simulation, logs: Checkpoint) -> Counts:
+    """The watermark of each micro-batch as it follows from the rows, and as the logs have it."""
     outcome = simulation.outcome
     computed = watermarks(
         simulation.join,
@@ -136,7 +165,7 @@ def _watermarks(simulation: Simulation, logs: Checkpoint) -> dict[str, Any]:
     places = range(1 if simulation.first else 0, len(logs.batches))  # of the first kept one those before are not known
     model = [(logs.batches[place].number, int(computed.eviction[place])) for place in places]
     spark = [(logs.batches[place].number, logs.batches[place].watermark) for place in places]
-    return _fact(_WATERMARKS, model, spark)
+    return model, spark
 
 
 def _state(

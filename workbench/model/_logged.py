@@ -38,8 +38,10 @@ class Logged:
     restarts
         The micro-batches, counted from the first, before which the query was started again, as far as the watermarks
         of the logs tell it.
-    understood
-        Whether the join is the job's, so that more is known of its rows than whether they are late.
+    following
+        The watermark of the micro-batch that would follow the last one, in microseconds; None where it is not known.
+    runs_without_rows
+        Whether Spark runs a micro-batch without rows where only the watermark has moved.
     """
 
     first: int
@@ -48,7 +50,8 @@ class Logged:
     late: Micros | None = None
     before: Mapping[Side, int] = field(default_factory=dict)
     restarts: tuple[int, ...] = ()
-    understood: bool = True
+    following: int | None = None
+    runs_without_rows: bool = True
 
     def forgotten(self, left: Stream, right: Stream) -> Side | None:
         """The side without rows since the query was last started again, whose watermark Spark has forgotten."""

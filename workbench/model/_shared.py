@@ -125,6 +125,11 @@ class RowFacts:
         ``without an event time``.
     never_late
         The sides whose rows Spark never drops as late, as no event time of theirs enters the join that it runs.
+    failing, filters
+        The rows that fail a filter of the job which Spark runs before the join, and per side this filter, in words; of
+        other filtered rows it is not known what left them out.
+    is_stand_in
+        Whether the join stands for one that was not understood, so that only late rows are known, and no partners.
     """
 
     where: Condition | None = None
@@ -140,6 +145,9 @@ class RowFacts:
     gone: Mapping[Side, Gone] | None = None
     untimed: Mapping[Side, Mapping[str, str]] = field(default_factory=dict)
     never_late: frozenset[Side] = frozenset()
+    failing: Flags | None = None
+    filters: Mapping[Side, str] = field(default_factory=dict)
+    is_stand_in: bool = False
 
     @property
     def asked(self) -> Condition | None:
@@ -166,7 +174,9 @@ class RowFacts:
         gone = None if self.gone is None else {side: each.of(rows[side]) for side, each in self.gone.items()}
         exact = None if self.exact is None else _Renumbered(self.exact, rows["left"], rows["right"])
         met, filtered, unfit = (some(each) for each in (self.met, self.filtered, self.unfit))
-        return replace(self, where=where, exact=exact, met=met, filtered=filtered, unfit=unfit, gone=gone)
+        failing = some(self.failing)
+        found = replace(self, where=where, exact=exact, met=met, filtered=filtered, unfit=unfit, gone=gone)
+        return replace(found, failing=failing)
 
 
 class Shared:

@@ -15,7 +15,7 @@ from workbench.model import Micros, Outcome, Simulation
 from workbench.reasons import partners
 from workbench.verdicts import SharedVerdict
 
-__all__ = ["Judge", "Judging", "judge", "judged_late", "late_because", "waiting"]
+__all__ = ["Judge", "Judging", "judge", "judged_late", "last_watermark", "late_because", "never_evicted", "waiting"]
 
 _LATE = {
     partners.NEVER: SharedVerdict.LATE_KEY_NEVER_CAME,
@@ -147,10 +147,10 @@ def _of_side(
     own(of)
     verdict[of.unmatched & (table["all"].to_numpy()[rows] == 0)] = SharedVerdict.BETWEEN_WINDOWS
     verdict[of.unmatched & partners.left_out(simulation, side)[rows]] = SharedVerdict.LEFT_OUT
-    if simulation.logged is not None and not simulation.logged.understood:
+    if simulation.facts.is_stand_in:
         verdict[of.late] = SharedVerdict.LATE_PARTNERS_UNKNOWN
     _late_by_others(of)
-    _for_ever(of)
+    _passed(of)
     return verdict
 
 
@@ -206,13 +206,29 @@ def waiting(simulation: Simulation, side: Side, rows: Micros) -> pd.Series[int]:
     return pd.Series(end, index=mine["row"].to_numpy())
 
 
-def _for_ever(of: Judging) -> None:
-    """Names rows for whose state Spark derives no watermark, and which nothing can match any more."""
-    simulation, kind = of.simulation, kind_of(of.simulation.join)
+def last_watermark(simulation: Simulation) -> int:
+    """The last watermark that is known: of a job that of the micro-batch which would follow."""
+    following = None if simulation.logged is None else simulation.logged.following
+    return int(simulation.outcome.marks.eviction[-1]) if following is None else following
+
+
+def never_evicted(simulation: Simulation) -> frozenset[Side]:
+    """The sides for whose state Spark derives no watermark."""
     retention = simulation.facts.under(simulation.join).retention
+    return frozenset() if retention is None else frozenset(SIDES) - retention.keys()
+
+
+def _passed(of: Judging) -> None:
+    """Names rows in state that the watermark has passed: they leave with the next micro-batch, or never."""
+    simulation, kind = of.simulation, kind_of(of.simulation.join)
     pending = np.flatnonzero(of.fate == "pending")
-    if retention is None or of.side in retention or not kind.drops_late or not len(pending):
+    if not kind.drops_late or not len(pending):
         return
     end = waiting(simulation, of.side, of.rows[pending]).loc[of.rows[pending]].to_numpy()
-    passed = end + kind.waits(simulation.join, of.side) <= int(simulation.outcome.marks.eviction[-1])
-    of.verdict[pending[passed]] = SharedVerdict.WAITING_FOR_EVER
+    waits, last = kind.waits(simulation.join, of.side), last_watermark(simulation)
+    if of.side in never_evicted(simulation):
+        of.verdict[pending[end + waits <= last]] = SharedVerdict.WAITING_FOR_EVER
+    elif simulation.logged is not None and simulation.logged.following is not None:
+        retention = simulation.facts.under(simulation.join).retention
+        leaves = end + (waits if retention is None else retention[of.side]) <= last
+        of.verdict[pending[leaves]] = SharedVerdict.WAITING_FOR_NEXT_MICRO_BATCH

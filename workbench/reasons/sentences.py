@@ -17,7 +17,7 @@ from workbench.kinds import MS, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
 from workbench.model import DATA, Micros, Simulation
 from workbench.reasons import firings, partners
-from workbench.reasons.judging import Judging, judge, judged_late, waiting
+from workbench.reasons.judging import Judging, judge, judged_late, last_watermark, waiting
 from workbench.reasons.labels import Labels, fix_value
 from workbench.streams import batches_with_rows
 from workbench.verdicts import Verdict
@@ -253,7 +253,7 @@ class Sentences:
             return ""
         padded = self._padded.get(RowId(side, row))
         before = padded is not None and self.windows(side, row) == "1" and padded < self._first_met(side, row)
-        return self.fill(verdicts.PADDED_BEFORE, side, row) * before + self.fired_again(side, row)
+        return (self.fill(verdicts.PADDED_BEFORE, side, row) if before else "") + self.fired_again(side, row)
 
     def fired_again(self, side: Side, row: int) -> str:
         """How often it came out again under Flink's rules, and in which micro-batches; nothing where it did not."""
@@ -533,23 +533,27 @@ class Sentences:
         """What is known of its key on the other side, to whose rows it never came."""
         match self._keys_across[side][row]:
             case partners.LEFT_OUT:
-                step = self._taken_out(side, row)
-                return self.fill(verdicts.KEY_TAKEN_OUT if step else verdicts.KEY_FILTERED, side, row)
+                mate = self._mate(side, row)
+                step, failed = self._step(other_side(side), mate), self._fails(other_side(side), mate)
+                template = verdicts.KEY_FAILED if failed else verdicts.KEY_FILTERED
+                return self.fill(verdicts.KEY_TAKEN_OUT if step else template, side, row)
             case partners.UNTIMED:
                 return self.fill(verdicts.KEY_UNTIMED, side, row)
         return self.fill(verdicts.KEY_CAME, side, row)
 
     def taken_out(self, side: Side, row: int) -> str:
         """The operator that took out the rows of its key on the other side."""
-        return self._taken_out(side, row)
+        return self._step(other_side(side), self._mate(side, row))
 
-    def _taken_out(self, side: Side, row: int) -> str:
-        gone, other = self.simulation.facts.gone, other_side(side)
+    def other_filter(self, side: Side, row: int) -> str:
+        """The filter of the other side that those rows fail."""
+        return self.simulation.facts.filters[other_side(side)]
+
+    def _mate(self, side: Side, row: int) -> int:
+        """The first row of its key on the other side; -1 without one."""
         codes = dict(zip(SIDES, self.outcome.keys, strict=True))
-        mates = np.flatnonzero(codes[other] == codes[side][row])
-        if gone is None or not len(mates) or gone[other].at[mates[0]] < 0:
-            return ""
-        return str(gone[other].steps[gone[other].at[mates[0]]])
+        mates = np.flatnonzero(codes[other_side(side)] == codes[side][row])
+        return int(mates[0]) if len(mates) else -1
 
     def untimed(self, side: Side, row: int) -> str:
         """What the event times of its key on the other side were."""
@@ -557,7 +561,17 @@ class Sentences:
 
     def left_at(self, side: Side, row: int) -> str:
         """Which operator takes it out."""
-        return self.fill(verdicts.TAKEN_OUT_BY if self._step(side, row) else verdicts.FILTERED, side, row)
+        template = verdicts.FAILED if self._fails(side, row) else verdicts.FILTERED
+        return self.fill(verdicts.TAKEN_OUT_BY if self._step(side, row) else template, side, row)
+
+    def filter(self, side: Side, row: int) -> str:
+        """The filter of the job, run before the join, that it fails."""
+        return self.simulation.facts.filters[side]
+
+    def _fails(self, side: Side, row: int) -> bool:
+        """Whether that filter is known to take it out."""
+        failing = self.simulation.facts.failing
+        return failing is not None and row >= 0 and bool(failing[side][row])
 
     def step(self, side: Side, row: int) -> str:
         """The operator that takes it out."""
@@ -565,7 +579,7 @@ class Sentences:
 
     def _step(self, side: Side, row: int) -> str:
         gone = self.simulation.facts.gone
-        return "" if gone is None or gone[side].at[row] < 0 else str(gone[side].steps[gone[side].at[row]])
+        return "" if gone is None or row < 0 or gone[side].at[row] < 0 else str(gone[side].steps[gone[side].at[row]])
 
     # Of rows in state.
 
@@ -593,7 +607,21 @@ class Sentences:
 
     @property
     def _last_watermark(self) -> int:
-        return int(self.watermarks.eviction[-1])
+        return last_watermark(self.simulation)
+
+    def leaves(self, side: Side, row: int) -> str:
+        """What becomes of it with the next micro-batch."""
+        if self.kind.grouped:
+            return verdicts.COMES_OUT
+        return verdicts.COMES_OUT_UNLESS if side in emission(self.join).padded else verdicts.LEAVES_UNLESS
+
+    def next_micro_batch(self, side: Side, row: int) -> str:
+        """What brings the next micro-batch."""
+        logged = self.simulation.logged
+        if logged is not None and not logged.runs_without_rows:
+            return verdicts.NEXT_ROW_ONLY
+        only_with_rows = self.simulation.facts.under(self.join).evicts_with_data
+        return verdicts.NEXT_ROW if only_with_rows else verdicts.NEXT_ROW_OR_NONE
 
     def held_back(self, side: Side, row: int) -> str:
         """Which side holds the watermark back, where one does."""

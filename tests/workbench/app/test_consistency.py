@@ -14,7 +14,7 @@ from page import Page, offers
 
 import generators
 import workbench as wb
-from workbench import charts
+from workbench import charts, schema
 from workbench.app import close_all, current
 from workbench.kinds import kinds
 
@@ -105,7 +105,7 @@ def rows_match(page, reference):
     rows = reference.rows.sort_values("batch", kind="stable")  # as they arrived
     index = rows.index[rows["fate"].isin(("unmatched", "pending", "null_key"))][:MOST_TABLE_ROWS]
     wanted, shown = reference.explain(index.tolist()).loc[index], page.table.df
-    own = [name for name in wanted if name not in ("side", "batch", "fate", "reason", "fix_setting", "fix_value")]
+    own = list(schema.ROWS.without(wanted))
     pd.testing.assert_frame_equal(shown[[*own, "reason"]], wanted[[*own, "reason"]].apply(blank))
     assert shown["fate"].tolist() == [fate.replace("_", " ") for fate in wanted["fate"]]
     assert shown["stream"].tolist() == [reference.side(side).name for side in wanted["side"]]
