@@ -21,7 +21,13 @@ def on_time(assignments: pd.DataFrame) -> Any:
 
 
 def present(begin: Micros, end: Micros, count: int) -> Micros:
-    """How many of what begins and ends in these micro-batches is there after each of the first so many."""
+    """How many of what begins and ends in these micro-batches is there after each of the first so many.
+
+    Examples
+    --------
+    >>> present(np.array([0, 1]), np.array([2, 9]), 3).tolist()  # one is there after 0 and 1, one from 1 on
+    [1, 2, 1]
+    """
     added, removed = (np.bincount(np.minimum(each, count), minlength=count + 1)[:count] for each in (begin, end))
     return np.cumsum(added - removed)
 
@@ -41,6 +47,17 @@ def keys_present(rows: pd.DataFrame, count: int) -> Micros:
         Columns ``key``, ``batch`` and ``evicted_in``: in which micro-batch each comes, and in which one it leaves.
     count
         How many micro-batches there are.
+
+    Notes
+    -----
+    The stretches of micro-batches in which a key has rows are merged. Invariant: a stretch begins with a row of which no
+    earlier one of its key stays until it comes, which a running maximum of the ends along all keys tells.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"key": [0, 0, 1], "batch": [0, 1, 1], "evicted_in": [2, 3, 2]})
+    >>> keys_present(rows, 4).tolist()
+    [1, 2, 1, 0]
     """
     rows = rows[rows["evicted_in"] > rows["batch"]]
     if rows.empty:

@@ -91,6 +91,17 @@ class Outputs:
             ``output``; ``left``, ``right`` (rows; -1 where there is none, or none more); ``start``, ``end``, ``batch``;
             ``further`` (0 in the first row of an output, which names it; in the others that first row's left row + 1,
             or without one its right row + 1 below 0). A pair is one row, a group as many as its larger side has.
+
+        Examples
+        --------
+        A group of two left rows, 4 and 5, and one right row, 7.
+
+        >>> outputs = Outputs(
+        ...     pd.DataFrame({"start": [0], "end": [9], "batch": [3], "matched": [True], "emitted": [True]}),
+        ...     pd.DataFrame({"side": [0, 0, 1], "output": 0, "row": [4, 5, 7], "assignment": [4, 5, 7]}),
+        ... )
+        >>> outputs.emitted()[["left", "right", "batch", "further"]].to_numpy().tolist()
+        [[4, 7, 3, 0], [5, -1, 3, 5]]
         """
         out = self.table["emitted"].to_numpy()
         lines = out * np.max([self.counts(side) for side in sides], axis=0)
@@ -111,7 +122,13 @@ class Outputs:
 
 
 def _rank(output: Micros) -> Micros:
-    """The place of each member within its output, for members in order of output."""
+    """The place of each member within its output, for members in order of output.
+
+    Examples
+    --------
+    >>> _rank(np.array([0, 0, 0, 2, 2])).tolist()
+    [0, 1, 2, 0, 1]
+    """
     place = np.arange(len(output))
     begins = np.ones(len(output), dtype=bool)
     begins[1:] = output[1:] != output[:-1]

@@ -37,6 +37,17 @@ class Steps:
     needs
         For each part and side the least delay with which that side's watermark is below its end, in microseconds, whole
         milliseconds; `NEVER` where none is.
+
+    Examples
+    --------
+    Two pairs; the left row of the second needs 5 ms on the left side, or 9 ms on the right one.
+
+    >>> left, right = np.array([0, 0, 5_000, 0]), np.array([0, 0, 9_000, 0])
+    >>> found = Steps("min", 2, np.array([0, 0, 1, 1]), {"left": left, "right": right})
+    >>> found.share({"left": 4_999, "right": 0}), found.share({"left": 5_000, "right": 0})
+    (0.5, 1.0)
+    >>> found.minimal(1.0, 10)
+    [{'left': 0, 'right': 9000}, {'left': 5000, 'right': 0}]
     """
 
     policy: Policy

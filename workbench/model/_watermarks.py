@@ -77,6 +77,18 @@ class Watermarks:
         -------
         numpy.ndarray
             Microseconds, whole milliseconds; 0 where any delay does; `NEVER` where none does.
+
+        Notes
+        -----
+        A watermark is the newest time less the delay, both in whole milliseconds. Invariant: with the delay that is
+        given the watermark is below the deadline, and with a millisecond less it is not.
+
+        Examples
+        --------
+        >>> newest = {"left": np.array([5_000_000]), "right": np.array([9_000_000])}
+        >>> marks = Watermarks(["data"], np.array([0]), np.array([0]), newest, newest)
+        >>> marks.least_delays("right", np.array([0, -1]), np.array([8_500_000, 8_500_000])).tolist()
+        [501000, 0]
         """
         newest = np.maximum.accumulate(
             np.maximum(self.newest[side], 0)
@@ -87,7 +99,13 @@ class Watermarks:
 
 
 def query_watermark(policy: Policy, one: Micros, other: Micros) -> Micros:
-    """The query's watermark under a policy, from those of both sides."""
+    """The query's watermark under a policy, from those of both sides.
+
+    Examples
+    --------
+    >>> query_watermark("min", np.array([3, 5]), np.array([4, 4])).tolist()
+    [3, 4]
+    """
     match policy:
         case "min":
             return np.minimum(one, other)

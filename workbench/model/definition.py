@@ -184,7 +184,19 @@ def _within(
     high: int,
     named: Callable[[int], str],
 ) -> tuple[Micros, Micros]:
-    """Places of all pairs of one key with ``left + low <= right <= left + high``."""
+    """Places of all pairs of one key with ``left + low <= right <= left + high``.
+
+    The right rows lie on one axis, key after key. Invariant: the partners of a left row are a stretch of that axis, from
+    where ``left + low`` would stand to where ``left + high`` would; so two searches give all pairs, without a table of
+    keys. Pairs come in order of left row, then of right time.
+
+    Examples
+    --------
+    >>> key, time = np.array([0, 0]), np.array([10, 20])
+    >>> left, right = _within(key, time, np.array([0, 0, 1]), np.array([11, 25, 11]), 0, 5, str)
+    >>> left.tolist(), right.tolist()
+    ([0, 1], [0, 1])
+    """
     if not (len(left) and len(right)):
         return np.array([], dtype=np.int64), np.array([], dtype=np.int64)
     ends = [left + low] if low == high else [left + low, left + high]
