@@ -32,7 +32,7 @@ from workbench.charts._view import Scene, View
 from workbench.errors import ArgumentError
 from workbench.kinds import kind_of
 from workbench.literals import RowId
-from workbench.model import NEVER, Simulation
+from workbench.model import NO_MICRO_BATCH, Simulation
 from workbench.reasons.labels import key_words
 from workbench.reasons.spans import closed_in, closing
 from workbench.streams import SIDES
@@ -255,7 +255,7 @@ def _window_counts(spans: pd.DataFrame) -> tuple[pd.DataFrame, pd.Timedelta]:
     low = int(spans["start"].min())
     width = max(1, -(-(int(spans["start"].max()) + 1 - low) // STEPS))
     one = (spans["left"] == 0) | (spans["right"] == 0)
-    kind = np.select([spans["closed"] == NEVER, one], ["open", "one side"], "both sides")
+    kind = np.select([spans["closed"] == NO_MICRO_BATCH, one], ["open", "one side"], "both sides")
     table = pd.DataFrame({"step": (spans["start"] - low) // width, "kind": kind})
     table = table.groupby(["step", "kind"]).size().rename("windows").reset_index()
     start = low + table.pop("step").to_numpy() * width

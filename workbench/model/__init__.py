@@ -9,7 +9,7 @@ from __future__ import annotations
 from workbench.kinds import Micros
 from workbench.model._ahead import Ahead, ahead
 from workbench.model._allocation import keep_freed
-from workbench.model._fates import NEVER
+from workbench.model._fates import NO_MICRO_BATCH
 from workbench.model._flink import FlinkRules, in_sql
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome, keys_present, on_time, present
@@ -38,8 +38,8 @@ __all__ = [
     "FINISH",
     "LONG_AGO",
     "MOST",
-    "NEVER",
     "NOTHING",
+    "NO_MICRO_BATCH",
     "Ahead",
     "Condition",
     "FlinkRules",

@@ -10,7 +10,7 @@ from workbench.literals import FATES, Side
 from workbench.model._outcome import Outcome
 from workbench.streams import SIDES
 
-NEVER = 10**9
+NO_MICRO_BATCH = 10**9
 """The micro-batch of what does not happen in a run."""
 _CODES = {name: code for code, name in enumerate(FATES)}
 _NAMES = np.array(FATES, dtype=object)
@@ -23,8 +23,9 @@ def fates(outcome: Outcome) -> dict[Side, pd.DataFrame]:
     -------
     dict of pandas.DataFrame
         Per side, one row an input row: ``fate`` (matched, unmatched, late, pending or null_key); ``decided_in`` (the
-        micro-batch in which it is known: the first match, the drop, the eviction; `NEVER` for what is pending);
-        ``evicted_in`` (the micro-batch at whose end its last assignment is no longer in state; `NEVER` where it stays);
+        micro-batch in which it is known: the first match, the drop, the eviction; `NO_MICRO_BATCH` of a pending row);
+        ``evicted_in`` (the micro-batch at whose end its last assignment is no longer in state; `NO_MICRO_BATCH` where
+        it stays);
         how many assignments there are in ``all``, how many are ``late``, how many ``matched``.
     """
     return {side: _side(outcome, side) for side in SIDES}
@@ -47,17 +48,17 @@ def _side(outcome: Outcome, side: Side) -> pd.DataFrame:
     arrived = np.zeros(count, dtype=np.int64)
     arrived[row] = mine["batch"]
     evicted_in = _last(row, np.where(mine["held"], mine["evicted_in"], mine["batch"]), arrived)
-    evicted_in[evicted_in >= end] = NEVER
+    evicted_in[evicted_in >= end] = NO_MICRO_BATCH
     members = outcome.outputs.of(side)
     output, rows = members["output"].to_numpy(), members["row"].to_numpy()
     matched, out = (outcome.outputs.table[name].to_numpy()[output] for name in ("matched", "batch"))
     decided_in = _last(rows[~matched], out[~matched], evicted_in)  # comes out padded, or else leaves the state
-    first_match = np.full(count, NEVER)
+    first_match = np.full(count, NO_MICRO_BATCH)
     np.minimum.at(first_match, rows[matched], out[matched])
-    known = first_match < NEVER  # a row of a job may have met others that are no longer known
+    known = first_match < NO_MICRO_BATCH  # a row of a job may have met others that are no longer known
     np.copyto(decided_in, np.where(known, first_match, arrived), where=code == _CODES["matched"])
     np.copyto(decided_in, arrived, where=code == _CODES["late"])
-    decided_in[code == _CODES["pending"]] = NEVER
+    decided_in[code == _CODES["pending"]] = NO_MICRO_BATCH
     fate = _NAMES[code]
     return pd.DataFrame({"fate": fate, "decided_in": decided_in, "evicted_in": evicted_in, **tally}, copy=False)
 

@@ -50,8 +50,8 @@ def keys_present(rows: pd.DataFrame, count: int) -> Micros:
 
     Notes
     -----
-    The stretches of micro-batches in which a key has rows are merged. Invariant: a stretch begins with a row of which no
-    earlier one of its key stays until it comes, which a running maximum of the ends along all keys tells.
+    The stretches of micro-batches in which a key has rows are merged. Invariant: a stretch begins with a row until
+    which no earlier one of its key stays, which a running maximum of the ends along all keys tells.
 
     Examples
     --------

@@ -186,9 +186,9 @@ def _within(
 ) -> tuple[Micros, Micros]:
     """Places of all pairs of one key with ``left + low <= right <= left + high``.
 
-    The right rows lie on one axis, key after key. Invariant: the partners of a left row are a stretch of that axis, from
-    where ``left + low`` would stand to where ``left + high`` would; so two searches give all pairs, without a table of
-    keys. Pairs come in order of left row, then of right time.
+    The right rows lie on one axis, key after key. Invariant: the partners of a left row are a stretch of that axis,
+    from where ``left + low`` would stand to where ``left + high`` would; so two searches give all pairs, without a
+    table of keys. Pairs come in order of left row, then of right time.
 
     Examples
     --------

@@ -13,20 +13,21 @@ from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Micros, Outcome, Simulation
 from workbench.reasons import partners
+from workbench.reasons.partners import KeyAcross
 from workbench.verdicts import SharedVerdict
 
 __all__ = ["Judge", "Judging", "judge", "judged_late", "last_watermark", "late_because", "never_evicted", "waiting"]
 
 _LATE = {
-    partners.NEVER: SharedVerdict.LATE_KEY_NEVER_CAME,
-    partners.CAME: SharedVerdict.LATE_OUT_OF_REACH,
-    partners.LEFT_OUT: SharedVerdict.LATE_KEY_LEFT_OUT,
-    partners.UNTIMED: SharedVerdict.LATE_KEY_WITHOUT_TIME,
+    KeyAcross.NEVER_CAME: SharedVerdict.LATE_KEY_NEVER_CAME,
+    KeyAcross.CAME: SharedVerdict.LATE_OUT_OF_REACH,
+    KeyAcross.LEFT_OUT: SharedVerdict.LATE_KEY_LEFT_OUT,
+    KeyAcross.UNTIMED: SharedVerdict.LATE_KEY_WITHOUT_TIME,
 }
 _ABSENT = {
-    partners.NEVER: SharedVerdict.KEY_NEVER_CAME,
-    partners.LEFT_OUT: SharedVerdict.KEY_LEFT_OUT,
-    partners.UNTIMED: SharedVerdict.KEY_WITHOUT_TIME,
+    KeyAcross.NEVER_CAME: SharedVerdict.KEY_NEVER_CAME,
+    KeyAcross.LEFT_OUT: SharedVerdict.KEY_LEFT_OUT,
+    KeyAcross.UNTIMED: SharedVerdict.KEY_WITHOUT_TIME,
 }
 
 
@@ -82,7 +83,7 @@ class Judging:
     @property
     def came(self) -> Any:
         """Of which the key came to the join on the other side."""
-        return self.across == partners.CAME
+        return self.across == KeyAcross.CAME
 
 
 Judge = Callable[[Judging], None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,8 @@ from workbench.reasons.labels import key_words
 from workbench.streams import Stream, some_rows
 
 __all__ = [
-    "CAME",
     "FAR",
-    "LEFT_OUT",
-    "NEVER",
-    "UNTIMED",
+    "KeyAcross",
     "had_partner",
     "kept_apart",
     "keys_across",
@@ -28,8 +26,18 @@ __all__ = [
     "nearest_distance",
 ]
 
-NEVER, CAME, LEFT_OUT, UNTIMED = range(4)
-"""Its key never came; came to the join; only in rows that the job takes out; only in rows without an event time."""
+
+class KeyAcross(IntEnum):
+    """What is known of a row's key on the other side."""
+
+    NEVER_CAME = 0
+    CAME = 1
+    LEFT_OUT = 2
+    """Only in rows that the job takes out before the join."""
+    UNTIMED = 3
+    """Only in rows without an event time, which are not followed."""
+
+
 FAR = np.iinfo(np.int64).min
 """The distance of a row from the nearest of its key, where there is none."""
 
@@ -46,16 +54,16 @@ def left_out(simulation: Simulation, side: Side) -> np.ndarray[Any, Any]:
 
 
 def keys_across(simulation: Simulation, side: Side) -> np.ndarray[Any, Any]:
-    """For each row of a side what is known of its key on the other side: `NEVER`, `CAME`, `LEFT_OUT` or `UNTIMED`."""
+    """For each row of a side what is known of its key on the other side: a `KeyAcross`."""
     other = other_side(side)
     keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
     out = left_out(simulation, other)
-    found = np.full(len(keys[side]), NEVER)
+    found = np.full(len(keys[side]), KeyAcross.NEVER_CAME)
     if untimed := simulation.facts.untimed.get(other):
-        found[np.isin(key_words(simulation.side(side)), list(untimed))] = UNTIMED
+        found[np.isin(key_words(simulation.side(side)), list(untimed))] = KeyAcross.UNTIMED
     if out.any():
-        found[among(keys[side], keys[other][out])] = LEFT_OUT
-    found[among(keys[side], keys[other][~out])] = CAME
+        found[among(keys[side], keys[other][out])] = KeyAcross.LEFT_OUT
+    found[among(keys[side], keys[other][~out])] = KeyAcross.CAME
     return found
 
 

@@ -527,17 +527,17 @@ class Sentences:
 
     def key_came(self, side: Side, row: int) -> bool:
         """Whether its key came to the join on the other side."""
-        return bool(self._keys_across[side][row] == partners.CAME)
+        return bool(self._keys_across[side][row] == partners.KeyAcross.CAME)
 
     def key_across(self, side: Side, row: int) -> str:
         """What is known of its key on the other side, to whose rows it never came."""
         match self._keys_across[side][row]:
-            case partners.LEFT_OUT:
+            case partners.KeyAcross.LEFT_OUT:
                 mate = self._mate(side, row)
                 step, failed = self._step(other_side(side), mate), self._fails(other_side(side), mate)
                 template = verdicts.KEY_FAILED if failed else verdicts.KEY_FILTERED
                 return self.fill(verdicts.KEY_TAKEN_OUT if step else template, side, row)
-            case partners.UNTIMED:
+            case partners.KeyAcross.UNTIMED:
                 return self.fill(verdicts.KEY_UNTIMED, side, row)
         return self.fill(verdicts.KEY_CAME, side, row)
 

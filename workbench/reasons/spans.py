@@ -7,7 +7,7 @@ import pandas as pd
 
 from workbench.kinds import kind_of, part_of
 from workbench.literals import SIDES
-from workbench.model import NEVER, Micros, Simulation
+from workbench.model import NO_MICRO_BATCH, Micros, Simulation
 from workbench.reasons.labels import key_words
 from workbench.reasons.own import OwnReasons
 
@@ -50,7 +50,7 @@ def _versions(simulation: Simulation, mine: pd.DataFrame) -> pd.DataFrame:
             "start": edges[0].astype("datetime64[us]"),
             "end": edges[1].astype("datetime64[us]"),
             "opened": mine["batch"].to_numpy(),
-            "closed": np.where(gone < count, gone, NEVER),
+            "closed": np.where(gone < count, gone, NO_MICRO_BATCH),
         }
     )
 
@@ -61,13 +61,13 @@ def closing(simulation: Simulation, end: Micros) -> Micros:
 
 
 def closed_in(simulation: Simulation, batch: Micros) -> Micros:
-    """The micro-batches in which windows are closed; `NEVER` for those after the last."""
-    return np.where(batch < len(simulation.outcome.marks), batch, NEVER)
+    """The micro-batches in which windows are closed; `NO_MICRO_BATCH` for those after the last."""
+    return np.where(batch < len(simulation.outcome.marks), batch, NO_MICRO_BATCH)
 
 
 def opening(simulation: Simulation) -> Micros:
     """The micro-batch in which each group of a session join or coGroup got its first row."""
-    first = np.full(len(simulation.outcome.groups), NEVER)
+    first = np.full(len(simulation.outcome.groups), NO_MICRO_BATCH)
     for side in SIDES:
         members = simulation.outcome.assignments[side]
         members = members[members["group"] >= 0]
