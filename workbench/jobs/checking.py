@@ -248,6 +248,11 @@ def _lines(health: Health, found: tuple[Crossed, ...]) -> Iterator[tuple[str, st
         known = each.rows is not None
         words = f"{each.late_rows:,} of {each.rows:,} ({_share(each.late_share)})" if known else "not known"
         yield f"late rows of {each.name}", words
+        if each.causes:
+            yield (
+                f"rows of {each.name} without a match",
+                "; ".join(f"{count:,}: {cause}" for cause, count in each.causes.items()),
+            )
         if each.needed_delay is not None:
             of = "both streams" if each.delay_on_both else each.name
             late = f"with which at most {_share(health.allowed_late_share)} of its rows are late"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from workbench import times
 from workbench.errors import QueryError, wrong
@@ -17,6 +19,7 @@ from workbench.jobs.job import Job
 from workbench.literals import SIDES, Side, other_side
 from workbench.model import NOTHING, Micros, Shared
 from workbench.reasons.labels import key_words
+from workbench.reasons.own import sentences
 from workbench.sources.choice import newest_times
 from workbench.streams import batches_with_rows
 from workbench.times import MICROSECOND
@@ -48,6 +51,8 @@ class SideHealth:
         `Health.allowed_late_share`. None: no more are, or no delay does.
     delay_on_both
         Whether the other side needs that delay, too.
+    causes
+        How many rows were not matched, by cause, as `Job.causes` has them; empty where the join was not understood.
     """
 
     name: str
@@ -58,6 +63,7 @@ class SideHealth:
     frequent_key_share: float | None
     needed_delay: timedelta | None = None
     delay_on_both: bool = False
+    causes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -215,7 +221,18 @@ def _side(job: Job, side: Side, allowed: float) -> SideHealth:
         most = allowed * rows - int((late["end"] <= 0).sum())  # without those that are late whatever the delay
         needed = needed_delay(job.outcome, {"left": job.left, "right": job.right}, job.policy, side, most)
     delay, both = (None, False) if needed is None else (needed.delay, needed.both)
-    return SideHealth(stream.name, rows, late_count, late_share, key, share, delay, both)
+    return SideHealth(stream.name, rows, late_count, late_share, key, share, delay, both, _causes(job, side, came))
+
+
+def _causes(job: Job, side: Side, came: Any) -> dict[str, int]:
+    """How many rows of a side were not matched, by cause, most first."""
+    if not job.is_understood:
+        return {}
+    lost = came & (job.simulation.fates[side]["fate"].to_numpy() != "matched")
+    none = np.array([], dtype=np.int64)
+    asked = {each: np.flatnonzero(lost) if each == side else none for each in SIDES}
+    counts = pd.Series(sentences(job.simulation, asked).causes(side), dtype=object).value_counts()
+    return {str(cause): int(count) for cause, count in counts.items()}
 
 
 def _frequent_key(job: Job, side: Side, came: Any) -> tuple[str | None, float | None]:

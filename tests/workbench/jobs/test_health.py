@@ -399,7 +399,7 @@ def test_arguments_that_are_missing_or_unknown(capsys, arguments):
 
 SIDE_KEYS = {
     "name", "rows", "late_rows", "late_share", "frequent_key", "frequent_key_share", "needed_delay_seconds",
-    "delay_on_both",
+    "delay_on_both", "causes",
 }  # fmt: skip
 KEYS = {
     "fine", "join", "where", "spark_version", "first_micro_batch", "last_micro_batch", "left", "right", "wait_seconds",
@@ -421,8 +421,18 @@ def test_the_figures_in_words_and_as_json(ran, health, here, capsys):
     assert lines["idle side"] == "payments, without rows in the last 2 micro-batches with rows"
     needed = times.short(left.needed_delay)
     assert lines["delay that orders needs"] == f"{needed} on orders, with which at most 0.1% of its rows are late"
+    said_causes = lines["rows of orders without a match"].split("; ")
+    assert said_causes == [f"{count}: {cause}" for cause, count in left.causes.items()]
     assert "crossed" not in said.out
     assert "where" not in lines
+
+
+def test_the_causes_are_those_of_the_job(job, health):
+    """Of the rows that were not matched, as the page and reports count them."""
+    for side in ("left", "right"):
+        lost = (job.rows["side"] == side) & (job.rows["fate"] != "matched")
+        assert health.side(side).causes == job.causes[lost].value_counts().to_dict()
+        assert sum(health.side(side).causes.values()) == lost.sum() > 0
     assert main([*given, "--json", "--max-late-share", "1", "--max-idle", "2"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == KEYS
