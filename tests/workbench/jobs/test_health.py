@@ -425,6 +425,12 @@ def test_the_figures_in_words_and_as_json(ran, health, here, capsys):
     assert said_causes == [f"{count}: {cause}" for cause, count in left.causes.items()]
     assert "crossed" not in said.out
     assert "where" not in lines
+    assert main([*given, "--json", "--max-late-share", "1", "--max-idle", "2"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == KEYS
+    assert set(found["left"]) == set(found["right"]) == SIDE_KEYS
+    assert found["fine"] is True
+    assert found["wait_seconds"] == health.wait.total_seconds()
 
 
 def test_the_causes_are_those_of_the_job(job, health):
@@ -433,12 +439,6 @@ def test_the_causes_are_those_of_the_job(job, health):
         lost = (job.rows["side"] == side) & (job.rows["fate"] != "matched")
         assert health.side(side).causes == job.causes[lost].value_counts().to_dict()
         assert sum(health.side(side).causes.values()) == lost.sum() > 0
-    assert main([*given, "--json", "--max-late-share", "1", "--max-idle", "2"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert set(found) == KEYS
-    assert set(found["left"]) == set(found["right"]) == SIDE_KEYS
-    assert found["fine"] is True
-    assert found["wait_seconds"] == health.wait.total_seconds()
 
 
 def test_what_else_the_join_asks_for_is_said(session, folder, here, tmp_path, capsys):
