@@ -416,12 +416,14 @@ def test_what_a_user_set_for_their_own_queries_does_not_change_a_run(spark):
 
 
 def test_a_full_disk_is_said_in_a_word():
-    from workbench.engine.query import one_sentence
+    from workbench.engine.query import FAILED
+    from workbench.spark_io.cause import told
 
-    error = one_sentence(
+    error = told(
         RuntimeError(
             "org.apache.spark.SparkException: Job aborted\nCaused by: java.io.IOException: No space left on device"
-        )
+        ),
+        FAILED,
     )
     assert (
         str(error)
@@ -432,11 +434,12 @@ def test_a_full_disk_is_said_in_a_word():
 def test_the_wrapping_of_py4j_reaches_nobody(spark):
     from py4j.protocol import Py4JJavaError
 
-    from workbench.engine.query import one_sentence
+    from workbench.engine.query import FAILED
+    from workbench.spark_io.cause import told
 
     with pytest.raises(Py4JJavaError, match="An error occurred while calling") as raised:
         spark._jvm.java.lang.Class.forName("no.such.Class")
-    assert str(one_sentence(raised.value)) == "the query failed in Spark: ClassNotFoundException: no.such.Class"
+    assert str(told(raised.value, FAILED)) == "the query failed in Spark: ClassNotFoundException: no.such.Class"
 
 
 def test_a_query_that_cannot_start_says_the_cause(spark, monkeypatch):

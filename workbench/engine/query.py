@@ -18,7 +18,7 @@ from workbench.errors import QueryError
 from workbench.kinds import kind_of, plan_of
 from workbench.model import Simulation
 from workbench.sources.arrow import END_OF_INPUT, zero
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import told
 from workbench.spark_io.stopping import stop_query
 from workbench.spark_io.storage import Place
 from workbench.streams import NOTHING, ROW, SIDES, Stream, moving, write_batch
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["call", "compiled", "ending", "follow", "one_sentence", "plain", "read", "record", "start"]
+__all__ = ["FAILED", "call", "compiled", "ending", "follow", "plain", "read", "record", "start"]
 
+FAILED = "the query failed in Spark"
+"""How an error of a query begins; its cause follows."""
 _POLL = 0.05  # seconds
 
 
@@ -194,11 +196,11 @@ def follow(
             time.sleep(_POLL)
         failure = query.exception()
         if failure is not None:
-            raise one_sentence(failure)
+            raise told(failure, FAILED)
         if query in process.stopped:
             raise QueryError("the run was stopped")
         process.queries.pop(query, None)
-    except BaseException:
+    except BaseException:  # after an interrupt, too, nothing goes on
         stop_query(query, spark)
         raise
     progress: dict[int, dict[str, Any]] = {}
@@ -225,10 +227,5 @@ def call(argument: str, function: Callable[..., None], *values: Any) -> None:
     """
     try:
         function(*values)
-    except Exception as error:
+    except Exception as error:  # whatever a user's function raises
         raise QueryError(f"{argument}: your function raised {error!r}; the query was stopped") from error
-
-
-def one_sentence(error: BaseException) -> QueryError:
-    """Spark's error as one sentence with its cause; the trace is kept in ``details``."""
-    return QueryError(f"the query failed in Spark: {cause(error)}", str(error))

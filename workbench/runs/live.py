@@ -31,6 +31,7 @@ from workbench.reasons.labels import rows_of_key
 from workbench.runs.arguments import check, check_operator, check_session
 from workbench.runs.run import Run
 from workbench.sources import arrow
+from workbench.spark_io.cause import spark_errors_as, told
 from workbench.spark_io.scratch import Scratch
 from workbench.spark_io.stopping import stop_query
 from workbench.streams import ROW, SIDES, Stream, check_stream
@@ -90,7 +91,7 @@ class Live:
         on_progress: Callable[[Live], None] | None,
     ) -> None:
         self.feed = feed
-        self.error: QueryError | None = None
+        self.error: WorkbenchError | None = None
         version = session.version_of(spark)
         check_operator(join, version)
         self._empty = Simulation(join, left, right, finish=False, policy=policy, ended=False, spark_version=version)
@@ -229,10 +230,10 @@ class Live:
                 self._follow()
                 if not self._query.isActive:
                     failure = self._query.exception()
-                    self.error = query.one_sentence(failure) if failure else QueryError("the query ended by itself")
+                    self.error = told(failure, query.FAILED) if failure else QueryError("the query ended by itself")
                     self._stopped.set()
         except Exception as error:  # noqa: BLE001 - reported on request; the query must not stay behind
-            self.error = error if isinstance(error, QueryError) else query.one_sentence(error)
+            self.error = error if isinstance(error, QueryError) else told(error, query.FAILED)
         finally:
             self._stopped.set()
             stop_query(self._query, self._spark)
@@ -539,7 +540,7 @@ def live(
     check_session(spark)
     if on_progress is not None and not callable(on_progress):
         raise wrong("on_progress", on_progress, "give a function that takes what this gives, or None")
-    try:
+    with spark_errors_as(query.FAILED):
         own = session.spark() if spark is None else spark
         return Live(
             join,
@@ -552,10 +553,6 @@ def live(
             spark=own,
             on_progress=on_progress,
         )
-    except WorkbenchError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise query.one_sentence(error) from None
 
 
 def _side_of(description: str) -> str:

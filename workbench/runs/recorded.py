@@ -26,7 +26,7 @@ from workbench.runs.preview import Preview
 from workbench.runs.run import Run
 from workbench.session import state_store
 from workbench.spark_io import storage
-from workbench.spark_io.cause import is_interrupt
+from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.stopping import stop_queries
 from workbench.spark_io.storage import Place
 from workbench.streams import Stream
@@ -150,7 +150,7 @@ def _execute(
     base = session.spark() if spark is None else spark
     rows = max(len(simulation.left), len(simulation.right)) // max(simulation.micro_batches, 1)
     pruned = settings is None and pruning.pays(simulation) if resumed is None else resumed.pruned
-    try:
+    with spark_errors_as(query.FAILED):
         simulation = replace(simulation, spark_version=session.version_of(base))
         check_operator(simulation.join, simulation.spark_version)
         rocksdb = kind_of(simulation.join).operator.is_processor
@@ -158,10 +158,6 @@ def _execute(
         for name, value in (settings or {}).items():
             own.conf.set(name, value)
         place = storage.make(folder, own)
-    except WorkbenchError:
-        raise
-    except Exception as error:  # noqa: BLE001 - of a session of the user's that has ended, for instance
-        raise query.one_sentence(error) from None
     on_failure.callback(place.remove)
     query.record(simulation, place.path, pruned)
     store = str(own.conf.get(state_store.SETTING))
@@ -172,22 +168,15 @@ def _execute(
     too_much: list[TooLargeError] = []
     model = Thread(target=_simulate, args=(simulation, place.path, too_much), name="workbench model", daemon=True)
     try:
-        running = query.start(simulation, place, own, pruned=pruned)
-        model.start()
-        stopped = lambda: bool(too_much) or (stop is not None and stop.is_set())  # noqa: E731
-        done += query.follow(running, own, expected, progress, stopped)
+        with spark_errors_as(query.FAILED):
+            running = query.start(simulation, place, own, pruned=pruned)
+            model.start()
+            stopped = lambda: bool(too_much) or (stop is not None and stop.is_set())  # noqa: E731
+            done += query.follow(running, own, expected, progress, stopped)
     except WorkbenchError as error:
         if too_much:
             raise too_much[0] from None
-        if is_interrupt(error):
-            stop_queries(own)
-            raise KeyboardInterrupt from None
         raise _with_remedy(error, own, place) from None
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        if is_interrupt(error):
-            stop_queries(own)
-            raise KeyboardInterrupt from None
-        raise _with_remedy(query.one_sentence(error), own, place) from None
     except KeyboardInterrupt:
         stop_queries(own)  # also one whose start was interrupted
         raise
@@ -232,10 +221,10 @@ def verify(run: Run) -> None:
 def verification_failure(run: Run) -> str:
     """What to say of a run that differs from the model, or could not be compared; empty where they agree."""
     try:
-        return run.mismatch
-    except Exception as error:  # noqa: BLE001 - a run is not lost because it could not be compared
-        why = error if isinstance(error, WorkbenchError) else query.one_sentence(error)
-        return f"this run was not compared with the workbench's model, and has no reasons: {why}"
+        with spark_errors_as(query.FAILED):
+            return run.mismatch
+    except WorkbenchError as error:  # a run is not lost because it could not be compared
+        return f"this run was not compared with the workbench's model, and has no reasons: {error}"
 
 
 def preview(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from workbench import safe_files, schema
 from workbench.counts import counted
 from workbench.engine import partitions, pruning, savepoint, state_reader
 from workbench.engine.execution import Execution
-from workbench.errors import QueryError, WorkbenchError, check_whole, wrong
+from workbench.errors import check_whole, wrong
 from workbench.kinds import kind_of
 from workbench.model import checked_batch
 from workbench.reasons import tables
@@ -21,7 +21,7 @@ from workbench.runs import holding, verification
 from workbench.runs.result import Result
 from workbench.runs.saved import Saved
 from workbench.sources.arrow import AFTER_ALL
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,9 +188,8 @@ class Run(Result):
         batch = checked_batch(batch, len(self.execution.progress))
         if not kind_of(self.join).operator.has_timers:
             raise wrong("batch", batch, f"{self.join} has no timers")
-        found = _in_a_sentence(
-            lambda: state_reader.timers(self.simulation, self.execution, batch), "the timers could not be read"
-        )
+        with spark_errors_as("the timers could not be read"):
+            found = state_reader.timers(self.simulation, self.execution, batch)
         far = found["fires_at"] >= AFTER_ALL.value // 1_000_000
         moments = tables.moments(found["fires_at"].where(~far, 0) * 1000, self.simulation.zone)
         return found.assign(fires_at=moments.where(~far))
@@ -238,9 +237,8 @@ class Run(Result):
         if count is None:
             count = int(self.execution.progress[0]["stateOperators"][0]["numShufflePartitions"])
         check_whole("count", count, most=MOST_PARTITIONS)
-        return _in_a_sentence(
-            lambda: partitions.spread(self.simulation, self.execution.at_hand()[0], count), _NOT_ASKED
-        )
+        with spark_errors_as(_NOT_ASKED):
+            return partitions.spread(self.simulation, self.execution.at_hand()[0], count)
 
     def partition_counts(self, counts: Sequence[int] | None = None) -> pd.DataFrame:
         """What other numbers of partitions would do: how even the rows would fall.
@@ -262,18 +260,15 @@ class Run(Result):
         chosen = list(partitions.COUNTS if counts is None else counts)
         for count in chosen:
             check_whole("counts", count, most=MOST_PARTITIONS)
-        return _in_a_sentence(
-            lambda: partitions.compared(self.simulation, self.execution.at_hand()[0], chosen), _NOT_ASKED
-        )
+        with spark_errors_as(_NOT_ASKED):
+            return partitions.compared(self.simulation, self.execution.at_hand()[0], chosen)
 
     def _held(self, batch: int) -> tuple[pd.DataFrame, float]:
         """The rows in state after a micro-batch, and how many bytes they take."""
         batch = checked_batch(batch, len(self.execution.progress))
         size = float(self._batches.set_index("batch")["state_bytes"][batch])
-        read = _in_a_sentence(
-            lambda: state_reader.held(self.simulation, self.execution, batch), "the state could not be read"
-        )
-        return read, size
+        with spark_errors_as("the state could not be read"):
+            return state_reader.held(self.simulation, self.execution, batch), size
 
     def savepoint(self, path: str | os.PathLike[str], batch: int) -> Path:
         """Copy the checkpoint as it was after a micro-batch, for ``workbench.run(..., savepoint=path)`` to resume from.
@@ -298,13 +293,3 @@ class Run(Result):
             If the run was loaded: a saved run has no checkpoint.
         """
         return savepoint.take(self.simulation, self.execution, path, batch)
-
-
-def _in_a_sentence(ask: Callable[[], pd.DataFrame], failed: str) -> pd.DataFrame:
-    """What Spark answers; whatever the JVM says instead becomes one sentence."""
-    try:
-        return ask()
-    except WorkbenchError:
-        raise
-    except Exception as error:  # noqa: BLE001 - of any class
-        raise QueryError(f"{failed}: {cause(error)}", str(error)) from None

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from workbench import session
-from workbench.engine.query import one_sentence
-from workbench.errors import WorkbenchError, one_of
+from workbench.engine import query
+from workbench.errors import one_of
 from workbench.literals import POLICIES, Policy
 from workbench.runs.arguments import check_session
+from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -79,14 +80,10 @@ def session_settings(spark: SparkSession | None = None, *, policy: Policy = "min
     one_of("policy", policy, POLICIES)
     check_session(spark)
     base = session.spark() if spark is None else spark
-    try:
+    with spark_errors_as(query.FAILED):
         session.version_of(base)
         own = session.for_query(base, policy).conf.getAll
         theirs = dict(base.conf.getAll)
-    except WorkbenchError:
-        raise
-    except Exception as error:  # noqa: BLE001 - of a session of the user's that has ended, for instance
-        raise one_sentence(error) from None
     rows = [
         (name, value, own.get(name, _DEFAULT), _meaning(name))
         for name, value in sorted(theirs.items())

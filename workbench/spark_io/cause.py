@@ -1,10 +1,18 @@
-"""What Spark and Java say went wrong, in one sentence without their wrapping."""
+"""What Spark and Java say went wrong, in one sentence without their wrapping; and the mapping to errors users see."""
 
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-__all__ = ["GONE", "cause", "is_gone", "is_interrupt"]
+from workbench.errors import QueryError, WorkbenchError
+
+__all__ = ["GONE", "Saying", "cause", "is_gone", "spark_errors_as", "told"]
+
+Saying = str | Callable[[str], WorkbenchError]
+"""What cannot be done, as the beginning of a `QueryError` that ends in the cause; or the error, made of the cause."""
 
 _WRAPPING = re.compile(r"An error occurred while calling [\w.]+(: |\.)?|Traceback \(most recent call last\)|py4j\.")
 _CLASS = re.compile(r"^(?:[a-z_]\w*\.)+([A-Z][\w$]*(?:Exception|Error|Throwable))(?:: |$)")
@@ -12,7 +20,9 @@ _FILE = re.compile(r"while reading file (\S+?)\.?\s")
 _NO_SPACE = "No space left on device"
 _STOPPED = "stopped SparkContext"
 _NO_PROTOBUF = re.compile(r"(ImportError|ModuleNotFoundError)[^\n]*google(\.protobuf)?\b")
-_IN_PYTHON = "[PYTHON_EXCEPTION]"
+_OF_CONNECT = re.compile(r'RPC that terminated with:.*?StatusCode\.(\w+).*?details = "(.*?)"\n', re.S)
+_UNREACHED = "UNAVAILABLE"
+_IN_PYTHON = "An exception was thrown from the Python worker"
 _RAISED = re.compile(r"^[\w.]*(?:Error|Exception)\b.*$", re.M)
 _LONGEST = 400
 _GONE = ("ConnectionRefusedError", "Py4JNetworkError", "ConnectionResetError", "ConnectionAbortedError")
@@ -28,9 +38,48 @@ def is_gone(error: BaseException) -> bool:
     return bool(names & set(_GONE)) or "Answer from Java side is empty" in text or bool(_NO_ANSWER.fullmatch(text))
 
 
-def is_interrupt(error: BaseException) -> bool:
-    """Whether the error is what became of an interrupt that came while Python waited for Java."""
-    seen: list[BaseException] = []
+@contextmanager
+def spark_errors_as(say: Saying) -> Iterator[None]:
+    r"""Have whatever Spark, Py4J or Spark Connect raises told as one error of the workbench's.
+
+    An interrupt stays one, whatever a library on the way made of it. Errors of the workbench's own, which are sentences
+    already, pass as they are. A JVM or a session that has ended is told as that. Spark's own words and its trace are in
+    ``details``.
+
+    Parameters
+    ----------
+    say
+        What cannot be done: the beginning of a `QueryError`, or what makes an error of the cause.
+
+    Examples
+    --------
+    >>> with spark_errors_as("the job cannot be opened"):
+    ...     raise OSError("An error occurred while calling o1.load.\n: java.io.IOException: no such place")
+    Traceback (most recent call last):
+    workbench.errors.QueryError: the job cannot be opened: no such place
+    """
+    handled = sys.exception()
+    try:
+        yield
+    except Exception as error:
+        if _is_interrupt(error, handled):
+            raise KeyboardInterrupt from None
+        if isinstance(error, WorkbenchError):
+            raise
+        raise told(error, say) from None
+
+
+def told(error: BaseException, say: Saying) -> WorkbenchError:
+    """The error as which one of Spark's is told, where it is not raised: Spark hands out what ended a query."""
+    why = cause(error)
+    said = QueryError(f"{say}: {why}") if isinstance(say, str) else say(why)
+    said.details = said.details or str(error)
+    return said
+
+
+def _is_interrupt(error: BaseException, handled: BaseException | None) -> bool:
+    """Whether an error is what became of an interrupt while Python waited for Java, after an error that was handled."""
+    seen = [handled]
     one: BaseException | None = error
     while one is not None and one not in seen:
         if isinstance(one, KeyboardInterrupt) or _INTERRUPTED in str(one):
@@ -60,6 +109,9 @@ def cause(error: BaseException) -> str:
             "the Python of Spark's workers has no package protobuf, which an as-of join without a tolerance needs; "
             "install it there, or set PYSPARK_PYTHON to a Python that has it"
         )
+    if of_connect := _OF_CONNECT.search(text):  # gRPC's own words, of which the first line says nothing
+        status, details = of_connect.groups()
+        return f"the Spark Connect server cannot be reached ({details})"[:_LONGEST] if status == _UNREACHED else details
     if _IN_PYTHON in text:
         raised = _RAISED.findall(text.partition(_IN_PYTHON)[2].partition("SQLSTATE")[0])
         if raised:

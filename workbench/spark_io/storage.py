@@ -16,7 +16,7 @@ import threading
 import uuid
 import weakref
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlparse
@@ -24,8 +24,8 @@ from urllib.parse import unquote, urlparse
 import psutil
 import pyarrow.parquet as pq
 
-from workbench.errors import ArgumentError, QueryError, wrong
-from workbench.spark_io.cause import cause
+from workbench.errors import ArgumentError, QueryError, WorkbenchError, wrong
+from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.scratch import PREFIX, Scratch, is_readable
 
 if TYPE_CHECKING:
@@ -196,13 +196,14 @@ class RemoteScratch:
         self.address = f"{folder.rstrip('/')}/{name}" if not folder.endswith(":///") else f"{folder}{name}"
         self._sent: set[str] = set()
         try:
-            self._files = _files(spark)
-            self.has_logs = isinstance(self._files, _Hadoop)
-            self._files.sweep(folder)
-            self.logged = f"{self._files.make(self.address)}/"
-        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+            with _reaching(folder):
+                self._files = _files(spark)
+                self.has_logs = isinstance(self._files, _Hadoop)
+                self._files.sweep(folder)
+                self.logged = f"{self._files.make(self.address)}/"
+        except WorkbenchError:
             self._copy.remove()
-            raise _unreachable(folder, error) from None
+            raise
         self._removal = weakref.finalize(self, _remove, self._files, self.address, self._copy, os.getpid())
 
     def send(self) -> None:
@@ -216,10 +217,8 @@ class RemoteScratch:
         for file in _listed(self.path):
             name = file.relative_to(self.path).as_posix()
             if name not in self._sent:
-                try:
+                with _reaching(self.address):
                     self._files.send(file, f"{self.address}/{name}")
-                except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-                    raise _unreachable(self.address, error) from None
                 self._sent.add(name)
 
     def fetch(self, part: str) -> Path:
@@ -230,10 +229,8 @@ class RemoteScratch:
         QueryError
             If it cannot be read.
         """
-        try:
+        with _reaching(self.address):
             self._files.fetch(f"{self.address}/{part}", self.path / part)
-        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-            raise _unreachable(self.address, error) from None
         return self.path / part
 
     def remove(self) -> None:
@@ -241,10 +238,10 @@ class RemoteScratch:
         self._removal()
 
 
-def _unreachable(folder: str, error: Exception) -> QueryError:
-    if isinstance(error, QueryError):
-        return error
-    return QueryError(f"folder: Spark cannot use {folder} ({cause(error)}); give one such as {EXAMPLES}", str(error))
+def _reaching(folder: str) -> AbstractContextManager[None]:
+    return spark_errors_as(
+        lambda why: QueryError(f"folder: Spark cannot use {folder} ({why}); give one such as {EXAMPLES}")
+    )
 
 
 def _listed(folder: Path) -> Iterator[Path]:
