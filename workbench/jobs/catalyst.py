@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import wrong
-from workbench.spark_io.cause import cause
+from workbench.errors import ArgumentError, wrong
+from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,6 +30,7 @@ __all__ = [
     "seq",
     "span",
     "tree",
+    "unplanned",
     "value",
     "without_plan",
     "zone",
@@ -118,6 +119,11 @@ def _with_ctes_in_place(spark: Any, plan: Any) -> Any:
     return spark._jvm.org.apache.spark.sql.catalyst.optimizer.InlineCTE(*settings).apply(plan)
 
 
+def unplanned(why: str) -> ArgumentError:
+    """The error for a DataFrame that Spark cannot plan."""
+    return wrong("joined", "a DataFrame that Spark cannot plan", f"give one of another join ({why})")
+
+
 def optimised(spark: Any, plan: Node) -> Node:
     """The plan as Spark's optimizer leaves it, which a query runs.
 
@@ -126,15 +132,8 @@ def optimised(spark: Any, plan: Node) -> Node:
     ArgumentError
         If Spark cannot plan it, as an outer join whose condition has a UDF in Python.
     """
-    from py4j.protocol import Py4JJavaError  # when needed: PySpark is slow to import
-    from pyspark.errors import PySparkException
-
-    try:
+    with spark_errors_as(unplanned):
         java = spark._jsparkSession.sessionState().optimizer().execute(plan.java)
-    except (PySparkException, Py4JJavaError) as error:
-        raise wrong(
-            "joined", "a DataFrame that Spark cannot plan", f"give one of another join ({cause(error)})"
-        ) from None
     return _tree(json.loads(java.toJSON()), java)
 
 

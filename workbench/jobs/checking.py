@@ -20,7 +20,7 @@ from workbench.jobs.opening import open_job
 from workbench.literals import SIDES
 from workbench.reasons.labels import setting_value
 from workbench.sources.choice import checked
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import cause, spark_errors_as
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -82,7 +82,7 @@ def check(given: argparse.Namespace) -> int:
         sample = 1.0 if given.sample is None else _number(given.sample)
         if limits.max_skew is not None and sample != 1:
             raise wrong("max_skew", given.max_skew, "leave it out, or --sample: a sample of the keys does not tell it")
-        with process.with_modules_of_the_folder():
+        with spark_errors_as("the job cannot be checked"), process.with_modules_of_the_folder():
             join = None if given.join is None else _number(given.join)
             health = _health(given.job, given.checkpoint, sample, join, limits)
     except ArgumentError as error:
@@ -90,8 +90,6 @@ def check(given: argparse.Namespace) -> int:
         return _failed(f"{option}: {error.remedy}" if option else str(error))
     except WorkbenchError as error:
         return _failed(str(error))
-    except Exception as error:  # noqa: BLE001 - a job of CI needs a sentence, whatever went wrong
-        return _failed(f"the job cannot be checked: {cause(error)}")
     found = crossed(health, limits)
     print(as_json(health, found) if given.json else _printable(text(health, found)))
     return CROSSED if found else FINE

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from workbench.errors import ArgumentError, DataError, wrong
+from workbench.errors import ArgumentError, DataError, QueryError, wrong
 from workbench.literals import Policy
 from workbench.sources.arrow import END_OF_INPUT
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.storage import HadoopFiles
 
 if TYPE_CHECKING:
@@ -199,12 +199,11 @@ def read(spark: SparkSession, address: str) -> Checkpoint:
     """
     for left in reversed(range(_TRIES)):  # a query that goes on deletes files, now and then one that was just listed
         try:
-            return _read(Files(spark), address)
-        except (ArgumentError, DataError):
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
+            with spark_errors_as(QueryError):
+                return _read(Files(spark), address)
+        except QueryError as error:
             if not left:
-                raise ArgumentError(f"checkpoint: {address} cannot be read ({cause(error)})") from None
+                raise ArgumentError(f"checkpoint: {address} cannot be read ({error})", error.details) from None
     raise AssertionError("the last try returns or raises")
 
 

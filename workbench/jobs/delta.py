@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from workbench.errors import QueryError, WorkbenchError
 from workbench.jobs.addresses import existing
 from workbench.jobs.catalyst import Node, listed, seq
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -76,20 +77,18 @@ def micro_batches(
         The number of each micro-batch and rows of it, None where none can be read again; and the sentences.
     """
     try:
-        table = _Table.of(spark, source, folder)
-    except _UnreadableError as error:
+        with spark_errors_as(QueryError):
+            table = _Table.of(spark, source, folder)
+    except WorkbenchError as error:
         return None, [f"the rows of {name} cannot be read again: {error}"]
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        return None, [f"the rows of {name} cannot be read again: {cause(error)}"]
     scans, failed = [], []
     try:
         for each in spans:
             try:
-                scans += [_Scan(each.number, index) for index in table.indexes(each)]
-            except _UnreadableError as error:
+                with spark_errors_as(QueryError):
+                    scans += [_Scan(each.number, index) for index in table.indexes(each)]
+            except WorkbenchError as error:
                 failed.append((each.number, str(error)))
-            except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-                failed.append((each.number, cause(error)))
     finally:
         table.source.stop()
     missing = []
@@ -108,7 +107,7 @@ def micro_batches(
     return [(scan.number, scan.rows(spark, there)) for scan in scans], missing
 
 
-class _UnreadableError(Exception):
+class _UnreadableError(WorkbenchError):
     """Why rows cannot be read again, in words."""
 
 

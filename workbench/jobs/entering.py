@@ -21,7 +21,7 @@ from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.sources.choice import Choice, micros_of, quoted
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import NOTHING
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ _PLAIN = frozenset(
 _NESTED = frozenset({"array", "map", "struct", "variant"})
 AS_JSON = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 """How columns of types that streams do not have become JSON: no field and no part of a second is lost."""
+_UNREADABLE = "the rows of the job's sources cannot be read"
 _KEEP_ROWS = frozenset({"EventTimeWatermark", "Filter", "Project", "SubqueryAlias", "View"})
 """Operators that drop no rows but by a condition."""
 
@@ -180,13 +181,11 @@ def entered(
     QueryError
         If Spark fails to read them.
     """
-    from py4j.protocol import Py4JJavaError  # when needed: PySpark is slow to import
-    from pyspark.errors import PySparkException
-
     steps = replay.Steps()
     try:
-        table = _entered(spark, known, place, sources, choice, inner, clock, steps)
-    except (QueryError, PySparkException, Py4JJavaError):  # an operator above a filter may fail on what that takes out
+        with spark_errors_as(_UNREADABLE):
+            table = _entered(spark, known, place, sources, choice, inner, clock, steps)
+    except QueryError:  # an operator above a filter may fail on what that takes out
         steps = replay.Steps()
         table = _entered(spark, known, place, sources, choice, inner, clock, None)
     came, untimed, beyond = _by_time(table, columns(known, place).time)
@@ -262,10 +261,8 @@ def survivors(
     if all(each in ids for each in keys):
         names = [f"c{each}" for each in keys]
         rows = choice.of(rows, names)
-    try:
+    with spark_errors_as(_UNREADABLE):
         return rows.select(F.col(BATCH), F.col(PLACE)).distinct().toArrow()
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise _unreadable(error) from None
 
 
 def needed(known: Understood, place: int, optimised: Node) -> list[str] | None:
@@ -425,10 +422,8 @@ def _table(rows: DataFrame) -> pa.Table:
         else _as_text(quoted(each.name), each.dataType).alias(each.name)
         for each in rows.schema.fields
     ]
-    try:
+    with spark_errors_as(_UNREADABLE):
         return rows.select(*shown).toArrow()
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise _unreadable(error) from None
 
 
 def _as_text(column: str, kind: Any) -> Column:
@@ -438,10 +433,6 @@ def _as_text(column: str, kind: Any) -> Column:
     if kind.typeName() not in _NESTED:
         return F.col(column).cast("string")
     return F.to_json(column, AS_JSON)
-
-
-def _unreadable(error: Exception) -> QueryError:
-    return QueryError(f"the rows of the job's sources cannot be read: {cause(error)}", str(error))
 
 
 def in_arrow(kind: Any) -> bool:
@@ -503,10 +494,8 @@ def newest(
     rows = rows.toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     zoneless = dict(rows.dtypes)[f"c{time}"] == "timestamp_ntz"
     newest_time = F.expr(micros_of(f"max(c{time})", zoneless))
-    try:
+    with spark_errors_as(_UNREADABLE):
         found = rows.groupBy(BATCH).agg(newest_time.alias("newest"), F.count("*").alias("n")).collect()
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise _unreadable(error) from None
     return {each[BATCH]: (NOTHING if each["newest"] is None else int(each["newest"]), int(each["n"])) for each in found}
 
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import ArgumentError, wrong
-from workbench.spark_io.cause import cause
+from workbench.errors import wrong
+from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,7 +59,7 @@ def _reports(spark: SparkSession, progress: Any) -> Iterator[Mapping[str, Any]]:
     java: Any = spark._jvm
     settings = spark._jsparkSession.sessionState().newHadoopConf()
     readers = java.org.apache.spark.deploy.history.EventLogFileReader
-    try:
+    with spark_errors_as(lambda why: wrong("progress", progress, f"it cannot be read ({why})")):
         address = java.org.apache.hadoop.fs.Path(os.fspath(progress))
         system = address.getFileSystem(settings)
         if not system.exists(address):
@@ -74,10 +74,6 @@ def _reports(spark: SparkSession, progress: Any) -> Iterator[Mapping[str, Any]]:
             for line in _events(java, readers.openEventLog(file.getPath(), system)):
                 with suppress(ValueError):  # the last line of an application that goes on may be cut
                     yield json.loads(line)["progress"]
-    except ArgumentError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise wrong("progress", progress, f"it cannot be read ({cause(error)})") from None
 
 
 def _events(java: Any, stream: Any) -> Iterator[str]:

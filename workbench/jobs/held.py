@@ -9,12 +9,23 @@ import pandas as pd
 
 from workbench.errors import QueryError
 from workbench.literals import SIDES, Side
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["HASH_JOIN", "MATCHED", "count", "fields", "joined_rows", "numbered", "operators", "reader", "table"]
+__all__ = [
+    "HASH_JOIN",
+    "MATCHED",
+    "count",
+    "fields",
+    "joined_rows",
+    "numbered",
+    "operators",
+    "reader",
+    "table",
+    "unreadable",
+]
 
 MATCHED = "__matched"
 """The column that says whether a row in state has met one of the other side; null where Spark notes that nowhere."""
@@ -34,15 +45,14 @@ def operators(spark: SparkSession, address: str) -> list[tuple[int, str]]:
     QueryError
         If the checkpoint does not say.
     """
-    try:
+    with spark_errors_as("the state's operators cannot be read"):
         found = spark.read.format("state-metadata").load(address).collect()
         return sorted({(int(each.operatorId), str(each.operatorName)) for each in found})
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise _unreadable("the state's operators", error) from None
 
 
-def _unreadable(what: str, error: Exception) -> QueryError:
-    return QueryError(f"{what} cannot be read: {cause(error)}", str(error))
+def unreadable(batch: int) -> str:
+    """How an error begins of state that Spark cannot read."""
+    return f"the state after micro-batch {batch} cannot be read"
 
 
 def table(spark: SparkSession, address: str, batch: int) -> pd.DataFrame:
@@ -67,10 +77,8 @@ def table(spark: SparkSession, address: str, batch: int) -> pd.DataFrame:
         else:
             parts[""] = _flat(reader(spark, batch, operatorId=number).load(address))
         for side, rows in parts.items():
-            try:
+            with spark_errors_as(unreadable(batch)):
                 part: pd.DataFrame = rows.toPandas()
-            except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-                raise _unreadable(f"the state after micro-batch {batch}", error) from None
             part.insert(0, "side", side)
             part.insert(0, "operator_name", name)
             part.insert(0, "operator", number)
@@ -90,12 +98,10 @@ def count(spark: SparkSession, address: str, batch: int, *, operator: int | None
     """
     known = operators(spark, address)
     joins = [number for number, name in known if name == HASH_JOIN and operator in (None, number)]
-    try:
+    with spark_errors_as(unreadable(batch)):
         if joins:
             return sum(_side(spark, address, batch, side, number).count() for number in joins for side in SIDES)
         return sum(int(reader(spark, batch, operatorId=number).load(address).count()) for number, _ in known)
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise _unreadable(f"the state after micro-batch {batch}", error) from None
 
 
 def joined_rows(spark: SparkSession, address: str, batch: int, side: Side, *, operator: int | None = None) -> DataFrame:
@@ -125,10 +131,8 @@ def joined_rows(spark: SparkSession, address: str, batch: int, side: Side, *, op
         filter(None, (_store(spark, address, batch, operator, f"{side}-{name}") for name in _WITH_MATCHED)), None
     )
     if rows is None:
-        try:
+        with spark_errors_as(unreadable(batch)):
             rows = _side(spark, address, batch, side, operator).select("value.*")
-        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-            raise _unreadable(f"the state after micro-batch {batch}", error) from None
     names = rows.columns
     if names and names[-1] == "matched":
         return rows.toDF(*names[:-1], MATCHED)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from workbench.errors import QueryError
+from workbench.errors import WorkbenchError
 from workbench.jobs import entering, held
 from workbench.jobs.collected import Collected
 from workbench.jobs.groups import Groups
@@ -19,7 +19,7 @@ from workbench.jobs.unsafe_rows import NotDecodable, entries
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,7 +39,7 @@ _END = "__end"
 _LIST = "__list"
 
 
-class NotReadable(Exception):  # noqa: N818 - it is caught, and becomes a sentence
+class NotReadable(WorkbenchError):  # noqa: N818 - it is caught, and becomes a sentence
     """Why the rows in groups cannot be read, as the end of a sentence."""
 
 
@@ -87,10 +87,8 @@ def rows(
         raise NotReadable(f"they collect no rows of the {SIDES[place]} side that are understood")
     shown = entering.columns(known, place)
     state, in_sessions = _state(spark, groups, shown.key, logs.address, batch)
-    try:
+    with spark_errors_as(held.unreadable(batch)):
         table = choice.of(state, shown.key).toArrow()
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise QueryError(f"the state after micro-batch {batch} cannot be read: {cause(error)}", str(error)) from None
     decoded = {number: _decoded(table.column(f"{_LIST}{number}"), each) for number, each in lists.items()}
     counts = [
         _counts(len(table), [decoded[number] for number, each in lists.items() if each.side == side])

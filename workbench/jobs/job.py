@@ -12,7 +12,7 @@ import pandas as pd
 
 from workbench import schema
 from workbench.counts import counted
-from workbench.errors import WorkbenchError, wrong
+from workbench.errors import QueryError, WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.description import Description
@@ -27,7 +27,7 @@ from workbench.runs.arguments import check
 from workbench.runs.preview import Preview
 from workbench.runs.result import Result
 from workbench.sources.choice import Choice
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import SIDES, Stream, some_rows
 from workbench.times import Span
 
@@ -380,11 +380,10 @@ class Job(Result):
     def mismatch(self) -> str:
         """A sentence to show where there are `mismatches`, or where the job could not be verified; else empty."""
         try:
-            found = self.mismatches
+            with spark_errors_as(QueryError):
+                found = self.mismatches
         except WorkbenchError as error:
             return f"this job was not verified against what it left behind: {error}"
-        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-            return f"this job was not verified against what it left behind: {cause(error)}"
         if found.empty:
             return ""
         causes = verifying.causes(found, self.simulation, self.known, self.checkpoint, self.reports)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from workbench.errors import QueryError, WorkbenchError
 from workbench.jobs import catalyst, entering, replay, sides, sinks
 from workbench.jobs.catalyst import Node, listed
 from workbench.jobs.checkpoint import Checkpoint
@@ -20,7 +21,7 @@ from workbench.joins import emission
 from workbench.literals import SIDES
 from workbench.model import Simulation
 from workbench.sources.choice import Choice, quoted
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,12 +45,10 @@ def compare(
     """The line of `Job.comparison` on what the job put out, or on why that cannot be compared."""
     what = "rows that the job put out"
     try:
-        return _compared(spark, simulation, known, logs, choice, sink)
-    except (NotComparable, replay.NotReplayable) as error:
-        why = str(error)
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        why = cause(error)
-    return {"what": what, "model": None, "spark": None, "differences": None, "examples": f"not compared: {why}"}
+        with spark_errors_as(QueryError):
+            return _compared(spark, simulation, known, logs, choice, sink)
+    except WorkbenchError as error:
+        return {"what": what, "model": None, "spark": None, "differences": None, "examples": f"not compared: {error}"}
 
 
 def _compared(

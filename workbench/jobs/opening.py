@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from workbench import session
 from workbench.counts import counted
-from workbench.errors import ArgumentError, QueryError, WorkbenchError, wrong
+from workbench.errors import ArgumentError, QueryError, wrong
 from workbench.jobs import (
     catalyst,
     chains,
@@ -43,7 +43,7 @@ from workbench.literals import SIDES, Side
 from workbench.model import LONG_AGO, NOTHING, Gone, Logged, Micros, RowFacts, Simulation
 from workbench.reasons.labels import words_of
 from workbench.sources.choice import ALL, Choice, checked, with_width
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import Stream
 from workbench.times import micros
 
@@ -206,13 +206,9 @@ def _opened_once(
     spark: SparkSession, known: Understood, run: Node, logs: Checkpoint, leaves: Sequence[Node], choice: Choice
 ) -> Job:
     _check_fits(spark, known, logs, leaves)
-    try:
+    with spark_errors_as("the job cannot be opened"):
         taken = sources.taken(spark, logs, leaves, catalyst.zone(known.plan))
         return _of_taken(spark, known, run, logs, dict(zip(leaves, taken, strict=True)), choice)
-    except WorkbenchError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise QueryError(f"the job cannot be opened: {cause(error)}", str(error)) from None
 
 
 def _with_arity(choice: Choice, known: Understood) -> Choice:

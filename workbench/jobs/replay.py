@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from workbench.errors import WorkbenchError
 from workbench.jobs.catalyst import Node, expressions, listed, seq
 from workbench.jobs.sources import BATCH, PLACE
 
@@ -56,7 +57,7 @@ IN_THE_WAY = {
 _PASSES = "__passes"
 
 
-class NotReplayable(Exception):  # noqa: N818 - caught where it is turned into a sentence
+class NotReplayable(WorkbenchError):  # noqa: N818 - caught where it is turned into a sentence
     """A plan has an operator through which rows cannot be followed."""
 
 

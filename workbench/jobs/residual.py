@@ -16,7 +16,7 @@ from workbench.jobs.entering import Columns
 from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES
 from workbench.model import Micros
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -78,10 +78,8 @@ class Residual:
         rows = np.arange(self._tables[place].num_rows)
         if not parts:
             return np.zeros(len(rows), dtype=bool)
-        try:
+        with spark_errors_as(self._not_asked):
             fit = self._filtered(self._side(place, rows), parts).select(_NUMBERS[place]).toArrow()
-        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-            raise self._not_asked(error) from None
         found: np.ndarray[Any, Any] = ~np.isin(rows, fit.column(0).to_numpy())
         return found
 
@@ -93,19 +91,17 @@ class Residual:
         mine = {int(each.exprId().id()) for each in listed(self._known.join.children[place].java.output())}
         return [each for each in self._parts if _columns_of([each]) and _columns_of([each]) <= mine]
 
-    def _not_asked(self, error: Exception) -> QueryError:
-        return QueryError(f"which rows satisfy {self.text} could not be asked of Spark: {cause(error)}", str(error))
+    def _not_asked(self, why: str) -> QueryError:
+        return QueryError(f"which rows satisfy {self.text} could not be asked of Spark: {why}")
 
     def _ask(self, pairs: Micros) -> None:
         width = max(self._tables[1].num_rows, 1)
         rows = [np.unique(pairs // width), np.unique(pairs % width)]
-        try:
+        with spark_errors_as(self._not_asked):
             asked = self._spark.createDataFrame(pa.table([pairs // width, pairs % width], names=list(_NUMBERS)))
             for place in range(len(SIDES)):
                 asked = asked.join(self._side(place, rows[place]), _NUMBERS[place])
             satisfied = self._filtered(asked, self._parts).select(*_NUMBERS).toArrow()
-        except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-            raise self._not_asked(error) from None
         kept = satisfied.column(0).to_numpy() * width + satisfied.column(1).to_numpy()
         asked_all = np.concatenate([self._asked, pairs])
         order = np.argsort(asked_all)
@@ -156,12 +152,8 @@ def compared(spark: SparkSession, known: Understood, place: int, shown: Columns,
         columns.append(f"{text} AS k{at}")
     project = java.org.apache.spark.sql.catalyst.plans.logical.Project(seq(java, [*named, number]), plan)
     frame = replay.frame(spark, project)
-    try:
+    with spark_errors_as(f"the keys of the {SIDES[place]} side could not be asked of Spark"):
         found: pa.Table = frame.selectExpr(*columns, _NUMBERS[place]).sort(_NUMBERS[place]).toArrow()
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise QueryError(
-            f"the keys of the {SIDES[place]} side could not be asked of Spark: {cause(error)}", str(error)
-        ) from None
     return found.drop_columns([_NUMBERS[place]])
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from workbench.errors import wrong
+from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import sources
 from workbench.jobs.addresses import existing
 from workbench.jobs.checkpoint import Checkpoint, Files, newest
 from workbench.jobs.sources import BATCH
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -85,7 +85,7 @@ class Rows:
     cut: bool = False
 
 
-class NotComparable(Exception):  # noqa: N818 - caught where it is turned into a line of the comparison
+class NotComparable(WorkbenchError):  # noqa: N818 - caught where it is turned into a line of the comparison
     """The output cannot be compared, for a reason that is said."""
 
 
@@ -123,10 +123,8 @@ def check_there(spark: SparkSession, sink: Sink | None) -> None:
     if sink is None or sink.address is None:
         return
     files = Files(spark)
-    try:
+    with spark_errors_as(lambda why: wrong("output", sink.address, f"it cannot be read ({why})")):
         found = {name: files.has(f"{sink.address}/{name}") for name in ("", _LOG, _DELTA)}
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        raise wrong("output", sink.address, f"it cannot be read ({cause(error)})") from None
     if not found[""]:
         raise wrong("output", sink.address, f"there is no such folder; {_REMEDY}")
     if not (found[_LOG] or found[_DELTA]):

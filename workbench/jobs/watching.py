@@ -14,12 +14,12 @@ import pandas as pd
 
 from workbench import _root, process, times
 from workbench.counts import counted
-from workbench.errors import WorkbenchError, wrong
+from workbench.errors import QueryError, WorkbenchError, wrong
 from workbench.jobs import catalyst, opening, readings, reported, understanding
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.job import Job
 from workbench.jobs.understanding import Understood
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import cause, spark_errors_as
 from workbench.times import Span
 
 if TYPE_CHECKING:
@@ -155,11 +155,12 @@ class Watch:
         if query is None:
             return "seen by its checkpoint" if self.active else "no longer watched"
         try:
-            if query.isActive:
-                return "runs" if self.active else "runs, and is no longer watched"
-            failure = query.exception()
-        except Exception as error:  # noqa: BLE001 - a session that has ended
-            return f"cannot be reached: {cause(error)}"
+            with spark_errors_as("cannot be reached"):
+                if query.isActive:
+                    return "runs" if self.active else "runs, and is no longer watched"
+                failure = query.exception()
+        except QueryError as error:
+            return str(error)
         return "has ended" if failure is None else f"has failed: {cause(failure)}"
 
     @property
@@ -260,17 +261,16 @@ class Watch:
         """Take in what is new, the last time whatever it takes; whether there was anything."""
         before = self._seen
         try:
-            if self._query is None:
-                self._look_at_logs()
-            else:
-                self._look_at_reports(self._query)
-            if with_state:
-                self._look_at_state(whatever_it_takes=last)
+            with spark_errors_as("the query cannot be looked at now"):
+                if self._query is None:
+                    self._look_at_logs()
+                else:
+                    self._look_at_reports(self._query)
+                if with_state:
+                    self._look_at_state(whatever_it_takes=last)
             self.trouble = ""
-        except WorkbenchError as error:
+        except WorkbenchError as error:  # a look that fails is made again
             self.trouble = str(error)
-        except Exception as error:  # noqa: BLE001 - a look that fails is made again
-            self.trouble = f"the query cannot be looked at now: {cause(error)}"
         return before != self._seen
 
     @property

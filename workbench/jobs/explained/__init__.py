@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.errors import wrong
-from workbench.jobs.catalyst import Node
+from workbench.jobs.catalyst import Node, unplanned
 from workbench.jobs.explained._lines import ANALYSED, OPTIMISED, BrokenError, Names, outline, section
 from workbench.jobs.explained._plans import Plans
 from workbench.jobs.explained._types import json_type
+from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -64,18 +64,13 @@ def explained(frame: DataFrame) -> Explained | None:
 
 def _text(frame: DataFrame) -> str:
     """What ``explain`` prints, with all columns of wide plans."""
-    from pyspark.errors import PySparkException  # when needed: PySpark is slow to import
-
     conf = frame.sparkSession.conf
     before = conf.getAll.get(_WIDTH)
     printed = io.StringIO()
     try:
-        conf.set(_WIDTH, _WIDE)
-        with contextlib.redirect_stdout(printed):
+        with spark_errors_as(unplanned), contextlib.redirect_stdout(printed):
+            conf.set(_WIDTH, _WIDE)
             frame.explain(extended=True)
-    except PySparkException as error:
-        words = str(error).partition("\n")[0]
-        raise wrong("joined", "a DataFrame that Spark cannot plan", f"give one of another join ({words})") from error
     finally:
         conf.unset(_WIDTH) if before is None else conf.set(_WIDTH, before)
     return printed.getvalue()
