@@ -11,7 +11,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,16 +23,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench import safe_files, session
-from workbench.errors import ArgumentError, DataError, WorkbenchError, excerpt, one_of, wrong
+from workbench.errors import ArgumentError, DataError, excerpt, one_of, wrong
 from workbench.sources import FORMATS, MALFORMED, Files, Format, Malformed, arrow, parquet
 from workbench.sources.choice import ALL, Choice, Newest, check_hashed, newest_columns, quoted
 from workbench.sources.columns import BLOCK, CORRUPT, FILE, check_columns, check_roles
 from workbench.sources.recorded import Recorded
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = ["UnreadableRecordsError", "cast", "escaped", "own_session", "parse_times", "read", "schema_of"]
@@ -247,18 +245,16 @@ def _local(uri: str) -> Path:
     return Path(unquote(urlparse(uri).path))
 
 
-@contextmanager
-def _in_one_sentence(path: Path, kind: Format) -> Iterator[None]:
+def _in_one_sentence(path: Path, kind: Format) -> AbstractContextManager[None]:
     """An error of Spark's reader in one sentence."""
-    try:
-        yield
-    except WorkbenchError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
-        words = cause(error).replace("file:///", "/").replace("file:/", "/")
+
+    def said(why: str) -> DataError:
+        words = why.replace("file:///", "/").replace("file:/", "/")
         if str(path) not in words:
             words = f"{path}: {words}"
-        raise DataError(f"path: {words}; give {_KINDS[kind]} files with one set of columns, or take it out") from None
+        return DataError(f"path: {words}; give {_KINDS[kind]} files with one set of columns, or take it out")
+
+    return spark_errors_as(said)
 
 
 def _rows(spark: SparkSession, path: Path, source: Files, types: dict[str, str]) -> DataFrame:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from workbench.errors import ArgumentError, DataError, QueryError, excerpt, wrong
+from workbench.errors import ArgumentError, DataError, excerpt, wrong
 from workbench.sources import columns
 from workbench.sources.choice import Choice, Newest, check_hashed, newest_rows
 from workbench.sources.recorded import Recorded
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.scratch import Scratch
 from workbench.spark_io.stopping import stop_queries
 
@@ -105,27 +105,22 @@ def _micro_batches(
     frame: DataFrame, seconds: float, key: Sequence[str], time_column: str, choice: Choice
 ) -> list[_MicroBatch]:
     """What a query brings in so many seconds, for each micro-batch with rows."""
-    from pyspark.errors import PySparkException  # when needed: PySpark is slow to import
-
     tables: dict[int, _MicroBatch] = {}
 
     def keep(rows: DataFrame, number: int) -> None:
         tables[number] = _taken(rows, key, time_column, choice)
 
     scratch, name = Scratch(), f"stream-join-workbench-{uuid.uuid4()}"
-    failure: Exception | None = None
     try:
-        writer = frame.writeStream.foreachBatch(keep).queryName(name)
-        query = writer.option("checkpointLocation", scratch.address).start()
-        end = time.monotonic() + seconds
-        while query.isActive and time.monotonic() < end:
-            time.sleep(_POLL)
-        failure = query.exception()
-    except PySparkException as error:
-        failure = error
+        with spark_errors_as("the streaming DataFrame failed"):
+            writer = frame.writeStream.foreachBatch(keep).queryName(name)
+            query = writer.option("checkpointLocation", scratch.address).start()
+            end = time.monotonic() + seconds
+            while query.isActive and time.monotonic() < end:
+                time.sleep(_POLL)
+            if (failure := query.exception()) is not None:
+                raise failure
     finally:
         stop_queries(frame.sparkSession, name)
         scratch.remove()
-    if failure is not None:
-        raise QueryError(f"the streaming DataFrame failed: {cause(failure)}", str(failure))
     return [tables[number] for number in sorted(tables) if tables[number].count]

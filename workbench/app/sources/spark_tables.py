@@ -14,9 +14,9 @@ from workbench.app.sources._source import Control, Notebook, PageSource, Streams
 from workbench.app.sources._table_inputs import TableInputs
 from workbench.app.sources._tables import Given, made_of
 from workbench.app.sources._triggers import slices, trigger
-from workbench.errors import DataError, excerpt
+from workbench.errors import DataError, WorkbenchError, excerpt
 from workbench.literals import SIDES, Side
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 
 __all__ = ["SOURCE"]
 
@@ -37,13 +37,11 @@ def _names() -> list[str]:
     DataError
         If Spark cannot list them.
     """
-    try:
+    with spark_errors_as(lambda why: DataError(f"table: Spark cannot list its tables ({why}); make a temporary view")):
         spark = session.spark()
         return sorted(
             each.name for each in spark.catalog.listTables() if not spark.table(_quoted(each.name)).isStreaming
         )
-    except Exception as error:  # noqa: BLE001 - whatever the session says becomes one sentence
-        raise DataError(f"table: Spark cannot list its tables ({cause(error)}); make a temporary view") from None
 
 
 def _quoted(name: str) -> str:
@@ -59,17 +57,15 @@ def _table(name: str) -> Any:
     DataError
         If there is none of that name any more.
     """
-    try:
+    with spark_errors_as(lambda why: DataError(f"table: Spark cannot read {excerpt(name)} ({why}); look again")):
         return session.spark().table(_quoted(name))
-    except Exception as error:  # noqa: BLE001 - whatever the session says becomes one sentence
-        raise DataError(f"table: Spark cannot read {excerpt(name)} ({cause(error)}); look again") from None
 
 
 def _held(form: Form, notebook: Notebook, side: Side) -> Any:
     name = form.value(f"{side}.table")
     try:
         return None if name is None else notebook.once(("table", side), (name,), lambda: _table(name))
-    except DataError:
+    except WorkbenchError:
         return None  # said where the streams are made
 
 
@@ -88,7 +84,7 @@ def _refresh(form: Form, notebook: Notebook) -> None:
     notebook.forget()
     try:
         found = _names()
-    except DataError:
+    except WorkbenchError:
         found = []
     _TABLES.offer(form, notebook, found)
 
@@ -102,8 +98,8 @@ def _make(values: Values, _: Values) -> Streams:
                 _names()  # where they cannot be listed, this is why
                 raise DataError("table: there is none yet; make one with createOrReplaceTempView and look for tables")
             given.append(Given(side, name, _table(name), f"wb.spark().table({_quoted(name)!r})"))
-        except DataError as error:
-            marks[f"{side}.table"] = str(error).split(":", 1)[-1].strip()
+        except WorkbenchError as error:
+            marks[f"{side}.table"] = str(error).removeprefix("table: ")
     if marks:
         place, words = next(iter(marks.items()))
         raise WrongSettingsError(f"{place}: {words}", marks)
