@@ -212,7 +212,7 @@ def made(path: Path) -> Iterator[None]:
         path.mkdir(exist_ok=True)
     try:
         yield
-    except BaseException:
+    except BaseException:  # an interrupt, too, leaves no empty folder
         if new and not any(path.iterdir()):
             path.rmdir()
         raise

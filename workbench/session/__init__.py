@@ -216,7 +216,7 @@ def _known() -> SparkSession | None:
         return None
     try:
         return SparkSession.active()
-    except PySparkException:
+    except PySparkException:  # there is none
         return None
 
 
@@ -284,7 +284,7 @@ def launch(*java_options: str) -> SparkSession:
         silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         try:
             gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
-        except PySparkException as error:
+        except PySparkException as error:  # the JVM never was: PySpark's own words, not a cause in them
             raise JavaError(f"Java did not start Spark ({error}). {_JAVA_REMEDY}") from None
         gateway.workbench_files = files  # for as long as PySpark keeps this JVM
         for path in files.parts:  # where this process is killed, Java removes what it has emptied, the last first
@@ -372,5 +372,5 @@ def _cores(spark: SparkSession) -> int:
 
     try:
         return spark.sparkContext.defaultParallelism
-    except PySparkException:
+    except PySparkException:  # over Spark Connect
         return 2

@@ -71,5 +71,5 @@ def _is_defined(jvm: Any, name: str) -> bool:
     try:
         jvm.java.lang.Class.forName(name)
         return True
-    except Py4JError:
+    except Py4JError:  # there is no such class
         return False
