@@ -15,9 +15,9 @@ from workbench.charts._style import (
     MOMENTS,
     TIMES,
     WIDTH,
-    counted,
     ends,
     fate_colour,
+    in_steps,
     layout,
     looks,
     moment_rule,
@@ -75,7 +75,7 @@ def arrival_counts(
     """
     total = int(table["rows"].sum())
     tables = {"rows": table, "moments": MOMENTS, "judged": _stairs(marks, table["start"])}
-    subtitle = f"the line: the watermark that late rows are judged by · {counted(total, step)}"
+    subtitle = f"the line: the watermark that late rows are judged by · {in_steps(total, step)}"
     values = _span(pd.concat([table["start"], table["end"]]))
     return Drawing(_layout(tuple(names), True), tables, title, subtitle, values, True, along="y")
 

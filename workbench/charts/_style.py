@@ -256,7 +256,7 @@ MOMENTS = pd.DataFrame({"one": [1]})
 """The table of `moment_rule`: one row."""
 
 
-def counted(note_of: int, step: pd.Timedelta) -> str:
-    """The caption of a chart of counts."""
+def in_steps(count: int, step: pd.Timedelta, things: str = "rows", single: str = "rows") -> str:
+    """The caption of a chart of so many things, counted in steps."""
     seconds = step / pd.Timedelta("1s")
-    return f"{note_of:,} rows, counted in steps of {seconds:.3g} s; single rows: choose a shorter time"
+    return f"{count:,} {things}, counted in steps of {seconds:.3g} s; single {single}: choose a shorter time"

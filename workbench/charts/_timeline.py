@@ -20,9 +20,9 @@ from workbench.charts._style import (
     SHADE,
     TIMES,
     WIDTH,
-    counted,
     ends,
     fate_colour,
+    in_steps,
     layout,
     looks,
     moment_text,
@@ -185,7 +185,7 @@ def timeline_counts(table: pd.DataFrame, names: Sequence[str], title: str, step:
     total = int(table["rows"].sum())
     summed = table.groupby("fate")["rows"].sum()
     words = " · ".join(f"{summed[fate]:,} {fate}" for fate in FATES if fate in summed.index)
-    subtitle = f"{words} · {counted(total, step)}"
+    subtitle = f"{words} · {in_steps(total, step)}"
     return Drawing(
         _counts_layout(tuple(names)),
         {"counts": bars},

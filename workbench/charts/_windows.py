@@ -16,8 +16,8 @@ from workbench.charts._style import (
     STEPS,
     TIMES,
     WIDTH,
-    counted,
     ends,
+    in_steps,
     layout,
     looks,
     moment_text,
@@ -92,7 +92,7 @@ def window_counts(table: pd.DataFrame, title: str, total: int, step: pd.Timedelt
     step
         How long a step is.
     """
-    subtitle = counted(total, step).replace(" rows, counted", " windows, counted").replace("single rows", "single ones")
+    subtitle = in_steps(total, step, "windows", "ones")
     values = span_params(*ends(table["start"], table["end"]))
     return Drawing(_counts_layout(), {"counts": table}, title, subtitle, values, True, along="x")
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from workbench import process, session, times
+from workbench.counts import number_or_text
 from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.health import Crossed, Health, Limits, crossed, figures
@@ -79,11 +80,11 @@ def check(given: argparse.Namespace) -> int:
     """
     try:
         limits = Limits(**{name: _value(name, getattr(given, name)) for name in _limit_names()})
-        sample = 1.0 if given.sample is None else _number(given.sample)
+        sample = 1.0 if given.sample is None else number_or_text(given.sample)
         if limits.max_skew is not None and sample != 1:
             raise wrong("max_skew", given.max_skew, "leave it out, or --sample: a sample of the keys does not tell it")
         with spark_errors_as("the job cannot be checked"), process.with_modules_of_the_folder():
-            join = None if given.join is None else _number(given.join)
+            join = None if given.join is None else number_or_text(given.join)
             health = _health(given.job, given.checkpoint, sample, join, limits)
     except ArgumentError as error:
         option = _OPTIONS.get(error.argument)
@@ -111,17 +112,7 @@ def _limit_names() -> list[str]:
 
 
 def _value(name: str, given: str | None) -> Any:
-    return given if name == "max_wait" or given is None else _number(given)
-
-
-def _number(given: str) -> Any:
-    """A number as it is written; what is none stays text, which the check of the argument names."""
-    for kind in (int, float):
-        try:
-            return kind(given)
-        except ValueError:
-            continue
-    return given
+    return given if name == "max_wait" or given is None else number_or_text(given)
 
 
 def _health(job: str, checkpoint: str, sample: Any, join: Any, limits: Limits) -> Health:

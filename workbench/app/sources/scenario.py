@@ -17,6 +17,7 @@ from workbench.app.sources._source import (
     Values,
     WrongSettingsError,
 )
+from workbench.counts import number_or_text
 from workbench.errors import ArgumentError
 from workbench.streams import SIDES
 
@@ -111,21 +112,11 @@ def _settings(values: Values) -> dict[str, Any]:
     cut = "trigger" if values["trigger"].strip() else "batches"
     given = {name: values[name] for name in ("events", "rate", "disorder", "late", cut, "seed")}
     given["rate"] = round(given["rate"], 2)
-    given |= {name: _number(values[name]) for name in ("keys", "unmatched") if values[name].strip()}
+    given |= {name: number_or_text(values[name]) for name in ("keys", "unmatched") if values[name].strip()}
     given |= {name: values[name] for name in ("skew", "duplicates") if values[name]}
     if values["idle"]:
         given["idle"] = (values["idle"], *(round(each, 2) for each in values["idle_part"]))
     return given
-
-
-def _number(text: str) -> int | float | str:
-    """The number that a text gives, or the text itself, which the generators then refuse by name."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _make(values: Values, _: Values) -> Streams:
