@@ -16,7 +16,7 @@ from workbench.cache import bundled
 from workbench.charts import Drawing
 from workbench.counts import counted
 from workbench.engine.execution import versions
-from workbench.errors import TooLargeError, WorkbenchError, wrong
+from workbench.errors import QueryError, TooLargeError, WorkbenchError, wrong
 from workbench.jobs import Job
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, FATES, SIDES
@@ -26,6 +26,7 @@ from workbench.report._rows import Unmatched, shortened, unmatched
 from workbench.runs import summary
 from workbench.runs.result import Result
 from workbench.runs.run import Run
+from workbench.spark_io.cause import spark_errors_as
 from workbench.tuning import Advice, Tuning, advised
 
 __all__ = ["LIMIT", "write"]
@@ -143,8 +144,9 @@ def _mismatch(result: Result) -> Markup:
     if not isinstance(result, Run | Job):
         return html("")
     try:
-        words = result.mismatch
-    except Exception as error:  # noqa: BLE001 - a report is written all the same, and says so
+        with spark_errors_as(QueryError):
+            words = result.mismatch
+    except WorkbenchError as error:  # a report is written all the same, and says so
         words = f"this run was not compared with the workbench's model: {error}"
     return html("<p class=trouble>{}</p>", words) if words else html("")
 

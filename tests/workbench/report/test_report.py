@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from lab import ARGUMENTS, CHROMIUM
+from py4j.protocol import Py4JError
 
 import generators
 import workbench as wb
@@ -135,6 +137,18 @@ def test_every_kind_of_join_has_one_with_its_tuning(ran, tmp_path, join):
     assert "<h2>Tuning</h2>" in text
     assert len(inside(path)["rows"]["id"]) == len(lost(run))
     assert "tuning" in inside(path)["charts"]
+
+
+def test_that_a_run_was_not_compared_is_told_without_spark_s_trace(ran, tmp_path, monkeypatch):
+    def fails(*_, **__):
+        raise Py4JError(
+            "An error occurred while calling o1.toArrow.\n: java.io.IOException: no such place\n\tat x.y(Z.java:1)"
+        )
+
+    run = replace(ran(JOIN))  # which has not been compared yet
+    monkeypatch.setattr("workbench.runs.verification.compare", fails)
+    text = run.report(tmp_path / "report.html").read_text()
+    assert re.findall("was not compared with the workbench&#39;s model: (.*?)</p>", text) == ["no such place"]
 
 
 def test_what_somebody_else_wrote_stays(tmp_path):
