@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Batches", "Codes", "Counts", "Flags", "Numbers", "Objects", "RowNumbers", "Texts", "Times"]
+__all__ = ["Batches", "Codes", "Counts", "Flags", "Integers", "Numbers", "Objects", "RowNumbers", "Texts", "Times"]
 
 Times: TypeAlias = NDArray[np.int64]
 """Event times and watermarks in microseconds since 1970-01-01 UTC, or time spans in microseconds."""
@@ -27,3 +27,5 @@ Texts: TypeAlias = NDArray[np.object_]
 """Texts, as Python objects."""
 Objects: TypeAlias = NDArray[np.object_]
 """Values of a user's columns, or other Python objects."""
+Integers: TypeAlias = NDArray[np.int64]
+"""Whole numbers of any meaning, for what sorts, compares and looks them up."""
