@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from workbench.kinds import MS, Micros
+from workbench.arrays import Batches, RowNumbers, Times
+from workbench.kinds import MS
 from workbench.literals import SIDES, Side, other_side
 
 _ENDED = 2**60
@@ -50,7 +51,7 @@ class Operator:
         self._pairs: list[tuple[int, int, int]] = []
         self._timers: list[tuple[int, int]] = []
 
-    def run(self, true: Micros) -> None:
+    def run(self, true: Times) -> None:
         """Take all rows in, and the watermark after each step."""
         batch = np.concatenate([self._sides[side]["batch"].to_numpy() for side in SIDES])
         row = np.concatenate([self._sides[side]["row"].to_numpy() for side in SIDES])
@@ -67,12 +68,12 @@ class Operator:
                 while self._timers and self._timers[0][0] <= watermark:
                     self._fire(*heapq.heappop(self._timers), step, max(watermark, 0))
 
-    def met(self) -> tuple[Micros, Micros, Micros]:
+    def met(self) -> tuple[RowNumbers, RowNumbers, Batches]:
         """The pairs, as places in the assignments, and the step in which each comes out."""
         found = np.array(self._pairs, dtype=np.int64).reshape(-1, 3)
         return found[:, 0], found[:, 1], found[:, 2]
 
-    def alone(self, side: Side) -> tuple[Micros, Micros]:
+    def alone(self, side: Side) -> tuple[RowNumbers, Batches]:
         """The rows of a side that come out without partner, and when."""
         found = np.array(self._alone[side], dtype=np.int64).reshape(-1, 2)
         return found[:, 0], found[:, 1]

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workbench import safe_files, times
+from workbench.arrays import Times
 from workbench.errors import ArgumentError, DataError, WorkbenchError, wrong
 from workbench.literals import SIDES, Side
 from workbench.sources import arrivals
@@ -118,7 +119,7 @@ def load(path: str | os.PathLike[str]) -> tuple[Stream, Stream]:
     return left, right
 
 
-def _newest(values: Any, batches: int) -> np.ndarray[Any, Any]:
+def _newest(values: Any, batches: int) -> Times:
     """The newest event times that a sample goes by, one a micro-batch."""
     if not isinstance(values, list) or len(values) != batches or not all(type(each) is int for each in values):
         raise ValueError(f"newest: {values!r}")

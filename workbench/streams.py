@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench import literals, safe_files, times
+from workbench.arrays import Batches, Flags, RowNumbers, Times
 from workbench.counts import counted
 from workbench.errors import ArgumentError, check_whole, excerpt, wrong
 from workbench.sources import Format, Malformed, Memory, Source
@@ -19,7 +20,6 @@ from workbench.sources.recorded import MOST_BATCHES, Recorded
 from workbench.times import ZERO, Span
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     import pyarrow as pa
     from pyspark.sql import DataFrame
@@ -99,13 +99,13 @@ class Stream:
     time: str
     watermark: timedelta
     table: pa.Table
-    arrival: np.ndarray[Any, Any]
+    arrival: Batches
     batch_count: int
     zones: dict[str, str | None] = field(default_factory=dict)
     source: Source = field(default_factory=Memory)
     arrivals: Arrivals | None = None
-    newest: np.ndarray[Any, Any] | None = None
-    newest_keyed: np.ndarray[Any, Any] | None = None
+    newest: Times | None = None
+    newest_keyed: Times | None = None
     compared: pa.Table | None = None
 
     @classmethod
@@ -368,7 +368,7 @@ class Stream:
         time: str,
         watermark: Span = ZERO,
         *,
-        arrival: np.ndarray[Any, Any] | str | None = None,
+        arrival: Batches | str | None = None,
         batch_count: int | None = None,
         trigger: Span | None = None,
     ) -> Stream:
@@ -445,7 +445,7 @@ class Stream:
         order, at = arrivals.in_order(self.table, arrival, self.name)
         return replace(self, table=self.table.take(order)).with_arrivals(at, trigger)
 
-    def with_arrivals(self, at: np.ndarray[Any, Any], trigger: Span) -> Stream:
+    def with_arrivals(self, at: Times, trigger: Span) -> Stream:
         """The same rows, cut into micro-batches by when they arrived.
 
         Parameters
@@ -500,11 +500,11 @@ class Stream:
         return list(self.table.column_names)
 
     @property
-    def event_times(self) -> np.ndarray[Any, Any]:
+    def event_times(self) -> Times:
         """Event times in microseconds since 1970-01-01 UTC, one a row, as 64-bit integers."""
         import pyarrow as pa  # when needed: `import workbench` is to be quick
 
-        times_column: np.ndarray[Any, Any] = self.table.column(self.time).cast(pa.int64()).to_numpy()
+        times_column: RowNumbers = self.table.column(self.time).cast(pa.int64()).to_numpy()
         return times_column
 
     @cached_property
@@ -577,7 +577,7 @@ def _choice(keys: Any, sample: Any, names: tuple[str, ...], trigger: Span | None
     return choice
 
 
-def moving(stream: Stream, keyed: bool) -> np.ndarray[Any, Any] | None:
+def moving(stream: Stream, keyed: bool) -> RowNumbers | None:
     """The newest event times that move the watermark of a sample; None: the rows are all that there are.
 
     Parameters
@@ -684,14 +684,14 @@ def chosen(stream: Stream, newest: Newest | None, choice: Choice) -> Stream:
     return replace(taken, newest=newest.all, newest_keyed=newest.keyed)
 
 
-def batches_with_rows(stream: Stream) -> np.ndarray[Any, Any]:
+def batches_with_rows(stream: Stream) -> Batches:
     """The micro-batches in which rows of a stream came, in rising order; those that are not listed included."""
     import numpy as np  # when needed: `import workbench` is to be quick
 
     return stream.arrival if stream.newest is None else np.flatnonzero(stream.newest > NOTHING)
 
 
-def has_rows(stream: Stream, count: int) -> np.ndarray[Any, Any]:
+def has_rows(stream: Stream, count: int) -> Flags:
     """Of each of so many micro-batches whether rows of a stream came in it; those that are not listed included."""
     import numpy as np  # when needed: `import workbench` is to be quick
 
@@ -700,7 +700,7 @@ def has_rows(stream: Stream, count: int) -> np.ndarray[Any, Any]:
     return found
 
 
-def some_rows(stream: Stream, rows: np.ndarray[Any, Any]) -> Stream:
+def some_rows(stream: Stream, rows: RowNumbers) -> Stream:
     """Some rows of a stream, by their places in rising order, in the micro-batches that they arrive in."""
     compared = None if stream.compared is None else stream.compared.take(rows)
     taken = stream.table.take(rows)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench import charts, schema
+from workbench.arrays import Codes, Flags, Objects, RowNumbers, Texts
 from workbench.charts import WHOLE, Cut
 from workbench.engine import sink_reader
 from workbench.jobs import Job
@@ -94,7 +95,7 @@ class Listing:
     def __len__(self) -> int:
         return len(self._frame)
 
-    def counts(self, found: np.ndarray[Any, Any]) -> dict[str, int]:
+    def counts(self, found: Flags) -> dict[str, int]:
         """How many of some rows there are of each cause, the most frequent first, where they have some.
 
         Parameters
@@ -104,7 +105,7 @@ class Listing:
         """
         return {}
 
-    def places(self, query: Query, found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def places(self, query: Query, found: Flags) -> RowNumbers:
         """The rows of a query's cause among those that it `asked` for, in its order, by their place in the listing."""
         places = np.flatnonzero(found)
         if not query.by:
@@ -116,7 +117,7 @@ class Listing:
             order = values.astype(str).sort_values(ascending=not query.descending, kind="stable").index
         return places[order.to_numpy()]
 
-    def asked(self, query: Query) -> np.ndarray[Any, Any]:
+    def asked(self, query: Query) -> Flags:
         """Whether a query asks for each row, of whatever cause."""
         found = np.ones(len(self), dtype=bool)
         for column, value in (("fate", query.fate), ("side", query.side)):
@@ -131,15 +132,15 @@ class Listing:
         return found
 
     @property
-    def _keys(self) -> np.ndarray[Any, Any]:
+    def _keys(self) -> Codes:
         """The key of each row, as text."""
         raise NotImplementedError
 
-    def _inside(self, cut: Cut) -> np.ndarray[Any, Any]:
+    def _inside(self, cut: Cut) -> Flags:
         """Whether each row is in a stretch."""
         raise NotImplementedError
 
-    def page(self, places: np.ndarray[Any, Any]) -> tuple[pd.DataFrame, list[list[RowId]]]:
+    def page(self, places: RowNumbers) -> tuple[pd.DataFrame, list[list[RowId]]]:
         """Some rows as they are shown, and for each the input rows that it is made of."""
         raise NotImplementedError
 
@@ -192,7 +193,7 @@ class _OfOutput(Listing):
         self._index = np.flatnonzero(output["batch"] <= batch) if batch is not None else np.arange(len(output))
         super().__init__(run, output.iloc[self._index], batch)
 
-    def _inside(self, cut: Cut) -> np.ndarray[Any, Any]:
+    def _inside(self, cut: Cut) -> Flags:
         """Those that some row in it is a part of."""
         rows = cut.rows(self._run.simulation)
         members = sink_reader.outputs(self._run.raw_output.take(self._raw[self._index]), self._run.join).members
@@ -201,7 +202,7 @@ class _OfOutput(Listing):
         found[members["output"].to_numpy()[of_side[0] | of_side[1]]] = True
         return found
 
-    def page(self, places: np.ndarray[Any, Any]) -> tuple[pd.DataFrame, list[list[RowId]]]:
+    def page(self, places: RowNumbers) -> tuple[pd.DataFrame, list[list[RowId]]]:
         frame = self._frame.iloc[places]
         if self._has_given_up:
             frame = _in_words(self._run, frame)
@@ -250,17 +251,17 @@ class _OfRows(Listing):
         super().__init__(run, tables.stack(parts, schema.ROWS), batch)
 
     @cached_property
-    def _causes(self) -> np.ndarray[Any, Any]:
+    def _causes(self) -> Texts:
         return self._run.causes.to_numpy()[self._index]
 
     @cached_property
-    def _keys(self) -> np.ndarray[Any, Any]:
+    def _keys(self) -> Codes:
         return self._run.keys.to_numpy()[self._index]
 
-    def counts(self, found: np.ndarray[Any, Any]) -> dict[str, int]:
+    def counts(self, found: Flags) -> dict[str, int]:
         return {str(cause): int(count) for cause, count in pd.Series(self._causes[found]).value_counts().items()}
 
-    def places(self, query: Query, found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def places(self, query: Query, found: Flags) -> RowNumbers:
         if query.cause:
             found = found & (self._causes == query.cause)
         if query.by:
@@ -268,10 +269,10 @@ class _OfRows(Listing):
         arrived = super().places(replace(query, by="batch", descending=False), found)
         return arrived[::-1] if query.descending else arrived
 
-    def _inside(self, cut: Cut) -> np.ndarray[Any, Any]:
+    def _inside(self, cut: Cut) -> Flags:
         return _among(self._run, self._index, cut)
 
-    def page(self, places: np.ndarray[Any, Any]) -> tuple[pd.DataFrame, list[list[RowId]]]:
+    def page(self, places: RowNumbers) -> tuple[pd.DataFrame, list[list[RowId]]]:
         chosen, run = self._index[places], self._run
         rows = run.explain(chosen.tolist()).loc[chosen]  # which come in order of arrival
         ids = [[RowId.at(row, len(run.left))] for row in chosen.tolist()]
@@ -326,13 +327,13 @@ class _InState(Listing):
         super().__init__(run, frame, simulation.first + place)
 
     @cached_property
-    def _keys(self) -> np.ndarray[Any, Any]:
+    def _keys(self) -> Codes:
         return self._run.keys.to_numpy()[self._index]
 
-    def _inside(self, cut: Cut) -> np.ndarray[Any, Any]:
+    def _inside(self, cut: Cut) -> Flags:
         return _among(self._run, self._index, cut)
 
-    def page(self, places: np.ndarray[Any, Any]) -> tuple[pd.DataFrame, list[list[RowId]]]:
+    def page(self, places: RowNumbers) -> tuple[pd.DataFrame, list[list[RowId]]]:
         run, rows = self._run, self._frame.iloc[places]
         first = ["since", "evicted_in", "leaves_at", *(["window_start", "window_end"] if run.windowed else [])]
         shown: dict[str, Any] = {
@@ -364,7 +365,7 @@ class _InState(Listing):
         return lines
 
 
-def _among(run: Result, index: np.ndarray[Any, Any], cut: Cut) -> np.ndarray[Any, Any]:
+def _among(run: Result, index: RowNumbers, cut: Cut) -> Flags:
     """Which input rows, by their place in `Result.rows`, are in a stretch."""
     rows = cut.rows(run.simulation)
     return np.isin(index, np.concatenate([rows["left"], len(run.left) + rows["right"]]))
@@ -391,7 +392,7 @@ def _search(frame: str, text: str) -> str:
     return f"{frame}.astype(str).apply({contains}).any(axis=1)"
 
 
-def _contains(frame: pd.DataFrame, text: str) -> np.ndarray[Any, Any]:
+def _contains(frame: pd.DataFrame, text: str) -> Flags:
     """The rows of which some column contains a text."""
     text = text.encode(errors="replace").decode()  # half a pair of surrogates, which Arrow does not take
     found = np.zeros(len(frame), dtype=bool)
@@ -404,7 +405,7 @@ def _contains(frame: pd.DataFrame, text: str) -> np.ndarray[Any, Any]:
     return found
 
 
-def _blank(column: pd.Series[Any]) -> np.ndarray[Any, Any]:
+def _blank(column: pd.Series[Any]) -> Objects:
     """Values as they are shown: nothing where there is none, as in the columns that only the other stream has."""
     missing = column.isna().to_numpy()
     return column.astype(object).where(~missing, "").to_numpy() if missing.any() else column.to_numpy()
@@ -422,7 +423,7 @@ def _in_words(run: Result, matches: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
-def _input_rows(run: Result, places: np.ndarray[Any, Any]) -> list[list[RowId]]:
+def _input_rows(run: Result, places: RowNumbers) -> list[list[RowId]]:
     """The input rows in some rows of the output."""
     members = sink_reader.outputs(run.raw_output.take(places), run.join).members.sort_values(["output", "side", "row"])
     ids: list[list[RowId]] = [[] for _ in places]

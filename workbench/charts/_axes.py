@@ -12,10 +12,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Batches, Numbers, Times
 from workbench.charts._style import time_axis
 from workbench.errors import one_of, wrong
 from workbench.literals import SIDES, Side
-from workbench.model import Micros, Simulation
+from workbench.model import Simulation
 
 AxisName = Literal["event time", "arrival time", "micro-batch"]
 AXES: tuple[AxisName, ...] = get_args(AxisName)
@@ -110,7 +111,7 @@ def axis_of(simulation: Simulation, name: object) -> Axis:
     return Axis(name)
 
 
-def places(simulation: Simulation, side: Side, axis: Axis) -> Micros:
+def places(simulation: Simulation, side: Side, axis: Axis) -> Times:
     """The place of every row of a side."""
     stream = simulation.side(side)
     if axis.name == "event time":
@@ -120,7 +121,7 @@ def places(simulation: Simulation, side: Side, axis: Axis) -> Micros:
     return np.rint(arrived(stream.arrival) * _UNIT).astype(np.int64)
 
 
-def ends_of_batches(simulation: Simulation, axis: Axis) -> Micros:
+def ends_of_batches(simulation: Simulation, axis: Axis) -> Times:
     """How far each micro-batch of a run had come: the newest row of either side; before one the least number."""
     count = len(simulation.outcome.marks)
     if not axis.of_times:
@@ -131,9 +132,9 @@ def ends_of_batches(simulation: Simulation, axis: Axis) -> Micros:
     return np.maximum.accumulate(newest)
 
 
-def arrived(batch: Micros) -> Micros:
+def arrived(batch: Batches) -> Numbers:
     """Each row's place in the order of arrival, in micro-batches: 3.5 is half-way through micro-batch 3."""
     sizes = np.bincount(batch)
     first = np.cumsum(sizes) - sizes
-    place: Micros = batch + (np.arange(len(batch)) - first[batch] + 0.5) / np.maximum(sizes[batch], 1)
+    place: Numbers = batch + (np.arange(len(batch)) - first[batch] + 0.5) / np.maximum(sizes[batch], 1)
     return place

@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Numbers
 from workbench.charts._drawing import Drawing
 from workbench.charts._style import INK, QUIET, SIDE_COLOURS, TUNING_HEIGHT, WIDTH, layout, looks
 from workbench.charts._view import TuningScene, TuningView
@@ -18,7 +19,7 @@ _BINS = 80
 
 
 def differences(
-    seconds: np.ndarray[Any, Any], bounds: pd.DataFrame, names: Sequence[str], interval: tuple[float, float] | None
+    seconds: Numbers, bounds: pd.DataFrame, names: Sequence[str], interval: tuple[float, float] | None
 ) -> Drawing:
     """Time differences of all rows of one key, right less left, with the bounds.
 

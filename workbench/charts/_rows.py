@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Numbers, RowNumbers
 from workbench.charts._axes import EVENT_TIME, Axis, arrived, places
 from workbench.charts._style import MOST_ROWS, STEPS
 from workbench.errors import wrong
 from workbench.joins import emission
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, row_ids
-from workbench.model import Micros, Simulation
+from workbench.model import Simulation
 from workbench.reasons.labels import key_words
 from workbench.reasons.own import sentences
 
@@ -74,7 +75,7 @@ class Cut:
             remedy = 'give two event times, such as ("2026-01-01 09:00", "2026-01-01 09:10")'
             raise wrong("between", between, remedy) from None
 
-    def rows(self, simulation: Simulation) -> dict[Side, Micros]:
+    def rows(self, simulation: Simulation) -> dict[Side, RowNumbers]:
         """The numbers of each side's rows in it."""
         every = {side: places(simulation, side, self.axis) for side in SIDES}
         return {side: np.flatnonzero((each >= self.low) & (each <= self.high)) for side, each in every.items()}
@@ -99,7 +100,7 @@ def many(simulation: Simulation, cut: Cut) -> bool:
     return max(len(each) for each in cut.rows(simulation).values()) > MOST_ROWS
 
 
-def rows(simulation: Simulation, chosen: dict[Side, Micros], reasons: bool = True) -> pd.DataFrame:
+def rows(simulation: Simulation, chosen: dict[Side, RowNumbers], reasons: bool = True) -> pd.DataFrame:
     """Some rows of each side, as `timeline` and `arrival` take them."""
     few = max(len(each) for each in chosen.values()) <= MOST_REASONS
     explained = sentences(simulation, chosen).table if reasons and few else None
@@ -169,16 +170,16 @@ def counts(simulation: Simulation, cut: Cut, moment: int, by_batch: bool = False
     return table, pd.Timedelta(width, unit="us")
 
 
-def late_rows(simulation: Simulation, side: Side, chosen: Micros) -> tuple[Micros, Micros]:
+def late_rows(simulation: Simulation, side: Side, chosen: RowNumbers) -> tuple[RowNumbers, Numbers]:
     """Which of some rows of a side were late, each once, and by how many seconds for the last of its windows."""
     assignments = simulation.outcome.assignments[side]
     mine = assignments[assignments["late"]].drop_duplicates("row", keep="last")
     mine = mine[np.isin(mine["row"], chosen)]
-    behind: Micros = (mine["watermark"] - mine["end"]).to_numpy() / 1e6
+    behind: Numbers = (mine["watermark"] - mine["end"]).to_numpy() / 1e6
     return mine["row"].to_numpy(), behind
 
 
-def with_partners(simulation: Simulation, chosen: dict[Side, Micros]) -> dict[Side, Micros]:
+def with_partners(simulation: Simulation, chosen: dict[Side, RowNumbers]) -> dict[Side, RowNumbers]:
     """Some rows of each side, and those that they met; only the former where that would be too many to be drawn."""
     outputs = simulation.outcome.outputs
     wanted = np.zeros(len(outputs.table), dtype=bool)

@@ -12,6 +12,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import RowNumbers
 from workbench.charts._drawing import LATEST, PICKED, Drawing
 from workbench.charts._rows import Cut, counts, many, pairs, rows
 from workbench.charts._style import (
@@ -418,7 +419,7 @@ def _interval(pointed: Any) -> alt.Chart:
     )
 
 
-def _stacked(frame: pd.DataFrame) -> np.ndarray[Any, Any]:
+def _stacked(frame: pd.DataFrame) -> RowNumbers:
     """For each window, in order of start, the lowest row in which it overlaps none before it."""
     free: list[Any] = []
     rows = []

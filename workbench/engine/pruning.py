@@ -6,13 +6,14 @@ The text of the join is the same, and so are the watermarks, the late rows, the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench import conditions
+from workbench.arrays import Numbers
 from workbench.engine import sink_reader
 from workbench.joins import where_of
 from workbench.kinds import HASH_JOIN, kind_of
@@ -77,7 +78,7 @@ def bytes_left_out(simulation: Simulation, side: Side) -> float:
     return float(widths(sample).mean()) if len(rows) else float(_WORD * sample.num_columns)
 
 
-def widths(table: pa.Table) -> np.ndarray[Any, Any]:
+def widths(table: pa.Table) -> Numbers:
     """How many bytes the values of each row take in an ``UnsafeRow``; of nested values and decimals the mean."""
     total = np.zeros(table.num_rows)
     texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)

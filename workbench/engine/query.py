@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench import plan, process
+from workbench.arrays import Counts
 from workbench.engine import pruning, sink_reader
 from workbench.errors import QueryError
 from workbench.kinds import kind_of, plan_of
@@ -59,9 +60,7 @@ def record(simulation: Simulation, folder: Path, pruned: bool = False) -> None:
             write_batch(end, folder / side, simulation.micro_batches)
 
 
-def _with_newest(
-    stream: Stream, moves: np.ndarray[Any, Any] | None, rows: pa.Table, end: pa.Table
-) -> tuple[Stream, pa.Table]:
+def _with_newest(stream: Stream, moves: Counts | None, rows: pa.Table, end: pa.Table) -> tuple[Stream, pa.Table]:
     """A sample with a row in each micro-batch that moves the watermark as the newest of all rows does."""
     if moves is None:
         return stream, rows

@@ -12,19 +12,20 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import RowNumbers
 from workbench.fixes._delays import allowed_lateness, delays
 from workbench.fixes._trials import trials
 from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side
-from workbench.model import Micros, Simulation, in_sql
+from workbench.model import Simulation, in_sql
 from workbench.streams import SIDES, Stream, on_one_clock
 
 __all__ = ["NEVER", "apply", "apply_all", "delays", "fixes", "needed_delay", "settings"]
 
 
-def fixes(simulation: Simulation, asked: Mapping[Side, Micros] | None = None) -> pd.DataFrame:
+def fixes(simulation: Simulation, asked: Mapping[Side, RowNumbers] | None = None) -> pd.DataFrame:
     """For each row that is not matched, the fixes found; the best is the first of its row.
 
     Parameters

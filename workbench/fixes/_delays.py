@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import RowNumbers, Times
 from workbench.errors import TooLargeError
 from workbench.fixes.search import COLUMNS, MS, NEVER, Search, kept_until, needed_delay
 from workbench.literals import DELAYS, Side
-from workbench.model import Micros, matches
+from workbench.model import matches
 from workbench.streams import SIDES
 
 
 def delays(
-    search: Search, pairs: tuple[Micros, Micros] | None = None, certain_at: Micros | None = None
+    search: Search, pairs: tuple[RowNumbers, RowNumbers] | None = None, certain_at: Times | None = None
 ) -> pd.DataFrame:
     """Longer delays, for rows whose partner by definition was late, or that were late themselves.
 
@@ -32,7 +33,7 @@ def delays(
     except TooLargeError:  # a coGroup makes no pairs, and so may have keys that would make too many
         return pd.DataFrame(columns=COLUMNS)
     left, right = (search.assignments[side].iloc[place] for side, place in zip(SIDES, (one, other), strict=True))
-    rows: dict[Side, Micros] = {"left": left["row"].to_numpy(), "right": right["row"].to_numpy()}
+    rows: dict[Side, RowNumbers] = {"left": left["row"].to_numpy(), "right": right["row"].to_numpy()}
     ends = search.assignments["left"]["end"].to_numpy()[one] if certain_at is None else certain_at
     wanted = ~(search.matched["left"][rows["left"]] & search.matched["right"][rows["right"]])
     left, right, ends = left[wanted], right[wanted], ends[wanted]
@@ -62,7 +63,7 @@ def delays(
     return pd.concat(parts, ignore_index=True)
 
 
-def _on_time(search: Search, delayed: Side, assignments: pd.DataFrame) -> Micros:
+def _on_time(search: Search, delayed: Side, assignments: pd.DataFrame) -> Times:
     batch, until = assignments["batch"].to_numpy(), kept_until(assignments)
     if search.in_flink and not search.windowed:  # a row at the watermark is on time, and may miss what has just left
         until = until - MS
@@ -77,7 +78,7 @@ def allowed_lateness(search: Search) -> pd.DataFrame:
         return pd.DataFrame(columns=COLUMNS)
     left, right = (search.assignments[side].iloc[place] for side, place in zip(SIDES, (one, other), strict=True))
     value = np.maximum(*((each["watermark"] - each["end"]).to_numpy() + 2 * MS for each in (left, right)))
-    rows: dict[Side, Micros] = {"left": left["row"].to_numpy(), "right": right["row"].to_numpy()}
+    rows: dict[Side, RowNumbers] = {"left": left["row"].to_numpy(), "right": right["row"].to_numpy()}
     parts = []
     for side, partner in (SIDES, SIDES[::-1]):
         lost = ~search.matched[side][rows[side]]
@@ -86,7 +87,7 @@ def allowed_lateness(search: Search) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _kept_by_semi(search: Search, delayed: Side, left: pd.DataFrame, right: pd.DataFrame) -> Micros:
+def _kept_by_semi(search: Search, delayed: Side, left: pd.DataFrame, right: pd.DataFrame) -> RowNumbers:
     """A semi join keeps a right row for the left rows of its own micro-batch only if that leaves it in state."""
     batch = right["batch"].to_numpy()
     stays = right["end"].to_numpy() + search.right_retention

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import RowNumbers, Times
 from workbench.errors import TooLargeError
 from workbench.fixes.search import COLUMNS, MS, NEVER, Search, kept_until, needed_delay
 from workbench.literals import DELAYS, SIDES, Setting, Side, other_side
-from workbench.model import Micros, Simulation, in_sql, matches
+from workbench.model import Simulation, in_sql, matches
 
 __all__ = ["trials"]
 
@@ -46,7 +47,7 @@ def trials(simulation: Simulation, search: Search) -> list[pd.DataFrame]:
     return parts
 
 
-def _found(simulation: Simulation, search: Search, setting: Setting, tried: Micros) -> pd.DataFrame:
+def _found(simulation: Simulation, search: Search, setting: Setting, tried: Times) -> pd.DataFrame:
     """The fixes by one setting, of values in ascending order."""
     open_still = {side: ~search.matched[side] & (search.key[side] >= 0) for side in SIDES}
     now = search.lateness if setting == "allowed_lateness" else search.delay[_delayed(setting)]
@@ -64,7 +65,7 @@ def _found(simulation: Simulation, search: Search, setting: Setting, tried: Micr
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
 
 
-def _values(simulation: Simulation, search: Search, setting: Setting) -> Micros:
+def _values(simulation: Simulation, search: Search, setting: Setting) -> Times:
     """The values of a setting with which one more row, or pair, would come in time, above the present one."""
     if setting == "allowed_lateness":
         late = [each[each["late"]] for each in search.assignments.values()]
@@ -78,7 +79,7 @@ def _values(simulation: Simulation, search: Search, setting: Setting) -> Micros:
     return np.unique(needed[(needed > search.delay[delayed]) & (needed < NEVER)])
 
 
-def _deadlines(simulation: Simulation, search: Search) -> Iterator[tuple[Micros, Micros]]:
+def _deadlines(simulation: Simulation, search: Search) -> Iterator[tuple[Times, Times]]:
     """Micro-batches, and the times below which the watermark must be after each for one more row, or pair."""
     if not in_sql(simulation.join):
         for each in search.assignments.values():
@@ -111,7 +112,7 @@ def _changed(simulation: Simulation, setting: Setting, value: int) -> Simulation
     return replace(simulation, left=stream) if side == "left" else replace(simulation, right=stream)
 
 
-def _partners(simulation: Simulation, side: Side) -> Micros:
+def _partners(simulation: Simulation, side: Side) -> RowNumbers:
     """For each row of a side the first row of the other that it meets; -1 where it meets none."""
     outputs = simulation.outcome.outputs
     members = outputs.of(side)

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import Batches, RowNumbers, Times
 from workbench.joins import emission
 from workbench.kinds import MS, NEVER, kind_of
 from workbench.literals import Policy, Setting, Side, other_side
-from workbench.model import Micros, Simulation, Watermarks, query_watermark
+from workbench.model import Simulation, Watermarks, query_watermark
 from workbench.spark_versions import facts
 from workbench.streams import SIDES
 
@@ -20,7 +21,7 @@ __all__ = ["COLUMNS", "MS", "NEVER", "Search", "kept_until", "needed_delay"]
 COLUMNS = ["side", "row", "setting", "value", "change", "partner"]
 
 
-def needed_delay(marks: Watermarks, policy: Policy, side: Side, index: Micros, deadline: Micros) -> Micros:
+def needed_delay(marks: Watermarks, policy: Policy, side: Side, index: RowNumbers, deadline: Times) -> Times:
     """The least delay of a side with which the watermark before a micro-batch stays below a deadline.
 
     Parameters
@@ -44,7 +45,7 @@ def needed_delay(marks: Watermarks, policy: Policy, side: Side, index: Micros, d
     return np.where(mark < deadline, 0, np.where(possible, marks.least_delays(side, index, deadline), NEVER))
 
 
-def kept_until(assignments: pd.DataFrame) -> Micros:
+def kept_until(assignments: pd.DataFrame) -> Times:
     """The watermark from which on each of some assignments is late, in microseconds: Spark's is their end."""
     return assignments["kept_until" if "kept_until" in assignments else "end"].to_numpy()
 
@@ -52,7 +53,7 @@ def kept_until(assignments: pd.DataFrame) -> Micros:
 class Search:
     """The rows of a run, and what became of them."""
 
-    def __init__(self, simulation: Simulation, asked: Mapping[Side, Micros] | None = None) -> None:
+    def __init__(self, simulation: Simulation, asked: Mapping[Side, RowNumbers] | None = None) -> None:
         join, outcome = simulation.join, simulation.outcome
         self.simulation = simulation
         streams = (simulation.left, simulation.right)
@@ -83,7 +84,7 @@ class Search:
         self.waits = (kind.grouped or kind.one_partner) and not self.finish
         """Whether what is open at the end never comes out."""
 
-    def _ask_only(self, asked: Mapping[Side, Micros]) -> None:
+    def _ask_only(self, asked: Mapping[Side, RowNumbers]) -> None:
         """Ask for no other rows: what becomes of a row depends on those of its key, and on the watermarks."""
         keys = np.unique(np.concatenate([self.key[side][asked[side]] for side in SIDES]))
         for side in SIDES:
@@ -93,12 +94,12 @@ class Search:
             self.key[side] = np.where(np.isin(self.key[side], keys), self.key[side], -1)
         self.assignments = {side: mine[(self.key[side] >= 0)[mine["row"]]] for side, mine in self.assignments.items()}
 
-    def judged_by(self, batch: Micros) -> Micros:
+    def judged_by(self, batch: Batches) -> Times:
         """The times at or before which windows end that rows of some micro-batches are late for."""
         return self.outcome.marks.late[batch] + self.outcome.marks.lag - self.lateness
 
     def candidates(
-        self, side: Side, row: Micros, setting: Setting, *, value: Micros, change: Micros, partner: Micros
+        self, side: Side, row: RowNumbers, setting: Setting, *, value: Times, change: Times, partner: RowNumbers
     ) -> pd.DataFrame:
         """Fixes of rows by one setting, of which those that any value or no value would bring are left out.
 
@@ -119,14 +120,16 @@ class Search:
             COLUMNS
         ]
 
-    def last_mark(self, side: Side, delay: Micros) -> Micros:
+    def last_mark(self, side: Side, delay: Times) -> Times:
         """The last watermark, were a side's delay another."""
         own = self.outcome.marks.own
         other = own[other_side(side)][-1]
         mine = self.outcome.marks.newest[side][-1] - delay
         return np.maximum(query_watermark(self.policy, mine, other), 0)
 
-    def nearest(self, side: Side, rows: Micros, partners: Micros, reach: int, *, ahead: bool, skip: int = 0) -> Micros:
+    def nearest(
+        self, side: Side, rows: RowNumbers, partners: RowNumbers, reach: int, *, ahead: bool, skip: int = 0
+    ) -> RowNumbers:
         """For each row the nearest of the partners of its key strictly beyond ``time + reach``, or -1."""
         other = other_side(side)
         order = partners[np.lexsort((self.time[other][partners], self.key[other][partners]))]

@@ -13,13 +13,14 @@ import numpy as np
 import pandas as pd
 
 from workbench import charts, schema, times
+from workbench.arrays import RowNumbers, Times
 from workbench.errors import one_of, wrong
 from workbench.fixes.search import kept_until
 from workbench.flink._kinds import DIFFERENCES, FLINK_DROPS, SPARK_DROPS, differing, kinds
 from workbench.flink._result import FlinkPreview
 from workbench.kinds import MS, kind_of
 from workbench.literals import DELAYS, SIDES, Policy, Side, row_ids
-from workbench.model import FlinkRules, Micros, Simulation
+from workbench.model import FlinkRules, Simulation
 from workbench.reasons import tables
 from workbench.reasons.labels import key_words
 from workbench.runs.preview import Preview
@@ -85,12 +86,12 @@ class Comparison:
         return table[table["rows"] > 0].sort_index(kind="stable").reset_index(drop=True)
 
     @cached_property
-    def kinds(self) -> Micros:
+    def kinds(self) -> RowNumbers:
         """For each row of ``here.rows`` the place of its difference in `DIFFERENCES`; -1 where it fares alike."""
         return np.concatenate(self._by_side)
 
     @cached_property
-    def _by_side(self) -> list[Micros]:
+    def _by_side(self) -> list[RowNumbers]:
         found = kinds(self.here.simulation, self.there.simulation)
         return [found[side] for side in SIDES]
 
@@ -333,7 +334,7 @@ def _delays(simulation: Simulation, side: Side, comparison: Comparison) -> list[
     return _spans(times.micros(simulation.side(side).watermark), _behind(comparison, dropped, simulation))
 
 
-def _behind(comparison: Comparison, dropped: tuple[int, ...], simulation: Simulation) -> Micros:
+def _behind(comparison: Comparison, dropped: tuple[int, ...], simulation: Simulation) -> Times:
     """By how much the rows of some kinds of difference are late, in microseconds."""
     found = []
     for side, each in zip(SIDES, np.split(comparison.kinds, [len(comparison.here.left)]), strict=True):
@@ -343,7 +344,7 @@ def _behind(comparison: Comparison, dropped: tuple[int, ...], simulation: Simula
     return np.concatenate(found)
 
 
-def _spans(now: int, more: Micros) -> list[str]:
+def _spans(now: int, more: RowNumbers) -> list[str]:
     """A span, none, half of it, and some so much longer ones, in whole milliseconds, as text."""
     shorter = [0, now // 2 // MS * MS]
     longer = []

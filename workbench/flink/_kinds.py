@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Flags, RowNumbers
 from workbench.joins import emission
 from workbench.kinds import MS, kind_of
 from workbench.literals import SIDES, Side
-from workbench.model import FlinkRules, Micros, Simulation
+from workbench.model import FlinkRules, Simulation
 from workbench.reasons import firings
 
 __all__ = ["DIFFERENCES", "FLINK_DROPS", "SPARK_DROPS", "differing", "kinds"]
@@ -34,7 +35,7 @@ SPARK_DROPS, FLINK_DROPS = (_KEEPS, _ALLOWED), (_DROPS, _IDLE)
 _MOST_PAIRS = 5_000_000
 
 
-def kinds(here: Simulation, there: Simulation) -> dict[Side, Micros]:
+def kinds(here: Simulation, there: Simulation) -> dict[Side, RowNumbers]:
     """Per side the place of each row's difference in `DIFFERENCES`; -1 where it fares alike.
 
     Parameters
@@ -95,13 +96,13 @@ class _Results:
         Whether Flink emits it less often, and, as its window fires again, more often.
     """
 
-    fate: Micros
-    other: Micros
-    waits: Micros
-    partly: Micros
-    meets_others: Micros
-    fewer: Micros
-    again: Micros
+    fate: Flags
+    other: Flags
+    waits: Flags
+    partly: Flags
+    meets_others: Flags
+    fewer: Flags
+    again: Flags
 
 
 def _results(here: Simulation, there: Simulation) -> dict[Side, _Results]:
@@ -123,12 +124,12 @@ def _results(here: Simulation, there: Simulation) -> dict[Side, _Results]:
     return found
 
 
-def _late(simulation: Simulation) -> dict[Side, Micros]:
+def _late(simulation: Simulation) -> dict[Side, Flags]:
     """Per side which rows are late for all of their windows."""
     return {side: (simulation.fates[side]["fate"] == "late").to_numpy() for side in SIDES}
 
 
-def _meet_others(here: Simulation, there: Simulation) -> dict[Side, Micros]:
+def _meet_others(here: Simulation, there: Simulation) -> dict[Side, Flags]:
     """Per side which rows meet other rows; none where there are more than five million pairs."""
     found = {side: np.zeros(len(here.side(side)), dtype=bool) for side in SIDES}
     outputs = [each.outcome.outputs for each in (here, there)]
@@ -142,7 +143,7 @@ def _meet_others(here: Simulation, there: Simulation) -> dict[Side, Micros]:
     return found
 
 
-def _come_out(here: Simulation, there: Simulation) -> tuple[dict[Side, Micros], dict[Side, Micros]]:
+def _come_out(here: Simulation, there: Simulation) -> tuple[dict[Side, Flags], dict[Side, Flags]]:
     """Per side which rows Flink emits more often than Spark, and less often: with the same partner, or without one.
 
     A session is the same if it begins and ends at the same millisecond, a group if it has the same rows.
@@ -169,8 +170,8 @@ def _come_out(here: Simulation, there: Simulation) -> tuple[dict[Side, Micros], 
 
 
 def _groups_come_out(
-    here: Simulation, there: Simulation, found: list[dict[Side, Micros]]
-) -> tuple[dict[Side, Micros], dict[Side, Micros]]:
+    here: Simulation, there: Simulation, found: list[dict[Side, Flags]]
+) -> tuple[dict[Side, Flags], dict[Side, Flags]]:
     """As `_come_out`, of groups: those are the same whose rows, each a random number, have the same sum."""
     numbers = np.random.default_rng(0)
     weight = {side: numbers.integers(0, 2**63, len(here.side(side)), dtype=np.uint64) for side in SIDES}
@@ -195,7 +196,7 @@ def _groups_come_out(
     return found[0], found[1]
 
 
-def _pairs(outputs: Any) -> tuple[Micros, Micros]:
+def _pairs(outputs: Any) -> tuple[RowNumbers, RowNumbers]:
     """The rows of all pairs; of a group each row with each of its other side."""
     met = outputs.table["matched"].to_numpy()
     if not met.any():

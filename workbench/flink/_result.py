@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import RowNumbers
 from workbench.errors import WorkbenchError
 from workbench.joins import emission
 from workbench.kinds import kind_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from workbench.literals import Side
-    from workbench.model import Micros, Outputs
+    from workbench.model import Outputs
 
 __all__ = ["FlinkPreview", "FlinkRun"]
 
@@ -146,8 +147,8 @@ class FlinkRun(FlinkPreview):
     @cached_property
     def _comparison(self) -> pd.DataFrame:
         sides, grouped = emission(self.join).sides, kind_of(self.join).grouped
-        expected: list[Micros] = []
-        dropped: list[Micros] = []
+        expected: list[RowNumbers] = []
+        dropped: list[RowNumbers] = []
         for number, (side, rows) in enumerate(self._dropped_by_side.items()):
             mine = self.outcome.assignments[side]
             late = np.setdiff1d(mine["row"], mine.loc[~mine["late"], "row"])
@@ -167,6 +168,6 @@ class FlinkRun(FlinkPreview):
         return "the workbench's model and Flink differ on this run, so its reasons may be wrong: see run.comparison"
 
     @cached_property
-    def _dropped_by_side(self) -> dict[Side, Micros]:
+    def _dropped_by_side(self) -> dict[Side, RowNumbers]:
         found = {side: self.dropped.loc[self.dropped["side"] == side, "row"].to_numpy() for side in SIDES}
         return {side: rows.astype("int64") for side, rows in found.items()}

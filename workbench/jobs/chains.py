@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.arrays import Times
 from workbench.errors import ArgumentError
-from workbench.model import Micros
 
 if TYPE_CHECKING:
     from workbench.jobs.job import Job
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["passed_on"]
 
 
-def passed_on(job: Job) -> Micros:
+def passed_on(job: Job) -> Times:
     """The watermark that a join passes on in each micro-batch: what may still come out of it is not behind it.
 
     It is the one up to which the state of either side has been evicted, as Spark derives it

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrays import Batches, RowNumbers
 from workbench.errors import ArgumentError, QueryError, TooLargeError, excerpt
 from workbench.jobs import conditions, held, replay
 from workbench.jobs.catalyst import Node, expressions, listed
@@ -154,7 +155,7 @@ class Entered:
     """
 
     table: pa.Table
-    left_at: np.ndarray[Any, Any]
+    left_at: RowNumbers
     steps: tuple[str, ...]
     untimed: pa.Table
     beyond: pa.Table
@@ -509,7 +510,7 @@ def check_size(count: int, side: Side) -> None:
         )
 
 
-def arrival(table: pa.Table, first: int) -> np.ndarray[Any, Any]:
+def arrival(table: pa.Table, first: int) -> Batches:
     """The micro-batch of each row, counted from the first one."""
-    found: np.ndarray[Any, Any] = table.column(BATCH).to_numpy() - first
+    found: Batches = table.column(BATCH).to_numpy() - first
     return found

@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import Times
 from workbench.errors import QueryError, wrong
 from workbench.jobs import held
 from workbench.jobs.job import Job
 from workbench.literals import SIDES, Side, other_side
-from workbench.model import NOTHING, Micros, Shared
+from workbench.model import NOTHING, Shared
 from workbench.reasons.labels import key_words
 from workbench.reasons.own import sentences
 from workbench.sources.choice import newest_times
@@ -248,7 +249,7 @@ def _frequent_key(job: Job, side: Side, came: Any) -> tuple[str | None, float | 
     return str(key_words(job.side(side), one)[0]), float(counts[most] / len(rows))
 
 
-def _newest(job: Job) -> Micros:
+def _newest(job: Job) -> Times:
     """For each micro-batch the newest event time of either side that had come by its end."""
     found = np.full(len(job.checkpoint.batches), NOTHING, dtype=np.int64)
     for side in SIDES:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from workbench.arrays import Counts, RowNumbers
 from workbench.errors import WorkbenchError
 from workbench.jobs import entering, held
 from workbench.jobs.collected import Collected
@@ -156,15 +157,13 @@ def _kind(each: Collected) -> Any:
     return DataType.fromDDL(each.kind)
 
 
-def _counts(groups: int, lists: list[list[list[Any]]]) -> np.ndarray[Any, Any]:
+def _counts(groups: int, lists: list[list[list[Any]]]) -> Counts:
     """How many rows of a side each group has: as many as the longest list, as lists leave nulls out."""
     lengths = [[len(each) for each in one] for one in lists]
     return np.max(lengths, axis=0).astype(np.int64) if lengths and groups else np.zeros(groups, dtype=np.int64)
 
 
-def _columns(
-    each: Collected, decoded: list[list[Any]], counts: np.ndarray[Any, Any]
-) -> Iterator[tuple[int, list[Any]]]:
+def _columns(each: Collected, decoded: list[list[Any]], counts: Counts) -> Iterator[tuple[int, list[Any]]]:
     """The columns of a list's entries; none where nulls were left out, as then nobody knows which rows had them."""
     if [len(one) for one in decoded] != counts.tolist():
         return
@@ -194,9 +193,7 @@ def _reach(join: Join) -> int:
     return int(window["end"] - window["start"])
 
 
-def _spread(
-    first: np.ndarray[Any, Any], last: np.ndarray[Any, Any], counts: list[np.ndarray[Any, Any]], place: int
-) -> np.ndarray[Any, Any]:
+def _spread(first: RowNumbers, last: RowNumbers, counts: list[Counts], place: int) -> RowNumbers:
     """Times of a side's rows between the first and the last of their session, no two further apart than they were."""
     total, before = sum(counts), counts[0] if place else np.zeros_like(counts[0])
     group = np.repeat(np.arange(len(first)), counts[place])

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench import session
+from workbench.arrays import Batches, Flags, RowNumbers, Times
 from workbench.counts import counted
 from workbench.errors import ArgumentError, QueryError, wrong
 from workbench.jobs import (
@@ -40,7 +41,7 @@ from workbench.jobs.understanding import Understood
 from workbench.joins import IntervalJoin, Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
 from workbench.literals import SIDES, Side
-from workbench.model import LONG_AGO, NOTHING, Gone, Logged, Micros, RowFacts, Simulation
+from workbench.model import LONG_AGO, NOTHING, Gone, Logged, RowFacts, Simulation
 from workbench.reasons.labels import words_of
 from workbench.sources.choice import ALL, Choice, checked, with_width
 from workbench.spark_io.cause import spark_errors_as
@@ -330,9 +331,9 @@ class _Side:
     """What is known of a side's rows before they are a stream."""
 
     table: pa.Table
-    arrival: Micros
-    met: np.ndarray[Any, Any]
-    filtered: np.ndarray[Any, Any] | None
+    arrival: Batches
+    met: Flags
+    filtered: Flags | None
     gone: Gone
     untimed: dict[str, str]
 
@@ -454,7 +455,7 @@ def _sides(known: Understood) -> tuple[Any, Any]:
     return known.description.left, known.description.right
 
 
-def _newest(seen: dict[int, tuple[int, int]] | None, logs: Checkpoint, marks: Micros, delay: int) -> Micros | None:
+def _newest(seen: dict[int, tuple[int, int]] | None, logs: Checkpoint, marks: Times, delay: int) -> Times | None:
     """The newest event time of each micro-batch, counted from the first one; None where the rows are all there are.
 
     Of the time before the first micro-batch that is kept only the watermarks tell. Under the policy ``min`` no side's
@@ -496,15 +497,15 @@ def _rows(
         )
     shown = entering.columns(known, place)
     parts: list[pa.Table] = []
-    met: list[np.ndarray[Any, Any]] = []
+    met: list[Flags] = []
     needed = None if run_join is None else entering.needed(known, place, run_join)
     passed = (
         entering.survivors(spark, known, place, run_join, sources=by_ids, choice=choice)
         if run_join is not None and needed is None
         else None
     )
-    filtered: list[np.ndarray[Any, Any]] = []
-    left_at: list[np.ndarray[Any, Any]] = []
+    filtered: list[Flags] = []
+    left_at: list[RowNumbers] = []
     steps: tuple[str, ...] = ()
     untimed: dict[str, str] = {}
     if first:
@@ -626,7 +627,7 @@ def _in_groups(
     return entering.each_once(known.description.join or _STAND_IN, timed, table), words
 
 
-def _without(rows: pa.Table, needed: Sequence[str]) -> np.ndarray[Any, Any]:
+def _without(rows: pa.Table, needed: Sequence[str]) -> Flags:
     """Which rows of a table have a null in one of some columns."""
     found = np.zeros(rows.num_rows, dtype=bool)
     for name in needed:
@@ -634,7 +635,7 @@ def _without(rows: pa.Table, needed: Sequence[str]) -> np.ndarray[Any, Any]:
     return found
 
 
-def _among(rows: pa.Table, others: pa.Table) -> np.ndarray[Any, Any]:
+def _among(rows: pa.Table, others: pa.Table) -> Flags:
     """Which rows of a table are in another one, by micro-batch and place."""
     one, other = (
         pd.MultiIndex.from_arrays([each.column(name).to_numpy() for name in (BATCH, PLACE)]) for each in (rows, others)
@@ -649,7 +650,7 @@ def _stream(
     rows: _Side,
     shown: entering.Columns,
     count: int,
-    newest: Micros | None,
+    newest: Times | None,
 ) -> Stream:
     described = _sides(known)[place]
     compared = residual.compared(spark, known, place, shown, rows.table)

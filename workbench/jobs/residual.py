@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from workbench.arrays import Flags, RowNumbers
 from workbench.errors import QueryError
 from workbench.jobs import entering, replay
 from workbench.jobs.catalyst import Node, listed, seq
@@ -15,7 +16,6 @@ from workbench.jobs.conditions import is_collated
 from workbench.jobs.entering import Columns
 from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES
-from workbench.model import Micros
 from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Residual:
         """The condition as SQL."""
         return " AND ".join(str(each.java.sql()) for each in self._parts)
 
-    def __call__(self, left: Micros, right: Micros) -> np.ndarray[Any, Any]:
+    def __call__(self, left: RowNumbers, right: RowNumbers) -> Flags:
         """Which of some pairs of rows, given by their numbers, satisfy it."""
         width = max(self._tables[1].num_rows, 1)
         pairs = left.astype(np.int64) * width + right
@@ -69,10 +69,10 @@ class Residual:
         if len(new):
             self._ask(new)
         places = np.searchsorted(self._asked, pairs)
-        found: np.ndarray[Any, Any] = self._satisfied[places] if len(pairs) else np.array([], dtype=bool)
+        found: Flags = self._satisfied[places] if len(pairs) else np.array([], dtype=bool)
         return found
 
-    def unfit(self, place: int) -> np.ndarray[Any, Any]:
+    def unfit(self, place: int) -> Flags:
         """Which rows of a side fail what the condition says of that side alone."""
         parts = self._parts_of(place)
         rows = np.arange(self._tables[place].num_rows)
@@ -80,7 +80,7 @@ class Residual:
             return np.zeros(len(rows), dtype=bool)
         with spark_errors_as(self._not_asked):
             fit = self._filtered(self._side(place, rows), parts).select(_NUMBERS[place]).toArrow()
-        found: np.ndarray[Any, Any] = ~np.isin(rows, fit.column(0).to_numpy())
+        found: Flags = ~np.isin(rows, fit.column(0).to_numpy())
         return found
 
     def text_of(self, place: int) -> str:
@@ -94,7 +94,7 @@ class Residual:
     def _not_asked(self, why: str) -> QueryError:
         return QueryError(f"which rows satisfy {self.text} could not be asked of Spark: {why}")
 
-    def _ask(self, pairs: Micros) -> None:
+    def _ask(self, pairs: RowNumbers) -> None:
         width = max(self._tables[1].num_rows, 1)
         rows = [np.unique(pairs // width), np.unique(pairs % width)]
         with spark_errors_as(self._not_asked):
@@ -108,7 +108,7 @@ class Residual:
         self._satisfied = np.concatenate([self._satisfied, np.isin(pairs, kept)])[order]
         self._asked = asked_all[order]
 
-    def _side(self, place: int, rows: Micros) -> DataFrame:
+    def _side(self, place: int, rows: RowNumbers) -> DataFrame:
         """Some rows of a side with their numbers and the columns that the condition has."""
         table = self._tables[place].take(rows)
         plan = _under_ids(self._spark, self._known, place, self._shown[place], table, rows, _columns_of(self._parts))
@@ -163,7 +163,7 @@ def _under_ids(
     place: int,
     shown: Columns,
     table: pa.Table,
-    numbers: Micros,
+    numbers: RowNumbers,
     wanted: set[int],
 ) -> Any:
     """A plan of the rows of a side with some columns under the ids that the join knows them by, and their numbers."""

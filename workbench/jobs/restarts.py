@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.arrays import Times
 from workbench.literals import SIDES, Policy, Side
-from workbench.model import Micros, query_watermark
+from workbench.model import query_watermark
 from workbench.sources.choice import newest_times
 from workbench.streams import NOTHING, Stream
 
@@ -35,12 +36,12 @@ class OtherDelay:
     since: bool
 
 
-def newest_of(stream: Stream, count: int) -> Micros:
+def newest_of(stream: Stream, count: int) -> Times:
     """The newest event time of each of so many micro-batches, in microseconds; `NOTHING` where there was no row."""
     return newest_times(count, stream.arrival, stream.event_times) if stream.newest is None else stream.newest
 
 
-def restarts(seen: Sequence[Micros], delays: Sequence[int], logged: Sequence[int], policy: Policy) -> tuple[int, ...]:
+def restarts(seen: Sequence[Times], delays: Sequence[int], logged: Sequence[int], policy: Policy) -> tuple[int, ...]:
     """The micro-batches before which the query was started again.
 
     Parameters
@@ -86,7 +87,7 @@ def restarts(seen: Sequence[Micros], delays: Sequence[int], logged: Sequence[int
 
 
 def other_delay(
-    seen: Sequence[Micros], delays: Sequence[int], logged: Sequence[int], policy: Policy
+    seen: Sequence[Times], delays: Sequence[int], logged: Sequence[int], policy: Policy
 ) -> OtherDelay | None:
     """The delay of one side that the query had before or since one of its starts, if that explains all watermarks.
 
@@ -143,7 +144,7 @@ def other_delay(
     return None
 
 
-def _since(seen: Sequence[Micros], delays: Sequence[int], before: int, policy: Policy, begin: int) -> Micros:
+def _since(seen: Sequence[Times], delays: Sequence[int], before: int, policy: Policy, begin: int) -> Times:
     """The watermarks after each micro-batch of a query that was started with one of them, without another restart."""
     own = []
     for times, delay in zip(seen, delays, strict=True):
@@ -152,6 +153,6 @@ def _since(seen: Sequence[Micros], delays: Sequence[int], before: int, policy: P
     return np.maximum(np.maximum.accumulate(query_watermark(policy, *own)), before)
 
 
-def _after(seen: Sequence[Micros], delays: Sequence[int], before: int, policy: Policy, begin: int, end: int) -> int:
+def _after(seen: Sequence[Times], delays: Sequence[int], before: int, policy: Policy, begin: int, end: int) -> int:
     """The watermark after some micro-batches, of a query that was started with the first of them."""
     return int(_since([times[:end] for times in seen], delays, before, policy, begin)[-1])

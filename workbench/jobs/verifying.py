@@ -13,12 +13,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrays import Counts
 from workbench.jobs import catalyst, entering, held_groups, reported, restarts
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.understanding import Understood
 from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES
-from workbench.model import Micros, Simulation, drop_counts, watermarks
+from workbench.model import Simulation, drop_counts, watermarks
 from workbench.sources.choice import Choice
 from workbench.times import micros, precise
 
@@ -32,7 +33,7 @@ _WATERMARKS = "watermark of each micro-batch"
 _LATE = "late rows, once for each window (numRowsDroppedByWatermark)"
 _IN_STATE = "rows in state after each micro-batch (numRowsTotal)"
 """What the lines of `Job.comparison` are called."""
-Counts = tuple[list[tuple[int, int]], list[tuple[int, int]]]
+Counters = tuple[list[tuple[int, int]], list[tuple[int, int]]]
 """The number of each micro-batch, and what the model counted in it; and what Spark did."""
 _SPELLED_OUT = 5
 _QUARTER, _CLOCK_CHANGE, _FARTHEST_ZONES = (minutes * 60_000_000 for minutes in (15, 60, 26 * 60))
@@ -90,7 +91,7 @@ def _other_zone(simulation: Simulation, known: Understood, logs: Checkpoint) -> 
     )
 
 
-def _run_again(*counters: Counts | None) -> str:
+def _run_again(*counters: Counters | None) -> str:
     """Says that Spark ran each micro-batch several times, if its counters are that many times those of the model."""
     both = [(model, spark) for each in counters if each for model, spark in zip(*each, strict=True)]
     times = [spark // model if model and spark % model == 0 else 0 for (_, model), (_, spark) in both if model or spark]
@@ -149,7 +150,7 @@ def _watermarks(simulation: Simulation, logs: Checkpoint) -> dict[str, Any]:
     return _fact(_WATERMARKS, *_both_watermarks(simulation, logs))
 
 
-def _both_watermarks(simulation: Simulation, logs: Checkpoint) -> Counts:
+def _both_watermarks(simulation: Simulation, logs: Checkpoint) -> Counters:
     """The watermark of each micro-batch as it follows from the rows, and as the logs have it."""
     outcome = simulation.outcome
     computed = watermarks(
@@ -225,13 +226,17 @@ def sizes(simulation: Simulation, known: Understood, reports: Mapping[int, Mappi
     return _counters(_IN_STATE, _state_counts(simulation, known, reports))
 
 
-def _late_counts(simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]) -> Counts | None:
+def _late_counts(
+    simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]
+) -> Counters | None:
     found = {number: reported.dropped(each) for number, each in sorted(reports.items())}
     found.pop(simulation.first if simulation.first else -1, None)  # the first kept one only tells what was in state
     return _counts(simulation, known, drop_counts(simulation.join, simulation.outcome), found)
 
 
-def _state_counts(simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]) -> Counts | None:
+def _state_counts(
+    simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]
+) -> Counters | None:
     if any(simulation.facts.untimed.values()):
         return None
     found = {number: reported.state_rows(each) for number, each in sorted(reports.items())}
@@ -239,8 +244,8 @@ def _state_counts(simulation: Simulation, known: Understood, reports: Mapping[in
 
 
 def _counts(
-    simulation: Simulation, known: Understood, counts: Micros, found: Mapping[int, int | None]
-) -> Counts | None:
+    simulation: Simulation, known: Understood, counts: Counts, found: Mapping[int, int | None]
+) -> Counters | None:
     """What the model and the only join of a job counted in the micro-batches that are kept; None: nothing is known."""
     if known.join.kind != "Join" or kind_of(simulation.join).operator is not HASH_JOIN:
         return None
@@ -249,7 +254,7 @@ def _counts(
     return ([(number, int(counts[number - first])) for number, _ in spark], spark) if spark else None
 
 
-def _counters(what: str, counts: Counts | None) -> pd.DataFrame:
+def _counters(what: str, counts: Counters | None) -> pd.DataFrame:
     return pd.DataFrame([_fact(what, *counts)] if counts else [])
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from workbench.kinds._execution import ENDED, Execution
 from workbench.kinds._flink import FlinkTexts
 from workbench.kinds._form import Form
-from workbench.kinds._inputs import WHERE, Field, Flag, Input, J, Menu, Micros, Text
+from workbench.kinds._inputs import WHERE, Field, Flag, Input, J, Menu, Text
 from workbench.kinds._kind import Kind
 from workbench.kinds._operator import (
     AGGREGATION,
@@ -49,7 +49,6 @@ __all__ = [
     "KindPanel",
     "LiveRun",
     "Menu",
-    "Micros",
     "Operator",
     "PanelOf",
     "RowsInLists",

@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
-import numpy as np
-
 from workbench import conditions, times
 from workbench.conditions import Condition
 from workbench.joins import Join
 
 J = TypeVar("J", bound=Join)
-Micros = np.ndarray[Any, Any]
-"""Event times in microseconds since 1970-01-01 UTC, as 64-bit integers."""
 
 
 @dataclass(frozen=True)

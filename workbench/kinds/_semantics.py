@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.kinds._inputs import J, Micros
+from workbench.arrays import Times
+from workbench.kinds._inputs import J
 from workbench.kinds._settings import Settings
 from workbench.literals import Side
 
@@ -48,7 +49,7 @@ class Semantics(Settings[J]):
     one_partner: bool = False
     drops_late: bool = True
 
-    def assign(self, join: J, moments: Micros) -> pd.DataFrame:
+    def assign(self, join: J, moments: Times) -> pd.DataFrame:
         """The windows of rows with these event times.
 
         Returns
@@ -68,14 +69,14 @@ class Semantics(Settings[J]):
         """The least and the greatest difference of two partners' ``start``, right less left, in microseconds."""
         return 0, 0
 
-    def evicted_up_to(self, join: J, watermark: Micros) -> tuple[Micros, Micros]:
+    def evicted_up_to(self, join: J, watermark: Times) -> tuple[Times, Times]:
         """For either side the ``end`` at or before which rows leave the state at these watermarks.
 
         A kind with an `OperatorModel` of its own need not say it: its model does.
         """
         return watermark, watermark
 
-    def leaves_at(self, join: J, side: Side, end: Micros) -> Micros:
+    def leaves_at(self, join: J, side: Side, end: Times) -> Times:
         """The watermark, in microseconds, with which assignments of these ``end`` leave the state; 2**62: none.
 
         It must agree with `evicted_up_to`. A model that gives a column ``leaves_at`` itself is asked in its place.

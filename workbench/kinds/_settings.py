@@ -7,8 +7,9 @@ from dataclasses import fields, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from workbench.arrays import Codes, RowNumbers
 from workbench.kinds._form import Form
-from workbench.kinds._inputs import J, Micros, typed
+from workbench.kinds._inputs import J, typed
 from workbench.literals import Setting, Side
 from workbench.sources.arrow import check_same_keys
 from workbench.streams import Stream
@@ -21,13 +22,13 @@ class SharedRows(Protocol):
     """What is known of two streams whatever the settings; `workbench.model.Shared` has it."""
 
     @property
-    def keys(self) -> tuple[Micros, Micros]:
+    def keys(self) -> tuple[Codes, Codes]:
         """The keys of both sides as numbers, below 0 for none."""
 
     def assignments(self, join: Any, side: Side) -> pd.DataFrame:
         """A side's rows in the join's windows: ``row``, ``start``, ``end``, ``batch``, ``key``."""
 
-    def matches(self, join: Any) -> tuple[Micros, Micros]:
+    def matches(self, join: Any) -> tuple[RowNumbers, RowNumbers]:
         """The pairs by definition, as places in the assignments."""
 
 

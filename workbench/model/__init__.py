@@ -6,7 +6,6 @@ each row of the output appears. `matches` is the definition alone, with nothing 
 
 from __future__ import annotations
 
-from workbench.kinds import Micros
 from workbench.model._ahead import Ahead, ahead
 from workbench.model._allocation import keep_freed
 from workbench.model._fates import NO_MICRO_BATCH
@@ -46,7 +45,6 @@ __all__ = [
     "Gone",
     "Logged",
     "Meeting",
-    "Micros",
     "OperatorModel",
     "Outcome",
     "Outputs",

@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Codes, Flags, RowNumbers, Times
 from workbench.joins import Join, emission
-from workbench.kinds import Micros, kind_of
+from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.model._outcome import Outcome, present
 from workbench.model._outputs import Placed, of_groups, of_pairs
@@ -53,7 +54,7 @@ def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], share
     return Outcome(marks, shared.keys, sides, of_pairs(emission(join), rows, placed, padded), groups, still_open)
 
 
-def _grouped(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame]) -> tuple[pd.DataFrame, Micros]:
+def _grouped(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame]) -> tuple[pd.DataFrame, RowNumbers]:
     """`Outcome.groups` and `Outcome.open_groups`; the rows of both sides are told their ``group``."""
     count, cut = len(marks), len(sides["left"])
     dead = _of_both(sides, "late") | _of_both(sides, "filtered")
@@ -81,11 +82,11 @@ def _grouped(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame]) -> 
     return groups, still_open
 
 
-def _of_both(sides: dict[Side, pd.DataFrame], name: str) -> Micros:
+def _of_both(sides: dict[Side, pd.DataFrame], name: str) -> Times:
     return np.concatenate([sides[side][name].to_numpy() for side in SIDES])
 
 
-def _apart(key: Micros, start: Micros, is_right: Micros) -> Micros:
+def _apart(key: Codes, start: Times, is_right: Flags) -> Times:
     """Keys of which those with a null equal nothing: they share a session only where side, columns and time agree."""
     null = np.flatnonzero(key < 0)
     if not len(null):
@@ -96,7 +97,7 @@ def _apart(key: Micros, start: Micros, is_right: Micros) -> Micros:
     return found
 
 
-def _in_groups(assignments: dict[Side, Micros], group: Micros, groups: pd.DataFrame) -> Placed:
+def _in_groups(assignments: dict[Side, RowNumbers], group: RowNumbers, groups: pd.DataFrame) -> Placed:
     """Outputs that come out with the window and in the micro-batch of their group."""
     return Placed(assignments, *(groups[name].to_numpy()[group] for name in ("start", "end", "batch")))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.kinds import Micros
+from workbench.arrays import RowNumbers
 from workbench.literals import SIDES, Side
 from workbench.streams import Stream
 
@@ -32,7 +32,7 @@ class Ahead:
         How far ahead of the newest other row, in microseconds.
     """
 
-    rows: dict[Side, Micros]
+    rows: dict[Side, RowNumbers]
     gap: int
 
 

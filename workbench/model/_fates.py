@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.kinds import Micros
+from workbench.arrays import Batches, RowNumbers
 from workbench.literals import FATES, Side
 from workbench.model._outcome import Outcome
 from workbench.streams import SIDES
@@ -63,7 +63,7 @@ def _side(outcome: Outcome, side: Side) -> pd.DataFrame:
     return pd.DataFrame({"fate": fate, "decided_in": decided_in, "evicted_in": evicted_in, **tally}, copy=False)
 
 
-def _last(row: Micros, values: Micros, least: Micros) -> Micros:
+def _last(row: RowNumbers, values: Batches, least: Batches) -> Batches:
     last = least.copy()
     np.maximum.at(last, row, values)
     return last

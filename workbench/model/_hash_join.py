@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import RowNumbers, Times
 from workbench.joins import Join, emission
-from workbench.kinds import Micros, kind_of
+from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.model._outcome import Outcome, on_time
 from workbench.model._outputs import Placed, of_pairs
@@ -65,7 +66,7 @@ def replay(
 
 def met(
     join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, spark: SparkFacts
-) -> tuple[Micros, Micros, Micros]:
+) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
     """The pairs that meet, as places in the assignments, and in which micro-batch.
 
     The assignments of both sides are told in which micro-batch they are ``evicted_in``, and that they are in no
@@ -90,7 +91,7 @@ def met(
     return one[met], other[met], np.maximum(*arrived)[met]
 
 
-def evicted_up_to(join: Join, marks: Watermarks, shared: Shared) -> tuple[Micros, Micros]:
+def evicted_up_to(join: Join, marks: Watermarks, shared: Shared) -> tuple[Times, Times]:
     """Up to which times rows of the left and of the right side have left the state after each micro-batch."""
     retention = shared.rows.under(join).retention
     if retention is None:
@@ -106,7 +107,7 @@ def evicted_up_to(join: Join, marks: Watermarks, shared: Shared) -> tuple[Micros
     return left, right
 
 
-def _spans(assignments: dict[str, Micros], windowed: bool) -> tuple[Micros, Micros]:
+def _spans(assignments: dict[str, Times], windowed: bool) -> tuple[Times, Times]:
     """The window of each assignment; without windows zeros."""
     if windowed:
         return assignments["start"], assignments["end"]

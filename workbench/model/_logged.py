@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from workbench.arrays import Codes, Times
 from workbench.joins import Join
-from workbench.kinds import Micros
 from workbench.literals import SIDES, Policy, Side
 from workbench.model._outcome import Outcome
 from workbench.model._shared import RowFacts, Shared
@@ -46,8 +46,8 @@ class Logged:
 
     first: int
     rows: RowFacts
-    eviction: Micros | None = None
-    late: Micros | None = None
+    eviction: Times | None = None
+    late: Times | None = None
     before: Mapping[Side, int] = field(default_factory=dict)
     restarts: tuple[int, ...] = ()
     following: int | None = None
@@ -68,7 +68,7 @@ class Logged:
         join: Join,
         left: Stream,
         right: Stream,
-        keys: tuple[Micros, Micros],
+        keys: tuple[Codes, Codes],
         *,
         finish: bool,
         policy: Policy,

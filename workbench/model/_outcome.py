@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.kinds import Micros
+from workbench.arrays import Codes, Counts, RowNumbers, Times
 from workbench.literals import SIDES, Side
 from workbench.model._outputs import Outputs
 from workbench.model._watermarks import Watermarks
@@ -20,7 +20,7 @@ def on_time(assignments: pd.DataFrame) -> Any:
     return ~(assignments["late"] | assignments["filtered"]).to_numpy()
 
 
-def present(begin: Micros, end: Micros, count: int) -> Micros:
+def present(begin: RowNumbers, end: Times, count: int) -> Counts:
     """How many of what begins and ends in these micro-batches is there after each of the first so many.
 
     Examples
@@ -32,13 +32,13 @@ def present(begin: Micros, end: Micros, count: int) -> Micros:
     return np.cumsum(added - removed)
 
 
-def rows_present(mine: pd.DataFrame, count: int) -> Micros:
+def rows_present(mine: pd.DataFrame, count: int) -> Counts:
     """How many rows of a side are in state after each micro-batch."""
     alive = mine[on_time(mine)]
     return present(alive["batch"].to_numpy(), alive["evicted_in"].to_numpy(), count)
 
 
-def keys_present(rows: pd.DataFrame, count: int) -> Micros:
+def keys_present(rows: pd.DataFrame, count: int) -> Counts:
     """How many keys have rows in state after each micro-batch.
 
     Parameters
@@ -108,12 +108,12 @@ class Outcome:
     """
 
     marks: Watermarks
-    keys: tuple[Micros, Micros]
+    keys: tuple[Codes, Codes]
     assignments: dict[Side, pd.DataFrame]
     outputs: Outputs
     groups: pd.DataFrame
-    open_groups: Micros
-    counted: Micros | None = None
+    open_groups: Counts
+    counted: Counts | None = None
     partial: pd.DataFrame | None = None
 
     def held_after(self, batch: int, side: Side) -> pd.DataFrame:
@@ -121,7 +121,7 @@ class Outcome:
         mine = self.assignments[side]
         return mine[mine["held"] & (mine["batch"] <= batch) & (mine["evicted_in"] > batch)]
 
-    def moves(self, side: Side) -> tuple[Micros, Micros]:
+    def moves(self, side: Side) -> tuple[Counts, Counts]:
         """How many assignments of a side's rows are added to state, and evicted from it, in each micro-batch."""
         count = len(self.marks)
         mine = self.assignments[side]
@@ -131,18 +131,18 @@ class Outcome:
         )
         return added, evicted
 
-    def state_rows(self) -> dict[Side, Micros]:
+    def state_rows(self) -> dict[Side, Counts]:
         """Per side how many assignments are in state after each micro-batch."""
         return {side: np.cumsum(np.subtract(*self.moves(side))) for side in SIDES}
 
-    def state_counts(self) -> Micros:
+    def state_counts(self) -> Counts:
         """How many rows are in state after each micro-batch, as Spark counts them: groups in sessions and coGroup."""
         if self.counted is not None:
             return self.counted
         rows = self.state_rows()
         return self.open_groups if len(self.groups) else rows["left"] + rows["right"]
 
-    def output_rows(self) -> Micros:
+    def output_rows(self) -> Counts:
         """How many rows come out in each micro-batch."""
         table = self.outputs.table
         return np.bincount(table["batch"].to_numpy()[table["emitted"]], minlength=len(self.marks))

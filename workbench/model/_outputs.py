@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Batches, Counts, Flags, RowNumbers, Times
 from workbench.joins import Emission
-from workbench.kinds import Micros
 from workbench.literals import SIDES, Side
 from workbench.model.ordering import order
 
@@ -55,18 +55,18 @@ class Outputs:
         return {"left": self.members.iloc[:left], "right": self.members.iloc[left:]}
 
     @cached_property
-    def _counts(self) -> dict[Side, Micros]:
+    def _counts(self) -> dict[Side, Counts]:
         return {side: np.bincount(self.of(side)["output"], minlength=len(self)) for side in SIDES}
 
     def of(self, side: Side) -> pd.DataFrame:
         """The members of a side."""
         return self._of[side]
 
-    def counts(self, side: Side) -> Micros:
+    def counts(self, side: Side) -> Counts:
         """How many members of a side each output has."""
         return self._counts[side]
 
-    def first(self, side: Side) -> Micros:
+    def first(self, side: Side) -> RowNumbers:
         """The first row of a side in each output; -1 where there is none."""
         members, found = self.of(side), np.full(len(self), -1)
         found[members["output"].to_numpy()[::-1]] = members["row"].to_numpy()[::-1]
@@ -121,7 +121,7 @@ class Outputs:
         return pd.DataFrame(found | spans | {"further": further})
 
 
-def _rank(output: Micros) -> Micros:
+def _rank(output: RowNumbers) -> RowNumbers:
     """The place of each member within its output, for members in order of output.
 
     Examples
@@ -134,7 +134,7 @@ def _rank(output: Micros) -> Micros:
     begins[1:] = output[1:] != output[:-1]
     if begins.all():
         return np.zeros(len(output), dtype=np.int64)
-    rank: Micros = place - np.maximum.accumulate(np.where(begins, place, 0))
+    rank: RowNumbers = place - np.maximum.accumulate(np.where(begins, place, 0))
     return rank
 
 
@@ -150,18 +150,18 @@ class Placed:
         As in `Outputs.table`.
     """
 
-    assignments: dict[Side, Micros]
-    start: Micros
-    end: Micros
-    batch: Micros
+    assignments: dict[Side, RowNumbers]
+    start: Times
+    end: Times
+    batch: Batches
 
 
 def of_pairs(
     emission: Emission,
-    rows: Mapping[Side, Micros],
+    rows: Mapping[Side, RowNumbers],
     pairs: Placed,
     padded: Mapping[Side, Placed],
-    of: Micros | None = None,
+    of: RowNumbers | None = None,
 ) -> Outputs:
     """Outputs of a join that gives pairs, and rows without partner.
 
@@ -197,7 +197,7 @@ def of_pairs(
     return Outputs(pd.DataFrame(table, copy=False), members(*sides))
 
 
-def of_groups(groups: pd.DataFrame, matched: Micros, out: Micros, assignments: Mapping[Side, pd.DataFrame]) -> Outputs:
+def of_groups(groups: pd.DataFrame, matched: Flags, out: Flags, assignments: Mapping[Side, pd.DataFrame]) -> Outputs:
     """Outputs of a join that gives groups.
 
     Parameters
@@ -224,7 +224,7 @@ def of_groups(groups: pd.DataFrame, matched: Micros, out: Micros, assignments: M
     return Outputs(table, members(*sides))
 
 
-def _first(left: Micros, batch: Micros, of: Micros | None) -> Micros:
+def _first(left: RowNumbers, batch: Batches, of: RowNumbers | None) -> Flags:
     """Which pairs are the first of their left assignment, in each firing of its window if it has several."""
     of = np.zeros(len(left), dtype=np.int64) if of is None else of
     order = np.lexsort((batch, of, left))
@@ -235,7 +235,7 @@ def _first(left: Micros, batch: Micros, of: Micros | None) -> Micros:
     return first
 
 
-def members(left: tuple[Micros, ...], right: tuple[Micros, ...]) -> pd.DataFrame:
+def members(left: tuple[RowNumbers, ...], right: tuple[RowNumbers, ...]) -> pd.DataFrame:
     """`Outputs.members`, from each side's ``output``, ``row`` and ``assignment``, in order of output and row."""
     columns = [np.concatenate(both) for both in zip(left, right, strict=True)]
     side = np.repeat(np.arange(2, dtype=np.int8), [len(left[0]), len(right[0])])

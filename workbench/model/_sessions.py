@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.kinds import Micros
+from workbench.arrays import Batches, Codes, RowNumbers, Times
 from workbench.model._watermarks import Watermarks
 from workbench.model.ordering import along_keys, numbered, order
 
 
 def close_sessions(
-    key: Micros, start: Micros, end: Micros, batch: Micros, marks: Watermarks
-) -> tuple[Micros, pd.DataFrame, Micros]:
+    key: Codes, start: Times, end: Times, batch: Batches, marks: Watermarks
+) -> tuple[RowNumbers, pd.DataFrame, RowNumbers]:
     """The session of each row.
 
     Parameters

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Codes, RowNumbers, Times
 from workbench.joins import Join, how_of, where_of
-from workbench.kinds import Micros, kind_of, part_of
+from workbench.kinds import kind_of, part_of
 from workbench.literals import SIDES, Side
 from workbench.model.conditions import OfPairs
 from workbench.model.definition import key_codes, matches
@@ -23,14 +24,14 @@ class _Renumbered:
     """A condition of pairs of some rows only, which are given by their numbers among these."""
 
     whole: Condition
-    left: Micros
-    right: Micros
+    left: RowNumbers
+    right: RowNumbers
 
     @property
     def text(self) -> str:
         return self.whole.text
 
-    def __call__(self, left: Micros, right: Micros) -> Any:
+    def __call__(self, left: RowNumbers, right: RowNumbers) -> Any:
         return self.whole(self.left[left], self.right[right])
 
 
@@ -45,7 +46,7 @@ class _Both:
     def text(self) -> str:
         return f"{self.one.text} and {self.other.text}"
 
-    def __call__(self, left: Micros, right: Micros) -> Any:
+    def __call__(self, left: RowNumbers, right: RowNumbers) -> Any:
         return self.one(left, right) & self.other(left, right)
 
 
@@ -76,7 +77,7 @@ class Gone:
         The steps, in words, such as ``the filter (amount > 20)``.
     """
 
-    at: Micros
+    at: Times
     steps: tuple[str, ...]
 
     @property
@@ -84,7 +85,7 @@ class Gone:
         """Whether each row left."""
         return self.at >= 0
 
-    def of(self, rows: Micros) -> Gone:
+    def of(self, rows: RowNumbers) -> Gone:
         """The same of some of the rows."""
         return replace(self, at=self.at[rows])
 
@@ -164,7 +165,7 @@ class RowFacts:
             return replace(self, retention=None, exact=None, slack=0)
         return RowFacts(self.where, self.met, gone=self.gone, untimed=self.untimed, never_late=self.never_late)
 
-    def of(self, rows: Mapping[Side, Micros]) -> RowFacts:
+    def of(self, rows: Mapping[Side, RowNumbers]) -> RowFacts:
         """The same of some of the rows, which are numbered anew in the order in which they are given."""
 
         def some(flags: Flags | None) -> Flags | None:
@@ -203,7 +204,7 @@ class Shared:
         self,
         left: Stream,
         right: Stream,
-        keys: tuple[Micros, Micros] | None = None,
+        keys: tuple[Codes, Codes] | None = None,
         rows: RowFacts | None = None,
         unit: int = 1,
     ) -> None:
@@ -212,7 +213,7 @@ class Shared:
         self.rows = RowFacts() if rows is None else rows
         self.keys = key_codes(left, right) if keys is None else keys
         self._assignments: dict[tuple[Hashable, str], pd.DataFrame] = {}
-        self._matches: dict[object, tuple[Micros, Micros]] = {}
+        self._matches: dict[object, tuple[RowNumbers, RowNumbers]] = {}
 
     @property
     def streams(self) -> tuple[Stream, Stream]:
@@ -240,7 +241,7 @@ class Shared:
             self._assignments[what, side] = pd.DataFrame(columns, copy=False)
         return self._assignments[what, side]
 
-    def keys_of(self, join: Join) -> tuple[Micros, Micros]:
+    def keys_of(self, join: Join) -> tuple[Codes, Codes]:
         """The keys of both sides under a join: all the same where rows meet those of any key."""
         if kind_of(join).copies(join) is None:
             return self.keys
@@ -257,7 +258,7 @@ class Shared:
                 return repr(values[0] if len(values) == 1 else values)
         return "null"
 
-    def matches(self, join: Join) -> tuple[Micros, Micros]:
+    def matches(self, join: Join) -> tuple[RowNumbers, RowNumbers]:
         """The pairs by definition, as places in the assignments."""
         kind = kind_of(join)
         what = kind.assignment(join), kind.bounds(join), self.rows.under(join).nulls_meet, where_of(join)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Counts
 from workbench.joins import Join
-from workbench.kinds import Micros, kind_of
+from workbench.kinds import kind_of
 from workbench.literals import SIDES, Policy
 from workbench.model._outcome import Outcome
 from workbench.model._shared import Shared
@@ -76,7 +77,7 @@ def replay(join: Join, marks: Watermarks, shared: Shared, spark: SparkFacts) -> 
     return model_of(join).replay(join, marks, sides, shared, spark)
 
 
-def drop_counts(join: Join, outcome: Outcome) -> Micros:
+def drop_counts(join: Join, outcome: Outcome) -> Counts:
     """How many late rows Spark counts in each micro-batch (``numRowsDroppedByWatermark``)."""
     columns = ["batch", "key", "start"]
     parts = [outcome.assignments[side][columns][outcome.assignments[side]["late"]].assign(side=side) for side in SIDES]

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from workbench import spark_versions
+from workbench.arrays import Counts, RowNumbers, Times
 from workbench.errors import one_of, wrong
 from workbench.joins import Join, without_where
-from workbench.kinds import Micros, kind_of, part_of
+from workbench.kinds import kind_of, part_of
 from workbench.literals import Policy, Side
 from workbench.model import _fates
 from workbench.model._ahead import Ahead, ahead
@@ -113,7 +114,7 @@ class Simulation:
         return _fates.fates(self.outcome)
 
     @cached_property
-    def refused(self) -> dict[Side, Micros]:
+    def refused(self) -> dict[Side, Counts]:
         """For each row how many others are in reach with which it fails what else a job's join asks for."""
         counts = {side: np.zeros(len(self.side(side)), dtype=np.int64) for side in SIDES}
         if self.where is None:
@@ -135,7 +136,7 @@ class Simulation:
         return 0 if self.logged is None else self.logged.first
 
     @cached_property
-    def in_reach(self) -> list[Micros]:
+    def in_reach(self) -> list[RowNumbers]:
         """The left and the right row of each pair in reach, whether it satisfies what the join asks for or not.
 
         Of a kind with a `Meeting`: of the rows that are on time.
@@ -166,7 +167,7 @@ class Simulation:
         return None if self.flink is not None else ahead(self.left, self.right)
 
     @cached_property
-    def late_without_ahead(self) -> Micros:
+    def late_without_ahead(self) -> Times:
         """For each micro-batch the watermark that late rows would be judged by without the rows that are `ahead`."""
         marks = self.outcome.marks
         if self.ahead is None:

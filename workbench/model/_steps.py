@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import RowNumbers, Times
 from workbench.joins import Join, emission
-from workbench.kinds import AGGREGATION, HASH_JOIN, NEVER, Micros, kind_of
+from workbench.kinds import AGGREGATION, HASH_JOIN, NEVER, kind_of
 from workbench.literals import SIDES, Policy, Side, other_side
 from workbench.model._outcome import Outcome
 from workbench.model._shared import RowFacts
@@ -52,8 +53,8 @@ class Steps:
 
     policy: Policy
     count: int
-    of: Micros
-    needs: Mapping[Side, Micros]
+    of: RowNumbers
+    needs: Mapping[Side, Times]
 
     def share(self, delays: Mapping[Side, int]) -> float:
         """The share that is kept under such delays, in microseconds; 1 where there is nothing to keep."""
@@ -62,17 +63,17 @@ class Steps:
         lost = len(np.unique(self.of[~good]))
         return (self.count - lost) / self.count if self.count else 1.0
 
-    def needed(self, side: Side, other: int) -> Micros:
+    def needed(self, side: Side, other: int) -> Times:
         """For each result or row the least delay of a side that keeps it beside `other` of the other, ascending."""
         good = self.needs[other_side(side)] <= other
         mine = self.needs[side]
         return self._of_all(np.where(good, 0, mine) if self.policy == "min" else np.where(good, mine, NEVER))
 
-    def needed_by_both(self) -> Micros:
+    def needed_by_both(self) -> Times:
         """The same of one delay on both sides."""
         return self._of_all((np.minimum if self.policy == "min" else np.maximum)(*(self.needs[side] for side in SIDES)))
 
-    def least(self, needed: Micros, keep: float) -> int:
+    def least(self, needed: Times, keep: float) -> int:
         """The least of such delays that keeps a share; `NEVER` where none does."""
         count = self.enough(keep)
         return int(needed[count - 1]) if count else 0
@@ -102,7 +103,7 @@ class Steps:
                 break
         return found
 
-    def _of_all(self, parts: Micros) -> Micros:
+    def _of_all(self, parts: Times) -> Times:
         """Of what each part needs what all parts of each result need, ascending."""
         found = np.zeros(self.count, dtype=np.int64)
         np.maximum.at(found, self.of, parts)
@@ -135,8 +136,8 @@ def steps(join: Join, complete: Outcome, marks: Watermarks, policy: Policy, fact
         return None
     emitted = complete.outputs.table["emitted"].to_numpy()
     number = np.cumsum(emitted) - 1
-    of: list[Micros] = []
-    needs: dict[Side, list[Micros]] = {side: [] for side in SIDES}
+    of: list[RowNumbers] = []
+    needs: dict[Side, list[Times]] = {side: [] for side in SIDES}
     for side in SIDES:
         members, assignments = complete.outputs.of(side), complete.assignments[side]
         members = members[emitted[members["output"].to_numpy()]]

@@ -9,8 +9,9 @@ from typing import assert_never
 
 import numpy as np
 
+from workbench.arrays import Codes, RowNumbers, Times
 from workbench.joins import Join
-from workbench.kinds import MS, NEVER, Micros, kind_of
+from workbench.kinds import MS, NEVER, kind_of
 from workbench.literals import Policy, Side
 from workbench.sources.arrow import AFTER_ALL, END_OF_INPUT
 from workbench.streams import NOTHING, SIDES, Stream, moving
@@ -46,22 +47,22 @@ class Watermarks:
     """
 
     kinds: list[str]
-    eviction: Micros
-    late: Micros
-    newest: dict[Side, Micros]
-    own: dict[Side, Micros]
+    eviction: Times
+    late: Times
+    newest: dict[Side, Times]
+    own: dict[Side, Times]
     lag: int = 0
 
     def __len__(self) -> int:
         return len(self.kinds)
 
     @cached_property
-    def late_by_slower(self) -> Micros:
+    def late_by_slower(self) -> Times:
         """What `late` would be under the policy ``min``."""
         slower = np.minimum(*(self.own[side] for side in SIDES))
         return np.concatenate([[0], np.maximum.accumulate(np.maximum(slower, 0))])
 
-    def least_delays(self, side: Side, index: Micros, deadline: Micros) -> Micros:
+    def least_delays(self, side: Side, index: RowNumbers, deadline: Times) -> Times:
         """The least delays of a side with which its own watermark after some micro-batches is below some times.
 
         Parameters
@@ -98,7 +99,7 @@ class Watermarks:
         return np.where(deadline > 0, needed, NEVER)
 
 
-def query_watermark(policy: Policy, one: Micros, other: Micros) -> Micros:
+def query_watermark(policy: Policy, one: Times, other: Times) -> Times:
     """The query's watermark under a policy, from those of both sides.
 
     Examples
@@ -119,7 +120,7 @@ def watermarks(
     join: Join,
     left: Stream,
     right: Stream,
-    keys: tuple[Micros, Micros],
+    keys: tuple[Codes, Codes],
     finish: bool,
     policy: Policy,
     no_more_data: bool = True,
@@ -140,8 +141,8 @@ def watermarks(
     """
     count = max(left.batch_count, right.batch_count)
     kinds = [DATA] * count + [FINISH] * finish
-    newest: dict[Side, Micros] = {}
-    own: dict[Side, Micros] = {}
+    newest: dict[Side, Times] = {}
+    own: dict[Side, Times] = {}
     for side, stream, key, filtered in zip(
         SIDES, (left, right), keys, kind_of(join).drops_null_keys(join), strict=True
     ):
@@ -191,5 +192,5 @@ def nothing_late(count: int) -> Watermarks:
     """
     never = np.full(count + 2, LONG_AGO)
     eviction = np.append(never[:-1], END)
-    sides: dict[Side, Micros] = dict.fromkeys(SIDES, never)
+    sides: dict[Side, RowNumbers] = dict.fromkeys(SIDES, never)
     return Watermarks([*[DATA] * count, FINISH, NO_DATA], eviction, never, sides, sides)

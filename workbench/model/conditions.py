@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrays import Flags, RowNumbers
 from workbench.conditions import (
     And,
     Arithmetic,
@@ -30,7 +30,6 @@ from workbench.conditions import (
     columns,
     common_kind,
 )
-from workbench.kinds import Micros
 from workbench.literals import SIDES
 from workbench.streams import Stream, pair_types
 
@@ -58,7 +57,7 @@ class OfPairs:
     def _kinds(self) -> dict[str, Kind]:
         return check(self.condition, pair_types(self.left, self.right), "where")
 
-    def __call__(self, left: Micros, right: Micros) -> np.ndarray[Any, Any]:
+    def __call__(self, left: RowNumbers, right: RowNumbers) -> Flags:
         """Which of some pairs, given as their left and right rows, satisfy it."""
         given = {}
         for side, stream, rows in zip(SIDES, (self.left, self.right), (left, right), strict=True):
@@ -68,9 +67,9 @@ class OfPairs:
         return is_true(self.condition, self._kinds, given)
 
 
-def is_true(condition: Condition, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> np.ndarray[Any, Any]:
+def is_true(condition: Condition, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> Flags:
     """Where a condition is true, and neither false nor unknown: an array of booleans; arguments as of `truth`."""
-    found: np.ndarray[Any, Any] = pc.fill_null(truth(condition, kinds, rows), False).to_numpy(zero_copy_only=False)
+    found: Flags = pc.fill_null(truth(condition, kinds, rows), False).to_numpy(zero_copy_only=False)
     return found
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrays import Codes, Counts, RowNumbers, Times
 from workbench.errors import ArgumentError, TooLargeError
 from workbench.joins import Join
-from workbench.kinds import Micros, kind_of
+from workbench.kinds import kind_of
 from workbench.model.ordering import along_keys, order, stretches
 from workbench.sources.arrow import check_same_keys
 from workbench.streams import Stream
@@ -56,7 +56,7 @@ def check_size(count: int, what: str, remedy: str) -> None:
         raise TooLargeError(f"{what}, which takes long: {remedy}", count)
 
 
-def key_codes(left: Stream, right: Stream) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def key_codes(left: Stream, right: Stream) -> tuple[Codes, Codes]:
     """The keys of both sides as whole numbers, equal where the keys are; below 0 where a column is null.
 
     Keys that cannot be compared, as there may be where rows meet others of any key, are never equal.
@@ -86,7 +86,7 @@ def _comparable(left: Stream, right: Stream) -> bool:
     return True
 
 
-def _column_codes(mine: pa.ChunkedArray, theirs: pa.ChunkedArray) -> tuple[Micros, int]:
+def _column_codes(mine: pa.ChunkedArray, theirs: pa.ChunkedArray) -> tuple[Codes, int]:
     """Equal numbers for values that Spark's join finds equal, and how many there are, which stands for null.
 
     Text is compared byte by byte. Among floating-point numbers NaN equals NaN, and -0.0 equals 0.0, as in Spark's
@@ -125,7 +125,7 @@ def matches(
     right: pd.DataFrame,
     named: Callable[[int], str] = lambda code: f"number {code}",
     slack: int = 0,
-) -> tuple[Micros, Micros]:
+) -> tuple[RowNumbers, RowNumbers]:
     """The pairs of a join, but of merging windows, whatever was late, as places in the two frames.
 
     Parameters
@@ -152,7 +152,7 @@ def matches(
     )  # fmt: skip
 
 
-def check_pairs(key: Micros, count: Micros, named: Callable[[int], str]) -> None:
+def check_pairs(key: Codes, count: Counts, named: Callable[[int], str]) -> None:
     """Refuse to make too many pairs.
 
     Parameters
@@ -176,14 +176,14 @@ def check_pairs(key: Micros, count: Micros, named: Callable[[int], str]) -> None
 
 
 def _within(
-    left_key: Micros,
-    left: Micros,
-    right_key: Micros,
-    right: Micros,
+    left_key: Codes,
+    left: Times,
+    right_key: Codes,
+    right: Times,
     low: int,
     high: int,
     named: Callable[[int], str],
-) -> tuple[Micros, Micros]:
+) -> tuple[RowNumbers, RowNumbers]:
     """Places of all pairs of one key with ``left + low <= right <= left + high``.
 
     The right rows lie on one axis, key after key. Invariant: the partners of a left row are a stretch of that axis,

@@ -8,8 +8,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import pandas as pd
 
+from workbench.arrays import RowNumbers
 from workbench.joins import Join
-from workbench.kinds import Micros
 from workbench.literals import Side
 from workbench.streams import Stream
 
@@ -25,7 +25,7 @@ class Condition(Protocol):
     def text(self) -> str:
         """The condition as SQL."""
 
-    def __call__(self, left: Micros, right: Micros) -> Any:
+    def __call__(self, left: RowNumbers, right: RowNumbers) -> Any:
         """Which of some pairs, given as their left and right rows, satisfy it: an array of booleans."""
 
 
@@ -49,7 +49,7 @@ class Meeting(Generic[J]):
         What pairs must satisfy, of the join and both streams; it gives None where they must satisfy nothing.
     """
 
-    columns: Callable[[J, Stream], Mapping[str, Micros]]
-    pairs: Callable[[J, pd.DataFrame, pd.DataFrame], tuple[Micros, Micros]]
-    in_reach: Callable[[J, Mapping[Side, pd.DataFrame]], tuple[Micros, Micros]]
+    columns: Callable[[J, Stream], Mapping[str, RowNumbers]]
+    pairs: Callable[[J, pd.DataFrame, pd.DataFrame], tuple[RowNumbers, RowNumbers]]
+    in_reach: Callable[[J, Mapping[Side, pd.DataFrame]], tuple[RowNumbers, RowNumbers]]
     condition: Callable[[J, Stream, Stream], Condition | None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.kinds import Micros
+from workbench.arrays import Flags, Integers
 
 __all__ = ["along_keys", "among", "equal", "numbered", "order", "stretches"]
 
@@ -14,7 +14,7 @@ _DIGIT = 16
 _FEW = 10_000
 
 
-def order(values: Micros) -> Micros:
+def order(values: Integers) -> Integers:
     """The places of numbers in ascending order, equal ones as they come: a stable ``argsort`` in a third of its time.
 
     NumPy sorts numbers of 16 bits by counting, and longer ones by comparing: these are sorted digit by digit, the
@@ -35,11 +35,11 @@ def order(values: Micros) -> Micros:
     return found
 
 
-def _digit(values: Micros, shift: int) -> Micros:
+def _digit(values: Integers, shift: int) -> Integers:
     return (values >> shift).astype(np.uint16)
 
 
-def along_keys(*parts: tuple[Micros, Micros]) -> list[Micros]:
+def along_keys(*parts: tuple[Integers, Integers]) -> list[Integers]:
     """Numbers that lay the times of all keys along one axis: those of the first key, then those of the next.
 
     Parameters
@@ -75,7 +75,7 @@ def along_keys(*parts: tuple[Micros, Micros]) -> list[Micros]:
     return [key * width + place for key, place in zip(keys, places, strict=True)]
 
 
-def stretches(begin: Micros, count: Micros) -> Micros:
+def stretches(begin: Integers, count: Integers) -> Integers:
     """The numbers from each of some beginnings on, so many of each, one stretch after the other.
 
     Examples
@@ -86,7 +86,7 @@ def stretches(begin: Micros, count: Micros) -> Micros:
     return np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(count.sum())
 
 
-def numbered(first: Micros) -> tuple[Micros, Micros]:
+def numbered(first: Integers) -> tuple[Integers, Integers]:
     """Groups of rows, numbered in the order of their first rows.
 
     Parameters
@@ -111,7 +111,7 @@ def numbered(first: Micros) -> tuple[Micros, Micros]:
     return (np.cumsum(is_head) - 1)[first], np.flatnonzero(is_head)
 
 
-def among(values: Micros, others: Micros) -> Micros:
+def among(values: Integers, others: Integers) -> Flags:
     """Which of some small numbers, such as codes of keys, are among others; of those below 0 none is.
 
     A flag for each number there may be is many times as fast as NumPy's sets.
@@ -126,7 +126,7 @@ def among(values: Micros, others: Micros) -> Micros:
     return found[np.maximum(values, -1)]  # the last flag is of no number
 
 
-def equal(values: Micros) -> Micros:
+def equal(values: Integers) -> Integers:
     """For each of some numbers the first place that has the same.
 
     Examples
@@ -142,7 +142,7 @@ def equal(values: Micros) -> Micros:
     return first
 
 
-def _span(*arrays: Micros) -> int:
+def _span(*arrays: Integers) -> int:
     """The difference between the least and the greatest number of some arrays; 0 without any."""
     some = [each for each in arrays if len(each)]
     return max(int(each.max()) for each in some) - min(int(each.min()) for each in some) if some else 0

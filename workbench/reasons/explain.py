@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from workbench import schema
+from workbench.arrays import RowNumbers, Texts
 from workbench.literals import SIDES, Side
-from workbench.model import Micros, Simulation
+from workbench.model import Simulation
 from workbench.reasons import tables
 from workbench.reasons.own import sentences
 from workbench.reasons.sentences import Sentences
@@ -23,7 +22,7 @@ def rows(simulation: Simulation, reasons: Sentences) -> pd.DataFrame:
     return tables.stack([pd.concat([plain[side], reasons.table[side]], axis=1) for side in SIDES], schema.ROWS)
 
 
-def some(simulation: Simulation, asked: dict[Side, Micros]) -> pd.DataFrame:
+def some(simulation: Simulation, asked: dict[Side, RowNumbers]) -> pd.DataFrame:
     """The table of `Run.explain`, its index that of `Run.rows`."""
     reasons = sentences(simulation, asked)
     parts = []
@@ -34,7 +33,7 @@ def some(simulation: Simulation, asked: dict[Side, Micros]) -> pd.DataFrame:
     return table.set_axis(np.concatenate([asked["left"], len(simulation.left) + asked["right"]]), axis=0)
 
 
-def causes(simulation: Simulation) -> dict[Side, np.ndarray[Any, Any]]:
+def causes(simulation: Simulation) -> dict[Side, Texts]:
     """Per side the cause of every row's fate, in a few words that many rows share."""
     reasons = sentences(simulation)
     return {side: reasons.causes(side) for side in SIDES}

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.kinds import Micros, kind_of
+from workbench.arrays import RowNumbers
+from workbench.kinds import kind_of
 from workbench.literals import Side, other_side
 from workbench.model import Simulation
 
 __all__ = ["again"]
 
 
-def again(simulation: Simulation, side: Side, rows: Micros) -> dict[int, list[int]]:
+def again(simulation: Simulation, side: Side, rows: RowNumbers) -> dict[int, list[int]]:
     """Of those of some rows that came out more than once for a window the micro-batch of each time after the first.
 
     A row comes out with its partners, with a group, or padded; several partners in one firing are one time, and one

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Flags, Objects, RowNumbers, Texts
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
-from workbench.model import Micros, Outcome, Simulation
+from workbench.model import Outcome, Simulation
 from workbench.reasons import partners
 from workbench.reasons.partners import KeyAcross
 from workbench.verdicts import SharedVerdict
@@ -57,13 +58,13 @@ class Judging:
 
     simulation: Simulation
     side: Side
-    rows: Micros
-    fate: np.ndarray[Any, Any]
-    across: Micros
-    would_meet: np.ndarray[Any, Any]
-    apart: np.ndarray[Any, Any]
-    refused: np.ndarray[Any, Any]
-    verdict: np.ndarray[Any, Any]
+    rows: RowNumbers
+    fate: Texts
+    across: RowNumbers
+    would_meet: Flags
+    apart: Flags
+    refused: Flags
+    verdict: Objects
 
     @property
     def matched(self) -> Any:
@@ -90,7 +91,7 @@ Judge = Callable[[Judging], None]
 """Replaces verdicts by those of a kind of join."""
 
 
-def judge(simulation: Simulation, own: Judge, asked: dict[Side, Micros] | None = None) -> dict[Side, Any]:
+def judge(simulation: Simulation, own: Judge, asked: dict[Side, RowNumbers] | None = None) -> dict[Side, Any]:
     """Per side the verdicts of some rows, in the order in which they are asked for.
 
     Parameters
@@ -110,8 +111,8 @@ def judge(simulation: Simulation, own: Judge, asked: dict[Side, Micros] | None =
 
 
 def _of_side(
-    simulation: Simulation, side: Side, rows: Micros, own: Judge, apart: Micros, met: Micros
-) -> np.ndarray[Any, Any]:
+    simulation: Simulation, side: Side, rows: RowNumbers, own: Judge, apart: RowNumbers, met: RowNumbers
+) -> Objects:
     kind, table = kind_of(simulation.join), simulation.fates[side]
     across = partners.keys_across(simulation, side)[rows]
     of = Judging(
@@ -155,14 +156,14 @@ def _of_side(
     return verdict
 
 
-def _with_output(simulation: Simulation, side: Side) -> Micros:
+def _with_output(simulation: Simulation, side: Side) -> RowNumbers:
     """The rows that came out with others."""
     outputs = simulation.outcome.outputs
     members = outputs.of(side)
     return members["row"].to_numpy()[outputs.table["matched"].to_numpy()[members["output"]]]
 
 
-def judged_late(outcome: Outcome, side: Side, rows: Micros) -> pd.DataFrame:
+def judged_late(outcome: Outcome, side: Side, rows: RowNumbers) -> pd.DataFrame:
     """By row the assignment of each late one that its verdict is about: the last window that it was late for."""
     assignments = outcome.assignments[side]
     late = assignments[assignments["late"].to_numpy()]
@@ -170,7 +171,7 @@ def judged_late(outcome: Outcome, side: Side, rows: Micros) -> pd.DataFrame:
     return late.drop_duplicates("row", keep="last").set_index("row")
 
 
-def late_because(simulation: Simulation, outcome: Outcome, side: Side, rows: Micros) -> pd.Series[Any]:
+def late_because(simulation: Simulation, outcome: Outcome, side: Side, rows: RowNumbers) -> pd.Series[Any]:
     """By late row what else than a short delay made it late: a few rows far ahead, the policy, the epoch."""
     lost = judged_late(outcome, side, rows)
     batch, end, mark = (lost[name].to_numpy() for name in ("batch", "end", "watermark"))
@@ -194,7 +195,7 @@ def _late_by_others(of: Judging) -> None:
     of.verdict[places[known]] = because.to_numpy()[known]
 
 
-def waiting(simulation: Simulation, side: Side, rows: Micros) -> pd.Series[int]:
+def waiting(simulation: Simulation, side: Side, rows: RowNumbers) -> pd.Series[int]:
     """By row the ``end`` of what each pending one waits in: its own, or that of its group."""
     outcome = simulation.outcome
     mine = outcome.assignments[side]

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench import times
+from workbench.arrays import Flags, RowNumbers, Texts, Times
 from workbench.errors import WorkbenchError, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Setting, Side
-from workbench.model import Micros, Simulation
+from workbench.model import Simulation
 from workbench.streams import SIDES, Stream
 
 __all__ = ["Labels", "fix_value", "key_text", "key_words", "rows_of_key", "setting_name", "setting_value", "words_of"]
@@ -55,7 +56,7 @@ class Labels:
         return text + (f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond else "")
 
     @cached_property
-    def times(self) -> dict[Side, Micros]:
+    def times(self) -> dict[Side, Times]:
         """Per side the event times, in microseconds: a stream casts them anew each time."""
         return {side: stream.event_times for side, stream in self.streams.items()}
 
@@ -70,7 +71,7 @@ class Labels:
         return times.short(timedelta(microseconds=int(micros)))
 
     @cached_property
-    def _keys(self) -> dict[Side, Micros]:
+    def _keys(self) -> dict[Side, Texts]:
         return {side: key_words(stream) for side, stream in self.streams.items()}
 
     def key(self, side: Side, row: int) -> str:
@@ -180,7 +181,7 @@ def key_text(key: object) -> str:
         raise wrong("key", key, "give a key's value, or the text that `keys` has of it") from None
 
 
-def rows_of_key(simulation: Simulation, words: Micros, key: object) -> dict[Side, Micros]:
+def rows_of_key(simulation: Simulation, words: Texts, key: object) -> dict[Side, RowNumbers]:
     """Per side the rows of a key, and those whose key Spark finds equal, as 0.0 and -0.0.
 
     Parameters
@@ -203,7 +204,7 @@ def rows_of_key(simulation: Simulation, words: Micros, key: object) -> dict[Side
     return {"left": places[places < first], "right": places[places >= first] - first}
 
 
-def _has_key(stream: Stream, values: tuple[object, ...]) -> Micros:
+def _has_key(stream: Stream, values: tuple[object, ...]) -> Flags:
     """Which rows of a stream have some values as their key; a missing value is that of any missing one."""
     found = np.full(len(stream), len(values) == len(stream.key))
     for name, value in zip(stream.key, values, strict=False):
@@ -217,16 +218,16 @@ def _has_key(stream: Stream, values: tuple[object, ...]) -> Micros:
     return found
 
 
-def key_words(stream: Stream, rows: Micros | None = None) -> Micros:
+def key_words(stream: Stream, rows: RowNumbers | None = None) -> Texts:
     """The key of every row, or of some, as text, several columns with a dot between."""
     return words_of(stream.table if rows is None else stream.table.select(list(stream.key)).take(rows), stream.key)
 
 
-def words_of(table: pa.Table, key: Sequence[str]) -> Micros:
+def words_of(table: pa.Table, key: Sequence[str]) -> Texts:
     """The key of every row of a table as text; of no key columns nothing."""
     if not key:
         return np.array([], dtype=object)
     keys = table.select(list(key)).to_pandas(integer_object_nulls=True).map(_text)
     keys = keys.astype(object)  # of no rows, the type is still that of the column
-    words: Micros = keys.iloc[:, 0].str.cat([keys[name] for name in keys.columns[1:]], sep=" · ").to_numpy()
+    words: Texts = keys.iloc[:, 0].str.cat([keys[name] for name in keys.columns[1:]], sep=" · ").to_numpy()
     return words

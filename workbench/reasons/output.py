@@ -6,11 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrays import Batches, Flags, RowNumbers, Times
 from workbench.engine import sink_reader
 from workbench.joins import emission
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
-from workbench.model import Micros, Outputs, Simulation
+from workbench.model import Outputs, Simulation
 
 __all__ = ["simulated", "table"]
 
@@ -77,12 +78,12 @@ def _keys(simulation: Simulation, outputs: Outputs) -> dict[str, pa.Array]:
     return {name: pc.coalesce(*each) for name, *each in zip(simulation.left.key, *found.values(), strict=True)}
 
 
-def _taken(simulation: Simulation, side: Side, rows: Micros, missing: Micros | None = None) -> pa.Table:
+def _taken(simulation: Simulation, side: Side, rows: RowNumbers, missing: Flags | None = None) -> pa.Table:
     """Some rows of a side with their numbers; null where they are missing."""
     return simulation.numbered(side).take(pa.array(rows, pa.int64(), mask=missing))
 
 
-def _spans(simulation: Simulation, start: Micros, end: Micros, batch: Micros) -> dict[str, pa.Array]:
+def _spans(simulation: Simulation, start: Times, end: Times, batch: Batches) -> dict[str, pa.Array]:
     edges = {"window_start": start, "window_end": end} if simulation.windowed else {}
     columns = {name: pa.array(values, pa.timestamp("us", "UTC")) for name, values in edges.items()}
     return columns | {"batch": pa.array(batch, pa.int64())}

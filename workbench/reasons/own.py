@@ -8,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.arrays import RowNumbers
 from workbench.kinds import part_of
 from workbench.literals import Side
-from workbench.model import Micros, Outcome, Simulation
+from workbench.model import Outcome, Simulation
 from workbench.reasons.sentences import Sentences
 
 __all__ = ["OwnReasons", "sentences"]
@@ -33,7 +34,7 @@ class OwnReasons:
     versions: Callable[[Any, Outcome], pd.DataFrame] | None = None
 
 
-def sentences(simulation: Simulation, asked: dict[Side, Micros] | None = None) -> Sentences:
+def sentences(simulation: Simulation, asked: dict[Side, RowNumbers] | None = None) -> Sentences:
     """The verdicts of some rows of a run, and the sentences that tell them, as its kind of join has them.
 
     Parameters

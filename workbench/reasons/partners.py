@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 
+from workbench.arrays import Flags, RowNumbers, Times
 from workbench.errors import TooLargeError
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, other_side
-from workbench.model import Micros, Shared, Simulation, complete
+from workbench.model import Shared, Simulation, complete
 from workbench.model.ordering import along_keys, among, order
 from workbench.reasons.labels import key_words
 from workbench.streams import Stream, some_rows
@@ -42,7 +42,7 @@ FAR = np.iinfo(np.int64).min
 """The distance of a row from the nearest of its key, where there is none."""
 
 
-def left_out(simulation: Simulation, side: Side) -> np.ndarray[Any, Any]:
+def left_out(simulation: Simulation, side: Side) -> Flags:
     """Which rows of a side the job takes out before they reach the join."""
     facts = simulation.facts
     found = np.zeros(len(simulation.side(side)), dtype=bool)
@@ -53,7 +53,7 @@ def left_out(simulation: Simulation, side: Side) -> np.ndarray[Any, Any]:
     return found
 
 
-def keys_across(simulation: Simulation, side: Side) -> np.ndarray[Any, Any]:
+def keys_across(simulation: Simulation, side: Side) -> RowNumbers:
     """For each row of a side what is known of its key on the other side: a `KeyAcross`."""
     other = other_side(side)
     keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
@@ -67,7 +67,7 @@ def keys_across(simulation: Simulation, side: Side) -> np.ndarray[Any, Any]:
     return found
 
 
-def kept_apart(simulation: Simulation, unmatched: dict[Side, Micros]) -> dict[Side, Micros]:
+def kept_apart(simulation: Simulation, unmatched: dict[Side, RowNumbers]) -> dict[Side, RowNumbers]:
     """Per side those of the rows without partner that have one if nothing is late, and no window closes too early."""
     if kind_of(simulation.join).merging:  # sessions close although a row on time would have gone on with them
         return _partnered(simulation, unmatched, unmatched)
@@ -78,12 +78,14 @@ def kept_apart(simulation: Simulation, unmatched: dict[Side, Micros]) -> dict[Si
     return _partnered(simulation, unmatched, mates)
 
 
-def had_partner(simulation: Simulation, chosen: dict[Side, Micros]) -> dict[Side, Micros]:
+def had_partner(simulation: Simulation, chosen: dict[Side, RowNumbers]) -> dict[Side, RowNumbers]:
     """Per side those of some rows that have a partner if nothing is late."""
     return _partnered(simulation, chosen, chosen)
 
 
-def _partnered(simulation: Simulation, chosen: dict[Side, Micros], asked_of: dict[Side, Micros]) -> dict[Side, Micros]:
+def _partnered(
+    simulation: Simulation, chosen: dict[Side, RowNumbers], asked_of: dict[Side, RowNumbers]
+) -> dict[Side, RowNumbers]:
     """Per side those of some rows that have a partner if nothing is late, sought among the keys of some rows."""
     codes = dict(zip(SIDES, simulation.outcome.keys, strict=True))
     if not any(len(asked_of[side]) for side in SIDES):
@@ -109,13 +111,13 @@ def _at_once(stream: Stream) -> Stream:
     return replace(stream, arrival=np.zeros(len(stream), dtype=np.int64), batch_count=1, arrivals=None)
 
 
-def nearest_distance(simulation: Simulation, side: Side, rows: Micros) -> Micros:
+def nearest_distance(simulation: Simulation, side: Side, rows: RowNumbers) -> Times:
     """Signed time from each of some rows to the nearest of its key on the other side; the least number without one."""
     keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
     other = other_side(side)
     rows = rows.astype(np.int64)
     times, theirs = simulation.side(side).event_times[rows], simulation.side(other).event_times
-    distance: Micros = np.full(len(rows), FAR)
+    distance: Times = np.full(len(rows), FAR)
     if not len(theirs):
         return distance
     mine_along, other_along = along_keys((keys[side][rows], times), (keys[other], theirs))

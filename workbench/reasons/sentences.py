@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 
 from workbench import fixes, schema, times, verdicts
+from workbench.arrays import Objects, RowNumbers, Texts
 from workbench.counts import counted
 from workbench.joins import emission
 from workbench.kinds import MS, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
-from workbench.model import DATA, Micros, Simulation
+from workbench.model import DATA, Simulation
 from workbench.reasons import firings, partners
 from workbench.reasons.judging import Judging, judge, judged_late, last_watermark, waiting
 from workbench.reasons.labels import Labels, fix_value
@@ -76,7 +77,7 @@ class Sentences:
     would_match: ClassVar[str] = "matched it with {partner}"
     """What it brings, after "a watermark delay of 9 s would have kept it, and"."""
 
-    def __init__(self, simulation: Simulation, asked: dict[Side, Micros] | None = None) -> None:
+    def __init__(self, simulation: Simulation, asked: dict[Side, RowNumbers] | None = None) -> None:
         self.simulation, self.join, self.kind = simulation, simulation.join, kind_of(simulation.join)
         self.outcome, self.watermarks = simulation.outcome, simulation.outcome.marks
         self.labels = Labels(simulation, whole=asked is None)
@@ -84,14 +85,14 @@ class Sentences:
         self.asked = {side: np.arange(len(simulation.side(side))) for side in SIDES} if asked is None else asked
 
     @cached_property
-    def verdicts(self) -> dict[Side, np.ndarray[Any, Any]]:
+    def verdicts(self) -> dict[Side, Objects]:
         """Per side the verdict of each row that is asked for."""
         return judge(self.simulation, self.judge, None if self._all else self.asked)
 
     def judge(self, of: Judging) -> None:
         """Replaces verdicts by those of the kind of join."""
 
-    def missed_by(self, rows: Micros) -> pd.DataFrame | None:
+    def missed_by(self, rows: RowNumbers) -> pd.DataFrame | None:
         """By how much left rows missed the nearest of what they are compared with: ``row``, ``field``, ``away``.
 
         None where rows are compared by their keys and times alone.
@@ -115,9 +116,9 @@ class Sentences:
         columns = {column.name: COLUMNS[column.name](self, side) for column in schema.ROWS.last}
         return pd.DataFrame({name: pd.Series(values, index=rows, dtype=object) for name, values in columns.items()})
 
-    def fates(self, side: Side) -> np.ndarray[Any, Any]:
+    def fates(self, side: Side) -> Texts:
         """The fate of each row that is asked for."""
-        found: np.ndarray[Any, Any] = self.simulation.fates[side]["fate"].to_numpy()[self.asked[side]]
+        found: Texts = self.simulation.fates[side]["fate"].to_numpy()[self.asked[side]]
         return found
 
     def reasons(self, side: Side) -> list[str]:
@@ -129,7 +130,7 @@ class Sentences:
         """The best fix of each, or None."""
         return [self.fixes.get(RowId(side, row)) for row in self.asked[side].tolist()]
 
-    def causes(self, side: Side) -> np.ndarray[Any, Any]:
+    def causes(self, side: Side) -> Texts:
         """The cause of each row's fate, in a few words that many rows share."""
         found, rows, verdict = [], self.asked[side].tolist(), self.verdicts[side].tolist()
         shared: dict[Verdict, str] = {}
@@ -668,7 +669,7 @@ class Sentences:
         return since if since < data else None
 
 
-COLUMNS: dict[str, Callable[[Sentences, Side], Sequence[Any] | np.ndarray[Any, Any]]] = {
+COLUMNS: dict[str, Callable[[Sentences, Side], Sequence[Any] | Texts]] = {
     "fate": lambda of, side: of.fates(side),
     "verdict": lambda of, side: [str(verdict) for verdict in of.verdicts[side].tolist()],
     "reason": lambda of, side: of.reasons(side),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Batches, RowNumbers, Times
 from workbench.kinds import kind_of, part_of
 from workbench.literals import SIDES
-from workbench.model import NO_MICRO_BATCH, Micros, Simulation
+from workbench.model import NO_MICRO_BATCH, Simulation
 from workbench.reasons.labels import key_words
 from workbench.reasons.own import OwnReasons
 
@@ -55,17 +56,17 @@ def _versions(simulation: Simulation, mine: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def closing(simulation: Simulation, end: Micros) -> Micros:
+def closing(simulation: Simulation, end: Times) -> Batches:
     """The micro-batch in which windows that end then are closed."""
     return closed_in(simulation, np.searchsorted(simulation.outcome.marks.eviction, end))
 
 
-def closed_in(simulation: Simulation, batch: Micros) -> Micros:
+def closed_in(simulation: Simulation, batch: Batches) -> Batches:
     """The micro-batches in which windows are closed; `NO_MICRO_BATCH` for those after the last."""
     return np.where(batch < len(simulation.outcome.marks), batch, NO_MICRO_BATCH)
 
 
-def opening(simulation: Simulation) -> Micros:
+def opening(simulation: Simulation) -> Batches:
     """The micro-batch in which each group of a session join or coGroup got its first row."""
     first = np.full(len(simulation.outcome.groups), NO_MICRO_BATCH)
     for side in SIDES:
@@ -75,7 +76,7 @@ def opening(simulation: Simulation) -> Micros:
     return first
 
 
-def session_spans(simulation: Simulation) -> tuple[pd.DataFrame, Micros]:
+def session_spans(simulation: Simulation) -> tuple[pd.DataFrame, RowNumbers]:
     """The sessions as they came about, and the key of each in words."""
     groups = simulation.outcome.groups
     words = np.full(len(groups), None, dtype=object)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import schema
+from workbench.arrays import Counts, RowNumbers
 from workbench.engine import pruning
 from workbench.engine.execution import Execution
 from workbench.errors import TooLargeError
@@ -60,7 +61,7 @@ def batches(simulation: Simulation, execution: Execution | None) -> pd.DataFrame
     return table[schema.BATCHES.names]
 
 
-def _bytes_left_out(simulation: Simulation, count: int) -> np.ndarray[Any, Any]:
+def _bytes_left_out(simulation: Simulation, count: int) -> Counts:
     """How many bytes more the rows in state after each micro-batch would take with all of their columns."""
     more = np.zeros(count)
     try:
@@ -73,7 +74,7 @@ def _bytes_left_out(simulation: Simulation, count: int) -> np.ndarray[Any, Any]:
     return more.astype(np.int64)
 
 
-def _late_counts(simulation: Simulation, count: int) -> np.ndarray:
+def _late_counts(simulation: Simulation, count: int) -> Counts:
     """How many rows are late in each micro-batch, each once."""
     late = [
         each[["row", "batch"]][each["late"]].drop_duplicates("row")["batch"]
@@ -195,7 +196,7 @@ def renamed(columns: list[str], ours: Sequence[str] | None = None) -> dict[str, 
     return new
 
 
-def plain_rows(simulation: Simulation, side: Side, chosen: np.ndarray | None = None) -> pd.DataFrame:
+def plain_rows(simulation: Simulation, side: Side, chosen: RowNumbers | None = None) -> pd.DataFrame:
     """A side's rows, or some, with ``side`` and ``batch`` in front; columns that clash are called ``row_…``."""
     stream = simulation.side(side)
     rows = arrow.to_pandas(stream.table if chosen is None else stream.table.take(chosen), stream.zones)

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench import schema
+from workbench.arrays import Codes, RowNumbers, Texts
 from workbench.counts import counted
 from workbench.errors import ArgumentError, wrong
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, SIDES, Side, other_side
-from workbench.model import Micros
 from workbench.reasons.labels import setting_name, setting_value
 from workbench.streams import Stream
 
@@ -122,17 +122,17 @@ def _named(one: _Result, other: _Result, sides: Mapping[Side, Side], by: Any) ->
 class _Matched:
     """Which rows of a side both have: the numbers of each in one and in the other, and the numbers of the rest."""
 
-    pairs: tuple[Micros, Micros]
-    moved: np.ndarray[Any, Any]
-    gone: Micros
-    new: Micros
+    pairs: tuple[RowNumbers, RowNumbers]
+    moved: RowNumbers
+    gone: RowNumbers
+    new: RowNumbers
 
     @classmethod
     def of(cls, one: _Result, other: _Result, side: Side, facing: Side, by: tuple[str, ...]) -> _Matched:
         """Of rows that are alike, those of one fate are the same first, then those that are left in their order."""
         codes = _codes(one.side(side), other.side(facing), by)
         fates = [_fates(each, name) for each, name in ((one, side), (other, facing))]
-        numbers: list[Micros] = [np.arange(len(each)) for each in codes]
+        numbers: list[RowNumbers] = [np.arange(len(each)) for each in codes]
         kinds = pd.factorize(np.concatenate(fates))[0]
         split = len(codes[0])
         fine = [
@@ -160,12 +160,12 @@ class _Matched:
         return counted
 
 
-def _fates(result: _Result, side: Side) -> np.ndarray[Any, Any]:
-    found: np.ndarray[Any, Any] = result.simulation.fates[side]["fate"].to_numpy(dtype=object)
+def _fates(result: _Result, side: Side) -> Texts:
+    found: Texts = result.simulation.fates[side]["fate"].to_numpy(dtype=object)
     return found
 
 
-def _codes(one: Stream, other: Stream, by: tuple[str, ...]) -> tuple[Micros, Micros]:
+def _codes(one: Stream, other: Stream, by: tuple[str, ...]) -> tuple[Codes, Codes]:
     """A number for each row of two streams, the same for rows with equal values."""
     split = len(one)
     codes = np.zeros(split + len(other), dtype=np.int64)
@@ -189,7 +189,7 @@ def _alike(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays([*one.chunks, *other.chunks]) if one.chunks or other.chunks else pa.array([], one.type)
 
 
-def _paired(one: Micros, other: Micros) -> tuple[Micros, Micros]:
+def _paired(one: RowNumbers, other: RowNumbers) -> tuple[RowNumbers, RowNumbers]:
     """The places of equal numbers in two arrays: the first of one with the first of the other, and so on."""
     frames = []
     for each in (one, other):
@@ -200,19 +200,23 @@ def _paired(one: Micros, other: Micros) -> tuple[Micros, Micros]:
     return both["place_x"].to_numpy(), both["place_y"].to_numpy()
 
 
-def _places(result: _Result, rows: Mapping[Side, Micros]) -> list[int]:
+def _places(result: _Result, rows: Mapping[Side, RowNumbers]) -> list[int]:
     """The places of some rows in `Result.rows`."""
     found = np.concatenate([np.asarray(rows["left"]), len(result.left) + np.asarray(rows["right"])])
     places: list[int] = found.astype(np.int64).tolist()
     return places
 
 
-def _explained(result: _Result, rows: Mapping[Side, Micros]) -> pd.DataFrame:
+def _explained(result: _Result, rows: Mapping[Side, RowNumbers]) -> pd.DataFrame:
     return result.explain(_places(result, rows)).drop(columns=schema.FIX_NAMES)
 
 
 def _moved(
-    one: _Result, other: _Result, sides: Mapping[Side, Side], here: Mapping[Side, Micros], there: Mapping[Side, Micros]
+    one: _Result,
+    other: _Result,
+    sides: Mapping[Side, Side],
+    here: Mapping[Side, RowNumbers],
+    there: Mapping[Side, RowNumbers],
 ) -> pd.DataFrame:
     mine = _explained(one, here)
     theirs = _explained(other, {sides[side]: there[side] for side in SIDES})

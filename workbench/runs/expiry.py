@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import RowNumbers, Times
 from workbench.errors import ArgumentError, excerpt, wrong
 from workbench.joins import Join
-from workbench.kinds import Micros, kind_of, part_of
+from workbench.kinds import kind_of, part_of
 from workbench.literals import SIDES
 from workbench.model import Simulation, on_time
 from workbench.reasons import tables
@@ -37,8 +38,8 @@ class Expiring:
         For each right row the watermark from which on it is of no use, and the place of the row that replaces it.
     """
 
-    decided: Callable[[Any, pd.DataFrame, pd.DataFrame], tuple[Micros, Micros]]
-    retained: Callable[[Any, pd.DataFrame], tuple[Micros, Micros]]
+    decided: Callable[[Any, pd.DataFrame, pd.DataFrame], tuple[Times, Times]]
+    retained: Callable[[Any, pd.DataFrame], tuple[Times, Times]]
 
 
 @dataclass(frozen=True)
@@ -63,21 +64,21 @@ class Lifetimes:
 
     simulation: Simulation
     span: int
-    began: Micros
+    began: Times
     left: pd.DataFrame
     right: pd.DataFrame
-    met: Micros
-    partner: Micros
-    unexpired: Micros
+    met: RowNumbers
+    partner: RowNumbers
+    unexpired: RowNumbers
 
     @property
-    def apart(self) -> Micros:
+    def apart(self) -> Times:
         """How far partners are apart in event time."""
         times = self.left["start"].to_numpy()[self.met], self.right["start"].to_numpy()[self.partner]
         return np.abs(times[0] - times[1])
 
     @property
-    def in_state(self) -> Micros:
+    def in_state(self) -> Times:
         """How long partners have been in state, in processing time, when their left rows come out."""
         ends, starts = self.left["evicted_in"].to_numpy()[self.met], self.right["batch"].to_numpy()[self.partner]
         return self.began[ends] - self.began[starts]
@@ -147,7 +148,7 @@ def lifetimes(simulation: Simulation, ttl: Any, trigger: Any) -> Lifetimes:
     return Lifetimes(simulation, span, began, left, right, met, partner[met], unexpired[met])
 
 
-def _gone_in(join: Join, expiring: Expiring, right: pd.DataFrame, began: Micros, span: int) -> Micros:
+def _gone_in(join: Join, expiring: Expiring, right: pd.DataFrame, began: Times, span: int) -> RowNumbers:
     """In which micro-batch a later right row takes each one's place, where that row has not expired by then itself."""
     until, replaced_by = expiring.retained(join, right)
     came_in, gone_in = right["batch"].to_numpy(), np.minimum(right["evicted_in"].to_numpy(), len(began))
@@ -156,7 +157,7 @@ def _gone_in(join: Join, expiring: Expiring, right: pd.DataFrame, began: Micros,
     later = np.where(replaced_by >= 0, replaced_by, later)
     ends = np.flatnonzero(~np.isnan(later) & (gone_in < len(began)))
     age = began[gone_in[ends]] - began[came_in[later[ends].astype(np.int64)]]
-    found: Micros = gone_in.copy()
+    found: RowNumbers = gone_in.copy()
     found[ends[age >= span]] = len(began)
     return found
 
@@ -166,7 +167,7 @@ def _of_keys(assignments: pd.DataFrame) -> pd.DataFrame:
     return assignments[on_time(assignments) & (assignments["key"] >= 0).to_numpy()].reset_index(drop=True)
 
 
-def _began(simulation: Simulation, trigger: Any) -> Micros:
+def _began(simulation: Simulation, trigger: Any) -> Times:
     """When each micro-batch began, in microseconds: by the times of arrival, or one in each trigger interval."""
     count, arrivals = len(simulation.outcome.marks), [simulation.side(side).arrivals for side in SIDES]
     if trigger is not None:

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from workbench import schema
-from workbench.kinds import HASH_JOIN, Micros, kind_of
+from workbench.arrays import RowNumbers
+from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
 from workbench.reasons import tables
@@ -21,7 +22,7 @@ LATE, NULL_KEY, NOT_KEPT = "late", "null key", "not kept"
 _OURS = ("change", "left", "right", "emitted")
 
 
-def of_rows(simulation: Simulation, rows: Mapping[Side, Micros]) -> pd.DataFrame:
+def of_rows(simulation: Simulation, rows: Mapping[Side, RowNumbers]) -> pd.DataFrame:
     """The table of `Result.state_changes`.
 
     Parameters
@@ -48,7 +49,7 @@ def of_rows(simulation: Simulation, rows: Mapping[Side, Micros]) -> pd.DataFrame
     return found
 
 
-def events(simulation: Simulation, rows: Mapping[Side, Micros]) -> pd.DataFrame:
+def events(simulation: Simulation, rows: Mapping[Side, RowNumbers]) -> pd.DataFrame:
     """What happens, in the order in which Spark does it: left rows come, right rows come, rows leave.
 
     Parameters
@@ -87,7 +88,7 @@ def events(simulation: Simulation, rows: Mapping[Side, Micros]) -> pd.DataFrame:
     return found.assign(emitted=_emitted(simulation, found))
 
 
-def _emitted(simulation: Simulation, events: pd.DataFrame) -> Micros:
+def _emitted(simulation: Simulation, events: pd.DataFrame) -> RowNumbers:
     """How many rows come out with each event: with the last one of a member, in the micro-batch it comes out in.
 
     A pair of a hash join comes out as the second row comes, everything else as rows leave.

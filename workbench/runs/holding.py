@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from workbench import schema
+from workbench.arrays import Flags, RowNumbers, Texts, Times
 from workbench.engine import pruning
-from workbench.kinds import NEVER, Micros, kind_of
+from workbench.kinds import NEVER, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
 from workbench.reasons import tables
@@ -38,7 +39,7 @@ def simulated(simulation: Simulation, batch: int) -> pd.DataFrame:
 
 
 def of_rows(
-    simulation: Simulation, held: pd.DataFrame, size: float | None, only: dict[Side, Micros] | None = None
+    simulation: Simulation, held: pd.DataFrame, size: float | None, only: dict[Side, RowNumbers] | None = None
 ) -> pd.DataFrame:
     """The table of `Run.state`.
 
@@ -100,10 +101,10 @@ def by_key(simulation: Simulation, held: pd.DataFrame, size: float | None, most:
     return found
 
 
-def leaves_at(simulation: Simulation, side: Side, assignments: pd.DataFrame) -> Micros:
+def leaves_at(simulation: Simulation, side: Side, assignments: pd.DataFrame) -> Times:
     """The watermark with which some assignments of a side leave state, in microseconds; 2**62: never."""
     groups = simulation.outcome.groups
-    found: Micros = kind_of(simulation.join).leaves_at(simulation.join, side, assignments["end"].to_numpy())
+    found: Times = kind_of(simulation.join).leaves_at(simulation.join, side, assignments["end"].to_numpy())
     if "leaves_at" in assignments:
         found = assignments["leaves_at"].to_numpy()
     if len(groups):
@@ -136,14 +137,14 @@ def _known(simulation: Simulation, held: pd.DataFrame, size: float | None) -> pd
     )
 
 
-def _places(mine: pd.DataFrame, held: pd.DataFrame, windowed: bool) -> Micros:
+def _places(mine: pd.DataFrame, held: pd.DataFrame, windowed: bool) -> RowNumbers:
     """Where the rows that are held are among a side's assignments."""
     on = ["row", "start"] if windowed and len(mine) != mine["row"].nunique() else ["row"]
-    places: Micros = pd.MultiIndex.from_frame(mine[on]).get_indexer(pd.MultiIndex.from_frame(held[on]))
+    places: RowNumbers = pd.MultiIndex.from_frame(mine[on]).get_indexer(pd.MultiIndex.from_frame(held[on]))
     return places
 
 
-def _keys(simulation: Simulation, held: pd.DataFrame) -> tuple[Micros, Micros, np.ndarray[Any, Any]]:
+def _keys(simulation: Simulation, held: pd.DataFrame) -> tuple[RowNumbers, Texts, Flags]:
     """A number for the key of each row that is held, the same where Spark finds keys equal.
 
     With it, for each number, the key's text, and whether it is no key to match on (a part of it is null); of rows that

@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 
 from workbench import _root, safe_files, schema
+from workbench.arrays import RowNumbers
 from workbench.engine import sink_reader
 from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.kinds import plan_of
 from workbench.literals import Policy, Side
-from workbench.model import Micros, Outcome, Simulation
+from workbench.model import Outcome, Simulation
 from workbench.reasons import explain, tables
 from workbench.reasons.labels import key_words, rows_of_key
 from workbench.reasons.own import sentences
@@ -293,7 +294,7 @@ class Result:
         self._check_fits()
         return history.of_rows(self.simulation, self._rows_of(key))
 
-    def _rows_of(self, key: object) -> dict[Side, Micros]:
+    def _rows_of(self, key: object) -> dict[Side, RowNumbers]:
         """Per side the rows of a key; refuses one that no row has."""
         rows = rows_of_key(self.simulation, self._keys_as_text, key)
         if not any(len(mine) for mine in rows.values()):
@@ -391,7 +392,7 @@ class Result:
         if given.size and not 0 <= given.min() <= given.max() < count:
             raise wrong("rows", rows, remedy)
         places = np.unique(given.astype(np.int64))
-        asked: dict[Side, Micros] = {"left": places[places < first], "right": places[places >= first] - first}
+        asked: dict[Side, RowNumbers] = {"left": places[places < first], "right": places[places >= first] - first}
         self._check_fits()
         return explain.some(self.simulation, asked)
 

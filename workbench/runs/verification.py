@@ -17,12 +17,13 @@ import numpy as np
 import pandas as pd
 
 from workbench import recording, safe_files
+from workbench.arrays import Integers
 from workbench.engine import sink_reader, state_reader
 from workbench.engine.execution import Execution, versions
 from workbench.joins import emission
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
-from workbench.model import Micros, Outcome, Outputs, Simulation, drop_counts
+from workbench.model import Outcome, Outputs, Simulation, drop_counts
 from workbench.reasons import tables
 
 __all__ = ["MOST_ROWS", "STATE", "compare", "compared", "output_facts", "save_report"]
@@ -112,7 +113,7 @@ def _with_state(simulation: Simulation, micro_batches: pd.DataFrame, every: bool
     return sorted({int(small.idxmax()), int(small.index[len(small) // 2]), int(small.index[-1])})
 
 
-def compared(what: str, model: Micros, found: Micros, engine: str = "Spark") -> dict[str, Any]:
+def compared(what: str, model: Integers, found: Integers, engine: str = "Spark") -> dict[str, Any]:
     """A row of `compare`.
 
     Parameters
@@ -135,7 +136,7 @@ def compared(what: str, model: Micros, found: Micros, engine: str = "Spark") -> 
     }
 
 
-def _difference(model: Micros, found: Micros, engine: str) -> Iterable[str]:
+def _difference(model: Integers, found: Integers, engine: str) -> Iterable[str]:
     counted = [Counter(map(tuple, each.tolist())) for each in (model, found)]
     only = [list((one - other).elements()) for one, other in (counted, counted[::-1])]
     for pair in zip_longest(*only):
@@ -144,20 +145,20 @@ def _difference(model: Micros, found: Micros, engine: str) -> Iterable[str]:
                 yield f"{words}: {each}"
 
 
-def _columns(*columns: Any) -> Micros:
+def _columns(*columns: Any) -> Integers:
     """Columns of whole numbers side by side, one row a fact."""
     return np.column_stack([np.asarray(each, dtype=np.int64) for each in columns])
 
 
-def _model_marks(outcome: Outcome) -> Micros:
+def _model_marks(outcome: Outcome) -> Integers:
     return _columns(np.arange(len(outcome.marks)), outcome.marks.eviction)
 
 
-def _spark_marks(micro_batches: pd.DataFrame) -> Micros:
+def _spark_marks(micro_batches: pd.DataFrame) -> Integers:
     return _columns(micro_batches["batch"], tables.micros(micro_batches["watermark"]))
 
 
-def output_facts(outputs: Outputs, grouped: bool, sides: tuple[Side, ...] = SIDES) -> Micros:
+def output_facts(outputs: Outputs, grouped: bool, sides: tuple[Side, ...] = SIDES) -> Integers:
     """What came out, as facts to compare: rows, window, micro-batch.
 
     Parameters
@@ -176,7 +177,7 @@ def output_facts(outputs: Outputs, grouped: bool, sides: tuple[Side, ...] = SIDE
     return _columns(*(rows[name] for name in names))
 
 
-def _facts_of_matches(outputs: Outputs) -> Micros:
+def _facts_of_matches(outputs: Outputs) -> Integers:
     """A match in one row: its first rows, times and micro-batch, and a checksum of which row is where in it."""
     members = outputs.members.sort_values(["output", "step", "place"])
     words = defaultdict[int, list[tuple[int, ...]]](list)
@@ -188,16 +189,16 @@ def _facts_of_matches(outputs: Outputs) -> Micros:
     return _columns(outputs.first("left"), outputs.first("right"), *spans, np.array(sums, dtype=np.int64))
 
 
-def _numbered(counts: Micros) -> Micros:
+def _numbered(counts: Integers) -> Integers:
     """Counts with their micro-batch."""
     return _columns(np.arange(len(counts)), counts)
 
 
-def _spark_counts(micro_batches: pd.DataFrame, column: str) -> Micros:
+def _spark_counts(micro_batches: pd.DataFrame, column: str) -> Integers:
     return _columns(micro_batches["batch"], micro_batches[column])
 
 
-def _model_state(outcome: Outcome, batches: list[int]) -> Micros:
+def _model_state(outcome: Outcome, batches: list[int]) -> Integers:
     parts = [np.empty((0, 3), dtype=np.int64)]
     for batch in batches:
         for number, side in enumerate(SIDES):
@@ -206,7 +207,7 @@ def _model_state(outcome: Outcome, batches: list[int]) -> Micros:
     return np.concatenate(parts)
 
 
-def _spark_state(simulation: Simulation, execution: Execution, batches: list[int]) -> Micros:
+def _spark_state(simulation: Simulation, execution: Execution, batches: list[int]) -> Integers:
     if not batches:
         return np.empty((0, 3), dtype=np.int64)
     held = state_reader.held_after(simulation, execution, batches)

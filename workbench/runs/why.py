@@ -12,10 +12,11 @@ import pandas as pd
 from IPython.display import display
 
 from workbench import charts
+from workbench.arrays import RowNumbers
 from workbench.errors import wrong
 from workbench.kinds import kind_of
 from workbench.literals import RowId, Side, other_side
-from workbench.model import Micros, Simulation, is_index
+from workbench.model import Simulation, is_index
 from workbench.reasons.own import sentences
 from workbench.reasons.sentences import Sentences
 from workbench.streams import SIDES
@@ -77,7 +78,7 @@ def stories(simulation: Simulation, rows: Sequence[RowId]) -> list[str]:
 
 
 def _explained(simulation: Simulation, rows: Sequence[RowId]) -> list[Why]:
-    asked: dict[Side, Micros] = {
+    asked: dict[Side, RowNumbers] = {
         side: np.unique(np.array([each.row for each in rows if each.side == side], dtype=np.int64)) for side in SIDES
     }
     reasons = sentences(simulation, asked)

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench import times
+from workbench.arrays import Batches, RowNumbers, Times
 from workbench.counts import counted, have
 from workbench.errors import DataError, excerpt, wrong
 from workbench.sources.recorded import MOST_BATCHES
@@ -31,17 +32,17 @@ class Arrivals:
         The trigger interval.
     """
 
-    at: np.ndarray[Any, Any]
+    at: Times
     trigger: timedelta
 
     @property
-    def ticks(self) -> np.ndarray[Any, Any]:
+    def ticks(self) -> Batches:
         """For each row how many triggers had fired, since 1970, when it arrived; the next one takes it in."""
-        ticks: np.ndarray[Any, Any] = self.at // times.micros(self.trigger)
+        ticks: Batches = self.at // times.micros(self.trigger)
         return ticks
 
 
-def cut(sides: Sequence[Arrivals]) -> tuple[list[np.ndarray[Any, Any]], int]:
+def cut(sides: Sequence[Arrivals]) -> tuple[list[RowNumbers], int]:
     """The micro-batches that the rows of a query's inputs arrive in.
 
     Spark's processing-time trigger fires at the multiples of its interval since 1970 (``ProcessingTimeExecutor``), and
@@ -78,7 +79,7 @@ def cut(sides: Sequence[Arrivals]) -> tuple[list[np.ndarray[Any, Any]], int]:
     return [numbers[np.searchsorted(every, each)] for each in ticks], count
 
 
-def in_order(table: pa.Table, column: str, name: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def in_order(table: pa.Table, column: str, name: str) -> tuple[RowNumbers, Times]:
     """The order of a table's rows by a column that tells their arrival, and these times in that order.
 
     Raises

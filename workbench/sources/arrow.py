@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrays import Batches
 from workbench.errors import ArgumentError, DataError, check_whole, excerpt, wrong
 from workbench.sources.recorded import MOST_BATCHES, Recorded
 
@@ -59,7 +60,7 @@ def read(table: pa.Table, arrival: Any, batch_count: int | None) -> Recorded:
     return Recorded(table, batch, max(int(batch[-1]) + 1 if len(batch) else 1, batch_count or 1))
 
 
-def _micro_batches(arrival: Any, rows: int) -> np.ndarray[Any, Any]:
+def _micro_batches(arrival: Any, rows: int) -> Batches:
     """The micro-batch of each row, checked."""
     remedy = "give one whole number a row, from 0, never falling"
     try:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from workbench.arrays import RowNumbers, Times
 from workbench.errors import ArgumentError, excerpt, wrong
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Choice:
             found = found & (F.pmod(hashed, F.lit(_PARTS)) < round(self.sample * _PARTS))
         return found
 
-    def taken(self, spark: SparkSession, table: pa.Table, key: Sequence[str]) -> np.ndarray[Any, Any]:
+    def taken(self, spark: SparkSession, table: pa.Table, key: Sequence[str]) -> RowNumbers:
         """The places of those rows of a table that are taken, in order, as Spark tells them."""
         asked = table.select(list(key)).append_column(_ROW, pa.array(np.arange(len(table))))
         rows = self.of(spark.createDataFrame(asked), key).select(_ROW).toArrow()
@@ -97,8 +98,8 @@ class Newest:
         The same, of the rows whose key is nowhere null.
     """
 
-    all: np.ndarray[Any, Any]
-    keyed: np.ndarray[Any, Any]
+    all: Times
+    keyed: Times
 
 
 def checked(keys: Any, sample: Any) -> Choice:
@@ -160,7 +161,7 @@ def newest_of(batches: int, arrival: Any, times: Any, keyed: Any) -> Newest:
     return Newest(newest_times(batches, arrival, times), newest_times(batches, arrival[keyed], times[keyed]))
 
 
-def newest_times(batches: int, arrival: Any, times: Any) -> np.ndarray[Any, Any]:
+def newest_times(batches: int, arrival: Any, times: Any) -> Times:
     """The newest event time of each micro-batch in microseconds, -2**63 of one without rows."""
     found = np.full(batches, _NOTHING, dtype=np.int64)
     np.maximum.at(found, arrival, times)

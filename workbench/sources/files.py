@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench import safe_files, session
+from workbench.arrays import Batches
 from workbench.errors import ArgumentError, DataError, excerpt, one_of, wrong
 from workbench.sources import FORMATS, MALFORMED, Files, Format, Malformed, arrow, parquet
 from workbench.sources.choice import ALL, Choice, Newest, check_hashed, newest_columns, quoted
@@ -136,7 +137,7 @@ def read(
 
 
 def _newest(
-    rows: DataFrame, key: Sequence[str], time: str, files: list[Path], batch: np.ndarray[Any, Any], csv: Sequence[str]
+    rows: DataFrame, key: Sequence[str], time: str, files: list[Path], batch: Batches, csv: Sequence[str]
 ) -> tuple[int, Newest | None]:
     """How many records the files have, and of each micro-batch the newest event times of those that can be read.
 

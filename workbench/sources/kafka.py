@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from workbench.arrays import RowNumbers
 from workbench.errors import ArgumentError, DataError, check_whole, excerpt, one_of, wrong
 from workbench.sources import files
 from workbench.sources.columns import is_unicode
@@ -123,7 +124,7 @@ def read(
 
 def sample_table(
     brokers: str, topic: str, time: str, *, values: str, schema: Any, messages: int, include: tuple[str, ...]
-) -> tuple[pa.Table, np.ndarray[Any, Any]]:
+) -> tuple[pa.Table, RowNumbers]:
     """The rows of a topic's newest messages, and the messages' timestamps in microseconds."""
     decode = _decoder(values, schema)
     wanted = files.schema_of(schema) if values == "json" else None

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from workbench.arrays import Batches
 from workbench.errors import ArgumentError, DataError, excerpt, wrong
 from workbench.sources import columns
 from workbench.sources.recorded import MOST_BATCHES, Recorded
@@ -53,7 +54,7 @@ def _table(frame: pd.DataFrame, name: str) -> pa.Table:
         ) from None
 
 
-def _arrival(column: pd.Series[Any], batch: str, name: str) -> np.ndarray[Any, Any]:
+def _arrival(column: pd.Series[Any], batch: str, name: str) -> Batches:
     if not len(column):  # a column without values has no type to speak of
         return np.zeros(0, dtype=np.int64)
     if not pd.api.types.is_integer_dtype(column.dtype) or column.isna().any():
@@ -68,5 +69,5 @@ def _arrival(column: pd.Series[Any], batch: str, name: str) -> np.ndarray[Any, A
             f"batch: got micro-batch {bad} in column {excerpt(batch)} of {name}; number them from 0, "
             f"below {MOST_BATCHES:,}"
         )
-    arrival: np.ndarray[Any, Any] = column.to_numpy(dtype=np.int64)
+    arrival: Batches = column.to_numpy(dtype=np.int64)
     return arrival

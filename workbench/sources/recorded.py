@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from workbench.arrays import Batches, Times
 from workbench.sources._source import Memory, Source
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
 
     from workbench.sources.choice import Newest
@@ -42,9 +42,9 @@ class Recorded:
     """
 
     table: pa.Table
-    arrival: np.ndarray[Any, Any]
+    arrival: Batches
     batch_count: int
     source: Source = field(default_factory=Memory)
     zones: Mapping[str, str | None] = field(default_factory=dict)
-    arrived_at: np.ndarray[Any, Any] | None = None
+    arrived_at: Times | None = None
     newest: Newest | None = None

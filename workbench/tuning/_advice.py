@@ -10,12 +10,13 @@ from datetime import timedelta
 import numpy as np
 
 from workbench import fixes, model, spark_versions, times
+from workbench.arrays import Flags
 from workbench.counts import counted, have
 from workbench.errors import TooLargeError, wrong
 from workbench.joins import Join, emission
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side, other_side
-from workbench.model import Micros, Outcome, Shared, Simulation
+from workbench.model import Outcome, Shared, Simulation
 from workbench.reasons.judging import late_because
 from workbench.reasons.labels import Labels, setting_value
 from workbench.runs.arguments import check
@@ -290,7 +291,7 @@ def _of_idleness(streams: dict[Side, Stream], idle: tuple[Side, int, int] | None
         )
 
 
-def _longest(one: Micros, other: Micros) -> tuple[int, int]:
+def _longest(one: Flags, other: Flags) -> tuple[int, int]:
     """Where one side's longest silence begins, and in how many micro-batches of it the other side sends."""
     silent = np.flatnonzero(~one & other)
     if not len(silent):

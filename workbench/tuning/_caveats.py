@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from workbench import model, times
+from workbench.arrays import Batches, Codes, RowNumbers
 from workbench.counts import counted
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, SIDES, Policy, Side, other_side
-from workbench.model import Micros
 from workbench.streams import NOTHING, Stream
 from workbench.times import Span
 
@@ -69,7 +69,7 @@ def hidden(join: Join, streams: Mapping[Side, Stream], policy: Policy, keep: flo
     )
 
 
-def _late_counts(join: Join, pair: tuple[Stream, Stream], keys: tuple[Micros, Micros], policy: Policy) -> list[int]:
+def _late_counts(join: Join, pair: tuple[Stream, Stream], keys: tuple[Codes, Codes], policy: Policy) -> list[int]:
     """How many rows of each side are late for their last window."""
     marks = model.watermarks(join, *pair, keys, True, policy)
     found = []
@@ -99,7 +99,7 @@ def _each_row_alone(left: Stream, right: Stream) -> tuple[Stream, Stream]:
     return _alone(left, one, batch[order]), _alone(right, other, batch[order])
 
 
-def _alone(stream: Stream, places: Micros, batches: Micros) -> Stream:
+def _alone(stream: Stream, places: RowNumbers, batches: Batches) -> Stream:
     """A stream whose rows arrive at such places, of which the micro-batch is given.
 
     The newest of all rows of a sample's micro-batch arrives with the last of those that were taken.

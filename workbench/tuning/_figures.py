@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import Batches, Flags, RowNumbers, Times
 from workbench.counts import counted
 from workbench.errors import check_whole
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.model import DATA, NOTHING, Micros, Outcome
+from workbench.model import DATA, NOTHING, Outcome
 from workbench.streams import SIDES
 from workbench.tuning._sample import Sample
 
@@ -143,7 +144,7 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
     }
 
 
-def _quantiles(name: str, spans: Micros, batches: Micros) -> dict[str, Any]:
+def _quantiles(name: str, spans: Times, batches: Batches) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for word, share in (("median", 0.5), ("99", 0.99)):
         some = len(spans) > 0
@@ -153,14 +154,14 @@ def _quantiles(name: str, spans: Micros, batches: Micros) -> dict[str, Any]:
     return found
 
 
-def _clock(outcome: Outcome) -> Micros:
+def _clock(outcome: Outcome) -> Times:
     """The newest event time that had come by the end of each micro-batch with data."""
     data = outcome.marks.kinds.count(DATA)
     clock = np.maximum(*(outcome.marks.newest[side][1 : data + 1] for side in SIDES))
     return np.where(clock == NOTHING, clock[clock > NOTHING].min(initial=0), clock)
 
 
-def _longest_in_state(outcome: Outcome, clock: Micros) -> int:
+def _longest_in_state(outcome: Outcome, clock: Times) -> int:
     """The longest that a row was in state: from its micro-batch to that in which it left, or to the last with data."""
     longest = 0
     for mine in outcome.assignments.values():
@@ -171,7 +172,9 @@ def _longest_in_state(outcome: Outcome, clock: Micros) -> int:
     return longest
 
 
-def _waits(join: Join, outcome: Outcome, clock: Micros) -> tuple[tuple[Micros, Micros], tuple[Micros, Micros], int]:
+def _waits(
+    join: Join, outcome: Outcome, clock: Times
+) -> tuple[tuple[RowNumbers, RowNumbers], tuple[RowNumbers, RowNumbers], int]:
     """Waits of pairs, waits of padded rows and groups, in event time and micro-batches; what the end brought out."""
     kind, data = kind_of(join), len(clock)
     table = outcome.outputs.table
@@ -194,7 +197,7 @@ def _waits(join: Join, outcome: Outcome, clock: Micros) -> tuple[tuple[Micros, M
     return waits, (np.maximum(clock[last] - end, 0), last - closed), int((~seen).sum())
 
 
-def is_pareto(table: pd.DataFrame) -> Micros:
+def is_pareto(table: pd.DataFrame) -> Flags:
     """Which settings are on the Pareto front: no other keeps as much, holds no more state and makes wait no longer."""
     wait = table["end_wait_99"].dt.total_seconds() + table["wait_99"].dt.total_seconds()
     cost = np.stack([-table["kept"], table["state_peak"], wait]).T

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from workbench import model, times
+from workbench.arrays import Numbers
 from workbench.errors import excerpt, wrong
 from workbench.joins import Join
 from workbench.kinds import NEVER, kind_of
 from workbench.literals import DELAYS, POLICIES, Policy, Setting
-from workbench.model import Micros, Shared, Simulation, Steps
+from workbench.model import Shared, Simulation, Steps
 from workbench.streams import SIDES, Stream
 from workbench.times import Span
 
@@ -83,7 +84,7 @@ def automatic(simulation: Simulation, steps: Steps | None, shared: Shared) -> di
         known = steps or model.row_steps(simulation.outcome, policy, (side,))
         needed = known.needed(side, 0 if policy == "min" else int(NEVER) - 1)
         needed = needed[needed < NEVER]
-        values: Micros | list[int] = np.quantile(needed, _SHARES, method="inverted_cdf") if len(needed) else []
+        values: Numbers | list[int] = np.quantile(needed, _SHARES, method="inverted_cdf") if len(needed) else []
         tried = sorted({0, times.micros(simulation.side(side).watermark), *map(int, values)})
         grid[DELAYS[side]] = [times.text(timedelta(microseconds=each)) for each in tried]
     for name, spans in kind_of(join).tries(join, shared).items():

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.arrays import Codes
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.model import Micros, RowFacts, Shared
+from workbench.model import RowFacts, Shared
 from workbench.streams import SIDES, Stream, some_rows
 from workbench.tuning import limits
 
@@ -40,7 +41,7 @@ class Sample:
 
 
 def draw(
-    join: Join, left: Stream, right: Stream, keys: tuple[Micros, Micros], settings: int, *, facts: RowFacts
+    join: Join, left: Stream, right: Stream, keys: tuple[Codes, Codes], settings: int, *, facts: RowFacts
 ) -> Sample:
     """Whole keys, drawn at random, where all rows under all settings would take too long."""
     both = np.concatenate(keys)

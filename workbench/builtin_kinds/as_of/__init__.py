@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import Times
 from workbench.builtin_kinds.as_of import advice as as_of_advice
 from workbench.builtin_kinds.as_of import fixes as as_of_fixes
 from workbench.builtin_kinds.as_of import model, plan, reasons, semantics
@@ -36,7 +37,6 @@ from workbench.kinds import (
     Flag,
     Kind,
     Menu,
-    Micros,
     Operator,
     RowsInLists,
     SharedRows,
@@ -101,7 +101,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
     def alone(self, join: AsOfJoin, side: Side) -> str:
         return RIGHT_ALONE if side == "right" else LEFT_ALONE[join.direction, join.allow_exact]
 
-    def missed(self, join: AsOfJoin, apart: Micros) -> Verdicts:
+    def missed(self, join: AsOfJoin, apart: Times) -> Verdicts:
         backward, forward = join.direction != "forward", join.direction != "backward"
         faces = (apart < 0) & backward | (apart > 0) & forward | (apart == 0) & join.allow_exact
         tolerance = NEVER if join.tolerance is None else _tolerance(join)
@@ -126,7 +126,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
         more = {"tolerance": tolerance, "kept": semantics.kept(join)}
         return {"template": "as_of/flink.java.jinja", "more": more}
 
-    def certain_at(self, join: AsOfJoin, left: Micros, right: Micros) -> Micros:
+    def certain_at(self, join: AsOfJoin, left: Times, right: Times) -> Times:
         """The watermark from which on these pairs, given as their event times, are certain."""
         raise NotImplementedError
 
@@ -155,14 +155,14 @@ class WithinTolerance(_AsOf):
     def bounds(self, join: AsOfJoin) -> tuple[int, int]:
         return _INTERVAL.bounds(as_interval(join))
 
-    def evicted_up_to(self, join: AsOfJoin, watermark: Micros) -> tuple[Micros, Micros]:
+    def evicted_up_to(self, join: AsOfJoin, watermark: Times) -> tuple[Times, Times]:
         return _INTERVAL.evicted_up_to(as_interval(join), watermark)
 
-    def leaves_at(self, join: AsOfJoin, side: Side, end: Micros) -> Micros:
+    def leaves_at(self, join: AsOfJoin, side: Side, end: Times) -> Times:
         sides: tuple[Side, ...] = ("left", "right") if side == "left" else ("right",)
         return np.max([_INTERVAL.leaves_at(as_interval(join), each, end) for each in sides], axis=0)
 
-    def certain_at(self, join: AsOfJoin, left: Micros, right: Micros) -> Micros:
+    def certain_at(self, join: AsOfJoin, left: Times, right: Times) -> Times:
         return self.leaves_at(join, "left", left)
 
     def waits(self, join: AsOfJoin, side: Side) -> int:
@@ -211,7 +211,7 @@ class AnyAge(_AsOf):
     def plan(self, join: AsOfJoin, names: Names, finish: bool) -> str:
         return plan.processor(join, names, finish)
 
-    def certain_at(self, join: AsOfJoin, left: Micros, right: Micros) -> Micros:
+    def certain_at(self, join: AsOfJoin, left: Times, right: Times) -> Times:
         if join.direction == "backward":
             return left
         return np.where(right >= left, right, 2 * left - right if join.direction == "nearest" else left)

@@ -8,10 +8,11 @@ from datetime import timedelta
 import numpy as np
 
 from workbench import times
+from workbench.arrays import RowNumbers, Times
 from workbench.builtin_kinds.as_of import semantics
 from workbench.builtin_kinds.interval.advice import is_wide, nearly_all, nearly_all_lie
 from workbench.joins import AsOfJoin
-from workbench.kinds import Advised, Micros, SharedRows
+from workbench.kinds import Advised, SharedRows
 from workbench.literals import Side
 from workbench.streams import SIDES, Stream
 
@@ -65,11 +66,11 @@ def endless_waits(join: AsOfJoin, streams: Mapping[Side, Stream], shared: Shared
     )
 
 
-def _apart(join: AsOfJoin, shared: SharedRows) -> tuple[Micros, int]:
+def _apart(join: AsOfJoin, shared: SharedRows) -> tuple[RowNumbers, int]:
     """How far left rows and their partners are apart, and how many have none; of rows whose key is not null."""
     left, right = (shared.assignments(join, side) for side in SIDES)
     left, right = (each[each["key"] >= 0] for each in (left, right))
     picked = semantics.picked(join, left, right)
     met = picked >= 0
-    far: Micros = np.abs(right["start"].to_numpy()[picked[met]] - left["start"].to_numpy()[met])
+    far: Times = np.abs(right["start"].to_numpy()[picked[met]] - left["start"].to_numpy()[met])
     return far, int((~met).sum())

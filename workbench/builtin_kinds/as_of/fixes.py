@@ -8,17 +8,18 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import Flags, RowNumbers, Times
 from workbench.builtin_kinds.as_of import semantics
 from workbench.fixes import delays as longer_delays
 from workbench.fixes.search import COLUMNS, MS, Search
 from workbench.joins import AsOfJoin
 from workbench.literals import SIDES, Side
-from workbench.model import Micros, on_time
+from workbench.model import on_time
 
 __all__ = ["delays", "tolerance"]
 
 
-def delays(search: Search, join: AsOfJoin, certain_at: Callable[[AsOfJoin, Micros, Micros], Micros]) -> pd.DataFrame:
+def delays(search: Search, join: AsOfJoin, certain_at: Callable[[AsOfJoin, Times, Times], Times]) -> pd.DataFrame:
     """Longer delays, for left rows whose partner were another if nothing came late, and for these partners.
 
     Parameters
@@ -57,7 +58,7 @@ def tolerance(search: Search, join: AsOfJoin) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _partners(search: Search, join: AsOfJoin, among: dict[Side, Micros]) -> tuple[Micros, Micros]:
+def _partners(search: Search, join: AsOfJoin, among: dict[Side, Flags]) -> tuple[RowNumbers, RowNumbers]:
     """Left rows and their partners, however far, among some assignments, as places of these."""
     places = {side: np.flatnonzero(among[side] & (search.assignments[side]["key"] >= 0).to_numpy()) for side in SIDES}
     left, right = (search.assignments[side][["key", "start"]].iloc[places[side]] for side in SIDES)
@@ -66,12 +67,12 @@ def _partners(search: Search, join: AsOfJoin, among: dict[Side, Micros]) -> tupl
     return places["left"][some], places["right"][picked[some]]
 
 
-def _apart(search: Search, one: Micros, other: Micros) -> Micros:
+def _apart(search: Search, one: RowNumbers, other: RowNumbers) -> Times:
     start = {side: search.assignments[side]["start"].to_numpy() for side in SIDES}
-    apart: Micros = start["right"][other] - start["left"][one]
+    apart: Times = start["right"][other] - start["left"][one]
     return apart
 
 
-def _rows(search: Search, side: Side, places: Micros) -> Micros:
-    rows: Micros = search.assignments[side]["row"].to_numpy()[places]
+def _rows(search: Search, side: Side, places: RowNumbers) -> RowNumbers:
+    rows: RowNumbers = search.assignments[side]["row"].to_numpy()[places]
     return rows

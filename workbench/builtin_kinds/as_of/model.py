@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Batches, Counts, RowNumbers
 from workbench.builtin_kinds.as_of import semantics
 from workbench.joins import AsOfJoin, emission
-from workbench.kinds import Micros
 from workbench.literals import SIDES, Side
 from workbench.model import OperatorModel
 from workbench.model.operators import (
@@ -108,8 +108,8 @@ def _outcome(
     marks: Watermarks,
     sides: dict[Side, pd.DataFrame],
     shared: Shared,
-    chosen: tuple[Micros, Micros],
-    counted: Micros,
+    chosen: tuple[RowNumbers, RowNumbers],
+    counted: Counts,
 ) -> Outcome:
     """What comes out of left rows with these partners, -1 for none, in these micro-batches."""
     partner, closes = chosen
@@ -132,7 +132,7 @@ def _outcome(
     return Outcome(marks, shared.keys, sides, outputs, no_groups(), np.zeros(len(marks), int), counted)
 
 
-def _placed(assignments: dict[Side, Micros], batch: Micros) -> Placed:
+def _placed(assignments: dict[Side, RowNumbers], batch: Batches) -> Placed:
     none = np.zeros(len(batch), dtype=np.int64)
     return Placed(assignments, none, none, batch)
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import RowNumbers
 from workbench.builtin_kinds.as_of import model, semantics, verdicts
 from workbench.builtin_kinds.as_of.verdicts import AsOfVerdict
 from workbench.joins import AsOfJoin
-from workbench.kinds import Micros
 from workbench.literals import DELAYS, SIDES, RowId, Side
 from workbench.model import Simulation, on_time
 from workbench.reasons.judging import Judging
@@ -26,7 +26,7 @@ __all__ = ["REASONS"]
 class _AsOfSentences(Sentences):
     """The verdicts of a run of an as-of join."""
 
-    def __init__(self, simulation: Simulation, asked: dict[Side, Micros] | None = None) -> None:
+    def __init__(self, simulation: Simulation, asked: dict[Side, RowNumbers] | None = None) -> None:
         super().__init__(simulation, asked)
         self._join = cast(AsOfJoin, simulation.join)
 
@@ -150,7 +150,7 @@ class _AsOfSentences(Sentences):
         return "" if self._join.allow_exact else verdicts.SAME_TIME_DOES_NOT_COUNT
 
     @cached_property
-    def _pairs(self) -> tuple[Micros, Micros]:
+    def _pairs(self) -> tuple[RowNumbers, RowNumbers]:
         """The left and the right row of each pair that comes out."""
         outputs = self.outcome.outputs
         matched = outputs.table["matched"].to_numpy()
@@ -158,7 +158,7 @@ class _AsOfSentences(Sentences):
         return left, right
 
     @cached_property
-    def _partners(self) -> Micros:
+    def _partners(self) -> RowNumbers:
         """For each left row its partner; -1 without."""
         found = np.full(len(self.simulation.left), -1)
         left, right = self._pairs
@@ -166,7 +166,7 @@ class _AsOfSentences(Sentences):
         return found
 
     @cached_property
-    def _by_definition(self) -> Micros:
+    def _by_definition(self) -> RowNumbers:
         """For each left row the partner that it has if nothing is late, however far; -1 without."""
         found = np.full(len(self.simulation.left), -1)
         left, right = (each[each["key"] >= 0] for each in (self.outcome.assignments[side] for side in SIDES))

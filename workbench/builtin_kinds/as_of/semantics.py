@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Codes, Flags, RowNumbers, Times
 from workbench.joins import AsOfJoin
-from workbench.kinds import NEVER, Micros
+from workbench.kinds import NEVER
 from workbench.model.ordering import along_keys, order
 from workbench.times import micros
 
@@ -15,12 +16,12 @@ __all__ = ["chosen", "covered", "decided", "in_reach", "kept", "picked", "retain
 _FACES = (("backward", -1), ("forward", 1))
 
 
-def picked(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> Micros:
+def picked(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> RowNumbers:
     """The places of the partners that `decided` gives."""
     return decided(join, left, right)[0]
 
 
-def decided(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Micros, Micros]:
+def decided(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Times, Times]:
     """The partner of each left row among some right rows, and from when on nothing can change it.
 
     Parameters
@@ -50,7 +51,7 @@ def decided(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Mi
     return np.where(nearer, after, before), np.maximum(known, time)
 
 
-def retained(join: AsOfJoin, right: pd.DataFrame) -> tuple[Micros, Micros]:
+def retained(join: AsOfJoin, right: pd.DataFrame) -> tuple[Times, Times]:
     """Until when a right row may still be a partner.
 
     Parameters
@@ -79,7 +80,7 @@ def retained(join: AsOfJoin, right: pd.DataFrame) -> tuple[Micros, Micros]:
     return until, replaced_by
 
 
-def covered(join: AsOfJoin, right: pd.DataFrame) -> tuple[Micros, Micros]:
+def covered(join: AsOfJoin, right: pd.DataFrame) -> tuple[Times, Times]:
     """From when until when left rows have each right row as their partner.
 
     Parameters
@@ -115,15 +116,15 @@ def kept(join: AsOfJoin) -> int:
     return 2 if join.direction == "nearest" and not join.allow_exact else 1
 
 
-def _next(key: Micros, time: Micros, steps: int) -> Micros:
+def _next(key: Codes, time: Times, steps: int) -> Times:
     """Of instants in order of key and time that of the same key so many steps later; `NEVER` where there is none."""
     found = np.full(len(key), NEVER)
     found[:-steps] = np.where(key[steps:] == key[:-steps], time[steps:], NEVER)
     return found
 
 
-def chosen(join: AsOfJoin, one: Micros, left: Micros, other: Micros, right: Micros) -> Micros:
-    """Which of some pairs are those of a left row and its partner.
+def chosen(join: AsOfJoin, one: RowNumbers, left: Times, other: RowNumbers, right: Times) -> RowNumbers:
+    """The places, among some pairs, of those of a left row and its partner.
 
     Parameters
     ----------
@@ -141,12 +142,12 @@ def chosen(join: AsOfJoin, one: Micros, left: Micros, other: Micros, right: Micr
     return ranked[last]
 
 
-def in_reach(join: AsOfJoin, left: Micros, right: Micros) -> Micros:
+def in_reach(join: AsOfJoin, left: Times, right: Times) -> Flags:
     """Which of some pairs within the tolerance, given as their event times, may be partners."""
     return (left != right) | join.allow_exact
 
 
-def _around(left: pd.DataFrame, right: pd.DataFrame, exact: bool) -> tuple[Micros, Micros]:
+def _around(left: pd.DataFrame, right: pd.DataFrame, exact: bool) -> tuple[RowNumbers, RowNumbers]:
     """The places of the right rows just before and just after each left row; -1 where there is none."""
     none = np.full(len(left), -1)
     if not (len(left) and len(right)):
@@ -165,7 +166,7 @@ def _around(left: pd.DataFrame, right: pd.DataFrame, exact: bool) -> tuple[Micro
     return found[0], found[1]
 
 
-def _at(values: Micros, places: Micros) -> Micros:
+def _at(values: Times, places: RowNumbers) -> Times:
     """Values at places, those beyond the ends taken from the end."""
     if not len(values):
         return np.zeros(len(places), dtype=np.int64)

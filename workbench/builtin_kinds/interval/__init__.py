@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import Times
 from workbench.builtin_kinds.interval import advice, plan
 from workbench.builtin_kinds.interval.fixes import bounds
 from workbench.builtin_kinds.interval.verdicts import NEAR_A_BOUND, OUT_OF_REACH, WAITS, IntervalVerdict
 from workbench.fixes import delays
 from workbench.flink import syntax as flink
 from workbench.joins import How, IntervalJoin, emission
-from workbench.kinds import MS, WHERE, Advised, Field, Flag, J, Kind, Micros, SharedRows
+from workbench.kinds import MS, WHERE, Advised, Field, Flag, J, Kind, SharedRows
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.streams import Stream
@@ -38,7 +39,7 @@ class WithoutWindows(Kind[J]):
             return f"    return {rows}.where(F.lit(False))  # nothing is late"
         return f"    return {rows}.where(F.col({column(side.time)}) <= watermark)"
 
-    def assign(self, join: J, moments: Micros) -> pd.DataFrame:
+    def assign(self, join: J, moments: Times) -> pd.DataFrame:
         return pd.DataFrame({"row": np.arange(len(moments)), "start": moments, "end": moments}, copy=False)
 
     def assignment(self, join: J) -> None:
@@ -79,7 +80,7 @@ class Interval(WithoutWindows[IntervalJoin]):
     def bounds(self, join: IntervalJoin) -> tuple[int, int]:
         return times.micros(join.lower) + join.lower_exclusive, times.micros(join.upper) - join.upper_exclusive
 
-    def evicted_up_to(self, join: IntervalJoin, watermark: Micros) -> tuple[Micros, Micros]:
+    def evicted_up_to(self, join: IntervalJoin, watermark: Times) -> tuple[Times, Times]:
         """Spark solves each bound for the watermark, in milliseconds.
 
         A left row waits until no right row can come that is within its upper bound; a right row, until no left row can
@@ -89,7 +90,7 @@ class Interval(WithoutWindows[IntervalJoin]):
         right = np.trunc((watermark + times.micros(join.lower)) / 1000).astype(np.int64) - (not join.lower_exclusive)
         return left * 1000, right * 1000
 
-    def leaves_at(self, join: IntervalJoin, side: Side, end: Micros) -> Micros:
+    def leaves_at(self, join: IntervalJoin, side: Side, end: Times) -> Times:
         bound, apart = (join.upper, join.upper_exclusive) if side == "left" else (join.lower, join.lower_exclusive)
         beyond = times.micros(bound) if side == "left" else -times.micros(bound)
         return -(-((-(-end // MS) + (not apart)) * MS + beyond) // MS) * MS
@@ -113,7 +114,7 @@ class Interval(WithoutWindows[IntervalJoin]):
         low, high = self.interval(join)
         return NEAR_A_BOUND if change <= max(high - low, _NEAR) else OUT_OF_REACH
 
-    def missed(self, join: IntervalJoin, apart: Micros) -> Verdicts:
+    def missed(self, join: IntervalJoin, apart: Times) -> Verdicts:
         low, high = self.interval(join)
         beyond = verdict_where(apart * 2 > low + high, IntervalVerdict.BEYOND_UPPER, IntervalVerdict.BEFORE_LOWER)
         return verdict_where((apart > low) & (apart < high), SharedVerdict.NO_PARTNER_ON_TIME, beyond)

@@ -8,8 +8,9 @@ from datetime import timedelta
 import numpy as np
 
 from workbench import times
+from workbench.arrays import RowNumbers, Times
 from workbench.joins import IntervalJoin
-from workbench.kinds import Advised, Micros, SharedRows
+from workbench.kinds import Advised, SharedRows
 from workbench.literals import Setting
 from workbench.streams import SIDES
 
@@ -24,7 +25,7 @@ _SHARED_BY = 1_000
 """Fewer are all of them."""
 
 
-def nearly_all(far: Micros, share: float = 0.999) -> int:
+def nearly_all(far: Times, share: float = 0.999) -> int:
     """How far 99.9 % of some pairs, or another share, are apart, in microseconds, rounded up."""
     return -(-int(np.quantile(far, share, method="inverted_cdf")) // _STEP) * _STEP
 
@@ -67,7 +68,7 @@ def wide_bounds(join: IntervalJoin, shared: SharedRows) -> Iterator[Advised]:
         return
     moments = [shared.assignments(join, side)["start"].to_numpy() for side in SIDES]
     apart = moments[1][other] - moments[0][one]
-    sides: tuple[tuple[Setting, Micros, int], ...] = (
+    sides: tuple[tuple[Setting, RowNumbers, int], ...] = (
         ("upper", np.maximum(apart, 0), times.micros(join.upper)),
         ("lower", np.maximum(-apart, 0), -times.micros(join.lower)),
     )

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import RowNumbers, Times
 from workbench.fixes.search import MS, NEVER, Search
 from workbench.joins import IntervalJoin
 from workbench.literals import Setting, Side
-from workbench.model import Micros, on_time
+from workbench.model import on_time
 from workbench.streams import SIDES
 
 __all__ = ["bounds"]
@@ -46,7 +47,7 @@ def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
 
 
 def _bound(
-    search: Search, side: Side, rows: Micros, setting: Setting, value: Micros, change: Micros, partner: Micros
+    search: Search, side: Side, rows: RowNumbers, setting: Setting, value: Times, change: Times, partner: RowNumbers
 ) -> pd.DataFrame:
     if search.semi:
         one, other = (rows, partner) if side == "left" else (partner, rows)

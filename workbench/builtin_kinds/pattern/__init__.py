@@ -14,14 +14,14 @@ from workbench.builtin_kinds.pattern import flink, model, plan, reasons
 from workbench.builtin_kinds.pattern.verdicts import ALONE, WAITS
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.joins import How
-from workbench.kinds import LATE_ROWS, Field, Kind, Micros, Operator, RowsInLists, Text
+from workbench.kinds import LATE_ROWS, Field, Kind, Operator, RowsInLists, Text
 from workbench.literals import Setting, Side
 from workbench.patterns import MOST_HELD, Pattern, read_steps
 from workbench.patterns.checking import check_streams, of_sides
 from workbench.plan.names import Names
 from workbench.streams import Stream, pair_types
 
-__all__ = ["KINDS", "Endless", "Micros", "Within"]
+__all__ = ["KINDS", "Endless", "Within"]
 
 _EXAMPLE = (
     'wb.step("sign_in", side="left", where=wb.col("action") == "sign_in"), '

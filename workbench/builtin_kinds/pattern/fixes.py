@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import Codes, RowNumbers
 from workbench.errors import TooLargeError
 from workbench.fixes.search import COLUMNS, MS, NEVER, Search, needed_delay
 from workbench.literals import DELAYS, SIDES, Side, other_side
-from workbench.model import Micros, Outcome, Shared, Simulation, complete, replay
+from workbench.model import Outcome, Shared, Simulation, complete, replay
 from workbench.patterns import Pattern
 from workbench.spark_versions import facts
 from workbench.streams import Stream, some_rows
@@ -53,7 +54,7 @@ _Spans = dict[tuple[Side, int], list[tuple[int, int]]]
 """Of rows the spans of matches, shortest first, each with a row of the other side; -1 for none."""
 
 
-def _longer(search: Search, keys: Micros) -> _Spans:
+def _longer(search: Search, keys: Codes) -> _Spans:
     """The shortest matches that the rows of some keys that are in none would be in, if nothing were given up.
 
     Of a key whose partial matches would then hold too many rows, if they were given up later.
@@ -104,7 +105,7 @@ def _taken(search: Search, found: _Spans) -> _Spans:
     return taken
 
 
-def _followed(search: Search, pattern: Pattern, keys: Micros) -> tuple[dict[Side, Micros], Outcome | None]:
+def _followed(search: Search, pattern: Pattern, keys: Codes) -> tuple[dict[Side, RowNumbers], Outcome | None]:
     """What another pattern gives of the rows of some keys, and their numbers; None where that holds too much."""
     numbers, _, shared = _of_keys(search, keys)
     simulation = search.simulation
@@ -143,7 +144,7 @@ def delays(search: Search) -> pd.DataFrame:
 
 
 def _needs(
-    search: Search, outcome: Outcome, numbers: dict[Side, Micros], late: dict[Side, Micros]
+    search: Search, outcome: Outcome, numbers: dict[Side, RowNumbers], late: dict[Side, RowNumbers]
 ) -> list[tuple[Side, int, int, dict[Side, int], int]]:
     """Rows of matches, each with a row of the other side, the delay of either side that keeps what is before, the end.
 
@@ -170,14 +171,14 @@ def _needs(
     return found
 
 
-def _most_needed(search: Search, delayed: Side, lost: dict[Side, Micros]) -> int:
+def _most_needed(search: Search, delayed: Side, lost: dict[Side, RowNumbers]) -> int:
     """The least delay of a side that keeps all of some late rows."""
     index = np.concatenate([search.batch[side][rows] - 1 for side, rows in lost.items()])
     deadline = np.concatenate([search.time[side][rows] for side, rows in lost.items()])
     return int(needed_delay(search.outcome.marks, search.policy, delayed, index, deadline).max())
 
 
-def _of_keys(search: Search, keys: Micros) -> tuple[dict[Side, Micros], tuple[Stream, Stream], Shared]:
+def _of_keys(search: Search, keys: Codes) -> tuple[dict[Side, RowNumbers], tuple[Stream, Stream], Shared]:
     """The rows of some keys, by their numbers, the streams of them alone, and what these have in common."""
     numbers = {side: np.flatnonzero(np.isin(search.key[side], keys)) for side in SIDES}
     simulation: Simulation = search.simulation
@@ -186,7 +187,7 @@ def _of_keys(search: Search, keys: Micros) -> tuple[dict[Side, Micros], tuple[St
     return numbers, (left, right), shared
 
 
-def _partners(outcome: Outcome, numbers: dict[Side, Micros]) -> dict[tuple[Side, int], int]:
+def _partners(outcome: Outcome, numbers: dict[Side, RowNumbers]) -> dict[tuple[Side, int], int]:
     """The rows of matches, each with a row of the other side in one of them; -1 where it has none."""
     matched = outcome.outputs.table["matched"].to_numpy()
     found: dict[tuple[Side, int], int] = {}

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from workbench.arrays import Batches, Counts, RowNumbers, Times
 from workbench.conditions import HELPERS, Column, EarlierColumn, asks_earlier, columns, earlier, python
 from workbench.errors import TooLargeError
-from workbench.kinds import Micros
 from workbench.literals import SIDES, Side
 from workbench.model import OperatorModel, check_size
 from workbench.model.conditions import is_true
@@ -136,7 +136,7 @@ class _Key:
         self.left: dict[int, int] = {}
         """In which micro-batch each row that is no longer held went, by its number."""
 
-    def follow(self, rows: range, at: Micros, closes: Micros, most: int) -> list[tuple[int, Found]]:
+    def follow(self, rows: range, at: Times, closes: Batches, most: int) -> list[tuple[int, Found]]:
         """What comes out, each with its micro-batch; so many matches at most."""
         found: list[tuple[int, Found]] = []
         eviction, count = self._marks.eviction, len(self._marks)
@@ -178,7 +178,7 @@ class _Key:
                 held,
             )
 
-    def _note(self, batch: int, rows: range, closes: Micros) -> None:
+    def _note(self, batch: int, rows: range, closes: Batches) -> None:
         """Which rows are held after a micro-batch."""
         alive = {path.row for path in paths(self._matcher.held())}
         for row in set(self.held_since) - alive:
@@ -281,7 +281,7 @@ def _with_earlier(
     return made
 
 
-def _plain(stream: Stream, name: str, numbers: Micros, mine: Any) -> list[Any]:
+def _plain(stream: Stream, name: str, numbers: RowNumbers, mine: Any) -> list[Any]:
     """A column's values by the number of the row in order, as Python has them; times are whole numbers."""
     column = stream.table.column(name)
     if pa.types.is_timestamp(column.type):
@@ -297,7 +297,7 @@ def _outcome(
     shared: Shared,
     rows: pd.DataFrame,
     found: list[tuple[int, Found]],
-    counted: Micros,
+    counted: Counts,
 ) -> Outcome:
     for number, side in enumerate(SIDES):
         mine, own = sides[side], rows[rows["side"] == number]

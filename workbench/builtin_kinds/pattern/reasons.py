@@ -9,12 +9,13 @@ from typing import Any, cast
 import numpy as np
 
 from workbench import times
+from workbench.arrays import RowNumbers
 from workbench.builtin_kinds.pattern import verdicts
 from workbench.builtin_kinds.pattern.verdicts import PatternVerdict
 from workbench.conditions import And, Condition, asks_earlier, columns
 from workbench.counts import counted
 from workbench.literals import SIDES, RowId, Side
-from workbench.model import Micros, Simulation, is_true
+from workbench.model import Simulation, is_true
 from workbench.patterns import Pattern
 from workbench.patterns.checking import kinds_of, of_sides
 from workbench.reasons.judging import Judging
@@ -39,7 +40,7 @@ class _PatternSentences(Sentences):
     would_meet = verdicts.WOULD_BE
     would_match = verdicts.BROUGHT
 
-    def __init__(self, simulation: Simulation, asked: dict[Side, Micros] | None = None) -> None:
+    def __init__(self, simulation: Simulation, asked: dict[Side, RowNumbers] | None = None) -> None:
         super().__init__(simulation, asked)
         self._pattern = cast(Pattern, simulation.join)
 

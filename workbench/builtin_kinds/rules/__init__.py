@@ -13,12 +13,12 @@ from workbench.builtin_kinds.rules.verdicts import IN_FORCE, IN_FORCE_ON_ARRIVAL
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.fixes import delays
 from workbench.joins import MOST_COPIES, AsOf, How, Join, RulesJoin
-from workbench.kinds import LATE_ROWS, Kind, KindPanel, Micros, Operator, PanelOf, RowsInMaps, Text
+from workbench.kinds import LATE_ROWS, Kind, KindPanel, Operator, PanelOf, RowsInMaps, Text
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames
 from workbench.streams import Stream
 
-__all__ = ["KINDS", "Micros", "RulesByArrival", "RulesByEventTime", "SideNames"]
+__all__ = ["KINDS", "RulesByArrival", "RulesByEventTime", "SideNames"]
 
 
 def _read_copies(text: str, argument: str) -> int | None:

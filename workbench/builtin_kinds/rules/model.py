@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Counts, Flags, RowNumbers
 from workbench.builtin_kinds.rules import semantics
 from workbench.builtin_kinds.rules.versions import Met, versions_of
 from workbench.joins import RulesJoin, emission
-from workbench.kinds import NEVER, Micros
+from workbench.kinds import NEVER
 from workbench.literals import SIDES, Side
 from workbench.model import Meeting, OperatorModel
 from workbench.model.operators import (
@@ -74,7 +75,7 @@ def _by_arrival(
     return _outcome(join, marks, sides, shared)
 
 
-def _candidates(join: RulesJoin, sides: Mapping[Side, pd.DataFrame]) -> tuple[Micros, Micros]:
+def _candidates(join: RulesJoin, sides: Mapping[Side, pd.DataFrame]) -> tuple[RowNumbers, RowNumbers]:
     """Each left row with each rule in force for it of those that are on time, as places in the assignments."""
     here = {side: np.flatnonzero(in_force_on_time(sides[side])) for side in SIDES}
     one, other = semantics.in_force(join, *(sides[side].iloc[here[side]] for side in SIDES))
@@ -92,7 +93,7 @@ def versions(join: RulesJoin, outcome: Outcome) -> pd.DataFrame:
     return mine.iloc[places].assign(begin=begin, until=until)
 
 
-def in_force_on_time(mine: pd.DataFrame) -> Micros:
+def in_force_on_time(mine: pd.DataFrame) -> Flags:
     """Which assignments reach the processor, and are no rules without a name."""
     named = (mine["rule"] >= 0).to_numpy() if "rule" in mine else True
     return on_time(mine) & (mine["key"] >= 0).to_numpy() & named
@@ -123,7 +124,7 @@ def _outcome(join: RulesJoin, marks: Watermarks, sides: dict[Side, pd.DataFrame]
     return Outcome(marks, shared.keys_of(join), sides, outputs, no_groups(), np.zeros(len(marks), int), counted)
 
 
-def _counted(join: RulesJoin, sides: dict[Side, pd.DataFrame], count: int) -> Micros:
+def _counted(join: RulesJoin, sides: dict[Side, pd.DataFrame], count: int) -> Counts:
     """How many rows Spark counts in state: those of rules once for each copy."""
     return rows_present(sides[_LEFT], count) + (join.copies or 1) * rows_present(sides[_RIGHT], count)
 

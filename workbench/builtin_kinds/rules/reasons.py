@@ -9,12 +9,13 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Flags, RowNumbers, Times
 from workbench.builtin_kinds.rules import model, semantics, verdicts
 from workbench.builtin_kinds.rules.verdicts import RuleVerdict
 from workbench.builtin_kinds.rules.versions import OPERATORS, Met
 from workbench.counts import counted
 from workbench.joins import RulesJoin
-from workbench.kinds import NEVER, Micros
+from workbench.kinds import NEVER
 from workbench.literals import SIDES, RowId, Side
 from workbench.model import Shared, Simulation
 from workbench.model.ordering import order
@@ -31,7 +32,7 @@ _SHOWN, _LONGEST = 3, 60
 class _RuleSentences(Sentences):
     """The verdicts of a run whose right rows are rules."""
 
-    def __init__(self, simulation: Simulation, asked: dict[Side, Micros] | None = None) -> None:
+    def __init__(self, simulation: Simulation, asked: dict[Side, RowNumbers] | None = None) -> None:
         super().__init__(simulation, asked)
         self._join, self._where = cast(RulesJoin, simulation.join), cast(Met, simulation.where)
 
@@ -200,7 +201,7 @@ class _RuleSentences(Sentences):
             return verdicts.NO_COLUMN.format(other=name, column=repr(_text(field)), type=type_)
         return ""
 
-    def missed_by(self, rows: Micros) -> pd.DataFrame:
+    def missed_by(self, rows: RowNumbers) -> pd.DataFrame:
         """Of left rows the nearest rule in force: ``row``, ``field``, ``away`` (what the row has less what is asked).
 
         Rows without a rule in force whose value can be subtracted are left out.
@@ -241,15 +242,15 @@ class _RuleSentences(Sentences):
         compared = np.array(self._where.compared(left, right).to_pylist(), dtype=object)
         return {"left": left, "right": right, "compared": compared, "met": self.simulation.satisfied}
 
-    def _of(self, side: Side, row: int) -> Micros:
+    def _of(self, side: Side, row: int) -> RowNumbers:
         """The pairs of a row."""
         places, rows = self._sorted[side]
-        found: Micros = places[slice(*np.searchsorted(rows, [row, row + 1]))]
+        found: RowNumbers = places[slice(*np.searchsorted(rows, [row, row + 1]))]
         return found
 
     @cached_property
-    def _sorted(self) -> dict[Side, tuple[Micros, Micros]]:
-        found: dict[Side, tuple[Micros, Micros]] = {}
+    def _sorted(self) -> dict[Side, tuple[RowNumbers, RowNumbers]]:
+        found: dict[Side, tuple[RowNumbers, RowNumbers]] = {}
         for side in SIDES:
             places = order(self._pairs[side])
             found[side] = places, self._pairs[side][places]
@@ -294,26 +295,26 @@ class _RuleSentences(Sentences):
         return self.simulation.outcome.assignments["right"]
 
     @cached_property
-    def _versions(self) -> tuple[Micros, Micros]:
+    def _versions(self) -> tuple[RowNumbers, Flags]:
         """For each right row the number of its rule, below 0 for none, and whether it withdraws it."""
         return self._rights["rule"].to_numpy(), self._rights["withdrawn"].to_numpy()
 
     @cached_property
-    def _axis(self) -> Micros:
+    def _axis(self) -> Times:
         """For each right row where it is along what versions follow each other."""
-        axis: Micros = self._rights["batch" if self._join.as_of == "arrival" else "start"].to_numpy()
+        axis: Times = self._rights["batch" if self._join.as_of == "arrival" else "start"].to_numpy()
         return axis
 
     @cached_property
-    def _first(self) -> Micros:
+    def _first(self) -> Times:
         """For each right row where the first version of its rule, of those on time, is along that."""
         alive = model.in_force_on_time(self._rights)
         table = self._rights[["key", "rule"]].assign(axis=np.where(alive, self._axis, NEVER))
-        found: Micros = table.groupby(["key", "rule"])["axis"].transform("min").to_numpy()
+        found: Times = table.groupby(["key", "rule"])["axis"].transform("min").to_numpy()
         return found
 
     @cached_property
-    def _replaced_by(self) -> Micros:
+    def _replaced_by(self) -> RowNumbers:
         """For each right row the one that replaced it at once; -1 where there is none."""
         alive = np.flatnonzero(model.in_force_on_time(self._rights))
         found = np.full(len(self._rights), -1)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Flags, RowNumbers, Times
 from workbench.builtin_kinds.rules.fields import compared
 from workbench.joins import RulesJoin
-from workbench.kinds import NEVER, Micros
+from workbench.kinds import NEVER
 from workbench.model.definition import check_pairs
 from workbench.model.ordering import along_keys, order, stretches
 
 __all__ = ["compared", "covered", "in_force", "retained"]
 
 
-def in_force(join: RulesJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Micros, Micros]:
+def in_force(join: RulesJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[RowNumbers, RowNumbers]:
     """Each left row with each version of a rule that is in force for it, whether it meets it or not.
 
     Parameters
@@ -54,7 +55,7 @@ def in_force(join: RulesJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[
     return one[by_left], other[by_left]
 
 
-def covered(join: RulesJoin, right: pd.DataFrame) -> tuple[Micros, Micros, Micros]:
+def covered(join: RulesJoin, right: pd.DataFrame) -> tuple[RowNumbers, Times, Times]:
     """The versions that are in force for some rows, and from when until when.
 
     Parameters
@@ -74,7 +75,7 @@ def covered(join: RulesJoin, right: pd.DataFrame) -> tuple[Micros, Micros, Micro
     return places[shown], begin[shown], end[shown]
 
 
-def retained(join: RulesJoin, right: pd.DataFrame) -> tuple[Micros, Micros]:
+def retained(join: RulesJoin, right: pd.DataFrame) -> tuple[Times, Times]:
     """Until when a version of a rule is of use.
 
     Parameters
@@ -107,7 +108,7 @@ def _axis(join: RulesJoin) -> str:
     return "batch" if join.as_of == "arrival" else "start"
 
 
-def _instants(join: RulesJoin, right: pd.DataFrame) -> tuple[Micros, Micros]:
+def _instants(join: RulesJoin, right: pd.DataFrame) -> tuple[RowNumbers, Flags]:
     """The places of versions in order of key, rule, instant and arrival; which follow one of the same instant."""
     columns = [right[name].to_numpy() for name in ("key", "rule", _axis(join))]
     places = np.lexsort([right["start"].to_numpy(), *columns[::-1]])  # in a micro-batch in order of event time
@@ -116,7 +117,7 @@ def _instants(join: RulesJoin, right: pd.DataFrame) -> tuple[Micros, Micros]:
     return places, same
 
 
-def _spans(join: RulesJoin, right: pd.DataFrame) -> tuple[Micros, Micros, Micros]:
+def _spans(join: RulesJoin, right: pd.DataFrame) -> tuple[RowNumbers, Times, Times]:
     """The last version of each rule at an instant, from when until when it is the latest; 2**62 without an end."""
     places, same = _instants(join, right)
     last = places[~np.append(same[1:], False)] if len(places) else places

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrays import Codes, Flags, RowNumbers
 from workbench.builtin_kinds.rules.fields import compared
 from workbench.conditions import Condition, Kind, col, kind_of_type
 from workbench.joins import RulesJoin
-from workbench.kinds import Micros
 from workbench.model.conditions import as_double, is_true
 from workbench.streams import Stream, pair_types
 
@@ -38,7 +38,7 @@ def _comparison() -> Condition:
     return reduce(lambda so_far, part: so_far | part, parts)
 
 
-def versions_of(join: RulesJoin, right: Stream) -> dict[str, Micros]:
+def versions_of(join: RulesJoin, right: Stream) -> dict[str, Codes]:
     """Of each right row ``rule`` (one number for all versions of a rule, below 0 without a name) and ``withdrawn``."""
     names = right.table.column(join.rule).combine_chunks().dictionary_encode()
     names = names.combine_chunks() if isinstance(names, pa.ChunkedArray) else names
@@ -67,7 +67,7 @@ class Met:
         """Whether rules compare numbers, and not texts, and the left columns that they may compare."""
         return compared(self.join, pair_types(self.left, self.right))
 
-    def compared(self, left: Micros, right: Micros) -> Any:
+    def compared(self, left: RowNumbers, right: RowNumbers) -> Any:
         """Of pairs, given as their left and right rows, the left value that the rule asks for: an Arrow array."""
         numbers, columns = self.columns
         field = self.right.table.column(self.join.field).take(pa.array(right)).combine_chunks()
@@ -79,7 +79,7 @@ class Met:
             found = pc.if_else(pc.fill_null(pc.equal(field, name), False), values, found)
         return found
 
-    def __call__(self, left: Micros, right: Micros) -> np.ndarray[Any, Any]:
+    def __call__(self, left: RowNumbers, right: RowNumbers) -> Flags:
         """Which of some pairs, given as their left and right rows, are a row and a rule that it meets."""
         value = self.right.table.column(self.join.value)
         kinds: dict[str, Kind | None] = {

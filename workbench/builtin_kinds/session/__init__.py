@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import Times
 from workbench.builtin_kinds.session import advice, flink, plan
 from workbench.builtin_kinds.session.fixes import sessions
 from workbench.builtin_kinds.session.verdicts import IN_ANOTHER_SESSION
 from workbench.joins import How, WindowJoin
-from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, Micros, SharedRows
+from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, SharedRows
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames, column, interval
 from workbench.sources.columns import LATE_WINDOW
@@ -43,7 +44,7 @@ class Sessions(Kind[J]):
         window = f'F.struct({time}.alias("start"), ({end}).alias("end"))'
         return f'    return {rows}.withColumn("{LATE_WINDOW}", {window}){ENDED}'
 
-    def assign(self, join: Any, moments: Micros) -> pd.DataFrame:
+    def assign(self, join: Any, moments: Times) -> pd.DataFrame:
         """The window that each row opens by itself, ``[t, t + gap)``; they merge later."""
         end = moments + times.micros(join.window.gap)
         return pd.DataFrame({"row": np.arange(len(moments)), "start": moments, "end": end})

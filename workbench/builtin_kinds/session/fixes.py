@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import RowNumbers, Times
 from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
 from workbench.literals import DELAYS, RowId, Setting, Side, other_side
-from workbench.model import NOTHING, Micros, query_watermark
+from workbench.model import NOTHING, query_watermark
 from workbench.streams import SIDES
 from workbench.windows import Session
 
@@ -66,7 +67,7 @@ def sessions(search: Search, window: Session) -> pd.DataFrame:
     return pd.concat([*parts, pd.DataFrame(simulated, columns=COLUMNS)] if simulated or not parts else parts)
 
 
-def _wider_gaps(search: Search, rows: pd.DataFrame, gap: int) -> tuple[Micros, Micros]:
+def _wider_gaps(search: Search, rows: pd.DataFrame, gap: int) -> tuple[Times, RowNumbers]:
     """The gap that reaches each row's nearest partner, and that partner, where no order of arrival interferes."""
     count = len(rows)
     key, time, side = (rows[name].to_numpy() for name in ("key", "time", "side"))
@@ -159,7 +160,7 @@ def _meets(
     return min(partners, key=lambda each: abs(each.time - one.time)).id.row if partners else None
 
 
-def _marks_with(search: Search, side: Side, delay: int) -> Micros:
+def _marks_with(search: Search, side: Side, delay: int) -> Times:
     marks = search.outcome.marks
     newest = marks.newest[side]
     mine = np.where(newest == NOTHING, 0, np.maximum(newest, -(2**61)) - delay)
@@ -167,7 +168,7 @@ def _marks_with(search: Search, side: Side, delay: int) -> Micros:
     return np.maximum.accumulate(np.maximum(query_watermark(search.policy, mine, other), 0))
 
 
-def _session_of(members: list[Member], one: Member, gap: int, eviction: Micros) -> tuple[int, int, list[Member]] | None:
+def _session_of(members: list[Member], one: Member, gap: int, eviction: Times) -> tuple[int, int, list[Member]] | None:
     """The session a row ends up in, as start, end and members, when the rows of its key arrive; None if it is late."""
     live: list[tuple[int, int, list[Member]]] = []
     for each in sorted(members, key=lambda member: member.batch):

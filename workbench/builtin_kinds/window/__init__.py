@@ -9,12 +9,13 @@ from typing import Any
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import Times
 from workbench.builtin_kinds.window import advice, flink, plan
 from workbench.builtin_kinds.window.fixes import windows
 from workbench.builtin_kinds.window.semantics import assign, window_calls
 from workbench.fixes import delays
 from workbench.joins import How, WindowJoin, how_of, where_of
-from workbench.kinds import ENDED, WHERE, Advised, Field, J, Kind, Micros, SharedRows
+from workbench.kinds import ENDED, WHERE, Advised, Field, J, Kind, SharedRows
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.sources.columns import LATE_WINDOW
@@ -84,7 +85,7 @@ class FixedWindows(OwnWindows[J]):
     def window_calls(self, join: Any, time: str, name: str, delay: timedelta) -> tuple[str, str]:
         return window_calls(join.window, time, name, delay)
 
-    def assign(self, join: Any, moments: Micros) -> pd.DataFrame:
+    def assign(self, join: Any, moments: Times) -> pd.DataFrame:
         return assign(join.window, moments)
 
     def waits(self, join: Any, side: Side) -> int:

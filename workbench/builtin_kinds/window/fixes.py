@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.arrays import Counts, RowNumbers, Times
 from workbench.fixes.search import COLUMNS, MS, NEVER, Search
 from workbench.literals import Side, other_side
-from workbench.model import Micros
 from workbench.streams import SIDES
 from workbench.windows import Sliding, Tumbling
 
@@ -62,7 +62,7 @@ def windows(search: Search, window: Tumbling | Sliding) -> pd.DataFrame:
     return found[(found["setting"] != "size") | found["shifted"].isna() | isinstance(window, Sliding)][COLUMNS]
 
 
-def _neighbours(search: Search) -> Iterator[tuple[Side, Micros, Micros, bool]]:
+def _neighbours(search: Search) -> Iterator[tuple[Side, RowNumbers, RowNumbers, bool]]:
     """Rows without partner with near rows of their key on the other side, and whether these are the nearest."""
     for side, partner in (SIDES, SIDES[::-1]):
         rows = np.flatnonzero(~search.matched[side] & (search.key[side] >= 0))
@@ -73,9 +73,7 @@ def _neighbours(search: Search) -> Iterator[tuple[Side, Micros, Micros, bool]]:
                 yield side, rows[near >= 0], near[near >= 0], skip == 0
 
 
-def _shifts(
-    first: Micros, last: Micros, edge: Micros, size: int, mark: Micros, closing: Micros
-) -> tuple[Micros, Micros]:
+def _shifts(first: Times, last: Times, edge: Times, size: int, mark: Times, closing: Times) -> tuple[Times, Times]:
     """How far to shift tumbling windows, to the right and to the left, so that both times share one still open."""
     right = np.maximum(last - edge + 1, mark - edge + 1)
     rounded = -(-right // MS) * MS
@@ -87,7 +85,7 @@ def _shifts(
     return right, np.where(inside, -left, -NEVER)
 
 
-def _sizes(first: Micros, last: Micros, size: int, mark: Micros, closing: Micros) -> Micros:
+def _sizes(first: Times, last: Times, size: int, mark: Times, closing: Times) -> Counts:
     """The least size in whole milliseconds with which both times share a tumbling window still open."""
     found = np.full(len(first), NEVER)
     left = np.arange(len(first))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.kinds import Micros
+from workbench.arrays import Times
 from workbench.model import check_size
 from workbench.plan.names import interval, literal
 from workbench.windows import Sliding, Tumbling
@@ -31,7 +31,7 @@ def grid(window: Tumbling | Sliding) -> tuple[timedelta, timedelta, timedelta]:
     return size, slide, times.exact(window.offset) % slide
 
 
-def assign(window: Tumbling | Sliding, moments: Micros) -> pd.DataFrame:
+def assign(window: Tumbling | Sliding, moments: Times) -> pd.DataFrame:
     """The windows of rows with these event times, as in `Kind.assign`."""
     size, slide, offset = map(times.micros, grid(window))
     count = int((((moments - offset) // slide) - ((moments - offset - size) // slide)).sum()) if len(moments) else 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from workbench.kinds import Micros
+from workbench.arrays import Batches, Counts, Flags, RowNumbers
 from workbench.literals import Side
 
 __all__ = ["Firings"]
@@ -27,16 +27,16 @@ class Firings:
     """
 
     table: pd.DataFrame
-    of: dict[Side, Micros]
-    assignments: dict[Side, Micros]
+    of: dict[Side, RowNumbers]
+    assignments: dict[Side, RowNumbers]
 
     @classmethod
-    def made(cls, table: pd.DataFrame, firing: Micros, is_right: Micros, place: Micros, cut: int) -> Firings:
+    def made(cls, table: pd.DataFrame, firing: Batches, is_right: Flags, place: RowNumbers, cut: int) -> Firings:
         """Firings with the rows of both sides: their places among those of both, of which so many are left ones."""
         left, right = np.flatnonzero(~is_right), np.flatnonzero(is_right)
-        of: dict[Side, Micros] = {"left": firing[left], "right": firing[right]}
+        of: dict[Side, RowNumbers] = {"left": firing[left], "right": firing[right]}
         return cls(table, of, {"left": place[left], "right": place[right] - cut})
 
-    def counts(self, side: Side) -> Micros:
+    def counts(self, side: Side) -> Counts:
         """How many rows of a side each firing has."""
         return np.bincount(self.of[side], minlength=len(self.table))

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Batches, Times
 from workbench.joins import Join, emission
-from workbench.kinds import MS, Micros, kind_of
+from workbench.kinds import MS, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model._hash_join import no_groups
 from workbench.model._outcome import Outcome, on_time
@@ -19,7 +20,7 @@ from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
 
 
-def replay(join: Join, marks: Watermarks, true: Micros, sides: dict[Side, pd.DataFrame], shared: Shared) -> Outcome:
+def replay(join: Join, marks: Watermarks, true: Times, sides: dict[Side, pd.DataFrame], shared: Shared) -> Outcome:
     """What comes out, under the watermarks that the operator has after each step."""
     one, other = shared.matches(join)
     low, high = kind_of(join).bounds(join)
@@ -47,7 +48,7 @@ def replay(join: Join, marks: Watermarks, true: Micros, sides: dict[Side, pd.Dat
     return Outcome(marks, shared.keys, sides, outputs, no_groups(), np.zeros(len(marks), int))
 
 
-def removed_in(true: Micros, batch: Micros, timer: Micros) -> Micros:
+def removed_in(true: Times, batch: Batches, timer: Times) -> Batches:
     """The steps at whose end timers fire that are set in some steps: the watermark moves, to or beyond their time."""
     stood = true[np.maximum(batch - 1, 0)]
     moved = np.where(batch > 0, np.maximum(timer, stood + 1), timer)

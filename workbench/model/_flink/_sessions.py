@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from workbench.kinds import MS, Micros
+from workbench.arrays import Batches, Codes, Counts, RowNumbers, Times
+from workbench.kinds import MS
 from workbench.literals import SIDES, Side
 from workbench.model._flink._firings import Firings
 from workbench.model._watermarks import LONG_AGO
@@ -32,7 +33,7 @@ class _Session:
     waits: bool = True
 
 
-def replay(true: Micros, sides: Mapping[Side, pd.DataFrame], lateness: int) -> tuple[Firings, pd.DataFrame]:
+def replay(true: Times, sides: Mapping[Side, pd.DataFrame], lateness: int) -> tuple[Firings, pd.DataFrame]:
     """The firings, and the sessions as they were at last; the rows of both sides are told ``group`` and ``late``.
 
     Parameters
@@ -94,15 +95,15 @@ class _Usual:
         What comes after the number of any row, by which firings of one step are ordered.
     """
 
-    places: Micros
-    sizes: Micros
-    key: Micros
-    start: Micros
-    end: Micros
+    places: RowNumbers
+    sizes: Counts
+    key: Codes
+    start: Times
+    end: Times
     last: int
 
     @classmethod
-    def of(cls, rows: pd.DataFrame, before: Micros) -> _Usual:
+    def of(cls, rows: pd.DataFrame, before: Times) -> _Usual:
         """Those among some rows, given the watermark that stands as each row comes.
 
         A session is one of them if each of its rows comes before the watermark ends the row's own window, and that of
@@ -126,12 +127,12 @@ class _Usual:
         )
         return cls(places[chosen], ends - begins, key[begins], start[begins], end[ends - 1], len(rows))
 
-    def fired(self, true: Micros) -> Micros:
+    def fired(self, true: Times) -> Batches:
         """One row a session: the step in which it fires, its place in the order of that step, its span, its key."""
         step = np.searchsorted(true, self.end - MS)
         return np.column_stack([step, np.full(len(step), self.last), self.start, self.end, self.key])
 
-    def done(self, true: Micros, lateness: int) -> Micros:
+    def done(self, true: Times, lateness: int) -> Batches:
         """One row a session: its key, its span, the step after which it is no longer held."""
         return np.column_stack([self.key, self.start, self.end, np.searchsorted(true, self.end - MS + lateness)])
 
@@ -158,7 +159,7 @@ class _Replay:
         Key, start, end of each session, and the step after which it is no longer held.
     """
 
-    def __init__(self, rows: pd.DataFrame, true: Micros, lateness: int) -> None:
+    def __init__(self, rows: pd.DataFrame, true: Times, lateness: int) -> None:
         self._keys, self._begin, self._until, self._steps = (
             rows[name].tolist() for name in ("key", "start", "end", "batch")
         )
@@ -196,7 +197,7 @@ class _Replay:
         for of, sessions in held.items():
             self._advance(of, sessions, marks[-1])
 
-    def firings(self) -> tuple[Micros, Micros, Micros]:
+    def firings(self) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
         """As `_Usual.fired`; the rows of each firing, and how many it has."""
         table = np.array([each[:5] for each in self._fired], dtype=np.int64).reshape(-1, 5)
         inside = np.array([place for each in self._fired for place in each[5]], dtype=np.int64)

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Batches, Codes, Flags, RowNumbers, Times
 from workbench.joins import Join, emission
-from workbench.kinds import MS, NEVER, Micros, kind_of
+from workbench.kinds import MS, NEVER, kind_of
 from workbench.literals import SIDES, Side, other_side
 from workbench.model._hash_join import no_groups
 from workbench.model._outcome import Outcome
@@ -30,7 +31,7 @@ from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
 
 
-def replay(join: Join, marks: Watermarks, true: Micros, sides: dict[Side, pd.DataFrame], shared: Shared) -> Outcome:
+def replay(join: Join, marks: Watermarks, true: Times, sides: dict[Side, pd.DataFrame], shared: Shared) -> Outcome:
     """What comes out, under the watermarks that the operator has after each step."""
     emits, count = emission(join), len(marks)
     lower, upper = kind_of(join).bounds(join)
@@ -59,7 +60,7 @@ def replay(join: Join, marks: Watermarks, true: Micros, sides: dict[Side, pd.Dat
             padded[side] = alone, removed[side][alone]
     rows = {side: sides[side]["row"].to_numpy() for side in SIDES}
 
-    def placed(assignments: dict[Side, Micros], step: Micros) -> Placed:
+    def placed(assignments: dict[Side, RowNumbers], step: Batches) -> Placed:
         no_window = np.zeros(len(step), dtype=np.int64)
         return Placed(assignments, no_window, no_window, step)
 
@@ -86,18 +87,18 @@ class _Side:
         The step at whose end the watermark has passed all that it can meet.
     """
 
-    time: Micros
-    key: Micros
-    step: Micros
-    came: Micros
-    last: Micros
-    cached: Micros
-    due: Micros
+    time: Times
+    key: Codes
+    step: Batches
+    came: Batches
+    last: RowNumbers
+    cached: Flags
+    due: Times
 
 
 def _operator(
-    reach: Mapping[Side, int], marks: Micros, sides: Mapping[Side, pd.DataFrame], matches: tuple[Micros, Micros]
-) -> tuple[tuple[Micros, Micros, Micros], dict[Side, Micros]]:
+    reach: Mapping[Side, int], marks: Times, sides: Mapping[Side, pd.DataFrame], matches: tuple[RowNumbers, RowNumbers]
+) -> tuple[tuple[RowNumbers, RowNumbers, RowNumbers], dict[Side, RowNumbers]]:
     """The pairs with the step in which each comes out, and per side the step in which each row leaves.
 
     Parameters
@@ -142,7 +143,7 @@ def _operator(
 
 
 def _rows(
-    reach: Mapping[Side, int], stands: Micros, now: Micros, sides: Mapping[Side, pd.DataFrame]
+    reach: Mapping[Side, int], stands: Times, now: Times, sides: Mapping[Side, pd.DataFrame]
 ) -> dict[Side, _Side]:
     """The rows of both sides, in the order in which Flink takes them in: in each step the left ones first."""
     step = {side: sides[side]["batch"].to_numpy() for side in SIDES}
@@ -160,7 +161,7 @@ def _rows(
     return found
 
 
-def _fired(mine: _Side) -> tuple[Micros, Micros]:
+def _fired(mine: _Side) -> tuple[RowNumbers, RowNumbers]:
     """For each row the step in which a timer removes it, and the steps in which timers of the side fire."""
     leaves, cached = mine.due.copy(), np.flatnonzero(mine.cached)
     if not len(cached):
@@ -223,12 +224,12 @@ class _Cleaned:
         that of the last row that it can meet.
     """
 
-    before: Micros
-    after: Micros
-    changes: Micros
+    before: RowNumbers
+    after: RowNumbers
+    changes: RowNumbers
 
     @classmethod
-    def of(cls, fired: Micros, stands: Micros, now: Micros, reach: int, other: _Side) -> _Cleaned:
+    def of(cls, fired: Batches, stands: Times, now: Times, reach: int, other: _Side) -> _Cleaned:
         """Of a side whose timers fire in some steps, and into which the rows of the other side look."""
         count = len(stands)
         after = now - reach - 1
@@ -250,16 +251,16 @@ class _Cleaned:
                 cleaned = max(int(stands[step]), 0) - reach - 1
         return cls(before, after, changes)
 
-    def looks(self, rows: _Side) -> Micros:
+    def looks(self, rows: _Side) -> Flags:
         """Whether each row of the other side looks for partners."""
         known = np.where(self.changes[rows.step] < rows.came, self.after[rows.step], self.before[rows.step])
-        found: Micros = known < rows.last
+        found: Flags = known < rows.last
         return found
 
 
 def _overdue(
-    side: Side, overdue: Micros, removed: Micros, mine: _Side, other: _Side, looking: Micros, back: int
-) -> Micros:
+    side: Side, overdue: RowNumbers, removed: Batches, mine: _Side, other: _Side, looking: Flags, back: int
+) -> RowNumbers:
     """The pairs of overdue rows with rows that come after they were due; and when such a row has removed them.
 
     A row of the other side that is `looking` looks at its key's rows from `back` before its own time on, and removes

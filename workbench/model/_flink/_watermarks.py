@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.kinds import MS, Micros
+from workbench.arrays import Codes, RowNumbers, Times
+from workbench.kinds import MS
 from workbench.literals import SIDES, Side
 from workbench.model._watermarks import DATA, END, FINISH, LONG_AGO, Watermarks
 from workbench.streams import NOTHING, Stream, moving
@@ -22,12 +23,12 @@ ENDLESS = 2**61
 def flink_watermarks(
     left: Stream,
     right: Stream,
-    keys: tuple[Micros, Micros],
+    keys: tuple[Codes, Codes],
     idle: Mapping[Side, Any] | None,
     *,
     keyed: bool,
     one_gate: bool,
-) -> tuple[Watermarks, Micros]:
+) -> tuple[Watermarks, RowNumbers]:
     """The watermark that the join has after each micro-batch, and after the end of the input.
 
     Parameters
@@ -52,8 +53,8 @@ def flink_watermarks(
         ``eviction`` as Flink has it: `LONG_AGO` where there is none yet.
     """
     count = max(left.batch_count, right.batch_count)
-    newest: dict[Side, Micros] = {}
-    true: dict[Side, Micros] = {}
+    newest: dict[Side, Times] = {}
+    true: dict[Side, Times] = {}
     for side, stream, key in zip(SIDES, (left, right), keys, strict=True):
         seen = np.full(count + 1, NOTHING)
         moves = moving(stream, keyed)
@@ -78,7 +79,7 @@ def flink_watermarks(
     return Watermarks([*[DATA] * count, FINISH], shown, late, newest, own, lag=MS), combined
 
 
-def _of_two_inputs(true: Mapping[Side, Micros], idle: Mapping[Side, Any]) -> Micros:
+def _of_two_inputs(true: Mapping[Side, Times], idle: Mapping[Side, Any]) -> Times:
     """An operator of two inputs: the least watermark of those that are not idle, the newest where all are.
 
     The rules are those of Flink's ``CombinedWatermarkStatus``. A side is active again when its watermark moves.
@@ -97,7 +98,7 @@ def _of_two_inputs(true: Mapping[Side, Micros], idle: Mapping[Side, Any]) -> Mic
     return np.array(found)
 
 
-def _through_a_gate(true: Mapping[Side, Micros], idle: Mapping[Side, Any]) -> Micros:
+def _through_a_gate(true: Mapping[Side, Times], idle: Mapping[Side, Any]) -> Times:
     """An input gate: the least watermark of the channels that are aligned.
 
     The rules are those of Flink's ``StatusWatermarkValve``: a side that was idle holds nothing back until its watermark

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Batches, Flags, RowNumbers, Times
 from workbench.joins import Join, emission
-from workbench.kinds import MS, Micros, kind_of
+from workbench.kinds import MS, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model._flink import _sessions
 from workbench.model._flink._firings import Firings
@@ -29,7 +30,7 @@ __all__ = ["replay"]
 
 
 def replay(
-    join: Join, marks: Watermarks, true: Micros, sides: dict[Side, pd.DataFrame], shared: Shared, lateness: int
+    join: Join, marks: Watermarks, true: Times, sides: dict[Side, pd.DataFrame], shared: Shared, lateness: int
 ) -> Outcome:
     """What comes out, under the watermarks that the operator has after each step; `lateness` in microseconds."""
     groups = no_groups()
@@ -71,7 +72,7 @@ def replay(
     return Outcome(marks, shared.keys, sides, outputs, groups, np.zeros(count, int), left + right)
 
 
-def _fired(true: Micros, sides: Mapping[Side, pd.DataFrame]) -> Firings:
+def _fired(true: Times, sides: Mapping[Side, pd.DataFrame]) -> Firings:
     """The firings of windows that do not merge."""
     cut = len(sides["left"])
     alive = np.flatnonzero(np.concatenate([on_time(sides[side]) for side in SIDES]))
@@ -116,13 +117,13 @@ def _joined(
     sides: Mapping[Side, pd.DataFrame],
     firings: Firings,
     pairs: pd.DataFrame,
-    partnered: Mapping[Side, Micros],
+    partnered: Mapping[Side, Flags],
 ) -> Outputs:
     """What comes out of a join: in each firing the pairs, and the rows without partner."""
     table, emits = firings.table, emission(join)
     firing = pairs["firing"].to_numpy()
 
-    def placed(assignments: dict[Side, Micros], firing: Micros) -> Placed:
+    def placed(assignments: dict[Side, RowNumbers], firing: Batches) -> Placed:
         return Placed(assignments, *(table[name].to_numpy()[firing] for name in ("start", "end", "batch")))
 
     padded = {}
@@ -134,7 +135,7 @@ def _joined(
     return of_pairs(emits, rows, both, padded, of=firing)
 
 
-def _grouped(sides: Mapping[Side, pd.DataFrame], firings: Firings, met: Micros) -> Outputs:
+def _grouped(sides: Mapping[Side, pd.DataFrame], firings: Firings, met: Flags) -> Outputs:
     """What comes out of a coGroup: each firing."""
     table = firings.table[["start", "end", "batch"]].assign(matched=met, emitted=True)
     parts = []
