@@ -15,6 +15,7 @@ from generators._scenarios import SCENARIOS
 from generators._settings import Settings
 from workbench.errors import one_of, wrong
 from workbench.streams import SIDES, Stream
+from workbench.untyped import Record
 
 _CHUNK = 2.0  # seconds of event time that are drawn at once
 _LONGEST_STEP = 86_400  # seconds of event time
@@ -65,7 +66,7 @@ class Feed:
         """Both streams without rows: their names, columns, keys and times."""
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Record:
         """What `change` can change, as it is."""
         return {name: getattr(self._settings, name) for name in CHANGEABLE if name != "idle"} | {"idle": self.idle}
 

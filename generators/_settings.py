@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
 
 from workbench import times
 from workbench.errors import wrong
 from workbench.streams import MOST_BATCHES, SIDES
 from workbench.times import Span
+from workbench.untyped import Record
 
 BATCHES = 10
 """How many micro-batches there are where neither their number nor a trigger interval is given."""
@@ -86,7 +86,7 @@ class Settings:
             raise wrong("idle", self.idle, remedy)
 
     @classmethod
-    def of(cls, given: dict[str, Any]) -> Settings:
+    def of(cls, given: Record) -> Settings:
         """Settings from keyword arguments, an unknown one refused by name."""
         known = [each.name for each in fields(cls)]
         for name in given:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from workbench.untyped import Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -19,7 +21,7 @@ _KINDS = ("interval", "window", "session", "cogroup", "as_of", "rules", "pattern
 """Packages of kinds of join, in the order of the page's menu."""
 
 
-def kinds() -> Iterator[Any]:
+def kinds() -> Iterator[Value]:
     """The kinds of join that the workbench has; called by the registry when the first of them is asked for."""
     for name in _KINDS:
         yield from import_module(f"workbench.builtin_kinds.{name}").KINDS

@@ -14,6 +14,7 @@ from workbench.sources.profile import profile
 from workbench.sources.streaming import check_collation
 from workbench.streams import MOST_BATCHES, Stream, check_stream
 from workbench.times import ZERO, Span
+from workbench.untyped import Namespace, SparkObject, Value
 
 __all__ = ["BATCH", "columns", "guess", "joinable", "sample", "sliced", "stream", "to_pandas"]
 
@@ -22,7 +23,7 @@ BATCH = "batch"
 
 
 def stream(
-    frame: Any,
+    frame: SparkObject,
     name: str,
     key: str | Sequence[str],
     time: str,
@@ -84,7 +85,7 @@ def sliced(left: Stream, right: Stream, batches: int = 10) -> tuple[Stream, Stre
     return one, other
 
 
-def joinable(namespace: dict[str, Any]) -> list[str]:
+def joinable(namespace: Namespace) -> list[str]:
     """The names of a notebook's Streams and tables."""
     if not isinstance(namespace, dict):
         raise wrong("namespace", namespace, "give a dict of names to values, such as globals()")
@@ -95,14 +96,14 @@ def joinable(namespace: dict[str, Any]) -> list[str]:
     ]
 
 
-def columns(frame: Any) -> list[str]:
+def columns(frame: SparkObject) -> list[str]:
     """The names of a table's columns."""
     _check_table(frame)
     names = getattr(frame, "column_names", None)
     return [str(name) for name in (frame.columns if names is None else names)]
 
 
-def guess(frame: Any, other: Any = None) -> tuple[str, str]:
+def guess(frame: SparkObject, other: Any = None) -> tuple[str, str]:
     """The likely key and event-time columns, by names, types and the values that both tables have.
 
     Parameters
@@ -116,7 +117,7 @@ def guess(frame: Any, other: Any = None) -> tuple[str, str]:
     return next((each for each in found.keys if each not in (time, BATCH)), ""), time
 
 
-def sample(frame: Any, rows: int = 5_000) -> Any:
+def sample(frame: SparkObject, rows: int = 5_000) -> Any:
     """Some rows of a table as a pandas frame: the first ones of a Spark DataFrame, else from all of it.
 
     Parameters
@@ -136,7 +137,7 @@ def sample(frame: Any, rows: int = 5_000) -> Any:
     return frame.iloc[places] if hasattr(frame, "iloc") else frame.take(places).to_pandas()
 
 
-def to_pandas(frame: Any) -> Any:
+def to_pandas(frame: SparkObject) -> Any:
     """A table as a pandas frame; one that is pandas' own as it is.
 
     Parameters
@@ -155,7 +156,7 @@ def to_pandas(frame: Any) -> Any:
     return frame.toArrow().to_pandas() if hasattr(frame, "toArrow") else frame.to_pandas()
 
 
-def _is_table(value: Any) -> bool:
+def _is_table(value: Value) -> bool:
     kinds = {f"{kind.__module__.split('.')[0]}.{kind.__name__}" for kind in type(value).__mro__}
     return bool(kinds & {"pandas.DataFrame", "pyspark.DataFrame", "pyarrow.Table"}) and not getattr(
         value, "isStreaming", False

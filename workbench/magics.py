@@ -16,6 +16,7 @@ from workbench.charts import renderer
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import Job
 from workbench.jobs.opening import is_query
+from workbench.untyped import Record
 
 __all__ = ["WorkbenchMagics", "register", "unregister"]
 
@@ -56,7 +57,7 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
 
     def _cell(self) -> str | None:
         """The notebook's cell that is being run, where the front end says so."""
-        parent: dict[str, Any] = getattr(self.shell, "get_parent", dict)()
+        parent: Record = getattr(self.shell, "get_parent", dict)()
         found = parent.get("metadata", {}).get("cellId")
         return found if isinstance(found, str) else None
 

@@ -6,11 +6,13 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
+
+from workbench.untyped import Value
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -67,7 +69,7 @@ def _in_script(text: str) -> str:
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def data(name: str, value: Any) -> Markup:
+def data(name: str, value: Value) -> Markup:
     """A value as JSON that a script finds by its name; nothing in it can end the element."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     for each in "<>&\u2028\u2029":

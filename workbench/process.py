@@ -42,6 +42,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
+from workbench.untyped import Record
+
 __all__ = [
     "LiveQuery",
     "Page",
@@ -137,7 +139,7 @@ def forget_spark() -> None:
     SparkSession._activeSession = None
 
 
-def draw_charts_with(name: str, renderer: Callable[..., dict[str, Any]]) -> None:
+def draw_charts_with(name: str, renderer: Callable[..., Record]) -> None:
     """Have Altair show charts with a renderer, where nobody has chosen one.
 
     Parameters

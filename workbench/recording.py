@@ -22,6 +22,7 @@ from workbench.errors import ArgumentError, DataError, WorkbenchError, wrong
 from workbench.literals import SIDES, Side
 from workbench.sources import arrivals
 from workbench.streams import MOST_BATCHES, Stream, check_stream, on_one_clock
+from workbench.untyped import Record
 
 __all__ = ["NOT_AS_WRITTEN", "load", "save", "write"]
 
@@ -60,7 +61,7 @@ def save(path: str | os.PathLike[str], left: Stream, right: Stream) -> Path:
 def write(folder: Path, left: Stream, right: Stream) -> None:
     """Write two streams as a recording into a new folder; see `save`."""
     left, right = _together(left, right)
-    about: dict[str, Any] = {"kind": _KIND, "version": 1}
+    about: Record = {"kind": _KIND, "version": 1}
     for side, stream in zip(SIDES, (left, right), strict=True):
         stream.write(folder / side)
         about[side] = {
@@ -126,7 +127,7 @@ def _newest(values: Any, batches: int) -> Times:
     return np.array(values, dtype=np.int64)
 
 
-def _load(folder: Path, side: Side, about: dict[str, Any]) -> Stream:
+def _load(folder: Path, side: Side, about: Record) -> Stream:
     batches, zones = about["batches"], about["zones"]
     if isinstance(batches, bool) or not isinstance(batches, int) or not 1 <= batches <= MOST_BATCHES:
         raise ValueError(f"batches: {batches!r}")

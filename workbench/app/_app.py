@@ -31,6 +31,7 @@ from workbench.app.worker import CoalescingWorker
 from workbench.jobs import Job
 from workbench.runs.run import Run
 from workbench.spark_io.storage import check_folder
+from workbench.untyped import Namespace, Record
 
 _GONE = 2.0  # seconds without the page after which what it runs is stopped
 
@@ -63,7 +64,7 @@ class App:
     def __init__(
         self,
         *streams: Any,
-        namespace: dict[str, Any] | None = None,
+        namespace: Namespace | None = None,
         cell: str | None = None,
         folder: str | None = None,
     ) -> None:
@@ -80,7 +81,7 @@ class App:
         self._previews.changed()
         process.pages.append(self)
 
-    def _panels(self, space: dict[str, Any], names: tuple[str, ...], folder: str | None) -> PageState:
+    def _panels(self, space: Record, names: tuple[str, ...], folder: str | None) -> PageState:
         """The panels; what they call is there before a user can see them."""
         worker = CoalescingWorker(lambda kind, error: self._page.head.job_ended(kind, error))
         live = LivePanel(worker, lambda run: self._live_runs.show(run), lambda error: self._live_runs.ended(error))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import ipywidgets as widgets
 import pandas as pd
@@ -17,6 +16,7 @@ from workbench.charts import AXES, WHOLE, Axis, Cut, Drawing
 from workbench.errors import ArgumentError, TooLargeError
 from workbench.runs.result import Result
 from workbench.streams import SIDES
+from workbench.untyped import Record
 
 _LIVE_SPAN = 90_000_000
 """Microseconds of event time that the charts of a live query show, up to the newest row."""
@@ -92,7 +92,7 @@ class ChartPanel:
                 self._axis.options = known
                 self._axis.value = before if before in known else known[0]
 
-    def fill(self, run: Result, tab: Tab, params: dict[str, Any]) -> str:
+    def fill(self, run: Result, tab: Tab, params: Record) -> str:
         """Show the chart of a view; gives what is to be said of it, or why there is none."""
         drawing, remark = self._drawing(run, tab)
         show(self.widget, drawing is not None)
@@ -122,7 +122,7 @@ class ChartPanel:
     def _drawing(self, run: Result, tab: Tab) -> tuple[Drawing | None, str]:
         if tab.view is None:
             return self._own[tab.name](run), tab.nothing
-        asked: dict[str, Any] = {"batch": self.scrubber.batch}
+        asked: Record = {"batch": self.scrubber.batch}
         if tab.view.of_axes:
             asked |= {"between": self.cut.between, "axis": self.cut.axis.name}
         elif tab.view.of_rows and self.cut.axis == WHOLE.axis:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
@@ -20,6 +19,7 @@ from workbench.reasons.labels import Labels
 from workbench.reasons.own import sentences
 from workbench.runs.result import Result
 from workbench.runs.why import Why
+from workbench.untyped import Record
 
 _MOST_ROWS, _MOST_BARS = 40, 60
 _EMPTY = "Pick a row or a window, in a chart or in the table: what became of it, and why, is told here."
@@ -41,7 +41,7 @@ class DetailsPanel:
         The panel.
     """
 
-    def __init__(self, apply: Callable[[dict[str, Any]], None], pick: Callable[[list[RowId]], None]) -> None:
+    def __init__(self, apply: Callable[[Record], None], pick: Callable[[list[RowId]], None]) -> None:
         self._pick = pick
         self._story = HTML()
         self._story.add_class("sjw-story")
@@ -52,7 +52,7 @@ class DetailsPanel:
         self._of_key = widgets.Button(description="All rows of this key", icon="key")
         self._of_key.layout.width = "auto"
         self._of_key.on_click(lambda _: self._pick(self._same_key))
-        self._settings: dict[str, Any] = {}
+        self._settings: Record = {}
         self._same_key: list[RowId] = []
         self.widget = widgets.VBox([self._story, self._fix, self._candidates, self._of_key])
         self.widget.add_class("sjw-details")

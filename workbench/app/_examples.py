@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.app.html import HTML
+from workbench.untyped import Record, Value
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Example:
     tip: str
     words: str
     tab: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Value]
 
 
-_ORDERS: dict[str, Any] = {"source": "scenario", "scenario": "orders_payments"}
+_ORDERS: Record = {"source": "scenario", "scenario": "orders_payments"}
 
 EXAMPLES = (
     Example(

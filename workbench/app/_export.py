@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import ipywidgets as widgets
 
@@ -15,6 +14,7 @@ from workbench.errors import ArgumentError, WorkbenchError
 from workbench.exporting import export, is_whole
 from workbench.runs.result import Result
 from workbench.runs.run import Run
+from workbench.untyped import Record
 
 SCRIPT, PROJECT = "a plain script", "a project"
 _NOWHERE = ("none", "")
@@ -105,7 +105,7 @@ class ExportPanel:
                 box.value = before if before in made else next(iter(made))
         return made[box.value], box.value
 
-    def _places(self) -> dict[str, Any]:
+    def _places(self) -> Record:
         return {name: self._form.value(name) or None for name in ("source", "sink", "dead_letters")}
 
     def _mark(self, error: WorkbenchError) -> None:
@@ -153,5 +153,5 @@ def _texts(run: Result, project: bool, source: str, sink: str, dead_letters: str
     endpoints = script.check(run.left, run.right, source, sink, dead_letters)
     if project:
         return script.project(run.join, run.left, run.right, run.policy, endpoints)
-    places: dict[str, Any] = {"source": source, "sink": sink, "dead_letters": dead_letters}
+    places: Record = {"source": source, "sink": sink, "dead_letters": dead_letters}
     return {"join.py": script.render(run.join, run.left, run.right, policy=run.policy, **places)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import ipywidgets as widgets
 from markupsafe import Markup
@@ -18,6 +17,7 @@ from workbench.kinds import kind_of
 from workbench.literals import RowId, Setting
 from workbench.reasons.labels import Labels
 from workbench.runs.result import Result
+from workbench.untyped import Record, Value
 
 MOST_ROWS = 200_000
 """Rows of both sides up to which the page compares."""
@@ -49,13 +49,13 @@ class FlinkPanel:
     def __init__(
         self,
         changed: Callable[[], None],
-        apply: Callable[[dict[str, Any]], None],
+        apply: Callable[[Record], None],
         pick: Callable[[list[RowId]], None],
     ) -> None:
         self._pick = pick
-        self._of: tuple[Any, ...] = ()
+        self._of: tuple[Value, ...] = ()
         self._comparison: flink.Comparison | None = None
-        self._settings: dict[str, Any] = {}
+        self._settings: Record = {}
         self._listing = False
         lateness = "How long after a window's end Flink takes rows in, each of which makes it fire again."
         self.lateness = widgets.Text("0 seconds", description="Allowed lateness", tooltip=lateness)

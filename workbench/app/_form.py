@@ -10,6 +10,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.app.html import HTML
+from workbench.untyped import Record, Value
 
 _AT_ONCE, _PAUSE = 50, 0.005  # widgets, seconds
 
@@ -30,7 +31,7 @@ class Form:
     """
 
     def __init__(self, changed: Callable[[], None]) -> None:
-        self.inputs: dict[str, Any] = {}
+        self.inputs: Record = {}
         self._marks: dict[str, HTML] = {}
         self._changed = changed
         self._rules: dict[str, Callable[[], None]] = {}
@@ -99,11 +100,11 @@ class Form:
         return self.inputs[name].value
 
     @property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Record:
         """What all inputs hold."""
         return {name: each.value for name, each in self.inputs.items()}
 
-    def set(self, state: Mapping[str, Any]) -> None:
+    def set(self, state: Mapping[str, Value]) -> None:
         """Set inputs, reported once; those that others follow from were added, and are set, before these."""
         seen: set[str] = set()
         with self.changing():
@@ -141,7 +142,7 @@ class Form:
             each.disabled = not on
 
 
-def choices(dropdown: widgets.Dropdown) -> list[Any]:
+def choices(dropdown: widgets.Dropdown) -> list[Value]:
     """The values that a list offers."""
     return [each[1] if isinstance(each, tuple) else each for each in dropdown.options]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import ipywidgets as widgets
 
-State = Mapping[str, Any]
+from workbench.untyped import Value
+
+State = Mapping[str, Value]
 """The values of a page's inputs, by name."""
 
 _MOST = 200

@@ -10,6 +10,7 @@ from workbench.errors import ArgumentError
 from workbench.joins import How
 from workbench.kinds import Flag, Input, kinds
 from workbench.literals import DELAYS
+from workbench.untyped import Record, Value
 
 _OF_THE_RUN = {*DELAYS.values(), "policy", "finish"}
 
@@ -30,14 +31,14 @@ class JoinInputs:
     inputs: Mapping[str, Input]
     names: Mapping[str, Mapping[str, str]]
 
-    def join(self, values: Mapping[str, Any], how: How) -> Any:
+    def join(self, values: Mapping[str, Value], how: How) -> Any:
         """The join that a form's values describe."""
         kind, names = kinds()[values["kind"]], self.names[values["kind"]]
         texts = {each.argument: values[names[each.argument]] for each in kind.inputs if not isinstance(each, Flag)}
         flags = {each.argument: values[names[each.argument]] for each in kind.flags}
         return kind.make(texts, flags, how)
 
-    def wrong(self, values: Mapping[str, Any]) -> list[tuple[ArgumentError, dict[str, str]]]:
+    def wrong(self, values: Mapping[str, Value]) -> list[tuple[ArgumentError, dict[str, str]]]:
         """What is wrong with the fields of the kind, each by itself: the error, and the words beside the input."""
         kind, names = kinds()[values["kind"]], self.names[values["kind"]]
         found = []
@@ -50,7 +51,7 @@ class JoinInputs:
                 found.append((error, {name: error.remedy}))
         return found
 
-    def named(self, kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    def named(self, kind: str, settings: Mapping[str, Value]) -> Record:
         """Settings of a run, its join's of a kind among them, by the names of the inputs that hold them."""
         names = self.names[kind]
         return {each if each in _OF_THE_RUN else names.get(each, each): value for each, value in settings.items()}

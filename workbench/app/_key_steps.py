@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import ipywidgets as widgets
 import pandas as pd
@@ -18,6 +17,7 @@ from workbench.reasons.labels import Labels, rows_of_key
 from workbench.runs import history
 from workbench.runs.result import Result
 from workbench.sources.arrow import AFTER_ALL
+from workbench.untyped import Series
 
 __all__ = ["KeySteps"]
 
@@ -133,7 +133,7 @@ class KeySteps:
         )  # fmt: skip
 
 
-def _what_happens(run: Result, labels: Labels, event: pd.Series[Any]) -> str:
+def _what_happens(run: Result, labels: Labels, event: Series) -> str:
     stream = run.side(event["side"])
     label = labels.label(event["side"], int(event["row"]))
     if stream.identity is not None:  # else it is called by its time
@@ -144,14 +144,14 @@ def _what_happens(run: Result, labels: Labels, event: pd.Series[Any]) -> str:
     return f"{stream.name}: {label}{window} {_WORDS[event['change']]}{result}."
 
 
-def _watermark(labels: Labels, event: pd.Series[Any]) -> str:
+def _watermark(labels: Labels, event: Series) -> str:
     watermark = int(event["watermark"])
     if watermark <= 0:
         return "not yet known"
     return "at the end of the input" if watermark >= _AFTER_ALL else labels.moment(watermark)
 
 
-def _span(labels: Labels, event: pd.Series[Any]) -> str:
+def _span(labels: Labels, event: Series) -> str:
     return f"{labels.moment(int(event['start']))} to {labels.moment(int(event['end']))}"
 
 
@@ -178,7 +178,7 @@ def _held(run: Result, labels: Labels, events: pd.DataFrame) -> Markup:
     return html("<p>In state: {}</p>{}{}", counts, table, rest)
 
 
-def _line(run: Result, labels: Labels, row: pd.Series[Any], is_new: bool) -> Markup:
+def _line(run: Result, labels: Labels, row: Series, is_new: bool) -> Markup:
     until = f"watermark {labels.moment(int(row['leaves_at']))}" if row["leaves_at"] < NEVER else "nothing evicts it"
     since = str(run.simulation.first + int(row["batch"]))
     window = [_span(labels, row)] if run.windowed else []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +21,7 @@ from workbench.reasons import tables
 from workbench.reasons.labels import Labels
 from workbench.runs import holding
 from workbench.runs.result import Result
+from workbench.untyped import Record, Series
 
 __all__ = ["Listing", "Query", "listing"]
 
@@ -336,7 +336,7 @@ class _InState(Listing):
     def page(self, places: RowNumbers) -> tuple[pd.DataFrame, list[list[RowId]]]:
         run, rows = self._run, self._frame.iloc[places]
         first = ["since", "evicted_in", "leaves_at", *(["window_start", "window_end"] if run.windowed else [])]
-        shown: dict[str, Any] = {
+        shown: Record = {
             "stream": [run.side(side).name for side in rows["side"]],
             "key": self._keys[places],
             "in state since": rows["since"].to_numpy(),
@@ -371,7 +371,7 @@ def _among(run: Result, index: RowNumbers, cut: Cut) -> Flags:
     return np.isin(index, np.concatenate([rows["left"], len(run.left) + rows["right"]]))
 
 
-def _beside(shown: dict[str, Any], own: pd.DataFrame) -> pd.DataFrame:
+def _beside(shown: Record, own: pd.DataFrame) -> pd.DataFrame:
     """The table's own columns, then the streams'; those of the same name are called ``row_…``."""
     named = {f"row_{name}" if name in shown else name: _blank(own[name]) for name in own}
     return pd.DataFrame(shown | named, index=own.index)
@@ -405,7 +405,7 @@ def _contains(frame: pd.DataFrame, text: str) -> Flags:
     return found
 
 
-def _blank(column: pd.Series[Any]) -> Objects:
+def _blank(column: Series) -> Objects:
     """Values as they are shown: nothing where there is none, as in the columns that only the other stream has."""
     missing = column.isna().to_numpy()
     return column.astype(object).where(~missing, "").to_numpy() if missing.any() else column.to_numpy()

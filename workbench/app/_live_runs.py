@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from workbench.app._snapshot import RunConfiguration, Snapshot
 from workbench.app._spark_runs import Work
@@ -13,6 +12,7 @@ from workbench.app._state import PageState
 from workbench.app._variables import free_name
 from workbench.app.sources import WrongSettingsError, sources
 from workbench.runs.run import Run
+from workbench.untyped import Namespace
 
 
 class LiveRuns:
@@ -31,7 +31,7 @@ class LiveRuns:
     """
 
     def __init__(
-        self, page: PageState, begin: Callable[[Work], None], stopping: threading.Event, namespace: dict[str, Any]
+        self, page: PageState, begin: Callable[[Work], None], stopping: threading.Event, namespace: Namespace
     ) -> None:
         self._page, self._begin_work, self._stopping, self._namespace = page, begin, stopping, namespace
         self._configuration: RunConfiguration | None = None

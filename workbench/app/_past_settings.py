@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from workbench.app._runs import RunRecord
 from workbench.app._state import PageState
 from workbench.app._variables import free_name
 from workbench.streams import SIDES
+from workbench.untyped import Namespace
 
 
 class PastSettings:
@@ -22,7 +22,7 @@ class PastSettings:
         The notebook's variables.
     """
 
-    def __init__(self, page: PageState, namespace: dict[str, Any]) -> None:
+    def __init__(self, page: PageState, namespace: Namespace) -> None:
         self._page, self._namespace = page, namespace
 
     def set(self, record: RunRecord) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from markupsafe import Markup
 
@@ -11,9 +10,10 @@ from workbench.app.html import html
 from workbench.charts import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
 from workbench.literals import SIDES, RowId
 from workbench.runs.result import Result
+from workbench.untyped import Record, Value
 
 
-def rows_of_mark(clicked: Mapping[str, Any], drawing: Drawing | None) -> list[RowId]:
+def rows_of_mark(clicked: Mapping[str, Value], drawing: Drawing | None) -> list[RowId]:
     """The rows of a mark that was clicked: one, those of a window, or none."""
     if clicked.get("row_id"):
         return [RowId.parse(clicked["row_id"])]
@@ -23,7 +23,7 @@ def rows_of_mark(clicked: Mapping[str, Any], drawing: Drawing | None) -> list[Ro
     return []
 
 
-def window_of_mark(clicked: Mapping[str, Any], drawing: Drawing | None) -> Markup | None:
+def window_of_mark(clicked: Mapping[str, Value], drawing: Drawing | None) -> Markup | None:
     """What is to be said of a window that was clicked; None where none was."""
     if clicked.get("row_id") or clicked.get("window") is None or drawing is None or "spans" not in drawing.tables:
         return None
@@ -38,7 +38,7 @@ def window_of_mark(clicked: Mapping[str, Any], drawing: Drawing | None) -> Marku
     return html("<h4>{}</h4><p>from {} to {}: {}</p>", name, span["start"], span["end"], words)
 
 
-def params(run: Result | None, picked: list[RowId], moment: int) -> dict[str, Any]:
+def params(run: Result | None, picked: list[RowId], moment: int) -> Record:
     """The moment and what is picked, as charts take them."""
     arrived = evicted = -1
     if len(picked) == 1 and run is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from workbench.app._head import Badge
 from workbench.app._jobs import as_it_ran, remarks, verified
@@ -13,6 +12,7 @@ from workbench.app.sources import sources
 from workbench.errors import TooLargeError, WorkbenchError
 from workbench.jobs import Job
 from workbench.model import MOST, at_most
+from workbench.untyped import Record
 
 _MANY = 50_000  # rows of which a preview takes long enough to be announced
 _AT_ONCE, _PER_ROW = 2_000_000, 5  # pairs, or rows in windows, that are made without asking: so many, or per row
@@ -117,7 +117,7 @@ class Previews:
                 page.settings.restore(page.history.step(by, now))
                 self._show_wanted()
 
-    def apply(self, settings: dict[str, Any]) -> None:
+    def apply(self, settings: Record) -> None:
         """Set fields: to a row's fix, an advice, or a setting of a tuning."""
         if not self._page.busy:
             self._page.settings.apply(settings)

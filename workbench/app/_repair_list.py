@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import ipywidgets as widgets
 import traitlets
@@ -12,6 +11,7 @@ from workbench.app.html import HTML
 from workbench.sources.file_repairs import FileRepair
 from workbench.sources.findings import Finding, Offer
 from workbench.sources.repairs import AnyRepair
+from workbench.untyped import Value
 
 
 class RepairList(widgets.VBox):  # type: ignore[misc]
@@ -69,7 +69,7 @@ class RepairList(widgets.VBox):  # type: ignore[misc]
         made.on_click(lambda _: self._set((*self.value, offer.repair)))
         return made
 
-    def _set(self, repairs: tuple[Any, ...]) -> None:
+    def _set(self, repairs: tuple[Value, ...]) -> None:
         self.value = repairs
 
 

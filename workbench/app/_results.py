@@ -26,6 +26,7 @@ from workbench.errors import TooLargeError
 from workbench.literals import RowId
 from workbench.runs.live import Live
 from workbench.runs.result import Result
+from workbench.untyped import Record
 
 
 class ResultsPanel:
@@ -66,7 +67,7 @@ class ResultsPanel:
         cell: Callable[[], str],
         panels: Mapping[str, widgets.Widget],
         live_chart: Callable[[], Drawing | None],
-        apply: Callable[[dict[str, Any]], None],
+        apply: Callable[[Record], None],
     ) -> None:
         self._submit, self._apply = partial(submit, "drawing"), apply
         self._submit_table = partial(submit, "table")
@@ -157,7 +158,7 @@ class ResultsPanel:
         self._submit(self._describe)
         return True
 
-    def _params(self) -> dict[str, Any]:
+    def _params(self) -> Record:
         return params(self.run, self._picked, self._scrubber.moment)
 
     def _wanted(self, tab: Tab) -> Any:
@@ -227,7 +228,7 @@ class ResultsPanel:
             self._flink.explain(self._picked)
         self.details.explain(run, self._picked, self._window, batch)
 
-    def _clicked(self, clicked: dict[str, Any]) -> None:
+    def _clicked(self, clicked: Record) -> None:
         if clicked.get("place") is not None:
             self._apply(self._tune.settings(clicked["place"]))
         elif clicked.get("of_key") is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, assert_never
+from typing import assert_never
 
 import ipywidgets as widgets
 
@@ -25,6 +25,7 @@ from workbench.reasons.labels import setting_value
 from workbench.runs import summary
 from workbench.runs.result import Result
 from workbench.streams import SIDES, Stream
+from workbench.untyped import Namespace, Record, Value
 
 _HOW = (
     "inner: pairs only. left, right, full: rows without a partner too, padded with nulls. "
@@ -56,7 +57,7 @@ class SettingsPanel:
     """
 
     def __init__(
-        self, namespace: dict[str, Any], names: tuple[str, ...], changed: Callable[[], None], folder: str | None = None
+        self, namespace: Namespace, names: tuple[str, ...], changed: Callable[[], None], folder: str | None = None
     ) -> None:
         self.form = Form(changed)
         self._inputs = join_inputs()
@@ -150,13 +151,13 @@ class SettingsPanel:
         self.form.set({"kind": kind_of(of.join).name, "how": how_of(of.join)})
         self.apply(_settings(of))
 
-    def apply(self, settings: Mapping[str, Any]) -> None:
+    def apply(self, settings: Mapping[str, Value]) -> None:
         """Set some settings of the join and the run that the page is set to."""
         trigger = self._source.chosen.trigger
         named = self._inputs.named(self.form.value("kind"), settings)
         self.form.set({trigger if name == "trigger" else name: value for name, value in named.items()})
 
-    def begin_with(self, settings: Mapping[str, Any]) -> None:
+    def begin_with(self, settings: Mapping[str, Value]) -> None:
         """Set the page to generated streams: some settings to these values, all others as on a new page.
 
         What is set of streams from elsewhere stays as it is.
@@ -166,7 +167,7 @@ class SettingsPanel:
             self._suit()
             self.form.set(settings)
 
-    def _of_a_scenario(self) -> dict[str, Any]:
+    def _of_a_scenario(self) -> Record:
         """What the inputs hold that matter where streams are generated."""
         others = {name for each in sources().values() if each.name != "scenario" for name in each.inputs}
         return {name: value for name, value in self.form.state.items() if name not in {"source", *others}}
@@ -181,7 +182,7 @@ class SettingsPanel:
         """What all inputs hold now."""
         return Snapshot(MappingProxyType(self.form.state), MappingProxyType(self._source.variables()))
 
-    def restore(self, values: Mapping[str, Any]) -> None:
+    def restore(self, values: Mapping[str, Value]) -> None:
         """Set all inputs, without reporting a change."""
         with self.form.quietly():
             self.form.set(values)
@@ -252,7 +253,7 @@ def _input_of(part: Input) -> widgets.Widget:
             assert_never(part)
 
 
-def _settings(of: RunConfiguration | Result) -> dict[str, Any]:
+def _settings(of: RunConfiguration | Result) -> Record:
     """The inputs of a configuration, by the names that `SettingsPanel.apply` takes."""
     kind = kind_of(of.join)
     delays = {DELAYS[side]: times.text(getattr(of, side).watermark) for side in SIDES}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import ipywidgets as widgets
 from markupsafe import Markup
@@ -20,6 +19,7 @@ from workbench.app.html import HTML, html
 from workbench.charts import Drawing
 from workbench.runs.live import Live
 from workbench.runs.result import Result
+from workbench.untyped import Record
 
 _HOW_TO_BEGIN = html(
     "<h4>Three steps to the first picture</h4><ol>"
@@ -52,7 +52,7 @@ class Shown:
         submit: Callable[[str, Callable[[], None]], None],
         panels: Mapping[str, widgets.Widget],
         live_chart: Callable[[], Drawing | None],
-        apply: Callable[[dict[str, Any]], None],
+        apply: Callable[[Record], None],
     ) -> None:
         self._seen: tuple[RunConfiguration, Result] | None = None
         self._figures, self._since = HTML(), HTML()

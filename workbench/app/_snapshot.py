@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, cast
+from typing import cast
 
 from workbench import conditions, times
 from workbench.app._join_inputs import JoinInputs
@@ -19,6 +19,7 @@ from workbench.runs import recorded
 from workbench.runs.result import Result
 from workbench.sources.findings import Finding
 from workbench.streams import SIDES, Stream, pair_types
+from workbench.untyped import Record, Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +34,8 @@ class Snapshot:
         What the notebook's variables that the page offers held then, by name.
     """
 
-    values: Mapping[str, Any]
-    variables: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Value]
+    variables: Mapping[str, Value] = field(default_factory=dict)
 
     def same(self, other: Snapshot | None) -> bool:
         """Whether another one holds the same values, and the very same streams and tables."""
@@ -74,7 +75,7 @@ class RunConfiguration:
     heeds_where: bool = True
 
     @property
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> Record:
         """The arguments that `workbench.run` and `workbench.preview` both take, by name."""
         return {name: getattr(self, name) for name in ("join", "left", "right", "finish", "policy")}
 
@@ -146,7 +147,7 @@ class Reader:
             join, left, right, finish, policy, streams.code, self._folder, streams.job, streams.job_name
         )
 
-    def _join(self, values: Mapping[str, Any], found: list[Any]) -> Join | None:
+    def _join(self, values: Mapping[str, Value], found: list[Value]) -> Join | None:
         wrong = self._inputs.wrong(values)
         if wrong:
             found.extend(wrong)
@@ -158,7 +159,7 @@ class Reader:
             found.append((error, {name: error.remedy} if name else {}))
             return None
 
-    def _check_where(self, values: Mapping[str, Any], join: Join, left: Stream, right: Stream) -> None:
+    def _check_where(self, values: Mapping[str, Value], join: Join, left: Stream, right: Stream) -> None:
         where = where_of(join)
         if where is not None:
             try:
@@ -168,7 +169,7 @@ class Reader:
                 raise WrongSettingsError(str(error), {name: error.remedy} if name else {}) from error
 
     @staticmethod
-    def _delay(values: Mapping[str, Any], side: Side, found: list[Any]) -> timedelta:
+    def _delay(values: Mapping[str, Value], side: Side, found: list[Value]) -> timedelta:
         name = f"{side}.watermark"
         try:
             return times.delay(values[name], name)
@@ -176,7 +177,7 @@ class Reader:
             found.append((error, {name: str(error).split(":", 1)[-1].strip()}))
             return timedelta()
 
-    def _streams(self, snapshot: Snapshot, found: list[Any]) -> Streams | None:
+    def _streams(self, snapshot: Snapshot, found: list[Value]) -> Streams | None:
         try:
             self._made = made_streams(snapshot.values, snapshot.variables, self._made)
         except WorkbenchError as error:

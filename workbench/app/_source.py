@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.app._form import Form, group, show
 from workbench.app.sources import Notebook, PageSource, sources
 from workbench.sources.findings import Finding
+from workbench.untyped import Namespace, Record
 
 
 class SourcePanel:
@@ -30,7 +30,7 @@ class SourcePanel:
         The panel.
     """
 
-    def __init__(self, form: Form, namespace: dict[str, Any], look_again: Callable[[], None]) -> None:
+    def __init__(self, form: Form, namespace: Namespace, look_again: Callable[[], None]) -> None:
         self._form, self._notebook, self._sources = form, Notebook(namespace, look_again), sources()
         known = self._sources.values()
         choice = widgets.Dropdown(options=[(each.label, each.name) for each in known])
@@ -76,7 +76,7 @@ class SourcePanel:
         if self.chosen.tell is not None:
             self.chosen.tell(self._form, findings)
 
-    def variables(self) -> dict[str, Any]:
+    def variables(self) -> Record:
         """What the notebook's variables that are chosen hold now."""
         held = self._notebook.variables
         inputs = self._form.inputs

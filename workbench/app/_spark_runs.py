@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from workbench.app.sources import WrongSettingsError
 from workbench.jobs import Job
 from workbench.runs import recorded
 from workbench.runs.run import Run
+from workbench.untyped import Namespace
 
 Work = Callable[[RunConfiguration, Snapshot], None]
 """What takes long, for what a page is set to."""
@@ -43,7 +43,7 @@ class SparkRuns:
         Set while what runs is to stop.
     """
 
-    def __init__(self, page: PageState, changed: Callable[[], None], namespace: dict[str, Any]) -> None:
+    def __init__(self, page: PageState, changed: Callable[[], None], namespace: Namespace) -> None:
         self._page, self._changed = page, changed
         self._past = PastSettings(page, namespace)
         self.stopping = threading.Event()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.app.sources import Streams, Values, sources
+from workbench.untyped import Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -13,8 +14,8 @@ class Made:
     """Streams with what they were made of."""
 
     streams: Streams
-    values: tuple[Any, ...]
-    variables: tuple[Any, ...]
+    values: tuple[Value, ...]
+    variables: tuple[Value, ...]
 
 
 def made_streams(values: Values, variables: Values, before: Made | None) -> Made:

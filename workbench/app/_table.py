@@ -20,12 +20,13 @@ from workbench.jobs import Job
 from workbench.literals import SIDES, RowId
 from workbench.runs.result import Result
 from workbench.runs.run import Run
+from workbench.untyped import Record, Value
 
 __all__ = ["PAGE", "TablePanel"]
 
 PAGE = 200
 """How many rows are shown at a time."""
-_LOOKS: dict[str, Any] = {
+_LOOKS: Record = {
     "layout": dict.fromkeys(("topStart", "topEnd", "bottomStart", "bottomEnd")),
     "paging": False,
     "ordering": False,
@@ -59,7 +60,7 @@ class TablePanel:
         self._ids: list[list[RowId]] = []
         self._listing: Listing | None = None
         self._query, self._within = Query(), WHOLE
-        self._of: tuple[Any, ...] = ()
+        self._of: tuple[Value, ...] = ()
         self._count, self._first = 0, 0
         self._filling = False
         self._causes = widgets.ToggleButtons(options=[("all", "")], tooltips=["Rows of every cause."])
@@ -206,16 +207,16 @@ class TablePanel:
             self._pick(self._ids[places[-1]])
 
 
-def _tool(kind: type[widgets.Widget], label: str, tooltip: str, **given: Any) -> Any:
+def _tool(kind: type[widgets.Widget], label: str, tooltip: str, **given: Value) -> Any:
     """An input beside others in one line."""
     layout = widgets.Layout(width="auto", min_width="120px", flex="1 1 120px")
     return kind(description=label, tooltip=tooltip, layout=layout, style={"description_width": "auto"}, **given)
 
 
-def _wrapped(frame: pd.DataFrame) -> dict[str, Any]:
+def _wrapped(frame: pd.DataFrame) -> Record:
     """What lets sentences run over several lines, in a table that has some; its first column is the index."""
     words = [1 + frame.columns.get_loc(name) for name in ("reason", "would match with") if name in frame]
-    looks: dict[str, Any] = {"columnDefs": [{"className": "sjw-words", "targets": words}] if words else []}
+    looks: Record = {"columnDefs": [{"className": "sjw-words", "targets": words}] if words else []}
     return looks | {"showIndex": True if words else "auto"}
 
 

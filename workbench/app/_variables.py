@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Container
-from typing import Any
 
 from workbench.jobs import Job
 from workbench.streams import Stream
+from workbench.untyped import Namespace, Record, Value
 
 
-def named(given: tuple[Any, ...], namespace: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def named(given: tuple[Value, ...], namespace: Namespace) -> tuple[Record, tuple[str, ...]]:
     """The notebook's variables with the streams that were given, and the names of these."""
     names = []
     for place, each in enumerate(given):

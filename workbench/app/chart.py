@@ -11,6 +11,7 @@ import traitlets
 
 from workbench.cache import bundled
 from workbench.charts import Drawing
+from workbench.untyped import Record
 
 __all__ = ["ChartBox"]
 
@@ -49,7 +50,7 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
         super().__init__()
         self.sent = 0
         self.shown: Drawing | None = None
-        self._layouts: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._layouts: dict[int, tuple[Any, Record]] = {}
 
     def show(self, drawing: Drawing, **params: Any) -> None:
         """Show a drawing.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import ipywidgets as widgets
 import pandas as pd
@@ -19,6 +18,7 @@ from workbench.charts import watched
 from workbench.counts import counted
 from workbench.errors import WorkbenchError
 from workbench.jobs import Watch
+from workbench.untyped import Record
 
 __all__ = ["WatchView", "view"]
 
@@ -166,7 +166,7 @@ def _figures(batches: pd.DataFrame, state: pd.DataFrame, dropped: int) -> Markup
     if batches.empty:
         return html("<div><span>no micro-batch has ended yet</span></div>")
     last = batches.iloc[-1]
-    found: dict[str, Any] = {"micro-batch": f"{last['batch']:,}"}
+    found: Record = {"micro-batch": f"{last['batch']:,}"}
     for name, column in (("rows/s came", "input_rate"), ("rows/s processed", "processed_rate")):
         known = batches[column].dropna()
         known = known[known > 0]

@@ -32,6 +32,7 @@ from workbench.charts._style import (
 )
 from workbench.charts._view import Scene, View
 from workbench.reasons.tables import utc
+from workbench.untyped import AltairChart, Record, Series
 
 
 def arrival(rows: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str], title: str) -> Drawing:
@@ -80,11 +81,11 @@ def arrival_counts(
     return Drawing(_layout(tuple(names), True), tables, title, subtitle, values, True, along="y")
 
 
-def _span(times: pd.Series[Any]) -> dict[str, Any]:
+def _span(times: Series) -> Record:
     return span_params(*ends(times), 0.04, 0.04)
 
 
-def _stairs(marks: pd.DataFrame, times: pd.Series[Any]) -> pd.DataFrame:
+def _stairs(marks: pd.DataFrame, times: Series) -> pd.DataFrame:
     """The watermark as a staircase, no lower than the chart reaches."""
     low, high = ends(times)
     steps = pd.concat([marks, marks.tail(1).assign(batch=marks["batch"].max() + 1)], ignore_index=True)
@@ -94,12 +95,12 @@ def _stairs(marks: pd.DataFrame, times: pd.Series[Any]) -> pd.DataFrame:
 
 
 @layout
-def _layout(names: tuple[str, str], many: bool) -> Any:
+def _layout(names: tuple[str, str], many: bool) -> AltairChart:
     y = alt.Y("time:T", title="event time (UTC)", scale=time_scale(), axis=time_axis())
     axis = alt.Axis(tickMinStep=1)
     x = alt.X("arrived:Q", title="arrival (micro-batch)", axis=axis, scale=alt.Scale(nice=False, zero=False))
     rows = [_rectangles(names)] if many else [row_points(names).encode(x=x, y=y), picked_points().encode(x=x, y=y)]
-    stairs: dict[str, Any] = {"interpolate": "step-after", "orient": "vertical", "clip": True}
+    stairs: Record = {"interpolate": "step-after", "orient": "vertical", "clip": True}
     height = alt.Y("watermark:T", title="event time (UTC)", scale=time_scale(), axis=time_axis())
     judged = (
         alt.Chart(alt.NamedData("judged"))

@@ -17,6 +17,7 @@ from workbench.charts._style import time_axis
 from workbench.errors import one_of, wrong
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
+from workbench.untyped import AltairChart
 
 AxisName = Literal["event time", "arrival time", "micro-batch"]
 AXES: tuple[AxisName, ...] = get_args(AxisName)
@@ -45,7 +46,7 @@ class Axis:
         """What is written on it."""
         return f"{self.name} (UTC)" if self.of_times else self.name
 
-    def shown(self, places: Any) -> Any:
+    def shown(self, places: Any) -> AltairChart:
         """Places as a chart has them: in milliseconds, or micro-batches."""
         return np.asarray(places) / (1_000 if self.of_times else _UNIT)
 

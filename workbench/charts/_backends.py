@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 import pandas as pd
 
 from workbench.charts._drawing import Drawing
 from workbench.charts._style import WIDTH, layout, looks, panel_title
+from workbench.untyped import AltairChart
 
 _PANELS = {
     "seconds": ("all micro-batches, seconds", 1),
@@ -37,7 +36,7 @@ def backends(table: pd.DataFrame) -> Drawing:
 
 
 @layout
-def _layout() -> Any:
+def _layout() -> AltairChart:
     panels = []
     for name, (title, _) in _PANELS.items():
         bars = alt.Chart(alt.NamedData(name)).encode(

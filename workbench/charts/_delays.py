@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -16,6 +14,7 @@ from workbench.errors import wrong
 from workbench.kinds import NEVER
 from workbench.literals import DELAYS, Side, other_side
 from workbench.streams import SIDES
+from workbench.untyped import AltairChart
 
 _MOST_STEPS = 400
 """Steps of a curve that are drawn; of more, those are left out that lie closest."""
@@ -99,7 +98,7 @@ def _tried(scene: TuningScene) -> pd.DataFrame:
 
 
 @layout
-def _layout(what: str, names: tuple[str, ...], steps: bool) -> Any:
+def _layout(what: str, names: tuple[str, ...], steps: bool) -> AltairChart:
     title = {"kept": "kept", "wait": "wait (s)"}[what]
     axis = KEPT_AXIS if what == "kept" else alt.Axis(format="~g")
     colours = alt.Scale(domain=list(names), range=list(SIDE_COLOURS)[: len(names)])

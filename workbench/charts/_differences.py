@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -14,6 +13,7 @@ from workbench.charts._drawing import Drawing
 from workbench.charts._style import INK, QUIET, SIDE_COLOURS, TUNING_HEIGHT, WIDTH, layout, looks
 from workbench.charts._view import TuningScene, TuningView
 from workbench.kinds import kind_of
+from workbench.untyped import AltairChart, Record
 
 _BINS = 80
 
@@ -47,7 +47,7 @@ def differences(
 
 
 @layout
-def _layout(names: tuple[str, str]) -> Any:
+def _layout(names: tuple[str, str]) -> AltairChart:
     bars = (
         alt.Chart(alt.NamedData("pairs"))
         .transform_calculate(zero="0")
@@ -62,7 +62,7 @@ def _layout(names: tuple[str, str]) -> Any:
     )
     bounds = alt.Chart(alt.NamedData("bounds"))
     rules = bounds.mark_rule(color=INK, strokeWidth=2).encode(x="seconds:Q", tooltip=["label:N", "seconds:Q"])
-    place: dict[str, Any] = {"dy": -4, "baseline": "bottom", "fontSize": 11, "color": QUIET}
+    place: Record = {"dy": -4, "baseline": "bottom", "fontSize": 11, "color": QUIET}
     labels = bounds.encode(x="seconds:Q", text="label:N", y=alt.value(0))
     lower = labels.transform_filter("datum.label == 'lower bound'").mark_text(align="right", dx=-4, **place)
     upper = labels.transform_filter("datum.label != 'lower bound'").mark_text(align="left", dx=4, **place)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.charts._style import QUIET
+from workbench.untyped import AltairChart, Record, Series, Value
 
 MOMENT = "moment"
 """The parameter of all charts over micro-batches: the one up to which they show the run."""
@@ -54,21 +55,21 @@ class Drawing:
     tables: dict[str, pd.DataFrame]
     title: str
     subtitle: str
-    params: dict[str, Any] = field(default_factory=dict)
+    params: Record = field(default_factory=dict)
     aggregated: bool = False
     along: str = ""
 
     @property
-    def columns(self) -> dict[str, dict[str, list[Any]]]:
+    def columns(self) -> dict[str, dict[str, list[Value]]]:
         """The tables, column by column, times in milliseconds since 1970-01-01 UTC."""
         return {name: {each: _plain(table[each]) for each in table} for name, table in self.tables.items()}
 
     @property
-    def data(self) -> dict[str, list[dict[str, Any]]]:
+    def data(self) -> dict[str, list[Record]]:
         """The tables, row by row."""
         return {name: _records(columns) for name, columns in self.columns.items()}
 
-    def chart(self) -> Any:
+    def chart(self) -> AltairChart:
         """The Altair chart."""
         chart: Any = self.layout.copy(deep=False)
         words = alt.TitleParams(
@@ -81,7 +82,7 @@ class Drawing:
         return chart
 
 
-def _valued(param: Any, values: dict[str, Any]) -> Any:
+def _valued(param: Any, values: Record) -> AltairChart:
     name = str(param.name)
     if name not in values:
         return param
@@ -90,11 +91,11 @@ def _valued(param: Any, values: dict[str, Any]) -> Any:
     return valued
 
 
-def _records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+def _records(columns: dict[str, list[Value]]) -> list[Record]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _plain(column: pd.Series[Any]) -> list[Any]:
+def _plain(column: Series) -> list[Value]:
     """A column's values as JSON has them."""
     if column.dtype.kind == "M":
         numbers = column.to_numpy(dtype="datetime64[us]").astype(np.int64) / 1000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -21,6 +20,7 @@ from workbench.charts._style import (
     time_axis,
     time_scale,
 )
+from workbench.untyped import AltairChart
 
 _COLOURS = ("#c8321e", "#e69f00", "#7b3fa0", "#b07cc6", "#56b4c9", "#2a78b5", "#8c8c8c", "#8a5a33", "#3f8f4f")
 
@@ -62,7 +62,7 @@ def engines(
 
 
 @layout
-def _layout(names: tuple[str, str], kinds: tuple[str, ...], colours: tuple[str, ...]) -> Any:
+def _layout(names: tuple[str, str], kinds: tuple[str, ...], colours: tuple[str, ...]) -> AltairChart:
     y = alt.Y(
         "difference:N",
         sort=list(kinds),

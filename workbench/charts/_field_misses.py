@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -13,6 +11,7 @@ from workbench.charts._style import INK, SIDE_COLOURS, WIDTH, layout, looks, pan
 from workbench.counts import counted
 from workbench.kinds import kind_of
 from workbench.model import Simulation
+from workbench.untyped import AltairChart
 
 _BINS = 40
 _MOST = 4
@@ -60,7 +59,7 @@ def _counted(place: int, away: pd.Series[float]) -> pd.DataFrame:
 
 
 @layout
-def _layout(fields: tuple[str, ...]) -> Any:
+def _layout(fields: tuple[str, ...]) -> AltairChart:
     panels = []
     for place, field in enumerate(fields or ("",)):
         bars = (

@@ -14,6 +14,7 @@ from workbench.charts._style import INK, WIDTH, layout, looks
 from workbench.charts._view import TuningScene, TuningView
 from workbench.errors import one_of, wrong
 from workbench.reasons.labels import setting_name, setting_value
+from workbench.untyped import AltairChart
 
 
 def heat(table: pd.DataFrame, names: Sequence[str], orders: Sequence[Sequence[str]]) -> Drawing:
@@ -62,7 +63,7 @@ def _order(value: str) -> tuple[int, Any]:
 
 
 @layout
-def _layout(names: tuple[str, str], across: tuple[str, ...], down: tuple[str, ...]) -> Any:
+def _layout(names: tuple[str, str], across: tuple[str, ...], down: tuple[str, ...]) -> AltairChart:
     x, y = alt.X("x:N", title=names[0], sort=list(across)), alt.Y("y:N", title=names[1], sort=list(down))
     cells = alt.Chart(alt.NamedData("cells")).encode(x=x, y=y)
     tooltip = [

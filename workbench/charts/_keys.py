@@ -14,6 +14,7 @@ from workbench.charts._view import Scene, View
 from workbench.literals import SIDES
 from workbench.model import Simulation, present
 from workbench.reasons.labels import key_words
+from workbench.untyped import AltairChart, Record
 
 _MOST = 20
 _ROW = 16  # pixels
@@ -37,7 +38,7 @@ def keys_in_state(held: pd.DataFrame, many: int) -> Drawing:
 
 
 @layout
-def _layout(shown: int) -> Any:
+def _layout(shown: int) -> AltairChart:
     axis = alt.Axis(tickMinStep=1)
     x = alt.X("batch:Q", title="micro-batch", axis=axis, scale=alt.Scale(nice=False, zero=False))
     y = alt.Y("of_key:N", title=None, sort=alt.EncodingSortField("rank", op="min"))
@@ -77,7 +78,7 @@ def _draw(scene: Scene) -> Drawing:
 def _held(simulation: Simulation) -> tuple[pd.DataFrame, int]:
     """The table of `keys_in_state`, and how many keys are ever in state."""
     outcome, count = simulation.outcome, len(simulation.outcome.marks)
-    codes: dict[str, Any] = {}
+    codes: Record = {}
     for side in SIDES:
         mine = outcome.assignments[side]
         mine = mine[mine["held"].to_numpy()]
@@ -87,7 +88,7 @@ def _held(simulation: Simulation) -> tuple[pd.DataFrame, int]:
     chosen = stays.sort_values(ascending=False, kind="stable").index[:_MOST]
     parts = []
     for rank, code in enumerate(chosen):
-        counts: dict[str, Any] = {}
+        counts: Record = {}
         words = ""
         for side in SIDES:
             mine = codes[side][codes[side]["key"] == code]

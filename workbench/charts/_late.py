@@ -29,6 +29,7 @@ from workbench.model import Simulation, row_steps
 from workbench.reasons.labels import key_words
 from workbench.streams import SIDES
 from workbench.times import short
+from workbench.untyped import AltairChart
 
 _HEIGHT = 150
 _MOST = 2_000
@@ -78,7 +79,7 @@ def _counted(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 @layout
-def _layout(names: tuple[str, str], many: bool) -> Any:
+def _layout(names: tuple[str, str], many: bool) -> AltairChart:
     colour = side_scale(names)
     axis = alt.Axis(tickMinStep=1)
     x = alt.X("arrived:Q", title="arrival (micro-batch)", axis=axis, scale=alt.Scale(zero=True, nice=False))

@@ -23,6 +23,7 @@ from workbench.charts._style import (
     time_scale,
 )
 from workbench.engine.live_rates import PHASES
+from workbench.untyped import AltairChart, Series, Value
 
 _SHOWN = 120
 _LEVELS = 3
@@ -69,7 +70,7 @@ def live(table: pd.DataFrame, changes: pd.DataFrame, trigger: float, names: Sequ
     return Drawing(_layout((names[0], names[1])), tables, "Live", _subtitle(table, trigger), values)
 
 
-def plain(moments: pd.Series[Any]) -> pd.Series[Any]:
+def plain(moments: Series) -> Series:
     """Times as charts take them: UTC, without a zone."""
     return moments.dt.tz_localize(None)
 
@@ -102,7 +103,7 @@ def _words(changes: pd.DataFrame) -> list[str]:
     return words
 
 
-def _word(value: Any) -> str:
+def _word(value: Value) -> str:
     if value is None:
         return "none"
     return f"{value:g}" if isinstance(value, int | float) else str(value)
@@ -122,7 +123,7 @@ def _subtitle(table: pd.DataFrame, trigger: float) -> str:
 
 
 @layout
-def _layout(names: tuple[str, str]) -> Any:
+def _layout(names: tuple[str, str]) -> AltairChart:
     batch = alt.Tooltip("batch:Q", title="micro-batch")
     sides = dict(zip(names, SIDE_COLOURS, strict=True))
     latency = "latency of pairs: seconds from the second row's arrival to the output, median to 95th percentile"
@@ -149,7 +150,7 @@ def _y(field: str) -> alt.Y:
     return alt.Y(f"{field}:Q", title=None, axis=alt.Axis(format="~s", tickCount=3), scale=alt.Scale(zero=True))
 
 
-def panel(words: str, chart: Any, height: int = 60, first: bool = False, last: bool = False) -> Any:
+def panel(words: str, chart: Any, height: int = 60, first: bool = False, last: bool = False) -> AltairChart:
     """A panel over the shared axis, with the changes as rules; they are named in the first."""
     changes = alt.Chart(alt.NamedData("changes"))
     rule = changes.mark_rule(color=_CHANGED, strokeDash=[2, 2], strokeWidth=1.5, clip=True)
@@ -163,7 +164,7 @@ def panel(words: str, chart: Any, height: int = 60, first: bool = False, last: b
     return alt.layer(*drawn).properties(width=WIDTH, height=height, title=panel_title(words))
 
 
-def lines(table: str, colours: dict[str, str], batch: Any) -> Any:
+def lines(table: str, colours: dict[str, str], batch: Value) -> AltairChart:
     """What was measured of each micro-batch, a step for each: nothing is drawn between two measurements."""
     data = alt.Chart(alt.NamedData(table))
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
@@ -179,14 +180,14 @@ def lines(table: str, colours: dict[str, str], batch: Any) -> Any:
     return alt.layer(line, data.mark_point(filled=True, size=18, clip=True).encode(**place, tooltip=tooltip))
 
 
-def bars(field: str, batch: Any, last: bool = False) -> Any:
+def bars(field: str, batch: Value, last: bool = False) -> AltairChart:
     data = alt.Chart(alt.NamedData("held")).transform_calculate(foot="0")
     tooltip = [batch, alt.Tooltip(f"{field}:Q", format=",")]
     bars = data.mark_rect(color=_GREY, clip=True)
     return bars.encode(x=_x(last), x2="end:T", y=_y(field), y2="foot:Q", tooltip=tooltip)
 
 
-def _by_phase(batch: Any) -> Any:
+def _by_phase(batch: Value) -> AltairChart:
     data = alt.Chart(alt.NamedData("phases"))
     scale = alt.Scale(domain=list(_PHASES), range=list(_PHASES.values()))
     colour = alt.Color("phase:N", scale=scale, legend=alt.Legend(title=None, orient="top", symbolSize=90, offset=2))
@@ -196,7 +197,7 @@ def _by_phase(batch: Any) -> Any:
     return alt.layer(bars, due.mark_rule(color=INK, strokeDash=[4, 3]).encode(y=_y("due")))
 
 
-def _latency(batch: Any) -> Any:
+def _latency(batch: Value) -> AltairChart:
     data = alt.Chart(alt.NamedData("latency"))
     seconds = [alt.Tooltip(f"{name}:Q", format=",.3~f") for name in ("median", "p95", "longest")]
     bar = data.mark_rule(color=_GREEN, strokeWidth=2, opacity=0.5, clip=True)

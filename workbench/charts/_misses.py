@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -18,6 +17,7 @@ from workbench.kinds import kind_of
 from workbench.literals import SIDES
 from workbench.reasons.own import sentences
 from workbench.reasons.partners import FAR, kept_apart, nearest_distance
+from workbench.untyped import AltairChart
 
 _BINS = 60
 
@@ -70,7 +70,7 @@ def _counted(distances: pd.DataFrame) -> pd.DataFrame:
 
 
 @layout
-def _layout(names: tuple[str, str]) -> Any:
+def _layout(names: tuple[str, str]) -> AltairChart:
     bars = (
         alt.Chart(alt.NamedData("rows"))
         .transform_stack(["y0", "y1"], "rows", ["from"])

@@ -11,6 +11,7 @@ from workbench.charts._drawing import Drawing
 from workbench.charts._style import KEPT_AXIS, SIDE_COLOURS, TUNING_HEIGHT, WIDTH, layout, looks
 from workbench.charts._view import TuningScene, TuningView
 from workbench.reasons.labels import setting_name, setting_value
+from workbench.untyped import AltairChart
 
 
 def pareto(table: pd.DataFrame) -> Drawing:
@@ -47,7 +48,7 @@ def _points(table: pd.DataFrame) -> pd.DataFrame:
 
 
 @layout
-def _layout() -> Any:
+def _layout() -> AltairChart:
     x = alt.X("state_peak:Q", title="most rows in state", scale=alt.Scale(zero=False, nice=True))
     y = alt.Y("kept:Q", title="kept", axis=KEPT_AXIS, scale=alt.Scale(zero=False, nice=True))
     settings = alt.Chart(alt.NamedData("settings")).encode(x=x, y=y)

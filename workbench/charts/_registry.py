@@ -24,8 +24,9 @@ from workbench.charts._run_charts import VIEWS, RunCharts, run_method
 from workbench.charts._tuning_charts import TUNING_VIEWS, TuningCharts, tuning_method
 from workbench.charts._view import TuningView, View
 from workbench.errors import wrong
+from workbench.untyped import Record
 
-_OWNERS: dict[type, tuple[type, dict[str, Any], Callable[[Any], Callable[..., Any]]]] = {
+_OWNERS: dict[type, tuple[type, Record, Callable[[Any], Callable[..., Any]]]] = {
     View: (RunCharts, VIEWS, run_method),
     TuningView: (TuningCharts, TUNING_VIEWS, tuning_method),
 }
@@ -60,7 +61,7 @@ def unregister(view: View | TuningView) -> None:
         delattr(owner, view.name)
 
 
-def _owner(view: View | TuningView) -> tuple[type, dict[str, Any], Callable[[Any], Callable[..., Any]]]:
+def _owner(view: View | TuningView) -> tuple[type, Record, Callable[[Any], Callable[..., Any]]]:
     for kind, owner in _OWNERS.items():
         if isinstance(view, kind):
             return owner

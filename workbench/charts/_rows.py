@@ -19,6 +19,7 @@ from workbench.literals import SIDES, Side, row_ids
 from workbench.model import Simulation
 from workbench.reasons.labels import key_words
 from workbench.reasons.own import sentences
+from workbench.untyped import Record, Value
 
 Between = tuple[Any, Any]
 """Two event times, or what pandas takes for one."""
@@ -50,7 +51,7 @@ class Cut:
         return (self.low, self.high) == (-(2**62), 2**62)
 
     @classmethod
-    def of(cls, between: Any, axis: Axis = EVENT_TIME) -> Cut:
+    def of(cls, between: Value, axis: Axis = EVENT_TIME) -> Cut:
         """From two times, or what pandas takes for one, or two numbers of micro-batches; the whole axis from None.
 
         Raises
@@ -81,7 +82,7 @@ class Cut:
         return {side: np.flatnonzero((each >= self.low) & (each <= self.high)) for side, each in every.items()}
 
 
-def _numbers(between: Any, axis: Axis) -> tuple[int, int]:
+def _numbers(between: Value, axis: Axis) -> tuple[int, int]:
     """From the beginning of one micro-batch to the end of another."""
     try:
         low, high = (float(each) for each in between)
@@ -218,7 +219,7 @@ def pairs(simulation: Simulation, shown: pd.DataFrame) -> pd.DataFrame:
         members = members.loc[here[members["row"]] & drawn[members["output"]], ["output", "row"]]
         ends.append(members.rename(columns={"row": side}))
     found = ends[0].merge(ends[1], on="output")
-    named: dict[str, Any] = {side: row_ids(side, found[side].tolist()) for side in SIDES}
+    named: Record = {side: row_ids(side, found[side].tolist()) for side in SIDES}
     return pd.DataFrame({**named, "batch": outputs.table["batch"].to_numpy()[found["output"]]})
 
 

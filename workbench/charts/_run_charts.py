@@ -16,6 +16,7 @@ from workbench.charts.renderer import show_without_network
 from workbench.errors import one_of, wrong
 from workbench.literals import RowId, Side
 from workbench.model import Simulation, checked_batch
+from workbench.untyped import AltairChart
 
 if TYPE_CHECKING:
     import altair as alt
@@ -89,24 +90,24 @@ def run_method(view: View) -> Callable[..., Any]:
 
         def of_axes(
             self: RunCharts, between: Between | None = None, batch: int | None = None, axis: AxisName = "event time"
-        ) -> Any:
+        ) -> AltairChart:
             return self.drawing(view.name, between=between, batch=batch, axis=axis).chart()
 
         return of_axes
     if view.of_rows:
 
-        def of_rows(self: RunCharts, between: Between | None = None, batch: int | None = None) -> Any:
+        def of_rows(self: RunCharts, between: Between | None = None, batch: int | None = None) -> AltairChart:
             return self.drawing(view.name, between=between, batch=batch).chart()
 
         return of_rows
     if view.of_moment:
 
-        def of_moment(self: RunCharts, batch: int | None = None) -> Any:
+        def of_moment(self: RunCharts, batch: int | None = None) -> AltairChart:
             return self.drawing(view.name, batch=batch).chart()
 
         return of_moment
 
-    def of_run(self: RunCharts) -> Any:
+    def of_run(self: RunCharts) -> AltairChart:
         return self.drawing(view.name).chart()
 
     return of_run

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -24,6 +23,7 @@ from workbench.charts._view import Scene, View
 from workbench.counts import counted
 from workbench.kinds import kind_of
 from workbench.streams import SIDES
+from workbench.untyped import AltairChart
 
 _MOST_BATCHES = 1_000
 
@@ -54,8 +54,8 @@ def state(held: pd.DataFrame, moved: pd.DataFrame, size: pd.DataFrame, names: Se
 
 
 @layout
-def _layout(names: tuple[str, str], measured: bool) -> Any:
-    def panel(table: str, height: int, y: str, last: bool) -> Any:
+def _layout(names: tuple[str, str], measured: bool) -> AltairChart:
+    def panel(table: str, height: int, y: str, last: bool) -> AltairChart:
         axis = alt.Axis(tickMinStep=1)
         x = alt.X("batch:Q", title="micro-batch" if last else None, axis=axis, scale=alt.Scale(nice=False, zero=False))
         place = {"x": x, "x2": "until:Q", "y": alt.Y("from:Q", title=y, axis=alt.Axis(format="~s")), "y2": "to:Q"}

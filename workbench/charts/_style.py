@@ -17,6 +17,7 @@ import pandas as pd
 from altair.utils import schemapi
 
 from workbench.literals import FATES
+from workbench.untyped import AltairChart, Record, Series, Value
 
 COLOURS = ("#2a78b5", "#e69f00", "#c8321e", "#56b4c9", "#8c8c8c")
 SIDE_COLOURS = ("#3b6ea5", "#c77d2e")
@@ -34,7 +35,7 @@ KEPT_AXIS = alt.Axis(format="~p")
 """The axis of the share of the complete result that is kept."""
 
 
-def fate_scale(field: str) -> dict[str, Any]:
+def fate_scale(field: str) -> Record:
     """Fates by colour and shape."""
     scale = alt.Scale(domain=list(FATES), range=list(SHAPES))
     return {"color": fate_colour(field), "shape": alt.Shape(f"{field}:N", scale=scale, legend=_fate_legend())}
@@ -72,7 +73,7 @@ def layout(make: Callable[..., Any]) -> Callable[..., Any]:
 
     @lru_cache
     @wraps(make)
-    def made(*arguments: Any) -> Any:
+    def made(*arguments: Any) -> AltairChart:
         with _UNCHECKED, schemapi.debug_mode(False):
             return make(*arguments)
 
@@ -90,7 +91,7 @@ def panel_title(text: str) -> alt.TitleParams:
     return alt.TitleParams(text, anchor="start", fontSize=12, fontWeight="normal", color=QUIET, offset=4, frame="group")
 
 
-def looks(chart: Any, values: Mapping[str, Any] | None = None, **properties: Any) -> Any:
+def looks(chart: Any, values: Mapping[str, Value] | None = None, **properties: Any) -> AltairChart:
     """A chart with the look that all charts share, its parameters and its size.
 
     They are set on the chart itself, as ``properties`` and ``add_params`` each copy the whole chart, and a chart of
@@ -121,7 +122,7 @@ def looks(chart: Any, values: Mapping[str, Any] | None = None, **properties: Any
     return chart
 
 
-def time_format(moments: pd.Series[Any]) -> str:
+def time_format(moments: Series) -> str:
     """As much of a time as tells the ticks apart."""
     length = moments.max() - moments.min() if len(moments) else pd.Timedelta(0)
     if length < pd.Timedelta("2 s"):
@@ -133,7 +134,7 @@ def time_format(moments: pd.Series[Any]) -> str:
 
 def time_axis(**options: Any) -> alt.Axis:
     """An axis of event time; its format is the parameter ``time_format``."""
-    given: dict[str, Any] = {"tickCount": 10, "labelOverlap": True, "labelSeparation": 8} | options
+    given: Record = {"tickCount": 10, "labelOverlap": True, "labelSeparation": 8} | options
     return alt.Axis(labelExpr="utcFormat(datum.value, time_format)", **given)
 
 
@@ -142,7 +143,7 @@ def time_scale() -> alt.Scale:
     return alt.Scale(type="utc", domain=alt.ExprRef("[low, high]"), nice=False)
 
 
-def span_params(low: pd.Timestamp, high: pd.Timestamp, before: float = 0.03, after: float = 0.03) -> dict[str, Any]:
+def span_params(low: pd.Timestamp, high: pd.Timestamp, before: float = 0.03, after: float = 0.03) -> Record:
     """The parameters of `time_axis` and `time_scale`, with a little room at both ends."""
     length = (high - low) / pd.Timedelta("1ms")
     return {
@@ -152,7 +153,7 @@ def span_params(low: pd.Timestamp, high: pd.Timestamp, before: float = 0.03, aft
     }
 
 
-def ends(*moments: pd.Series[Any]) -> tuple[pd.Timestamp, pd.Timestamp]:
+def ends(*moments: Series) -> tuple[pd.Timestamp, pd.Timestamp]:
     """The first and the last of some times; 1970 where there are none."""
     full = [each for each in moments if len(each)]
     if not full:
@@ -222,7 +223,7 @@ def moment_rule() -> alt.Chart:
     )
 
 
-def picked_rules(shift: str = "", named: bool = True) -> Any:
+def picked_rules(shift: str = "", named: bool = True) -> AltairChart:
     """Where the row that is picked arrived and was evicted from state, over an axis of micro-batches.
 
     Parameters

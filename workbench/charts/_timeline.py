@@ -44,6 +44,7 @@ from workbench.literals import FATES, RowId
 from workbench.model import Simulation, is_index
 from workbench.reasons.spans import spans
 from workbench.streams import SIDES
+from workbench.untyped import AltairChart, Record, Value
 
 MOST_LINES = 4_000
 MOST_SPANS = 1_000
@@ -115,7 +116,7 @@ class Lanes:
     look: Look
     tables: dict[str, pd.DataFrame]
     subtitle: str
-    params: dict[str, Any]
+    params: Record
 
 
 def fill(
@@ -199,13 +200,13 @@ def timeline_counts(table: pd.DataFrame, names: Sequence[str], title: str, step:
 
 
 @layout
-def _counts_layout(names: tuple[str, str]) -> Any:
+def _counts_layout(names: tuple[str, str]) -> AltairChart:
     x = alt.X("start:T", title="event time (UTC)", axis=time_axis(), scale=time_scale())
     chart = count_lanes(names, x).add_params(zoom(encodings=["x"]))
     return looks(chart, TIMES | {"moment": LATEST, "picked": []}, width=WIDTH, height=300)
 
 
-def count_lanes(names: tuple[str, str], x: alt.X, to: str = "end") -> Any:
+def count_lanes(names: tuple[str, str], x: alt.X, to: str = "end") -> AltairChart:
     """Both lanes with bars of counted rows, which begin at `x` and end at `to`."""
     heights = dict(zip(_LANES, names, strict=True))
     tooltip = [alt.Tooltip("stream:N"), alt.Tooltip("from:N"), alt.Tooltip("fate:N"), alt.Tooltip("rows:Q", format=",")]
@@ -225,19 +226,19 @@ def count_lanes(names: tuple[str, str], x: alt.X, to: str = "end") -> Any:
 
 
 @layout
-def _layout(names: tuple[str, str], look: Look) -> Any:
+def _layout(names: tuple[str, str], look: Look) -> AltairChart:
     x = alt.X("time:T", title="event time (UTC)", axis=time_axis(), scale=time_scale())
     chart = alt.layer(*lanes(names, look, x)).add_params(zoom(encodings=["x"]))
     return looks(chart, first_values(look), width=WIDTH, height=340 if look.behind == "strip" else 300)
 
 
-def first_values(look: Look) -> dict[str, Any]:
+def first_values(look: Look) -> Record:
     """The first values of the parameters of `lanes`."""
     values = TIMES | {"size": 28, "line_opacity": 0.4, "moment": LATEST, "picked": []}
     return values | ({"lower": 0, "upper": 0} if look.interval else {})
 
 
-def lanes(names: tuple[str, str], look: Look, x: alt.X, to: str = "other_time", alone: bool = True) -> list[Any]:
+def lanes(names: tuple[str, str], look: Look, x: alt.X, to: str = "other_time", alone: bool = True) -> list[Value]:
     """The layers of both lanes: what lies behind the rows, lines between pairs, the rows.
 
     Parameters
@@ -255,8 +256,8 @@ def lanes(names: tuple[str, str], look: Look, x: alt.X, to: str = "other_time", 
     behind, crossing = look.behind, look.behind == "strip"
     heights = dict(zip(_LANES, names, strict=True)) | ({_FOOT / 2: "windows"} if crossing else {})
     y = alt.Y("y:Q", scale=alt.Scale(domain=[_FOOT if crossing else 0, 2], nice=False), axis=_lane_axis(heights))
-    place: dict[str, Any] = {"x": x, "y": y}
-    layers: list[Any] = []
+    place: Record = {"x": x, "y": y}
+    layers: list[Value] = []
     if behind == "bands":
         layers += _band_layers(x)
     elif behind != "none":
@@ -269,7 +270,7 @@ def lanes(names: tuple[str, str], look: Look, x: alt.X, to: str = "other_time", 
         alt.Chart(alt.InlineData(borders.to_dict("records"))).mark_rule(color="#c3c9d0", strokeDash=[2, 3]).encode(y=y)
     )
     line = alt.Chart(alt.NamedData("lines")).transform_filter("datum.batch <= moment")
-    ends_at: dict[str, Any] = {"x": x, "x2": alt.X2(to), "y": y, "y2": alt.Y2("other_y:Q")}
+    ends_at: Record = {"x": x, "x2": alt.X2(to), "y": y, "y2": alt.Y2("other_y:Q")}
     layers.append(line.mark_rule(color=COLOURS[0], clip=True, opacity=alt.ExprRef("line_opacity")).encode(**ends_at))
     chosen = line.transform_filter("indexof(picked, datum.left) >= 0 || indexof(picked, datum.right) >= 0")
     layers.append(chosen.mark_rule(color="#111111", strokeWidth=2, clip=True).encode(**ends_at))
@@ -367,7 +368,7 @@ def _spans(table: str) -> alt.Chart:
 
 
 def _band_layers(x: alt.X) -> list[alt.Chart]:
-    place: dict[str, Any] = {
+    place: Record = {
         "x": alt.X("start:T", scale=time_scale()),
         "x2": alt.X2("end:T"),
         "tooltip": _span_tooltip(),
@@ -395,7 +396,7 @@ def _rectangles(table: str, colour: str, key: bool) -> alt.Chart:
     )
 
 
-def _watermark() -> list[Any]:
+def _watermark() -> list[Value]:
     """The query's watermark at the moment."""
     mark = alt.Chart(alt.NamedData("marks")).transform_filter("datum.batch == moment")
     at = {"x": alt.X("watermark:T", scale=time_scale())}
@@ -421,7 +422,7 @@ def _interval(pointed: Any) -> alt.Chart:
 
 def _stacked(frame: pd.DataFrame) -> RowNumbers:
     """For each window, in order of start, the lowest row in which it overlaps none before it."""
-    free: list[Any] = []
+    free: list[Value] = []
     rows = []
     for start, end in zip(frame["start"], frame["end"], strict=True):
         row = next((place for place, until in enumerate(free) if until <= start), len(free))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -32,6 +31,7 @@ from workbench.kinds import kind_of
 from workbench.literals import FATES, SIDES, row_ids
 from workbench.model import DATA, Simulation
 from workbench.reasons.labels import key_words
+from workbench.untyped import AltairChart, Series, Value
 
 _MOST_BATCHES = 1_000
 _MOST_LATE = 2_000
@@ -109,7 +109,7 @@ def _lanes(scene: Scene) -> _timeline.Lanes:
     return _timeline.Lanes(_timeline.Look(), {"counts": bars}, subtitle, drawing.params)
 
 
-def _shown(axis: Axis, edges: pd.Series[Any]) -> Any:
+def _shown(axis: Axis, edges: Series) -> AltairChart:
     """The edges of steps, which `counts` gives as times, as a chart has them."""
     return axis.shown(edges.to_numpy().astype("datetime64[us]").astype(np.int64))
 
@@ -221,7 +221,7 @@ def _late(simulation: Simulation, cut: Cut) -> tuple[pd.DataFrame, str]:
 
 
 @layout
-def _layout(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: bool, measured: bool) -> Any:
+def _layout(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: bool, measured: bool) -> AltairChart:
     grid = axis.x("x", labels=False, ticks=False, domain=False)
     top = axis.x("x", orient="top", offset=2)
     if counted:
@@ -248,7 +248,7 @@ def _layout(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: b
     return looks(alt.vconcat(*tracks, spacing=8, resolve=alt.Resolve(scale=apart)), values)
 
 
-def _track(layers: Sequence[Any], words: str, height: int = _TRACK) -> Any:
+def _track(layers: Sequence[Value], words: str, height: int = _TRACK) -> AltairChart:
     return alt.layer(*layers, width=WIDTH, height=height, title=panel_title(words))
 
 
@@ -262,7 +262,7 @@ def _moment_rule(axis: Axis) -> alt.Chart:
     return rule.mark_rule(color="#111111", strokeDash=[3, 3], clip=True).encode(x=axis.x("x"))
 
 
-def _overview(axis: Axis) -> Any:
+def _overview(axis: Axis) -> AltairChart:
     """All rows in a strip, with the stretch that is shown."""
     x = axis.x("x", ends=("first", "last"), hidden=True)
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0, 1]))
@@ -279,11 +279,11 @@ def _overview(axis: Axis) -> Any:
     return alt.layer(drawn, *veil, width=WIDTH, height=_STRIP)
 
 
-def _batch_tooltip(more: Sequence[Any]) -> list[Any]:
+def _batch_tooltip(more: Sequence[Value]) -> list[Value]:
     return [alt.Tooltip("batch:Q", title="after micro-batch"), *more]
 
 
-def _lag_layers(names: tuple[str, str], x: alt.X) -> list[Any]:
+def _lag_layers(names: tuple[str, str], x: alt.X) -> list[Value]:
     own = alt.Chart(alt.NamedData("lag"))
     y = alt.Y("behind:Q", title=None, axis=_few_ticks(), scale=alt.Scale(zero=True))
     scale = alt.Scale(domain=[*names, "the query"], range=["#3b6ea5", "#c77d2e", INK])
@@ -306,7 +306,7 @@ def _lag_layers(names: tuple[str, str], x: alt.X) -> list[Any]:
     return [line, dots]
 
 
-def _held_layers(names: tuple[str, str], x: alt.X) -> list[Any]:
+def _held_layers(names: tuple[str, str], x: alt.X) -> list[Value]:
     held = alt.Chart(alt.NamedData("held"))
     y = alt.Y("y:Q", title=None, axis=_few_ticks())
     tooltip = _batch_tooltip([alt.Tooltip("stream:N"), alt.Tooltip("rows:Q", format=",")])
@@ -319,11 +319,11 @@ def _held_layers(names: tuple[str, str], x: alt.X) -> list[Any]:
     ]
 
 
-def _late_layers(x: alt.X) -> list[Any]:
+def _late_layers(x: alt.X) -> list[Value]:
     late = alt.Chart(alt.NamedData("late")).transform_filter("datum.batch <= moment")
     y = alt.Y("behind:Q", title=None, axis=_few_ticks(), scale=alt.Scale(zero=True))
     told = late.transform_calculate(at="utcFormat(datum.time, '%Y-%m-%d %H:%M:%S.%L')")
-    tooltip: list[Any] = [
+    tooltip: list[Value] = [
         alt.Tooltip("stream:N"),
         alt.Tooltip("key:N"),
         alt.Tooltip("at:N", title="event time"),

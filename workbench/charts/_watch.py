@@ -11,6 +11,7 @@ import pandas as pd
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._live import QUERY, bars, by_stream, lines, panel, plain
 from workbench.charts._style import INK, SIDE_COLOURS, TIMES, layout, looks, span_params
+from workbench.untyped import AltairChart
 
 _SHOWN = 120
 _IN, _OUT = "came", "processed"
@@ -57,7 +58,7 @@ def watched(table: pd.DataFrame, names: Sequence[str], status: str) -> Drawing:
 
 
 @layout
-def _layout(names: tuple[str, str], known: tuple[str, ...]) -> Any:
+def _layout(names: tuple[str, str], known: tuple[str, ...]) -> AltairChart:
     batch = alt.Tooltip("batch:Q", title="micro-batch")
     sides = dict(zip(names, SIDE_COLOURS, strict=True))
     panels = {

@@ -30,6 +30,7 @@ from workbench.charts._style import (
 from workbench.charts._view import Scene, View
 from workbench.model import DATA
 from workbench.streams import SIDES
+from workbench.untyped import AltairChart
 
 
 def watermarks(marks: pd.DataFrame, held: pd.DataFrame, names: Sequence[str]) -> Drawing:
@@ -59,7 +60,7 @@ def watermarks(marks: pd.DataFrame, held: pd.DataFrame, names: Sequence[str]) ->
 
 
 @layout
-def _layout(names: tuple[str, str]) -> Any:
+def _layout(names: tuple[str, str]) -> AltairChart:
     y = alt.Y("watermark:T", title="event time (UTC)", scale=time_scale(), axis=time_axis())
     x = alt.X("batch:Q", title="micro-batch", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))
     tooltip = [alt.Tooltip("batch:Q", title="micro-batch"), alt.Tooltip("at:N", title="watermark")]

@@ -36,6 +36,7 @@ from workbench.model import NO_MICRO_BATCH, Simulation
 from workbench.reasons.labels import key_words
 from workbench.reasons.spans import closed_in, closing
 from workbench.streams import SIDES
+from workbench.untyped import AltairChart, Record
 
 MOST_WINDOWS = 60
 """Windows that overlap at one moment and are drawn all the same, where no shorter stretch has fewer."""
@@ -103,7 +104,7 @@ def _kinds(field: str) -> alt.Color:
 
 
 @layout
-def _layout(names: tuple[str, str], keyed: bool, step: int) -> Any:
+def _layout(names: tuple[str, str], keyed: bool, step: int) -> AltairChart:
     y = alt.Y("line:O", axis=None, sort=None)
     edges = {"from": moment_text("start"), "to": moment_text("end")}
     closes = f"datum.closed < {LATEST} ? '' + datum.closed : 'still open'"
@@ -129,7 +130,7 @@ def _layout(names: tuple[str, str], keyed: bool, step: int) -> Any:
         )
     )
     x = alt.X("time:T", scale=time_scale())
-    place: dict[str, Any] = {
+    place: Record = {
         "x": x,
         "y": y,
         "yOffset": alt.YOffset("side:N", scale=alt.Scale(domain=["left", "right"])),
@@ -141,7 +142,7 @@ def _layout(names: tuple[str, str], keyed: bool, step: int) -> Any:
 
 
 @layout
-def _counts_layout() -> Any:
+def _counts_layout() -> AltairChart:
     bars = (
         alt.Chart(alt.NamedData("counts"))
         .transform_calculate(**{"from": moment_text("start")})

@@ -8,6 +8,7 @@ import zlib
 from typing import Any
 
 from workbench import process
+from workbench.untyped import Record
 
 __all__ = ["png", "show_without_network", "shown", "warm"]
 
@@ -22,11 +23,11 @@ def show_without_network() -> None:
     process.draw_charts_with(_OURS, shown)
 
 
-def shown(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
+def shown(spec: Record, **_: Any) -> Record:
     """A chart as a notebook keeps it: to be drawn where it is read, and as a picture where nothing draws."""
     title = spec.get("title", "")
     words = title.get("text", "") if isinstance(title, dict) else title
-    bundle: dict[str, Any] = {"text/plain": f"<chart: {words}>" if isinstance(words, str) and words else "<chart>"}
+    bundle: Record = {"text/plain": f"<chart: {words}>" if isinstance(words, str) and words else "<chart>"}
     try:
         picture = png(spec)
     except ValueError:  # a chart of the user's own that cannot be drawn here, such as one of data on the web
@@ -36,7 +37,7 @@ def shown(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
     return bundle | {_LITE: spec | {"$schema": _SCHEMA}}
 
 
-def png(spec: dict[str, Any]) -> bytes:
+def png(spec: Record) -> bytes:
     """A chart as a picture."""
     import vl_convert  # when needed: a library of 90 MB
 

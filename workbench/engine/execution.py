@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from workbench._version import __version__
 from workbench.engine import sink_reader
 from workbench.errors import TooLargeError, WorkbenchError
 from workbench.spark_io.storage import Place
+from workbench.untyped import Json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,11 +65,11 @@ class Execution:
 
     spark: SparkSession | None
     scratch: Place | None
-    progress: tuple[Mapping[str, Any], ...]
+    progress: tuple[Json, ...]
     written: pa.Table | None = field(default=None, repr=False)
     versions: Mapping[str, str] = field(default_factory=versions, repr=False)
     pruned: bool = False
-    compared_state: Mapping[str, Any] | None = field(default=None, repr=False)
+    compared_state: Json | None = field(default=None, repr=False)
 
     @property
     def is_loaded(self) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from workbench.literals import SIDES
+from workbench.untyped import Json
 
 if TYPE_CHECKING:
     from workbench.model import Outputs
@@ -93,7 +94,7 @@ def latencies(written: Outputs, arrived: Sequence[Numbers], end: float) -> tuple
 
 
 def rates(
-    progress: Sequence[Mapping[str, Any]], measured: Sequence[Measured], delays: tuple[int, int], trigger: float
+    progress: Sequence[Json], measured: Sequence[Measured], delays: tuple[int, int], trigger: float
 ) -> pd.DataFrame:
     """The table of `Live.rates`.
 
@@ -157,12 +158,12 @@ def _behind(lasted: Numbers, trigger: float) -> Numbers:
     return np.concatenate([np.full(min(warm, len(lasted)), np.nan), (late / every).to_numpy()])
 
 
-def duration(progress: Mapping[str, Any]) -> int:
+def duration(progress: Json) -> int:
     """How long a micro-batch took, milliseconds."""
     return int(progress.get("batchDuration") or progress["durationMs"].get("triggerExecution", 0))
 
 
-def _phases(progress: Sequence[Mapping[str, Any]], lasted: Numbers) -> dict[str, Numbers]:
+def _phases(progress: Sequence[Json], lasted: Numbers) -> dict[str, Numbers]:
     """The milliseconds of each phase, one array a phase."""
     found = {
         f"{phase}_ms": np.array([sum(int(each["durationMs"].get(part, 0)) for part in parts) for each in progress])
@@ -171,9 +172,7 @@ def _phases(progress: Sequence[Mapping[str, Any]], lasted: Numbers) -> dict[str,
     return found | {"other_ms": np.maximum(0, lasted.astype(int) - sum(found.values()))}
 
 
-def _lags(
-    progress: Sequence[Mapping[str, Any]], measured: Sequence[Measured], delays: tuple[int, int]
-) -> dict[str, Numbers]:
+def _lags(progress: Sequence[Json], measured: Sequence[Measured], delays: tuple[int, int]) -> dict[str, Numbers]:
     """How far each side's own watermark, and the query's, was behind the newest row; seconds of event time.
 
     A watermark is the one in force during the micro-batch, which rows before it have set; NaN before it has begun.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlparse
+
+from workbench.untyped import Record
 
 __all__ = ["entries"]
 
 
-def entries(log: Path, read: set[str]) -> Iterator[tuple[int, Path, dict[str, Any]]]:
+def entries(log: Path, read: set[str]) -> Iterator[tuple[int, Path, Record]]:
     """What a log says of each file: the number of the log's batch, the file, the entry itself.
 
     Parameters

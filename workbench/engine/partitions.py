@@ -12,6 +12,7 @@ import pyarrow as pa
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
 from workbench.model import Shared, Simulation, common_type, on_time
+from workbench.untyped import Record, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -86,7 +87,7 @@ def _placed(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) 
     table = _values(simulation, first)
     names = [name for name in table.column_names if name.startswith("key_")]
     frame = spark.createDataFrame(table)
-    columns: list[Any] = [F.col(name) for name in names]
+    columns: list[Value] = [F.col(name) for name in names]
     if len(by) > 1:
         columns.append(F.struct(F.timestamp_micros("start").alias("start"), F.timestamp_micros("end").alias("end")))
     hashed = F.hash(*columns)
@@ -107,7 +108,7 @@ def _copies(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) 
     of_row = F.pmod(F.xxhash64(*rows.columns), F.lit(copies))
     spread: Any = rows.groupBy(of_row.alias("place")).count().toPandas()
     places = spark.range(copies).select("id", *(F.pmod(F.hash("id"), F.lit(n)).alias(f"of_{n}") for n in counts))
-    found: Any = places.toPandas()
+    found: Value = places.toPandas()
     found = found.rename(columns={"id": "place"})
     found["rows"] = found["place"].map(spread.set_index("place")["count"]).fillna(0).astype("int64") + int(
         on_time(right).sum()
@@ -118,7 +119,7 @@ def _copies(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) 
 def _values(simulation: Simulation, first: pd.DataFrame) -> pa.Table:
     """What Spark's hash is of: the keys, in the type in which both sides are compared, and windows."""
     rows = pa.array(first["row"] + len(simulation.left) * first["side"])  # the right side's after the left one's
-    columns: dict[str, Any] = {"place": pa.array(np.arange(len(first)))}
+    columns: Record = {"place": pa.array(np.arange(len(first)))}
     for n, (mine, theirs) in enumerate(zip(simulation.left.key, simulation.right.key, strict=True)):
         left, right = simulation.left.table.column(mine), simulation.right.table.column(theirs)
         kind = common_type(left.type, right.type)

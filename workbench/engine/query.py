@@ -23,6 +23,7 @@ from workbench.spark_io.cause import told
 from workbench.spark_io.stopping import stop_query
 from workbench.spark_io.storage import Place
 from workbench.streams import NOTHING, ROW, SIDES, Stream, moving, write_batch
+from workbench.untyped import Record, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -99,7 +100,7 @@ def start(
     files: int | None = 1,
     *,
     pruned: bool = False,
-    **trigger: Any,
+    **trigger: Value,
 ) -> StreamingQuery:
     """Start a query over the files in a folder.
 
@@ -161,7 +162,7 @@ def compiled(code: str) -> Callable[[DataFrame, DataFrame], DataFrame]:
     from pyspark.sql import DataFrame  # when needed: PySpark is slow to import
     from pyspark.sql import functions as F
 
-    names: dict[str, Any] = {
+    names: Record = {
         "F": F,
         "DataFrame": DataFrame,
         "END_OF_INPUT": END_OF_INPUT.tz_localize("UTC").isoformat(),
@@ -180,7 +181,7 @@ def follow(
     expected: int,
     report: Callable[[int, int], None] | None,
     stopped: Callable[[], bool],
-) -> list[dict[str, Any]]:
+) -> list[Record]:
     """Wait for the end of a session's query, reporting each micro-batch; gives Spark's progress, one dict for each."""
     reported = 0
     try:
@@ -202,7 +203,7 @@ def follow(
     except BaseException:  # after an interrupt, too, nothing goes on
         stop_query(query, spark)
         raise
-    progress: dict[int, dict[str, Any]] = {}
+    progress: dict[int, Record] = {}
     for each in query.recentProgress:
         progress.setdefault(int(each["batchId"]), plain(each))
     if report is not None:
@@ -210,9 +211,9 @@ def follow(
     return [progress[number] for number in sorted(progress)]
 
 
-def plain(progress: Any) -> dict[str, Any]:
+def plain(progress: Any) -> Record:
     """Spark's progress of one micro-batch as what JSON can hold: its own objects are read only, and hold more."""
-    found: dict[str, Any] = json.loads(progress.json)
+    found: Record = json.loads(progress.json)
     return found
 
 

@@ -19,6 +19,7 @@ from workbench.errors import WorkbenchError, wrong
 from workbench.model import Simulation, checked_batch
 from workbench.session import state_store
 from workbench.spark_io.storage import Place
+from workbench.untyped import Record
 
 __all__ = ["Savepoint", "read", "restore", "take"]
 
@@ -103,7 +104,7 @@ class Savepoint:
     path: Path
     logged: str
     pruned: bool
-    progress: list[dict[str, Any]]
+    progress: list[Record]
 
 
 def read(simulation: Simulation, path: str | os.PathLike[str]) -> Savepoint:
@@ -132,7 +133,7 @@ def read(simulation: Simulation, path: str | os.PathLike[str]) -> Savepoint:
     return found
 
 
-def restore(savepoint: Savepoint, place: Place, store: str) -> list[dict[str, Any]]:
+def restore(savepoint: Savepoint, place: Place, store: str) -> list[Record]:
     """Copy a savepoint's checkpoint and output into a folder in which the recording is written.
 
     Parameters
@@ -166,14 +167,14 @@ def _reword(logs: Iterable[Path], was: str, now: str) -> None:
             log.write_text(log.read_text(encoding="utf-8").replace(was, now), encoding="utf-8")
 
 
-def _logged(note: dict[str, Any]) -> str:
+def _logged(note: Record) -> str:
     """How the logs of a savepoint write the folder they were written in; earlier versions noted its path."""
     return str(note["logged"]) if "logged" in note else f"file://{quote(str(note['folder']))}/"
 
 
-def _made_for(simulation: Simulation, batch: int) -> dict[str, Any]:
+def _made_for(simulation: Simulation, batch: int) -> Record:
     """What must be the same in the run that goes on."""
-    description: dict[str, Any] = {"join": repr(simulation.join), "policy": simulation.policy}
+    description: Record = {"join": repr(simulation.join), "policy": simulation.policy}
     for side, stream in (("left", simulation.left), ("right", simulation.right)):
         rows = int((stream.arrival <= batch).sum())
         hashed = hashlib.sha256()

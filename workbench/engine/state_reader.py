@@ -15,6 +15,7 @@ from workbench.kinds import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, Operator, Rows
 from workbench.literals import Side
 from workbench.model import Simulation
 from workbench.streams import ROW, SIDES
+from workbench.untyped import Value
 
 __all__ = ["held", "held_after", "timers"]
 
@@ -86,7 +87,7 @@ def _sides(simulation: Simulation, execution: Execution, batches: Sequence[int])
     return [each[["batch", "side", "row", "start", "end"]] for each in (*read, *guessed)]
 
 
-def _guess(simulation: Simulation, side: Side, state: Any, kept: list[str], columns: list[Any]) -> pd.DataFrame:
+def _guess(simulation: Simulation, side: Side, state: Any, kept: list[str], columns: list[Value]) -> pd.DataFrame:
     """Rows of a side whose numbers Spark left out, as semi joins do: they are identified by key and time, or window.
 
     Rows that agree in these enter and leave state together, so which of them arrived on time settles which are held.
@@ -134,7 +135,7 @@ def _groups(simulation: Simulation, execution: Execution, batches: Sequence[int]
         *[F.unix_micros(f"{window}.{edge}").alias(edge) for edge in ("start", "end")],
         *[F.col(name).alias(side) for side, name in zip(SIDES, lists, strict=True)],
     ).toPandas()
-    found: dict[str, list[Any]] = {"batch": [], "side": [], "row": [], "start": [], "end": []}
+    found: dict[str, list[Value]] = {"batch": [], "side": [], "row": [], "start": [], "end": []}
     for batch, start, end, *values in table.itertuples(index=False):
         for side, value in zip(SIDES, values, strict=True):
             for row in _row_numbers(bytes(value), len(simulation.side(side).columns)):
@@ -195,7 +196,7 @@ def _of(side: Side, number: str, state: Any) -> Any:
     return state.select("batch", F.lit(side).alias("side"), F.col(number).alias("row"), *none)
 
 
-def _together(parts: Sequence[Any]) -> pd.DataFrame:
+def _together(parts: Sequence[Value]) -> pd.DataFrame:
     """Frames of Spark's as one of pandas, in one query: each takes its time to plan."""
     found: pd.DataFrame = reduce(lambda one, other: one.union(other), parts).toPandas()
     return found

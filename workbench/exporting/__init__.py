@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from workbench.runs.run import Run
 from workbench.sources import Memory
 from workbench.sources.choice import newest_times
 from workbench.streams import Stream
+from workbench.untyped import Record
 
 __all__ = ["export", "is_whole"]
 
@@ -95,7 +95,7 @@ def export(
             _folder.write(run, staged, endpoints)
             _record(recorded, staged / script.data_folder(script.MAIN))
         return target / script.MAIN
-    places: dict[str, Any] = {"source": source, "sink": sink, "dead_letters": dead_letters}
+    places: Record = {"source": source, "sink": sink, "dead_letters": dead_letters}
     text = script.render(run.join, run.left, run.right, policy=run.policy, file=target.name, **places)
     safe_files.check_script(target)
     if recorded:

@@ -26,6 +26,7 @@ from workbench.reasons.labels import key_words
 from workbench.runs.preview import Preview
 from workbench.runs.result import Result
 from workbench.streams import same_rows
+from workbench.untyped import Value
 
 if TYPE_CHECKING:
     from workbench.charts import Drawing
@@ -95,7 +96,7 @@ class Comparison:
         found = kinds(self.here.simulation, self.there.simulation)
         return [found[side] for side in SIDES]
 
-    def drawing(self, between: Any = None) -> Drawing:
+    def drawing(self, between: Value = None) -> Drawing:
         """The chart as layout and tables: what a page needs that redraws it; `between` as in `chart`."""
         cut = charts.Cut.of(between)
         parts = []
@@ -134,7 +135,7 @@ class Comparison:
             DIFFERENCES,
         )
 
-    def chart(self, between: Any = None) -> Any:
+    def chart(self, between: Value = None) -> Any:
         """The rows that fare differently on event time, coloured by kind of difference: an Altair chart.
 
         Parameters

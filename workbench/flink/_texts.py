@@ -14,6 +14,7 @@ from workbench.kinds import kind_of
 from workbench.plan import Names
 from workbench.plan.names import ENVIRONMENT, backticks
 from workbench.streams import Stream, check_stream, pair_types
+from workbench.untyped import Record
 
 __all__ = ["class_name", "java", "sql"]
 
@@ -83,8 +84,8 @@ def java(join: Join, left: Stream, right: Stream) -> str:
     """
     given = _given(join, left, right)
     kind = kind_of(join)
-    parts = {"assigner": None, "bounds": [], "by_table": False, "more": {}} | kind.flink_java(join)
-    more = {"keyed": (True, True), "rules": False} | parts["more"]
+    parts: Record = {"assigner": None, "bounds": [], "by_table": False, "more": {}} | kind.flink_java(join)
+    more: Record = {"keyed": (True, True), "rules": False} | parts["more"]
     more |= kind.flink_variables(join, pair_types(left, right))
     by_table = parts["by_table"]
     named = [{each.name: each for each in columns} for columns in given["fields"]]
@@ -129,7 +130,7 @@ def class_name(left: Stream, right: Stream) -> str:
     return "With".join("".join(map(str.capitalize, side.var.split("_"))) for side in (names.left, names.right))
 
 
-def _given(join: Join, left: Stream, right: Stream) -> dict[str, Any]:
+def _given(join: Join, left: Stream, right: Stream) -> Record:
     """What all templates go by, of arguments that are checked."""
     kind = kind_of(join)
     check_stream("left", left)
@@ -179,7 +180,7 @@ def _own(name: str) -> str:
     return name.partition("_")[2]
 
 
-def _tables(given: dict[str, Any], watermarks: bool) -> list[str]:
+def _tables(given: Record, watermarks: bool) -> list[str]:
     """The statement that makes each side's table."""
     template = _TEMPLATES.get_template("table.sql.jinja")
     sides = zip(given["names"], given["fields"], (given["left"], given["right"]), strict=True)
@@ -196,7 +197,7 @@ def _tables(given: dict[str, Any], watermarks: bool) -> list[str]:
     ]
 
 
-def _query(join: Join, given: dict[str, Any]) -> str:
+def _query(join: Join, given: Record) -> str:
     """The query without its semicolon, and the view that it needs before it, if any."""
 
     def render(template: str, **more: Any) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from workbench.untyped import JavaObject
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -79,7 +81,7 @@ def _spelled(path: str) -> str:
 
 def _paths(spark: SparkSession, files: Sequence[str], encoded: bool) -> Iterator[tuple[str, Any, Any]]:
     """Each file's address, and its path and file system in the JVM."""
-    java: Any = spark._jvm
+    java: JavaObject = spark._jvm
     settings = spark._jsparkSession.sessionState().newHadoopConf()
     for each in files:
         path = java.org.apache.hadoop.fs.Path(java.java.net.URI(each) if encoded else each)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.errors import ArgumentError, wrong
 from workbench.spark_io.cause import spark_errors_as
+from workbench.untyped import JavaObject, Json, Record
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,9 +60,9 @@ class Node:
     """
 
     kind: str
-    fields: Mapping[str, Any] = field(repr=False)
+    fields: Json = field(repr=False)
     children: tuple[Node, ...]
-    java: Any = field(repr=False)
+    java: JavaObject = field(repr=False)
 
     def walk(self) -> Iterator[Node]:
         """The node and all below it, in pre-order."""
@@ -81,7 +82,7 @@ class Node:
         return str(self.fields.get("name", ""))
 
     @property
-    def data_type(self) -> Any:
+    def data_type(self) -> JavaObject:
         """The type of an attribute, literal or cast as the JSON has it."""
         return self.fields.get("dataType")
 
@@ -104,14 +105,14 @@ def without_plan() -> Exception:
     return wrong("joined", "a DataFrame of Spark Connect", "its plan is not to be had; give one of a classic session")
 
 
-def tree(spark: Any, plan: Any) -> Node:
+def tree(spark: JavaObject, plan: JavaObject) -> Node:
     """A plan of Spark's, with what is defined at its head put where it is used."""
     if "WithCTE" in plan.toJSON():
         plan = _with_ctes_in_place(spark, plan)
     return _tree(json.loads(plan.toJSON()), plan)
 
 
-def _with_ctes_in_place(spark: Any, plan: Any) -> Any:
+def _with_ctes_in_place(spark: JavaObject, plan: JavaObject) -> JavaObject:
     """A plan with each common table expression where it is used."""
     name = "org.apache.spark.sql.catalyst.optimizer.InlineCTE"
     [constructor] = spark._jvm.java.lang.Class.forName(name).getConstructors()
@@ -124,7 +125,7 @@ def unplanned(why: str) -> ArgumentError:
     return wrong("joined", "a DataFrame that Spark cannot plan", f"give one of another join ({why})")
 
 
-def optimised(spark: Any, plan: Node) -> Node:
+def optimised(spark: JavaObject, plan: Node) -> Node:
     """The plan as Spark's optimizer leaves it, which a query runs.
 
     Raises
@@ -186,7 +187,7 @@ def value(node: Node) -> int | None:
     return None
 
 
-def span(interval: Any) -> int | None:
+def span(interval: JavaObject) -> int | None:
     """A CalendarInterval of Spark's in microseconds; None if it has months. One read from text is so already."""
     if interval is None or isinstance(interval, int):
         return interval
@@ -205,17 +206,17 @@ def random_parts(plan: Node) -> Iterator[str]:
                 yield str(each.sql())
 
 
-def has_watermark(column: Any) -> bool:
+def has_watermark(column: JavaObject) -> bool:
     """Whether a column of the JVM's has a watermark."""
     return bool(column.metadata().contains(_DELAY))
 
 
-def listed(seq: Any) -> list[Any]:
+def listed(seq: JavaObject) -> list[JavaObject]:
     """The elements of a sequence of Scala's."""
     return [seq.apply(place) for place in range(int(seq.size()))]
 
 
-def seq(java: Any, values: list[Any]) -> Any:
+def seq(java: JavaObject, values: list[JavaObject]) -> JavaObject:
     """A sequence of Scala's."""
     found = java.java.util.ArrayList()
     for each in values:
@@ -223,10 +224,10 @@ def seq(java: Any, values: list[Any]) -> Any:
     return java.scala.jdk.javaapi.CollectionConverters.asScala(found).toList()
 
 
-def _tree(flat: list[dict[str, Any]], java: Any) -> Node:
+def _tree(flat: list[Record], java: JavaObject) -> Node:
     left = iter(flat)
 
-    def made(own: Any) -> Node:
+    def made(own: JavaObject) -> Node:
         fields = next(left)
         inputs = own.children()
         count = int(fields["num-children"])

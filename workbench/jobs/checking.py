@@ -22,6 +22,7 @@ from workbench.literals import SIDES
 from workbench.reasons.labels import setting_value
 from workbench.sources.choice import checked
 from workbench.spark_io.cause import cause, spark_errors_as
+from workbench.untyped import Record, SparkObject
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -200,7 +201,7 @@ def _joined(build: Callable[[SparkSession], Any], job: str, spark: SparkSession)
     return joined
 
 
-def _returned(joined: Any) -> str:
+def _returned(joined: SparkObject) -> str:
     if joined is None:
         return "nothing"
     is_table = hasattr(joined, "isStreaming")
@@ -209,7 +210,7 @@ def _returned(joined: Any) -> str:
 
 def as_json(health: Health, found: tuple[Crossed, ...]) -> str:
     """The figures as one JSON object; its keys are those of `Health`, time spans are in seconds."""
-    named: dict[str, Any] = {}
+    named: Record = {}
     for name, figure in dataclasses.asdict(health).items():
         if name in ("wait", "watermark_lag"):
             named[f"{name}_seconds"] = None if figure is None else figure.total_seconds()

@@ -20,6 +20,7 @@ from workbench.literals import Policy
 from workbench.sources.arrow import END_OF_INPUT
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.storage import HadoopFiles
+from workbench.untyped import Value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,7 +73,7 @@ class MicroBatch:
     number: int
     watermark: int
     started: int
-    offsets: tuple[Any, ...]
+    offsets: tuple[Value, ...]
     committed: bool
 
 
@@ -288,7 +289,7 @@ def _offset(text: str) -> Any:
     return None if text == "-" else json.loads(text)
 
 
-def _by_number(told: list[str]) -> tuple[Any, ...]:
+def _by_number(told: list[str]) -> tuple[Value, ...]:
     """The offsets of version 2 of the log, which has the number of its source before each; others have a name."""
     found = {}
     for each in told:

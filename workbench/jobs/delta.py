@@ -16,6 +16,7 @@ from workbench.errors import QueryError, WorkbenchError
 from workbench.jobs.addresses import existing
 from workbench.jobs.catalyst import Node, listed, seq
 from workbench.spark_io.cause import spark_errors_as
+from workbench.untyped import Json, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,11 +45,11 @@ class Span:
     """
 
     number: int
-    start: Mapping[str, Any] | None
-    end: Mapping[str, Any]
+    start: Json | None
+    end: Json
 
 
-def is_offset(offset: Any) -> bool:
+def is_offset(offset: Value) -> bool:
     """Whether an offset in the log is one of Delta's."""
     return isinstance(offset, dict) and offset.keys() >= _FIELDS
 
@@ -152,7 +153,7 @@ class _Table:
         whole = bool(system.exists(java.org.apache.hadoop.fs.Path(log, _FIRST_COMMIT)))
         return _Table(java, made, options, whole)
 
-    def indexes(self, span: Span) -> Iterator[Any]:
+    def indexes(self, span: Span) -> Iterator[Value]:
         """The files that a micro-batch took in, as Delta lists them, in the JVM."""
         mine, read = str(self.source.snapshotAtSourceInit().metadata().id()), str(span.end["reservoirId"])
         if mine != read:
@@ -173,12 +174,12 @@ class _Table:
         if "startingtimestamp" in self.options and not self.whole:
             raise _UnreadableError("the query began at a time (startingTimestamp), and the first commits are gone")
 
-    def _offset(self, offset: Mapping[str, Any]) -> Any:
+    def _offset(self, offset: Json) -> Any:
         named = self.java.org.apache.spark.sql.delta.sources.DeltaSourceOffset
         return named.apply(str(offset["reservoirId"]), json.dumps(offset))
 
 
-def _relations(plan: Any) -> Iterator[Any]:
+def _relations(plan: Any) -> Iterator[Value]:
     """The scans of files in what Delta makes of a micro-batch: one, or a union of several."""
     kind = str(plan.getClass().getSimpleName())
     if kind not in _UNDERSTOOD:

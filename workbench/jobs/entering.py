@@ -24,6 +24,7 @@ from workbench.literals import SIDES, Side
 from workbench.sources.choice import Choice, micros_of, quoted
 from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import NOTHING
+from workbench.untyped import Value
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -371,7 +372,7 @@ def each_once(join: Join, mine: Columns, rows: pa.Table) -> pa.Table:
     return rows.take(np.array(sorted(kept), dtype=np.int64)).drop_columns([START])
 
 
-def _fields(known: Understood, place: int) -> list[Any]:
+def _fields(known: Understood, place: int) -> list[Value]:
     return list(known.join.children[place].java.schema().fields())
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.errors import wrong
 from workbench.spark_io.cause import spark_errors_as
+from workbench.untyped import JavaObject, Json
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,7 +24,7 @@ _GOES_ON = ".inprogress"
 _EVENT = r"StreamingQueryListener\$QueryProgressEvent"
 
 
-def is_event_log(progress: Any) -> bool:
+def is_event_log(progress: JavaObject) -> bool:
     """Whether an argument names an event log that Spark has to read: one in parts, compressed, or on a file system."""
     if not isinstance(progress, str | os.PathLike):
         return False
@@ -39,7 +40,7 @@ def is_event_log(progress: Any) -> bool:
         return False
 
 
-def reports(spark: SparkSession, progress: Any) -> list[Mapping[str, Any]]:
+def reports(spark: SparkSession, progress: JavaObject) -> list[Json]:
     """The reports of all queries in an event log.
 
     Raises
@@ -55,8 +56,8 @@ def reports(spark: SparkSession, progress: Any) -> list[Mapping[str, Any]]:
     return found
 
 
-def _reports(spark: SparkSession, progress: Any) -> Iterator[Mapping[str, Any]]:
-    java: Any = spark._jvm
+def _reports(spark: SparkSession, progress: JavaObject) -> Iterator[Json]:
+    java: JavaObject = spark._jvm
     settings = spark._jsparkSession.sessionState().newHadoopConf()
     readers = java.org.apache.spark.deploy.history.EventLogFileReader
     with spark_errors_as(lambda why: wrong("progress", progress, f"it cannot be read ({why})")):
@@ -76,7 +77,7 @@ def _reports(spark: SparkSession, progress: Any) -> Iterator[Mapping[str, Any]]:
                     yield json.loads(line)["progress"]
 
 
-def _events(java: Any, stream: Any) -> Iterator[str]:
+def _events(java: JavaObject, stream: JavaObject) -> Iterator[str]:
     """The lines with a report, found in the JVM."""
     try:
         text = java.java.io.BufferedReader(java.java.io.InputStreamReader(stream, "UTF-8"))

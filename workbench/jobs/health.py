@@ -26,6 +26,7 @@ from workbench.streams import batches_with_rows
 from workbench.times import MICROSECOND
 from workbench.tuning import spark_faults
 from workbench.tuning.delays import MUCH_LATE, late_rows, needed_delay
+from workbench.untyped import Record
 
 __all__ = ["Crossed", "Health", "KnownFault", "Limits", "SideHealth", "crossed", "figures"]
 
@@ -365,7 +366,7 @@ class Limits:
             object.__setattr__(self, "max_wait", times.delay(self.max_wait, "max_wait"))
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> Record:
         """Those that are set, by name."""
         found = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
         return {name: limit for name, limit in found.items() if limit is not None}

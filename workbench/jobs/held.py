@@ -10,6 +10,7 @@ import pandas as pd
 from workbench.errors import QueryError
 from workbench.literals import SIDES, Side
 from workbench.spark_io.cause import spark_errors_as
+from workbench.untyped import Record, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -71,7 +72,7 @@ def table(spark: SparkSession, address: str, batch: int) -> pd.DataFrame:
     """
     found = []
     for number, name in operators(spark, address):
-        parts: dict[str, Any] = {}
+        parts: Record = {}
         if name == HASH_JOIN:
             parts |= {side: _side(spark, address, batch, side, number).select("value.*") for side in SIDES}
         else:
@@ -176,7 +177,7 @@ def numbered(state: DataFrame, part: str) -> Column:
     return F.col(part).cast(f"struct<{', '.join(kinds)}>").alias(part)
 
 
-def fields(state: DataFrame, part: str) -> list[Any]:
+def fields(state: DataFrame, part: str) -> list[Value]:
     """The fields of a struct of the state."""
     return list(state.schema[part].dataType.fields)  # type: ignore[attr-defined]
 

@@ -21,6 +21,7 @@ from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
 from workbench.spark_io.cause import spark_errors_as
+from workbench.untyped import Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -144,7 +145,7 @@ def _state(spark: SparkSession, groups: Groups, key: Sequence[str], address: str
     return flat.select(*shown), in_sessions
 
 
-def _decoded(held_lists: pa.ChunkedArray, each: Collected) -> list[list[Any]]:
+def _decoded(held_lists: pa.ChunkedArray, each: Collected) -> list[list[Value]]:
     try:
         return [entries(data, _kind(each)) for data in held_lists.to_pylist()]
     except NotDecodable as error:
@@ -157,13 +158,13 @@ def _kind(each: Collected) -> Any:
     return DataType.fromDDL(each.kind)
 
 
-def _counts(groups: int, lists: list[list[list[Any]]]) -> Counts:
+def _counts(groups: int, lists: list[list[list[Value]]]) -> Counts:
     """How many rows of a side each group has: as many as the longest list, as lists leave nulls out."""
     lengths = [[len(each) for each in one] for one in lists]
     return np.max(lengths, axis=0).astype(np.int64) if lengths and groups else np.zeros(groups, dtype=np.int64)
 
 
-def _columns(each: Collected, decoded: list[list[Any]], counts: Counts) -> Iterator[tuple[int, list[Any]]]:
+def _columns(each: Collected, decoded: list[list[Value]], counts: Counts) -> Iterator[tuple[int, list[Value]]]:
     """The columns of a list's entries; none where nulls were left out, as then nobody knows which rows had them."""
     if [len(one) for one in decoded] != counts.tolist():
         return
@@ -176,7 +177,7 @@ def _columns(each: Collected, decoded: list[list[Any]], counts: Counts) -> Itera
             yield column, [value[place] for value in values]
 
 
-def _named(value: Any, kind: Any) -> Any:
+def _named(value: Value, kind: Any) -> Any:
     """A value as Arrow takes it: structs with the names of their fields."""
     if value is None:
         return None

@@ -30,6 +30,7 @@ from workbench.sources.choice import Choice
 from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import SIDES, Stream, some_rows
 from workbench.times import Span
+from workbench.untyped import Json, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,7 +75,7 @@ class Job(Result):
     spark: SparkSession = field(repr=False)
     missing: tuple[str, ...] = ()
     choice: Choice = field(default_factory=Choice)
-    reports: Mapping[int, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    reports: Mapping[int, Json] = field(default_factory=dict, repr=False)
     sink: Sink | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
@@ -135,7 +136,7 @@ class Job(Result):
     def _check_fits(self) -> None:
         self._check_understood()
 
-    def changes(self, other: Result, by: Any = None) -> Changes:
+    def changes(self, other: Result, by: Value = None) -> Changes:
         """What changed between this job and another one, or a run of its rows; as `Run.changes`.
 
         ``batch`` and ``other_batch`` are Spark's numbers. `Changes.notes` says why rows may be gone or new.
@@ -234,7 +235,7 @@ class Job(Result):
         version = self.simulation.spark_version
         return Preview(Simulation(join, left, right, finish, policy, False, version, logged))
 
-    def tune(self, *, over: Mapping[str, Iterable[Any]] | Literal["auto"] = "auto") -> Tuning:
+    def tune(self, *, over: Mapping[str, Iterable[Value]] | Literal["auto"] = "auto") -> Tuning:
         """What each of many settings would have kept, lost, delayed and cost; as `workbench.tune`, heeding `where`."""
         from workbench.tuning import tuned  # when needed: %load_ext imports this module
 

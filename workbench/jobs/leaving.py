@@ -22,6 +22,7 @@ from workbench.literals import SIDES
 from workbench.model import Simulation
 from workbench.sources.choice import Choice, quoted
 from workbench.spark_io.cause import spark_errors_as
+from workbench.untyped import Record, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,7 +42,7 @@ _TEXT, _WEIGHT = "__text", "__weight"
 
 def compare(
     spark: SparkSession, simulation: Simulation, known: Understood, logs: Checkpoint, *, choice: Choice, sink: Sink
-) -> dict[str, Any]:
+) -> Record:
     """The line of `Job.comparison` on what the job put out, or on why that cannot be compared."""
     what = "rows that the job put out"
     try:
@@ -53,7 +54,7 @@ def compare(
 
 def _compared(
     spark: SparkSession, simulation: Simulation, known: Understood, logs: Checkpoint, choice: Choice, sink: Sink
-) -> dict[str, Any]:
+) -> Record:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     above = _Above.of(known, _given_columns(known))
@@ -85,7 +86,7 @@ def _compared(
     return {"what": words} | _counted(one, other)
 
 
-def _counted(model: DataFrame, rows: DataFrame) -> dict[str, Any]:
+def _counted(model: DataFrame, rows: DataFrame) -> Record:
     """How many rows there are of each, how many of one that the other has not, and some of these."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
@@ -111,7 +112,7 @@ def _counted(model: DataFrame, rows: DataFrame) -> dict[str, Any]:
     }
 
 
-def _as_text(rows: DataFrame, names: list[str], numbered: list[str], types: dict[str, Any], cut: bool) -> DataFrame:
+def _as_text(rows: DataFrame, names: list[str], numbered: list[str], types: Record, cut: bool) -> DataFrame:
     """Rows as JSON, alike whether values come from the plan or from files."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
@@ -160,7 +161,7 @@ def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> Dat
     if simulation.first:
         out, batch = out[batch > simulation.first], batch[batch > simulation.first]
     given = _given_columns(known)
-    columns: dict[str, Any] = {}
+    columns: Record = {}
     shown = []
     for each in listed(known.join.java.output()):
         number, kind = int(each.exprId().id()), str(each.dataType().sql())
@@ -254,7 +255,7 @@ class _Above:
             raise NotComparable("above the join there is a filter by the time of day")
 
 
-def _references(node: Node) -> Iterator[Any]:
+def _references(node: Node) -> Iterator[Value]:
     for each in listed(node.java.expressions()):
         yield from listed(each.references().toSeq())
 

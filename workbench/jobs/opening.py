@@ -47,6 +47,7 @@ from workbench.sources.choice import ALL, Choice, checked, with_width
 from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import Stream
 from workbench.times import micros
+from workbench.untyped import SparkObject, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,9 +69,9 @@ def open_job(
     checkpoint: str | os.PathLike[str] | None = None,
     *,
     join: int | None = None,
-    keys: Sequence[Any] | None = None,
+    keys: Sequence[Value] | None = None,
     sample: float = 1.0,
-    progress: Sequence[Any] | str | os.PathLike[str] | None = None,
+    progress: Sequence[Value] | str | os.PathLike[str] | None = None,
     output: str | os.PathLike[str] | DataFrame | None = None,
 ) -> Job:
     """Open a job that runs, or ran: what became of each row of the micro-batches that its checkpoint still has.
@@ -221,7 +222,7 @@ def _with_arity(choice: Choice, known: Understood) -> Choice:
     return with_width(choice, width)
 
 
-def given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
+def given(joined: SparkObject, checkpoint: Value) -> tuple[SparkSession, Node, str]:
     """The session, the plan, and the checkpoint's address, of the arguments of `open_job`."""
     if is_query(joined):
         return _of_query(joined, checkpoint)
@@ -232,12 +233,12 @@ def given(joined: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
     return joined.sparkSession, plan, _address(checkpoint)
 
 
-def is_query(joined: Any) -> TypeGuard[StreamingQuery]:
+def is_query(joined: SparkObject) -> TypeGuard[StreamingQuery]:
     """Whether something is a streaming query: a DataFrame of Spark Connect has an attribute for any name."""
     return hasattr(type(joined), "recentProgress")
 
 
-def _address(checkpoint: Any) -> str:
+def _address(checkpoint: Value) -> str:
     try:
         address = os.fspath(checkpoint)
     except TypeError:
@@ -247,7 +248,7 @@ def _address(checkpoint: Any) -> str:
     return address.rstrip("/")
 
 
-def _of_query(query: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
+def _of_query(query: SparkObject, checkpoint: Value) -> tuple[SparkSession, Node, str]:
     if not hasattr(query, "_jsq"):
         raise wrong("joined", "a query of Spark Connect", "give its DataFrame in a classic session, and checkpoint=…")
     if checkpoint is not None:
@@ -256,13 +257,13 @@ def _of_query(query: Any, checkpoint: Any) -> tuple[SparkSession, Node, str]:
     return spark, catalyst.tree(spark, _plan_of(execution)), str(execution.resolvedCheckpointRoot()).rstrip("/")
 
 
-def execution_of(query: Any) -> Any:
+def execution_of(query: SparkObject) -> Any:
     """Spark's ``StreamExecution`` of a query of a classic session."""
     java = query._jsq
     return java.streamingQuery() if java.getClass().getSimpleName() == "StreamingQueryWrapper" else java
 
 
-def session_of(query: Any) -> SparkSession:
+def session_of(query: SparkObject) -> SparkSession:
     """The session that a query runs in."""
     from pyspark import SparkContext  # when needed: PySpark is slow to import
     from pyspark.sql import SparkSession

@@ -20,6 +20,7 @@ from workbench.joins import Join
 from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES, Side
 from workbench.times import micros
+from workbench.untyped import Json, Record, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -119,7 +120,7 @@ def _field(of: Any, name: str) -> Any:
     return None
 
 
-def _entries(found: Any) -> dict[str, str]:
+def _entries(found: Value) -> dict[str, str]:
     """A map of Scala's as text."""
     entries, each = {}, found.iterator()
     while each.hasNext():
@@ -128,12 +129,12 @@ def _entries(found: Any) -> dict[str, str]:
     return entries
 
 
-def ran(report: Mapping[str, Any]) -> bool:
+def ran(report: Json) -> bool:
     """Whether a report is of a micro-batch: Spark reports triggers that found nothing to do, too."""
     return _RAN in (report.get("durationMs") or {})
 
 
-def of_report(report: Mapping[str, Any], known: Understood, marks: Marks | None, policy: str) -> dict[str, Any]:
+def of_report(report: Json, known: Understood, marks: Marks | None, policy: str) -> Record:
     """A row of `Watch.batches` from what Spark reported of a micro-batch.
 
     Parameters
@@ -169,7 +170,7 @@ def of_report(report: Mapping[str, Any], known: Understood, marks: Marks | None,
     return row | ({} if marks is None else _of_marks(known, marks, policy, watermark))
 
 
-def _of_marks(known: Understood, marks: Marks, policy: str, watermark: pd.Timestamp | None) -> dict[str, Any]:
+def _of_marks(known: Understood, marks: Marks, policy: str, watermark: pd.Timestamp | None) -> Record:
     """Whose watermark is the query's, and how far each is behind the newest event time of both sides."""
     described = known.description.left, known.description.right
     delays = {
@@ -179,7 +180,7 @@ def _of_marks(known: Understood, marks: Marks, policy: str, watermark: pd.Timest
     own = {side: marks.of(side) for side in SIDES}
     newest = max((mark + delays[side] for side, mark in own.items() if mark is not None), default=None)
     holder = marks.holder(policy)
-    found: dict[str, Any] = {f"{side}_watermark": _moment(mark) for side, mark in own.items()}
+    found: Record = {f"{side}_watermark": _moment(mark) for side, mark in own.items()}
     found["held_by"] = None if holder is None else described[SIDES.index(holder)].name
     if newest is not None:
         found |= {f"{side}_lag": (newest - mark) / 1e6 for side, mark in own.items() if mark is not None}
@@ -190,7 +191,7 @@ def _of_marks(known: Understood, marks: Marks, policy: str, watermark: pd.Timest
     return found
 
 
-def of_logs(logs: Checkpoint, ended: Mapping[int, int]) -> list[dict[str, Any]]:
+def of_logs(logs: Checkpoint, ended: Mapping[int, int]) -> list[Record]:
     """The rows of `Watch.batches` that a checkpoint's logs give.
 
     Parameters
@@ -264,7 +265,7 @@ def _leaves_at(known: Understood, join: Join, side: Side, end: int) -> int | Non
     return end + _FAR - int(up_to[0])
 
 
-def _rows_by_side(known: Understood, reports: Sequence[Mapping[str, Any]]) -> tuple[int | None, int | None]:
+def _rows_by_side(known: Understood, reports: Sequence[Json]) -> tuple[int | None, int | None]:
     """How many rows each side's sources gave; None where Spark's reports cannot be told apart by side."""
     every = sources.leaves(known.plan)
     if len(reports) != len(every) or len(known.join.children) != len(SIDES):
@@ -285,7 +286,7 @@ def _moment(microseconds: int | None) -> pd.Timestamp | None:
     return None if microseconds is None else pd.Timestamp(microseconds, unit="us", tz="UTC")
 
 
-def _number(value: Any) -> float | None:
+def _number(value: Value) -> float | None:
     """A rate; Spark writes none, or that it is no number, where it has not measured any."""
     try:
         found = float(value)

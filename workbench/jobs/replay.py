@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.jobs.catalyst import Node, expressions, listed, seq
 from workbench.jobs.sources import BATCH, PLACE
+from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -126,11 +127,11 @@ def replayed(
     return frame(spark, plans.whole(plan))
 
 
-def frame(spark: SparkSession, plan: Any) -> DataFrame:
+def frame(spark: SparkSession, plan: JavaObject) -> DataFrame:
     """A plan as a DataFrame."""
     from pyspark.sql import DataFrame  # when needed: PySpark is slow to import
 
-    java: Any = spark._jvm
+    java: JavaObject = spark._jvm
     return DataFrame(java.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
@@ -138,20 +139,20 @@ def frame(spark: SparkSession, plan: Any) -> DataFrame:
 class _Plans:
     """Plans with other inputs."""
 
-    spark: Any
+    spark: JavaObject
     sources: Mapping[frozenset[int], DataFrame]
     time: int | None
     inner: Mapping[Node, DataFrame]
     steps: Steps | None
     clock: Mapping[int, int] | None
 
-    def whole(self, node: Node) -> Any:
+    def whole(self, node: Node) -> JavaObject:
         """A plan over what its sources gave, with its own columns and what was asked for."""
         made = self.rebuilt(node)
         carried = [each for each in self._carried(made) if each.name() not in _CLOCKS.values()]
         return self._logical.Project(self._seq([*self._wanted(node, made), *carried]), made)
 
-    def rebuilt(self, node: Node) -> Any:
+    def rebuilt(self, node: Node) -> JavaObject:
         """A node over what its sources gave."""
         if not bool(node.java.isStreaming()):
             return node.java
@@ -185,7 +186,7 @@ class _Plans:
         named = IN_THE_WAY.get(node.kind, f"Spark's operator {node.kind}")
         raise NotReplayable(f"{named}, through which rows cannot be followed")
 
-    def _timed(self, node: Node, made: Any) -> Any:
+    def _timed(self, node: Node, made: JavaObject) -> JavaObject:
         """The input of a watermark, with its event time once more if that is asked for."""
         [time] = expressions(node, "eventTime")
         if self.time is None or time.id != self.time:
@@ -194,7 +195,7 @@ class _Plans:
         found = next(each for each in listed(made.output()) if int(each.exprId().id()) == self.time)
         return self._logical.Project(self._seq([*listed(made.output()), named(java, found, TIME)]), made)
 
-    def _in_order(self, node: Node, made: Any) -> Any:
+    def _in_order(self, node: Node, made: JavaObject) -> JavaObject:
         """A node with the columns it had, in order, and those that are carried."""
         given = listed(made.output())
         carried = self._carried(made)
@@ -202,12 +203,12 @@ class _Plans:
             return made
         return self._logical.Project(self._seq([*self._wanted(node, made), *carried]), made)
 
-    def _wanted(self, node: Node, made: Any) -> list[Any]:
+    def _wanted(self, node: Node, made: JavaObject) -> list[JavaObject]:
         """The columns of a node in what was made of it."""
         given, wanted = listed(made.output()), [each.exprId() for each in listed(node.java.output())]
         return [next(each for each in given if each.exprId().equals(one)) for one in wanted]
 
-    def _source(self, node: Node) -> Any:
+    def _source(self, node: Node) -> JavaObject:
         from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
         found = self.inner.get(node, self.sources.get(ids(node)))
@@ -220,17 +221,17 @@ class _Plans:
             now = F.timestamp_millis(moments[F.col(BATCH).cast("int")].cast("long"))
             for kind, name in _CLOCKS.items():
                 found = found.withColumn(name, now.cast(kind))
-        plan: Any = found._jdf.queryExecution().analyzed()
+        plan: JavaObject = found._jdf.queryExecution().analyzed()
         given, wanted = listed(plan.output()), listed(node.java.output())
         aliases = [alias(self.spark._jvm, one, other) for one, other in zip(given, wanted, strict=False)]
         return self._logical.Project(self._seq([*aliases, *given[len(wanted) :]]), plan)
 
-    def _kept(self, made: Any, condition: Any) -> Any:
+    def _kept(self, made: JavaObject, condition: JavaObject) -> JavaObject:
         """A plan with one column more, `_PASSES`: whether a condition holds of each row."""
         passes = named(self.spark._jvm, condition, _PASSES)
         return self._logical.Project(self._seq([*listed(made.output()), passes]), made)
 
-    def _marked(self, made: Any, passes: DataFrame, words: str) -> Any:
+    def _marked(self, made: JavaObject, passes: DataFrame, words: str) -> JavaObject:
         """A plan whose rows are marked in `LEFT_AT` where `_PASSES` does not hold, if they are not yet."""
         from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
@@ -243,13 +244,13 @@ class _Plans:
         frame_ = passes.toDF(*names, _PASSES)
         goes = F.col(names[place]).isNull() & ~F.coalesce(F.col(_PASSES), F.lit(False))
         marked = frame_.withColumn(names[place], F.when(goes, F.lit(number)).otherwise(F.col(names[place])))
-        plan: Any = marked.select(*names)._jdf.queryExecution().analyzed()
+        plan: JavaObject = marked.select(*names)._jdf.queryExecution().analyzed()
         aliases = [
             alias(self.spark._jvm, one, other) for one, other in zip(listed(plan.output()), outputs, strict=True)
         ]
         return self._logical.Project(self._seq(aliases), plan)
 
-    def _first_of_each(self, node: Node, made: Any) -> Any:
+    def _first_of_each(self, node: Node, made: JavaObject) -> JavaObject:
         """``dropDuplicates``: the first row with equal columns goes on, by its micro-batch and place."""
         from pyspark.sql import Window  # when needed: PySpark is slow to import
         from pyspark.sql import functions as F
@@ -265,7 +266,7 @@ class _Plans:
         columns = ", ".join(str(each.name()) for each in listed(node.java.keys()))
         return self._marked(made, passes, f"dropDuplicates, as a row with the same {columns} came before it")
 
-    def _joined_with_a_table(self, node: Node, children: list[Any]) -> Any:
+    def _joined_with_a_table(self, node: Node, children: list[JavaObject]) -> JavaObject:
         """A join of a stream with a table: a row of the stream without one of the table's is given on, and marked."""
         streaming = [bool(child.java.isStreaming()) for child in node.children]
         kind = str(node.java.joinType().sql())
@@ -293,7 +294,7 @@ class _Plans:
         words = f"the {kind.lower()} join with {table_name} ({which} of which fits)"
         return self._marked(kept, frame(self.spark, marked), words)
 
-    def _exploded(self, node: Node, made: Any) -> Any:
+    def _exploded(self, node: Node, made: JavaObject) -> JavaObject:
         """``explode``: a row without elements is given on, and marked; a marked one is given on once."""
         generator, expressions_ = node.java.generator(), self.spark._jvm.org.apache.spark.sql.catalyst.expressions
         if str(generator.getClass().getSimpleName()) not in _EXPLODES:
@@ -311,7 +312,7 @@ class _Plans:
         plan = self._logical.Generate(once, self._seq([]), True, node.java.qualifier(), output, made)
         return self._in_order(node, plan)
 
-    def _timed_by(self, expression: Any, carried: list[Any]) -> Any:
+    def _timed_by(self, expression: JavaObject, carried: list[JavaObject]) -> JavaObject:
         """An expression whose ``current_timestamp()`` and the like are the time of the row's micro-batch."""
         if self.clock is None:
             return expression
@@ -323,20 +324,20 @@ class _Plans:
             return expression
         return expression.withNewChildren(self._seq([self._timed_by(each, carried) for each in children]))
 
-    def _carried(self, plan: Any) -> list[Any]:
+    def _carried(self, plan: JavaObject) -> list[JavaObject]:
         found = {each.name(): each for each in listed(plan.output())}
         if BATCH not in found or PLACE not in found:
             raise NotReplayable("an operator that does not give its input's columns further")
         return [found[name] for name in _CARRIED if name in found]
 
-    def _with(self, given: Any, more: list[Any]) -> Any:
+    def _with(self, given: JavaObject, more: list[JavaObject]) -> JavaObject:
         return self._seq([*listed(given), *more])
 
     @property
-    def _logical(self) -> Any:
+    def _logical(self) -> JavaObject:
         return self.spark._jvm.org.apache.spark.sql.catalyst.plans.logical
 
-    def _seq(self, values: list[Any]) -> Any:
+    def _seq(self, values: list[JavaObject]) -> JavaObject:
         return seq(self.spark._jvm, values)
 
 
@@ -348,17 +349,17 @@ def _table_of(plan: Node) -> str:
     return f"the table of {', '.join(str(each.name()) for each in listed(plan.java.output()))}"
 
 
-def alias(java: Any, column: Any, other: Any) -> Any:
+def alias(java: JavaObject, column: JavaObject, other: JavaObject) -> JavaObject:
     """A column under the name and the id of another one."""
     return renamed(java, column, other.name(), other.exprId())
 
 
-def named(java: Any, column: Any, name: str) -> Any:
+def named(java: JavaObject, column: JavaObject, name: str) -> JavaObject:
     """An expression as a new column."""
     return renamed(java, column, name, java.org.apache.spark.sql.catalyst.expressions.NamedExpression.newExprId())
 
 
-def renamed(java: Any, column: Any, name: str, identity: Any) -> Any:
+def renamed(java: JavaObject, column: JavaObject, name: str, identity: JavaObject) -> JavaObject:
     """A column under a name and an id."""
     none = java.scala.Option.empty()
     return java.org.apache.spark.sql.catalyst.expressions.Alias(

@@ -10,13 +10,14 @@ from typing import Any
 
 from workbench.errors import wrong
 from workbench.jobs.held import HASH_JOIN
+from workbench.untyped import Json
 
 __all__ = ["dropped", "listed", "of", "state_rows"]
 
 _REMEDY = "give what query.recentProgress or a listener gave, a list, or a file with a line of JSON for each"
 
 
-def of(query: str, reports: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
+def of(query: str, reports: Iterable[Json]) -> dict[int, Json]:
     """The reports of a query by the number of their micro-batch; of a micro-batch that ran again, the last.
 
     Parameters
@@ -30,7 +31,7 @@ def of(query: str, reports: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[st
     return {each["batchId"]: each for each in mine}
 
 
-def listed(progress: Any) -> list[Mapping[str, Any]]:
+def listed(progress: Any) -> list[Json]:
     """Spark's reports of micro-batches.
 
     Parameters
@@ -59,7 +60,7 @@ def listed(progress: Any) -> list[Mapping[str, Any]]:
     return found
 
 
-def _of_one(report: Any) -> Mapping[str, Any]:
+def _of_one(report: Any) -> Json:
     if isinstance(report, Mapping):
         return report
     text = getattr(report, "json", report)
@@ -72,7 +73,7 @@ def _of_one(report: Any) -> Mapping[str, Any]:
     return made
 
 
-def _of_file(path: str | os.PathLike[str]) -> Iterator[Mapping[str, Any]]:
+def _of_file(path: str | os.PathLike[str]) -> Iterator[Json]:
     """The reports in a file, whatever else is in it."""
     for line in _lines(path):
         if '"batchId"' in line:
@@ -94,16 +95,16 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
         raise wrong("progress", path, _REMEDY) from None
 
 
-def dropped(report: Mapping[str, Any]) -> int | None:
+def dropped(report: Json) -> int | None:
     """How many late rows the only join of a job dropped in a micro-batch (``numRowsDroppedByWatermark``)."""
     return _of_join(report, "numRowsDroppedByWatermark")
 
 
-def state_rows(report: Mapping[str, Any]) -> int | None:
+def state_rows(report: Json) -> int | None:
     """How many rows the only join of a job held after a micro-batch (``numRowsTotal``)."""
     return _of_join(report, "numRowsTotal")
 
 
-def _of_join(report: Mapping[str, Any], name: str) -> int | None:
+def _of_join(report: Json, name: str) -> int | None:
     joins = [each for each in report.get("stateOperators") or [] if each.get("operatorName") == HASH_JOIN]
     return int(joins[0][name]) if len(joins) == 1 else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -15,6 +14,7 @@ from workbench.jobs.addresses import existing
 from workbench.jobs.checkpoint import Checkpoint, Files, newest
 from workbench.jobs.sources import BATCH
 from workbench.spark_io.cause import spark_errors_as
+from workbench.untyped import Json, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -132,7 +132,7 @@ def check_there(spark: SparkSession, sink: Sink | None) -> None:
         raise wrong("output", sink.address, remedy)
 
 
-def rows(spark: SparkSession, sink: Sink, logs: Checkpoint, schema: Any) -> Rows:
+def rows(spark: SparkSession, sink: Sink, logs: Checkpoint, schema: Value) -> Rows:
     """The rows that a job put out in the micro-batches that are compared: kept, ended, and after one that was kept.
 
     Parameters
@@ -178,7 +178,7 @@ def _check_at_rest(spark: SparkSession, logs: Checkpoint) -> None:
         )
 
 
-def _given_rows(frame: DataFrame, schema: Any) -> Rows:
+def _given_rows(frame: DataFrame, schema: Value) -> Rows:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     mine = {each.name for each in schema.fields}
@@ -189,7 +189,7 @@ def _given_rows(frame: DataFrame, schema: Any) -> Rows:
     return Rows(frame.withColumn(BATCH, F.col(number).cast("long")).drop(number), True)
 
 
-def _of_files(spark: SparkSession, address: str, logs: Checkpoint, schema: Any) -> Rows:
+def _of_files(spark: SparkSession, address: str, logs: Checkpoint, schema: Value) -> Rows:
     files = [each for each in log(spark, address) if each.batch is None or _is_compared(each.batch, logs)]
     numbered = all(each.batch is not None for each in files)
     about = ""
@@ -225,12 +225,12 @@ def _of_files(spark: SparkSession, address: str, logs: Checkpoint, schema: Any) 
     return Rows(sources.with_batches(frame, batches), True, about, text)
 
 
-def _reader_names(schema: Any, partitions: list[str]) -> list[str]:
+def _reader_names(schema: Value, partitions: list[str]) -> list[str]:
     """The columns that a file has, in order."""
     return [each.name for each in schema.fields if each.name not in partitions]
 
 
-def _in_file_order(schema: Any, partitions: list[str]) -> Any:
+def _in_file_order(schema: Value, partitions: list[str]) -> Any:
     """The schema with the columns that folders tell at its end, as files of text have their columns by place."""
     from pyspark.sql.types import StructType  # when needed: PySpark is slow to import
 
@@ -277,6 +277,6 @@ def log(spark: SparkSession, address: str) -> list[WrittenFile]:
     return list(kept.values())
 
 
-def _entries(files: Files, file: str) -> list[Mapping[str, Any]]:
+def _entries(files: Files, file: str) -> list[Json]:
     found = [json.loads(line) for line in files.text(file).split("\n")[1:] if line.strip()]
     return [each for each in found if each.get("action", "add") == "add"]

@@ -25,6 +25,7 @@ from workbench.jobs import delta
 from workbench.jobs.addresses import elsewhere, existing, written_anew
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
+from workbench.untyped import Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -88,7 +89,7 @@ def _of(
     checkpoint: Checkpoint,
     source: Node,
     number: int,
-    offsets: list[Any],
+    offsets: list[Value],
     others: Sequence[Node],
     zone: str,
 ) -> Taken:
@@ -111,7 +112,7 @@ def _of(
     return Taken(None, (f"the rows of {_described(source)} cannot be read again: {why}",))
 
 
-def _log_offset(offset: Any) -> int:
+def _log_offset(offset: Value) -> int:
     if offset is None:
         return -1
     if isinstance(offset, dict) and isinstance(offset.get("logOffset"), int):
@@ -235,7 +236,7 @@ def _spellings(path: str) -> set[str]:
     return plain | {re.sub(_LOCAL, "file:///", each) for each in plain}
 
 
-def _from_delta(spark: SparkSession, source: Node, numbers: list[int], offsets: list[Any], folder: str) -> Taken:
+def _from_delta(spark: SparkSession, source: Node, numbers: list[int], offsets: list[Value], folder: str) -> Taken:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     spans, before = [], None
@@ -259,7 +260,7 @@ def _is_kafka(source: Node) -> bool:
     return "kafka" in str(source.java.sourceName()).lower()
 
 
-def _from_kafka(spark: SparkSession, source: Node, numbers: list[int], offsets: list[Any], start: Any) -> Taken:
+def _from_kafka(spark: SparkSession, source: Node, numbers: list[int], offsets: list[Value], start: Any) -> Taken:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     options = dict(source.java.extraOptions())

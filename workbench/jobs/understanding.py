@@ -20,6 +20,7 @@ from workbench.literals import SIDES, Side
 from workbench.plan import how as how_of
 from workbench.times import micros as times_of
 from workbench.times import precise
+from workbench.untyped import SparkObject
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -170,7 +171,7 @@ def describe(joined: DataFrame) -> Description:
     return described(joined.sparkSession, found)
 
 
-def described(spark: Any, found: Explained) -> Description:
+def described(spark: SparkObject, found: Explained) -> Description:
     """The description of a join that Spark Connect explains.
 
     Raises
@@ -187,7 +188,7 @@ def described(spark: Any, found: Explained) -> Description:
     return replace(read, unknown=(*read.unknown, *found.unknown))
 
 
-def understood(spark: Any, plan: Node, *, run: Node | None = None) -> Understood:
+def understood(spark: SparkObject, plan: Node, *, run: Node | None = None) -> Understood:
     """The last join of two streams in an analysed plan.
 
     Parameters
@@ -232,7 +233,7 @@ def below(join: Node) -> list[Node]:
     return [child for child in join.children if bool(child.java.isStreaming()) and joins(child)]
 
 
-def _of_join(spark: Any, plan: Node, join: Node, others: list[Node], optimised: list[Node]) -> Understood:
+def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], optimised: list[Node]) -> Understood:
     left, right = (sides.read(child) for child in join.children[:2])
     inputs: dict[Side, sides.Input] = dict(zip(SIDES, (left, right), strict=True))
     unknown = [*_of_others(others), *(word for side in SIDES for word in _of_operators(side, inputs[side]))]
@@ -402,7 +403,7 @@ def _of_others_compared(
             )
 
 
-def _of_window_days(spark: Any, inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
+def _of_window_days(spark: SparkObject, inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
     """A note on windows of whole days, which begin at midnight UTC whatever the session's zone."""
     zone = _zone(spark)
     if not _changes_clocks(zone):
@@ -474,7 +475,7 @@ def _is_absent(
     return any(each.id in mine.columns and mine.origin(each.id) in known for each in nulls if each.id is not None)
 
 
-def _retention(spark: Any, join: Node, times: dict[Side, int | None]) -> dict[Side, int]:
+def _retention(spark: SparkObject, join: Node, times: dict[Side, int | None]) -> dict[Side, int]:
     """How far behind the watermark rows leave the state, by side, as Spark derives it from how the join is written."""
     java = spark._jvm
     helper = java.org.apache.spark.sql.catalyst.analysis.StreamingJoinHelper
@@ -504,7 +505,7 @@ def _retention(spark: Any, join: Node, times: dict[Side, int | None]) -> dict[Si
 
 
 def _by_calendar(
-    spark: Any, found: list[Conjunct], inputs: dict[Side, sides.Input], times: dict[Side, int | None]
+    spark: SparkObject, found: list[Conjunct], inputs: dict[Side, sides.Input], times: dict[Side, int | None]
 ) -> list[Node]:
     """The conjuncts with bounds of the event times, if Spark counts one by the clock of a zone where clocks change.
 
@@ -522,7 +523,7 @@ def _by_calendar(
     return bounding if counted else []
 
 
-def _zone(spark: Any, found: Sequence[Conjunct] = ()) -> str:
+def _zone(spark: SparkObject, found: Sequence[Conjunct] = ()) -> str:
     """The time zone by which Spark counts days: that of the session when a condition was written, or that of now."""
     zones = (part.fields.get("timeZoneId") for each in found for part in each.written.walk())
     return str(next(filter(None, zones), "")) or str(spark.conf.get("spark.sql.session.timeZone"))
@@ -552,7 +553,7 @@ def _with_attributes(java: Any, expression: Any, attributes: dict[int, Any]) -> 
     return expression.withNewChildren(catalyst.seq(java, made))
 
 
-def _of_days(spark: Any, read: _Condition, found: list[Conjunct]) -> Iterator[str]:
+def _of_days(spark: SparkObject, read: _Condition, found: list[Conjunct]) -> Iterator[str]:
     """A note on days that are not 24 hours long."""
     zone = _zone(spark, found)
     if not _changes_clocks(zone):
@@ -565,7 +566,9 @@ def _of_days(spark: Any, read: _Condition, found: list[Conjunct]) -> Iterator[st
         )
 
 
-def check_streaming(joined: Any, remedy: str = "give a streaming DataFrame in which two streams are joined") -> None:
+def check_streaming(
+    joined: SparkObject, remedy: str = "give a streaming DataFrame in which two streams are joined"
+) -> None:
     """Check that it is a streaming DataFrame.
 
     Parameters

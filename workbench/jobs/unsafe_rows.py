@@ -14,6 +14,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
+from workbench.untyped import Value
+
 __all__ = ["NotDecodable", "entries"]
 
 _WORD = 8
@@ -39,7 +41,7 @@ class NotDecodable(Exception):  # noqa: N818 - it is caught, and becomes a sente
     """Spark's name of a type that is not decoded."""
 
 
-def entries(data: bytes, kind: Any) -> list[Any]:
+def entries(data: bytes, kind: Any) -> list[Value]:
     """The entries of a list.
 
     Parameters
@@ -79,7 +81,7 @@ def _width(count: int) -> int:
     return (count + 63) // 64 * _WORD
 
 
-def _list(data: bytes, kind: Any) -> list[Any]:
+def _list(data: bytes, kind: Any) -> list[Value]:
     (count,) = struct.unpack_from("<q", data, 0)
     first = _WORD + _width(count)
     step = _FORMATS.get(kind.typeName(), ("", _WORD))[1]
@@ -87,7 +89,7 @@ def _list(data: bytes, kind: Any) -> list[Any]:
     return [None if null else _value(data, first + place * step, kind) for place, null in enumerate(nulls)]
 
 
-def _row(data: bytes, kinds: list[Any]) -> tuple[Any, ...]:
+def _row(data: bytes, kinds: list[Value]) -> tuple[Value, ...]:
     first = _width(len(kinds))
     nulls = zip(_nulls(data, 0, len(kinds)), kinds, strict=True)
     return tuple(
@@ -118,7 +120,7 @@ def _value(data: bytes, at: int, kind: Any) -> Any:
     raise NotDecodable(name)
 
 
-def _of_time(found: Any, name: str) -> Any:
+def _of_time(found: Value, name: str) -> Any:
     if name == "date":
         return (_EPOCH + datetime.timedelta(days=found)).date()
     return _EPOCH + datetime.timedelta(microseconds=found) if name.startswith("timestamp") else found

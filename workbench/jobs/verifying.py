@@ -6,7 +6,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from workbench.literals import SIDES
 from workbench.model import Simulation, drop_counts, watermarks
 from workbench.sources.choice import Choice
 from workbench.times import micros, precise
+from workbench.untyped import Json, Record, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,7 +64,7 @@ def causes(
     simulation: Simulation,
     known: Understood,
     logs: Checkpoint,
-    reports: Mapping[int, Mapping[str, Any]],
+    reports: Mapping[int, Json],
 ) -> list[str]:
     """What in the life of the query explains lines of `Job.comparison` that differ, in words."""
     found = []
@@ -146,7 +147,7 @@ def fates(simulation: Simulation) -> pd.DataFrame:
     return pd.DataFrame([_fact("side, row and fate of each row that comes out", model, out)])
 
 
-def _watermarks(simulation: Simulation, logs: Checkpoint) -> dict[str, Any]:
+def _watermarks(simulation: Simulation, logs: Checkpoint) -> Record:
     return _fact(_WATERMARKS, *_both_watermarks(simulation, logs))
 
 
@@ -169,9 +170,7 @@ def _both_watermarks(simulation: Simulation, logs: Checkpoint) -> Counters:
     return model, spark
 
 
-def _state(
-    spark: SparkSession, simulation: Simulation, known: Understood, logs: Checkpoint, choice: Choice
-) -> dict[str, Any]:
+def _state(spark: SparkSession, simulation: Simulation, known: Understood, logs: Checkpoint, choice: Choice) -> Record:
     last = logs.batches[-1].number
     model, found = [], []
     for place, side in enumerate(SIDES):
@@ -194,9 +193,7 @@ def _state(
     return _fact("side, values and window of each row in state after the last micro-batch", model, found)
 
 
-def _groups(
-    spark: SparkSession, simulation: Simulation, known: Understood, logs: Checkpoint, choice: Choice
-) -> dict[str, Any]:
+def _groups(spark: SparkSession, simulation: Simulation, known: Understood, logs: Checkpoint, choice: Choice) -> Record:
     """The rows in the lists of groups; without those of null keys, which the model puts into no group."""
     last = logs.batches[-1].number
     model, found = [], []
@@ -216,27 +213,23 @@ def _groups(
     return _fact("side and values of each row in the lists of groups after the last micro-batch", model, found)
 
 
-def drops(simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
+def drops(simulation: Simulation, known: Understood, reports: Mapping[int, Json]) -> pd.DataFrame:
     """The line of `Job.comparison` on Spark's counter of late rows; none where it has no single join to count for."""
     return _counters(_LATE, _late_counts(simulation, known, reports))
 
 
-def sizes(simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
+def sizes(simulation: Simulation, known: Understood, reports: Mapping[int, Json]) -> pd.DataFrame:
     """The line of `Job.comparison` on the rows in state after each micro-batch; none where some are not listed."""
     return _counters(_IN_STATE, _state_counts(simulation, known, reports))
 
 
-def _late_counts(
-    simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]
-) -> Counters | None:
+def _late_counts(simulation: Simulation, known: Understood, reports: Mapping[int, Json]) -> Counters | None:
     found = {number: reported.dropped(each) for number, each in sorted(reports.items())}
     found.pop(simulation.first if simulation.first else -1, None)  # the first kept one only tells what was in state
     return _counts(simulation, known, drop_counts(simulation.join, simulation.outcome), found)
 
 
-def _state_counts(
-    simulation: Simulation, known: Understood, reports: Mapping[int, Mapping[str, Any]]
-) -> Counters | None:
+def _state_counts(simulation: Simulation, known: Understood, reports: Mapping[int, Json]) -> Counters | None:
     if any(simulation.facts.untimed.values()):
         return None
     found = {number: reported.state_rows(each) for number, each in sorted(reports.items())}
@@ -268,7 +261,7 @@ def _values(table: pa.Table) -> list[tuple[str, ...]]:
     return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
 
 
-def _fact(what: str, model: list[Any], spark: list[Any]) -> dict[str, Any]:
+def _fact(what: str, model: list[Value], spark: list[Value]) -> Record:
     only = [Counter(model) - Counter(spark), Counter(spark) - Counter(model)]
     words = [f"model only: {each}" for each in only[0].elements()] + [
         f"Spark only: {each}" for each in only[1].elements()

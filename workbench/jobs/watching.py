@@ -21,6 +21,7 @@ from workbench.jobs.job import Job
 from workbench.jobs.understanding import Understood
 from workbench.spark_io.cause import cause, spark_errors_as
 from workbench.times import Span
+from workbench.untyped import Record, SparkObject, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -80,9 +81,9 @@ def watch(
     return Watch(joined, known, spark, address, query, seconds, len(parts))
 
 
-def _since(query: Any, last: int) -> list[Any]:
+def _since(query: SparkObject, last: int) -> list[Value]:
     """The reports of a query after a micro-batch: a session may keep very many."""
-    found: list[Any] = []
+    found: list[Value] = []
     kept = query._jsq.recentProgress()
     for place in range(len(kept) - 1, -1, -1):
         report = json.loads(kept[place].json())
@@ -107,17 +108,17 @@ class Watch:
 
     def __init__(
         self,
-        joined: Any,
+        joined: SparkObject,
         known: Understood,
         spark: SparkSession,
         address: str,
-        query: Any | None,
+        query: SparkObject | None,
         every: float,
         joins: int,
     ) -> None:
         self._joined, self._known, self._spark, self.address = joined, known, spark, address
         self._query, self._every, self._joins = query, every, joins
-        self._rows: dict[int, dict[str, Any]] = {}
+        self._rows: dict[int, Record] = {}
         self._state = pd.DataFrame(columns=list(readings.STATE))
         self._state_cost, self._state_at = 0.0, float("-inf")
         self._operator: int | None = None  # Spark's number of the join, of several
@@ -274,10 +275,10 @@ class Watch:
         return before != self._seen
 
     @property
-    def _seen(self) -> tuple[Any, ...]:
+    def _seen(self) -> tuple[Value, ...]:
         return max(self._rows, default=-1), tuple(self._state["batch"]), self.trouble
 
-    def _look_at_reports(self, query: Any) -> None:
+    def _look_at_reports(self, query: SparkObject) -> None:
         last = max(self._rows, default=-1)
         newest = query.lastProgress
         if newest is None or int(newest["batchId"]) <= last:
@@ -301,7 +302,7 @@ class Watch:
             rows = readings.of_logs(logs, checkpoints.ended(self._spark, self.address))
             self._note([each for each in rows if each["batch"] not in self._rows])
 
-    def _note(self, rows: list[dict[str, Any]]) -> None:
+    def _note(self, rows: list[Record]) -> None:
         with self._lock:
             self._dropped += sum(each["dropped"] or 0 for each in rows)
             self._seen_count += len(rows)

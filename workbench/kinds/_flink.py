@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic
+from typing import Generic
 
 from workbench.errors import wrong
 from workbench.kinds._inputs import J
+from workbench.untyped import Record, Value
 
 
 class FlinkTexts(Generic[J]):
@@ -22,7 +23,7 @@ class FlinkTexts(Generic[J]):
 
     not_compared: str = ""
 
-    def flink_query(self, join: J, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+    def flink_query(self, join: J, given: Mapping[str, Value], render: Callable[..., str]) -> str:
         """The query in Flink SQL.
 
         Parameters
@@ -41,10 +42,10 @@ class FlinkTexts(Generic[J]):
         """
         raise wrong("join", join, "Flink has no such join, use an interval or a window join there")
 
-    def flink_java(self, join: J) -> dict[str, Any]:
+    def flink_java(self, join: J) -> Record:
         """The Java ``template``, its ``assigner``, ``bounds``, or ``more`` by name; ``by_table`` if SQL is to do it."""
         raise wrong("join", join, "Flink has no such join, use an interval or a window join there")
 
-    def flink_variables(self, join: J, types: Mapping[str, Any]) -> dict[str, Any]:
+    def flink_variables(self, join: J, types: Mapping[str, Value]) -> Record:
         """What its Java template asks beside, by name, of the types of the columns of a pair."""
         return {}

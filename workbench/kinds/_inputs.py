@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from workbench import conditions, times
 from workbench.conditions import Condition
 from workbench.joins import Join
+from workbench.untyped import Value
 
 J = TypeVar("J", bound=Join)
 
@@ -103,7 +104,7 @@ Input = Field | Text | Menu | Flag
 """An input of the form of a kind."""
 
 
-def typed(of: Input, value: Any) -> Any:
+def typed(of: Input, value: Value) -> Any:
     """What an input holds for a value."""
     if isinstance(value, timedelta):
         return times.text(value)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from workbench.joins import Join
 from workbench.literals import Side
 from workbench.streams import Stream
+from workbench.untyped import Value
 
 
 class LiveRun(Protocol):
@@ -20,7 +21,7 @@ class LiveRun(Protocol):
     @property
     def sides(self) -> tuple[Stream, Stream]: ...
 
-    def send(self, side: Side, row: Mapping[str, Any]) -> None: ...
+    def send(self, side: Side, row: Mapping[str, Value]) -> None: ...
 
 
 class KindPanel(Protocol):

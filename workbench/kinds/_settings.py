@@ -13,6 +13,7 @@ from workbench.kinds._inputs import J, typed
 from workbench.literals import Setting, Side
 from workbench.sources.arrow import check_same_keys
 from workbench.streams import Stream
+from workbench.untyped import Record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +46,7 @@ class Settings(Form[J]):
         first |= {each.argument: each.first for each in self.texts}
         return self.make(first, {each.argument: each.first for each in self.flags}, "inner")
 
-    def arguments(self, join: J) -> dict[str, Any]:
+    def arguments(self, join: J) -> Record:
         """The arguments of the join by name; in the place of ``window`` those of the window."""
         spans = self.spans_of(join)
         values = {each.name: getattr(join, each.name) for each in fields(join)}  # type: ignore[arg-type]

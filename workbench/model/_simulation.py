@@ -25,18 +25,19 @@ from workbench.model._simulate import simulate
 from workbench.model._watermarks import watermarks
 from workbench.model.meeting import Condition, Meeting
 from workbench.streams import ROW, SIDES, Stream, some_rows
+from workbench.untyped import Value
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def is_index(value: Any, count: int) -> bool:
+def is_index(value: Value, count: int) -> bool:
     """Whether a value is a whole number, Python's or NumPy's, from 0 to below `count`."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
     return whole and bool(0 <= value < count)
 
 
-def checked_batch(batch: Any, count: int, first: int = 0) -> int:
+def checked_batch(batch: Value, count: int, first: int = 0) -> int:
     """An argument ``batch``, if it is one of so many micro-batches, those that Spark adds among them; counted from 0.
 
     Parameters

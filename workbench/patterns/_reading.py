@@ -9,6 +9,7 @@ from workbench import conditions
 from workbench.errors import ArgumentError, wrong
 from workbench.patterns import _steps
 from workbench.patterns._steps import Step, check_sequence
+from workbench.untyped import Record
 
 __all__ = ["read_steps"]
 
@@ -66,7 +67,7 @@ def _step(node: ast.expr) -> Step:
     raise TypeError(ast.unparse(node))
 
 
-def _named(keywords: list[ast.keyword]) -> dict[str, Any]:
+def _named(keywords: list[ast.keyword]) -> Record:
     if any(each.arg is None for each in keywords):
         raise TypeError("arguments by name only")
     return {str(each.arg): _value(each.value) for each in keywords}

@@ -15,6 +15,7 @@ from workbench.literals import SIDES, Side
 from workbench.model import Outcome, Simulation
 from workbench.reasons import partners
 from workbench.reasons.partners import KeyAcross
+from workbench.untyped import Series
 from workbench.verdicts import SharedVerdict
 
 __all__ = ["Judge", "Judging", "judge", "judged_late", "last_watermark", "late_because", "never_evicted", "waiting"]
@@ -171,7 +172,7 @@ def judged_late(outcome: Outcome, side: Side, rows: RowNumbers) -> pd.DataFrame:
     return late.drop_duplicates("row", keep="last").set_index("row")
 
 
-def late_because(simulation: Simulation, outcome: Outcome, side: Side, rows: RowNumbers) -> pd.Series[Any]:
+def late_because(simulation: Simulation, outcome: Outcome, side: Side, rows: RowNumbers) -> Series:
     """By late row what else than a short delay made it late: a few rows far ahead, the policy, the epoch."""
     lost = judged_late(outcome, side, rows)
     batch, end, mark = (lost[name].to_numpy() for name in ("batch", "end", "watermark"))

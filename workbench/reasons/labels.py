@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,7 @@ from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Setting, Side
 from workbench.model import Simulation
 from workbench.streams import SIDES, Stream
+from workbench.untyped import Value
 
 __all__ = ["Labels", "fix_value", "key_text", "key_words", "rows_of_key", "setting_name", "setting_value", "words_of"]
 
@@ -81,7 +81,7 @@ class Labels:
         return str(self._keys[side][row])
 
     @cached_property
-    def _identities(self) -> dict[Side, list[Any]]:
+    def _identities(self) -> dict[Side, list[Value]]:
         named = {side: (stream, stream.identity) for side, stream in self.streams.items()}
         return {side: stream.table.column(name).to_pylist() for side, (stream, name) in named.items() if name}
 
@@ -142,7 +142,7 @@ def setting_name(join: Join, names: Sequence[str], setting: str) -> str:
     return label[:1].lower() + label[1:]
 
 
-def setting_value(setting: str, value: Any) -> str:
+def setting_value(setting: str, value: Value) -> str:
     """A setting's value in words, to stand beside its name."""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -21,6 +21,7 @@ from workbench.reasons import firings, partners
 from workbench.reasons.judging import Judging, judge, judged_late, last_watermark, waiting
 from workbench.reasons.labels import Labels, fix_value
 from workbench.streams import batches_with_rows
+from workbench.untyped import Record, Value
 from workbench.verdicts import Verdict
 
 __all__ = ["COLUMNS", "Fix", "Sentences"]
@@ -185,7 +186,7 @@ class Sentences:
         return str(self._tally[side]["late"][row])
 
     @cached_property
-    def _tally(self) -> dict[Side, dict[str, Any]]:
+    def _tally(self) -> dict[Side, Record]:
         fates = self.simulation.fates
         return {side: {name: fates[side][name].to_numpy() for name in ("all", "late", "decided_in")} for side in SIDES}
 
@@ -669,7 +670,7 @@ class Sentences:
         return since if since < data else None
 
 
-COLUMNS: dict[str, Callable[[Sentences, Side], Sequence[Any] | Texts]] = {
+COLUMNS: dict[str, Callable[[Sentences, Side], Sequence[Value] | Texts]] = {
     "fate": lambda of, side: of.fates(side),
     "verdict": lambda of, side: [str(verdict) for verdict in of.verdicts[side].tolist()],
     "reason": lambda of, side: of.reasons(side),

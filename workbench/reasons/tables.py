@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from workbench.literals import Side
 from workbench.model import Simulation
 from workbench.sources import arrow
 from workbench.streams import SIDES
+from workbench.untyped import Series
 
 __all__ = [
     "batches",
@@ -110,16 +110,16 @@ def _reported(execution: Execution, zone: str | None) -> pd.DataFrame:
     return table
 
 
-def _epoch() -> pd.Series[Any]:
+def _epoch() -> Series:
     return pd.Series([pd.Timestamp(0, tz="UTC")])
 
 
-def micros(times: pd.Series[Any]) -> pd.Series[Any]:
+def micros(times: Series) -> Series:
     """Timestamps as microseconds since 1970-01-01 UTC."""
     return utc(times).astype("datetime64[us]").astype("int64")
 
 
-def utc(times: pd.Series[Any]) -> pd.Series[Any]:
+def utc(times: Series) -> Series:
     """Timestamps in UTC, naive; those without a zone are."""
     return times.dt.tz_convert("UTC").dt.tz_localize(None) if times.dt.tz is not None else times
 
@@ -156,7 +156,7 @@ def _late(simulation: Simulation, side: Side, late: pd.DataFrame, until: str) ->
     return rows
 
 
-def moments(microseconds: pd.Series[Any], zone: str | None) -> pd.Series[Any]:
+def moments(microseconds: Series, zone: str | None) -> Series:
     """Microseconds since 1970-01-01 UTC as timestamps in a zone, or naive."""
     return arrow.in_zone(pd.Series(microseconds.to_numpy(dtype=np.int64).astype("datetime64[us]")), zone)
 

@@ -28,6 +28,7 @@ from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.spark_io.cause import spark_errors_as
 from workbench.tuning import Advice, Tuning, advised
+from workbench.untyped import Record, Value
 
 __all__ = ["LIMIT", "write"]
 
@@ -62,7 +63,7 @@ def _whole(result: Result, tuning: Tuning | None) -> Markup:
     if tuning is not None:
         charts["tuning"] = _sent(tuning.charts.drawing("pareto"))
     parts = _parts(result, tuning)
-    about: dict[str, Any] = {"names": [result.left.name, result.right.name], "charts": charts}
+    about: Record = {"names": [result.left.name, result.right.name], "charts": charts}
     fixed = len(code.encode()) + len(str(parts).encode()) + len(str(markup.data("x", about)).encode())
     rows = unmatched(result, max(0, LIMIT - fixed - _SPARE))
     about |= {"groups": rows.groups, "rows": rows.listed, "stories": rows.stories}
@@ -84,7 +85,7 @@ def _whole(result: Result, tuning: Tuning | None) -> Markup:
     )
 
 
-def _sent(drawing: Drawing) -> dict[str, Any]:
+def _sent(drawing: Drawing) -> Record:
     """A drawing as the chart's script takes it, its texts not long."""
     spec = drawing.layout.to_dict(validate=False)
     tables = {
@@ -277,7 +278,7 @@ def _tuning(result: Result, tuning: Tuning | None) -> Markup:
     )
 
 
-def _cell(name: str, value: Any) -> str:
+def _cell(name: str, value: Value) -> str:
     if name == "kept":
         return f"{value:.3%}"
     if isinstance(value, timedelta):

@@ -15,6 +15,7 @@ from workbench.reasons.labels import key_words
 from workbench.reasons.own import sentences
 from workbench.runs import why
 from workbench.runs.result import Result
+from workbench.untyped import Record, Value
 
 __all__ = ["Unmatched", "shortened", "unmatched"]
 
@@ -41,8 +42,8 @@ class Unmatched:
     """
 
     total: int
-    groups: list[dict[str, Any]]
-    listed: dict[str, list[Any]]
+    groups: list[Record]
+    listed: dict[str, list[Value]]
     stories: dict[str, str]
 
 
@@ -121,11 +122,11 @@ def _listed(result: Result, chosen: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _fitting(values: list[Any], room: int) -> int:
+def _fitting(values: list[Value], room: int) -> int:
     """How many values, from the first, fit into so many bytes of JSON."""
     sizes = np.cumsum([_bytes(each) for each in values]) if values else np.zeros(0)
     return int(np.searchsorted(sizes, room, side="right"))
 
 
-def _bytes(value: Any) -> int:
+def _bytes(value: Value) -> int:
     return len(json.dumps(value, ensure_ascii=False).encode()) + 1

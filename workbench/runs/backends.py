@@ -24,6 +24,7 @@ from workbench.runs.run import Run
 from workbench.session import state_store
 from workbench.spark_io import storage
 from workbench.streams import SIDES, Stream
+from workbench.untyped import Json, Record, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -179,7 +180,7 @@ def _checked(store: str, run: Run) -> Run:
     return run
 
 
-def _measured(store: str, runs: Sequence[Run], resumed: Run, batch: int) -> dict[str, Any]:
+def _measured(store: str, runs: Sequence[Run], resumed: Run, batch: int) -> Record:
     """A row of `Backends.table`: of the faster of some runs."""
     run = min(runs, key=lambda each: int(each.batches["duration_ms"].sum()))
     progress = run.execution.progress
@@ -203,11 +204,11 @@ def _measured(store: str, runs: Sequence[Run], resumed: Run, batch: int) -> dict
     }
 
 
-def _median(operators: Sequence[Sequence[Any]], of: Callable[[Any], float]) -> float:
+def _median(operators: Sequence[Sequence[Value]], of: Callable[[Any], float]) -> float:
     return statistics.median(sum(of(each) for each in batch) for batch in operators)
 
 
-def _metric(operator: Mapping[str, Any], name: str) -> float:
+def _metric(operator: Json, name: str) -> float:
     return float(operator.get("customMetrics", {}).get(name, 0))
 
 

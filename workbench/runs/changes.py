@@ -19,6 +19,7 @@ from workbench.kinds import kind_of
 from workbench.literals import DELAYS, SIDES, Side, other_side
 from workbench.reasons.labels import setting_name, setting_value
 from workbench.streams import Stream
+from workbench.untyped import Value
 
 __all__ = ["Changes", "changes"]
 
@@ -65,7 +66,7 @@ class Changes:
         )
 
 
-def changes(one: _Result, other: _Result, by: Any) -> Changes:
+def changes(one: _Result, other: _Result, by: Value) -> Changes:
     """What `Result.changes` gives."""
     sides = _facing(one, other)
     named = _named(one, other, sides, by)
@@ -91,7 +92,7 @@ def _facing(one: _Result, other: _Result) -> dict[Side, Side]:
     return {side: other_side(side) if crossed else side for side in SIDES}
 
 
-def _named(one: _Result, other: _Result, sides: Mapping[Side, Side], by: Any) -> dict[Side, tuple[str, ...]]:
+def _named(one: _Result, other: _Result, sides: Mapping[Side, Side], by: Value) -> dict[Side, tuple[str, ...]]:
     """The columns by which the rows of each side are recognised."""
     given = dict.fromkeys(SIDES) if by is None else by if isinstance(by, Mapping) else dict.fromkeys(SIDES, by)
     if set(given) != set(SIDES):

@@ -17,6 +17,7 @@ from workbench.kinds import kind_of, part_of
 from workbench.literals import SIDES
 from workbench.model import Simulation, on_time
 from workbench.reasons import tables
+from workbench.untyped import Value
 
 __all__ = ["Expiring", "Lifetimes", "expired", "lifetimes", "partners"]
 
@@ -123,7 +124,7 @@ def expired(lives: Lifetimes) -> pd.DataFrame:
     return table.set_axis(len(simulation.left) + right["row"].to_numpy()[chosen])
 
 
-def lifetimes(simulation: Simulation, ttl: Any, trigger: Any) -> Lifetimes:
+def lifetimes(simulation: Simulation, ttl: Value, trigger: Value) -> Lifetimes:
     """What a time to live, given as to `Result.time_to_live`, does to partners; refuses joins that need none."""
     join = simulation.join
     expiring = part_of(join, Expiring)
@@ -167,7 +168,7 @@ def _of_keys(assignments: pd.DataFrame) -> pd.DataFrame:
     return assignments[on_time(assignments) & (assignments["key"] >= 0).to_numpy()].reset_index(drop=True)
 
 
-def _began(simulation: Simulation, trigger: Any) -> Times:
+def _began(simulation: Simulation, trigger: Value) -> Times:
     """When each micro-batch began, in microseconds: by the times of arrival, or one in each trigger interval."""
     count, arrivals = len(simulation.outcome.marks), [simulation.side(side).arrivals for side in SIDES]
     if trigger is not None:

@@ -15,6 +15,7 @@ from workbench.literals import SIDES, Side
 from workbench.model import Simulation
 from workbench.reasons import tables
 from workbench.reasons.labels import key_words
+from workbench.untyped import Series
 
 __all__ = ["by_key", "leaves_at", "of_rows", "simulated"]
 
@@ -163,7 +164,7 @@ def _keys(simulation: Simulation, held: pd.DataFrame) -> tuple[RowNumbers, Texts
     return numbers, texts, keyless
 
 
-def _moments(micros: pd.Series[Any], zone: str | None) -> Any:
+def _moments(micros: Series, zone: str | None) -> Any:
     """Times in microseconds as timestamps; those that never come as none."""
     found = tables.moments(micros.where(micros < NEVER, 0), zone)
     return found.where((micros < NEVER).to_numpy()).array

@@ -35,6 +35,7 @@ from workbench.spark_io.cause import spark_errors_as, told
 from workbench.spark_io.scratch import Scratch
 from workbench.spark_io.stopping import stop_query
 from workbench.streams import ROW, SIDES, Stream, check_stream
+from workbench.untyped import Json, Record, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,7 +103,7 @@ class Live:
         self._files: list[list[_File]] = [[], []]
         self._sent: list[list[pa.Table]] = [[], []]
         self.written = [0, 0]
-        self._progress: list[dict[str, Any]] = []
+        self._progress: list[Record] = []
         self._taken: list[tuple[int, int]] = []
         self._measured: list[Measured] = []
         self._changes: list[tuple[float, str, Any, Any]] = []
@@ -154,7 +155,7 @@ class Live:
         self._paused.clear()
         self._changed("pause", True, False)
 
-    def send(self, side: Side, row: Mapping[str, Any]) -> None:
+    def send(self, side: Side, row: Json) -> None:
         """Send a row beside those of the feed; it is in the next micro-batch, also while the feed is paused.
 
         Parameters
@@ -245,7 +246,7 @@ class Live:
             except QueryError as error:
                 self.error = self.error or error
 
-    def _settings_now(self) -> dict[str, Any]:
+    def _settings_now(self) -> Record:
         """The settings of what makes the rows, where it tells of them."""
         return dict(getattr(self.feed, "settings", {}))
 
@@ -319,7 +320,7 @@ class Live:
         if len(self._progress) > known:
             self._report()
 
-    def _measure(self, entry: dict[str, Any]) -> None:
+    def _measure(self, entry: Record) -> None:
         """Measure a micro-batch that has just ended."""
         batch = len(self._measured)
         self._look_up_files()
@@ -559,6 +560,6 @@ def _side_of(description: str) -> str:
     return Path(unquote(urlparse(description.split("[")[-1].rstrip("]")).path)).name
 
 
-def _log_offset(offset: Any) -> int:
+def _log_offset(offset: Value) -> int:
     parsed = json.loads(offset) if isinstance(offset, str) else offset
     return -1 if parsed is None else int(parsed["logOffset"])

@@ -27,6 +27,7 @@ from workbench.runs import changes, expiry, history, moment, saved
 from workbench.runs.saved import Saved
 from workbench.streams import SIDES, Stream, same_rows
 from workbench.times import Span
+from workbench.untyped import Series, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -233,7 +234,7 @@ class Result:
         return explain.rows(self.simulation, self.reasons)
 
     @property
-    def causes(self) -> pd.Series[Any]:
+    def causes(self) -> Series:
         """Why every row became what it became, in a few words that many rows share; its index is that of `rows`.
 
         ``run.causes.value_counts()`` counts them; ``run.rows[run.causes == "…"]`` are the rows of one.
@@ -242,12 +243,12 @@ class Result:
         return self._causes.copy()
 
     @cached_property
-    def _causes(self) -> pd.Series[Any]:
+    def _causes(self) -> Series:
         found = [self.reasons.causes(side) for side in SIDES]
         return pd.Series(np.concatenate(found), name="cause", dtype=object)
 
     @property
-    def verdicts(self) -> pd.Series[Any]:
+    def verdicts(self) -> Series:
         """The verdict of every row, by name, such as ``late_for_partner``; its index is that of `rows`.
 
         The documentation lists them all, with their sentences and what to do.
@@ -257,7 +258,7 @@ class Result:
         return pd.Series([str(each) for each in found.tolist()], name="verdict", dtype=object)
 
     @property
-    def keys(self) -> pd.Series[Any]:
+    def keys(self) -> Series:
         """The key of every row as text, several columns with a dot between; its index is that of `rows`."""
         return pd.Series(self._keys_as_text, name="key", dtype=object).copy()
 
@@ -487,7 +488,7 @@ class Result:
         mine = mine.drop(columns=schema.FIX_NAMES)
         return mine.assign(other_fate=theirs["fate"], other_reason=theirs["reason"])
 
-    def changes(self, other: Result, by: Any = None) -> Changes:
+    def changes(self, other: Result, by: Value = None) -> Changes:
         """What changed between this run, or job, and another one, row by row; their rows need not be the same.
 
         Rows are recognised by their values, wherever they stand: each of one is held against one of the other with the

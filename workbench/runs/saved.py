@@ -25,6 +25,7 @@ from workbench.literals import POLICIES, SIDES
 from workbench.model import Simulation
 from workbench.runs.arguments import check
 from workbench.sources import FORMATS, MALFORMED, Files, Memory, Source
+from workbench.untyped import Record, Value
 
 __all__ = ["Saved", "checked_name", "read", "write"]
 
@@ -88,19 +89,19 @@ def write(saved: Saved, path: Path) -> Path:
     return path
 
 
-def _digest(about: Mapping[str, Any]) -> str:
+def _digest(about: Mapping[str, Value]) -> str:
     """The checksum of what a file says beside it."""
     said = {name: value for name, value in about.items() if name != "digest"}
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
-def _described(join: Join) -> dict[str, Any]:
+def _described(join: Join) -> Record:
     """A join as the name of its kind, and the inputs of that kind's form."""
     kind = kind_of(join)
     return {"kind": kind.name, "how": how_of(join), "arguments": kind.typed(join), "repr": repr(join)}
 
 
-def _source(source: Source) -> dict[str, Any] | None:
+def _source(source: Source) -> Record | None:
     return asdict(source) if isinstance(source, Files) else None
 
 
@@ -151,7 +152,7 @@ def checked_name(name: Any) -> str:
     return name
 
 
-def _check_version(file: Path, about: Mapping[str, Any]) -> None:
+def _check_version(file: Path, about: Mapping[str, Value]) -> None:
     version = about["version"]
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise ValueError(f"its version is {version!r}")
@@ -171,7 +172,7 @@ def _check_files(path: Path, files: Mapping[str, str]) -> None:
         raise DataError(f"path: {path} is damaged, {safe_files.listed(changed)} {words}; save the run again")
 
 
-def _simulation(path: Path, about: Mapping[str, Any]) -> Simulation:
+def _simulation(path: Path, about: Mapping[str, Value]) -> Simulation:
     left, right = recording.load(path / _RECORDING)
     sources = [_read_source(about["sources"][side]) for side in SIDES]
     left, right = (replace(each, source=source) for each, source in zip((left, right), sources, strict=True))
@@ -185,7 +186,7 @@ def _simulation(path: Path, about: Mapping[str, Any]) -> Simulation:
     return Simulation(join, left, right, about["finish"], about["policy"], about["ended"], version)
 
 
-def _read_join(about: Mapping[str, Any]) -> Join:
+def _read_join(about: Mapping[str, Value]) -> Join:
     kind = kinds().get(about["kind"])
     if kind is None:
         raise DataError(
@@ -199,7 +200,7 @@ def _read_join(about: Mapping[str, Any]) -> Join:
     return join
 
 
-def _read_source(about: Mapping[str, Any] | None) -> Source:
+def _read_source(about: Mapping[str, Value] | None) -> Source:
     if about is None:
         return Memory()
     one_of("format", about["format"], FORMATS)
@@ -215,7 +216,7 @@ def _read_source(about: Mapping[str, Any] | None) -> Source:
     )
 
 
-def _execution(path: Path, about: Mapping[str, Any], versions: Mapping[str, str]) -> Execution:
+def _execution(path: Path, about: Mapping[str, Value], versions: Mapping[str, str]) -> Execution:
     progress = about["progress"]
     if not isinstance(progress, list) or not progress or not all(isinstance(each, dict) for each in progress):
         raise TypeError("its progress is no list of micro-batches")

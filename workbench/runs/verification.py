@@ -25,6 +25,7 @@ from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Outcome, Outputs, Simulation, drop_counts
 from workbench.reasons import tables
+from workbench.untyped import Record, Value
 
 __all__ = ["MOST_ROWS", "STATE", "compare", "compared", "output_facts", "save_report"]
 
@@ -93,7 +94,7 @@ def compare(
 
 def _state_fact(
     simulation: Simulation, execution: Execution, micro_batches: pd.DataFrame, every: bool
-) -> list[Mapping[str, Any]]:
+) -> list[Mapping[str, Value]]:
     """What is in state, compared; of a run that was loaded, as it was compared when it was saved."""
     if execution.is_loaded:
         return [execution.compared_state] if execution.compared_state is not None else []
@@ -113,7 +114,7 @@ def _with_state(simulation: Simulation, micro_batches: pd.DataFrame, every: bool
     return sorted({int(small.idxmax()), int(small.index[len(small) // 2]), int(small.index[-1])})
 
 
-def compared(what: str, model: Integers, found: Integers, engine: str = "Spark") -> dict[str, Any]:
+def compared(what: str, model: Integers, found: Integers, engine: str = "Spark") -> Record:
     """A row of `compare`.
 
     Parameters

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from workbench.errors import one_of, wrong
 from workbench.plan import Names
@@ -12,6 +11,7 @@ from workbench.script import _checkpoint
 from workbench.script._places import JOINED, SPARK, Argument, Connector, DeadLetters, Sink, Source, SparkVersion
 from workbench.script._registry import DEAD_LETTERS, SINKS, SOURCES
 from workbench.streams import Stream
+from workbench.untyped import Record
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Endpoints:
             default = each.default.replace(JOINED, joined) if isinstance(each.default, str) else each.default
             yield Argument(each.name, default, each.help)
 
-    def variables(self, names: Names, file: str) -> dict[str, Any]:
+    def variables(self, names: Names, file: str) -> Record:
         """What the templates ask of the places."""
         submit = f"`spark-submit --packages {self.coordinates} {file}`"
         arguments = {each.name: each for each in self.arguments(names)}

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from workbench.sources import arrow
 from workbench.spark_versions import OLDEST_OF_SCRIPTS
 from workbench.streams import Stream
+from workbench.untyped import Record
 
 Guarantee = Literal["exactly once", "at least once", "no promise"]
 """How often a row is in the output after failures and restarts."""
@@ -189,7 +190,7 @@ class Source:
         """The columns that are read, before some of them are chosen."""
         return self.columns(stream)
 
-    def variables(self, stream: Stream, var: str, data: str) -> dict[str, Any]:
+    def variables(self, stream: Stream, var: str, data: str) -> Record:
         """What its templates ask of a side beside its names.
 
         Parameters

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.errors import wrong
 from workbench.plan import names
 from workbench.script import dead_letters, sinks, sources
 from workbench.script._places import DeadLetters, Sink, Source
+from workbench.untyped import Record
 
 SOURCES: dict[str, Source] = {each.name: each for each in sources.ALL}
 SINKS: dict[str, Sink] = {each.name: each for each in sinks.ALL}
 DEAD_LETTERS: dict[str, DeadLetters] = {each.name: each for each in dead_letters.ALL}
-_KINDS: dict[type, tuple[str, dict[str, Any]]] = {
+_KINDS: dict[type, tuple[str, Record]] = {
     Source: ("source", SOURCES),
     Sink: ("sink", SINKS),
     DeadLetters: ("dead_letters", DEAD_LETTERS),
@@ -37,7 +36,7 @@ def unregister(place: Source | Sink | DeadLetters) -> None:
         names.release(f"{kind} {place.name}")
 
 
-def _kind_of(place: Source | Sink | DeadLetters) -> tuple[str, dict[str, Any]]:
+def _kind_of(place: Source | Sink | DeadLetters) -> tuple[str, Record]:
     for kind, found in _KINDS.items():
         if isinstance(place, kind):
             return found

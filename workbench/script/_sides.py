@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pyarrow as pa
 
@@ -12,9 +11,10 @@ from workbench.script._places import Source, column_types
 from workbench.sources import arrow
 from workbench.sources.kafka import KAFKA_COLUMNS
 from workbench.streams import Stream
+from workbench.untyped import Record
 
 
-def side(names: SideNames, stream: Stream, source: Source, data: str) -> dict[str, Any]:
+def side(names: SideNames, stream: Stream, source: Source, data: str) -> Record:
     """The names and literals of one side, each as Python source; `data` is the folder of recordings."""
     columns, schema = source.columns(stream), source.schema(stream)
     whole = [f"{in_sql(name)} {spark_type}" for name, spark_type in schema.items()]

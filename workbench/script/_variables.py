@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent, indent
-from typing import Any
 
 from workbench import plan, times
 from workbench.joins import Join, emission
@@ -17,6 +16,7 @@ from workbench.script import _late, _sides, _templates
 from workbench.script._endpoints import Endpoints
 from workbench.sources import MALFORMED, arrow
 from workbench.streams import Stream
+from workbench.untyped import Record
 
 TRIGGER = "10 seconds"
 """How often a script begins a micro-batch, unless it is told otherwise."""
@@ -24,7 +24,7 @@ TRIGGER = "10 seconds"
 
 def variables(
     join: Join, left: Stream, right: Stream, policy: Policy, endpoints: Endpoints, file: str, reads: str
-) -> dict[str, Any]:
+) -> Record:
     """What templates are filled with, the texts of the places among it.
 
     Parameters
@@ -77,7 +77,7 @@ def made_for(join: Join, left: Stream, right: Stream, policy: Policy, endpoints:
     return _made_for(join, policy, endpoints, both_sides(Names.of(left, right), left, right, endpoints, ""))
 
 
-def _made_for(join: Join, policy: Policy, endpoints: Endpoints, sides: list[dict[str, Any]]) -> dict[str, str]:
+def _made_for(join: Join, policy: Policy, endpoints: Endpoints, sides: list[Record]) -> dict[str, str]:
     of_sides = {side["var"]: side["made_for"] for side in sides}
     return {"join": repr(join), **of_sides, "policy": policy, "source": endpoints.source.name}
 
@@ -97,7 +97,7 @@ def data_folder(file: str) -> str:
     return f"{Path(file).stem}_data"
 
 
-def both_sides(names: Names, left: Stream, right: Stream, endpoints: Endpoints, file: str) -> list[dict[str, Any]]:
+def both_sides(names: Names, left: Stream, right: Stream, endpoints: Endpoints, file: str) -> list[Record]:
     """What the templates ask of either side."""
     sides = ((names.left, left), (names.right, right))
     return [_sides.side(side, stream, endpoints.source, data_folder(file)) for side, stream in sides]

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from workbench.arrays import Batches
 from workbench.errors import ArgumentError, DataError, check_whole, excerpt, wrong
 from workbench.sources.recorded import MOST_BATCHES, Recorded
+from workbench.untyped import Series
 
 __all__ = [
     "AFTER_ALL",
@@ -264,7 +265,7 @@ def to_pandas(table: pa.Table, zones: dict[str, str | None]) -> pd.DataFrame:
     return frame
 
 
-def in_zone(values: pd.Series[Any], zone: str | None) -> pd.Series[Any]:
+def in_zone(values: Series, zone: str | None) -> Series:
     """Timestamps in a zone, or naive and in UTC where the zone is None."""
     if values.dt.tz is None:
         values = values.dt.tz_localize("UTC")

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from workbench.arrays import RowNumbers, Times
 from workbench.errors import ArgumentError, excerpt, wrong
+from workbench.untyped import Value
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -52,7 +53,7 @@ class Choice:
         The share of the keys that is taken, by a hash of the key.
     """
 
-    keys: tuple[tuple[Any, ...], ...] | None = None
+    keys: tuple[tuple[Value, ...], ...] | None = None
     sample: float = 1.0
 
     @property
@@ -203,7 +204,7 @@ def quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _equal(columns: Sequence[Column], values: Sequence[Any]) -> Column:
+def _equal(columns: Sequence[Column], values: Sequence[Value]) -> Column:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     found = F.lit(True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
 from workbench import times
 from workbench.errors import DataError, excerpt, wrong
 from workbench.times import Span
+from workbench.untyped import Value
 
 __all__ = [
     "BLOCK",
@@ -70,7 +70,7 @@ def key_columns(key: object) -> tuple[str, ...]:
     return tuple(key)
 
 
-def check_columns(columns: list[Any], name: str) -> None:
+def check_columns(columns: list[Value], name: str) -> None:
     """Check that columns are named by text, and differ to Spark, too."""
     seen: dict[str, int] = {}
     for place, column in enumerate(columns):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
-
-import pandas as pd
+from typing import TypeAlias
 
 from workbench.sources.profile import written
+from workbench.untyped import Record, Series
 
 __all__ = ["FileRepair", "LeaveOutUnreadable", "TimesWritten", "arguments", "in_sparks_words", "ways"]
 
@@ -51,9 +50,9 @@ class LeaveOutUnreadable:
 FileRepair: TypeAlias = TimesWritten | LeaveOutUnreadable
 
 
-def arguments(repairs: Iterable[FileRepair]) -> dict[str, Any]:
+def arguments(repairs: Iterable[FileRepair]) -> Record:
     """What `Stream.from_files` is given more; of two patterns the later."""
-    found: dict[str, Any] = {}
+    found: Record = {}
     for each in repairs:
         if isinstance(each, TimesWritten):
             found["options"] = {"timestampFormat": each.pattern}
@@ -62,7 +61,7 @@ def arguments(repairs: Iterable[FileRepair]) -> dict[str, Any]:
     return found
 
 
-def ways(texts: pd.Series[Any]) -> list[TimesWritten]:
+def ways(texts: Series) -> list[TimesWritten]:
     """How some texts may say times, the likeliest first; none for what Spark reads without a word or cannot read.
 
     Parameters

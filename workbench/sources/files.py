@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 import numpy as np
@@ -30,6 +30,7 @@ from workbench.sources.choice import ALL, Choice, Newest, check_hashed, newest_c
 from workbench.sources.columns import BLOCK, CORRUPT, FILE, check_columns, check_roles
 from workbench.sources.recorded import Recorded
 from workbench.spark_io.cause import spark_errors_as
+from workbench.untyped import Value
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -68,7 +69,7 @@ def read(
     time: str,
     *,
     format: Format,  # noqa: A002 - Spark's word
-    schema: Any,
+    schema: Value,
     max_files: int,
     options: dict[str, str] | None,
     malformed: Malformed,
@@ -187,7 +188,7 @@ def escaped(path: str | Path) -> str:
     return re.sub(r"([\\\[\]{}*?])", r"\\\1", str(path))
 
 
-def schema_of(schema: Any) -> pa.Schema | None:
+def schema_of(schema: Value) -> pa.Schema | None:
     """A schema as users give it.
 
     Raises

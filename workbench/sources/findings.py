@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
@@ -22,6 +22,7 @@ from workbench.sources.repairs import (
     ParseTimes,
     repaired,
 )
+from workbench.untyped import Series
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,7 +87,7 @@ class Part:
     keys: tuple[str, ...]
     table: pa.Table | None = None
 
-    def column(self, key: str) -> pd.Series[Any]:
+    def column(self, key: str) -> Series:
         """The values of a column."""
         if self.frame is not None:
             return self.frame[key]
@@ -121,7 +122,7 @@ def of_times(side: Side, name: str, frame: pd.DataFrame, place: Place, column: s
 
 
 def of_records(
-    side: Side, words: str, unreadable: tuple[int, int], texts: pd.Series[Any] | None, done: Iterable[FileRepair]
+    side: Side, words: str, unreadable: tuple[int, int], texts: Series | None, done: Iterable[FileRepair]
 ) -> Finding:
     """Records of files that cannot be read as their columns' types.
 
@@ -150,7 +151,7 @@ def _plural(kind: Kind) -> str:
     )
 
 
-def _as_times(values: pd.Series[Any], column: str, found: profile.Column) -> tuple[Offer, ...]:
+def _as_times(values: Series, column: str, found: profile.Column) -> tuple[Offer, ...]:
     if found.kind == "date":
         return (Offer("Take midnights", DatesAsTimes(column)),)
     if found.unit is not None:
@@ -159,7 +160,7 @@ def _as_times(values: pd.Series[Any], column: str, found: profile.Column) -> tup
     return tuple(Offer(_parse_label(values, each), each) for each in made)
 
 
-def _parse_label(values: pd.Series[Any], repair: ParseTimes) -> str:
+def _parse_label(values: Series, repair: ParseTimes) -> str:
     """What parsing would do: how the times are written, and what is not written so."""
     read = repaired(values.to_frame(), [repair])[repair.column]
     failed = values[read.isna() & values.notna()]
@@ -210,11 +211,11 @@ def _of_pair(left: Part, mine: str, right: Part, theirs: str) -> list[Finding]:
     return [Finding(side, "key", words, (offer,)) for _, side, offer in ways]
 
 
-def _kind(values: pd.Series[Any]) -> Kind:
+def _kind(values: Series) -> Kind:
     return profile.profile(values.head(profile.SAMPLE).to_frame()).columns[0].kind
 
 
-def _cast(values: pd.Series[Any], key: str, to: Kind) -> Cast | None:
+def _cast(values: Series, key: str, to: Kind) -> Cast | None:
     """The cast of a key column to what the other side holds; None where there is none without a loss."""
     kind, there = _kind(values), values.dropna()
     whole = kind == "whole number" or (kind == "number" and bool((there % 1 == 0).all()))
@@ -230,7 +231,7 @@ def _cast(values: pd.Series[Any], key: str, to: Kind) -> Cast | None:
     return Cast(key, "whole numbers") if to == "whole number" and kind == "number" and whole else None
 
 
-def _share(mine: pd.Series[Any], theirs: pd.Series[Any]) -> float:
+def _share(mine: Series, theirs: Series) -> float:
     """The share of a column's distinct values, of a sample, that another one has."""
     sample = mine.dropna().drop_duplicates().head(profile.SAMPLE)
     return float(sample.isin(set(theirs.dropna())).mean()) if len(sample) else 0.0

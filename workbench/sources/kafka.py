@@ -22,6 +22,7 @@ from workbench.errors import ArgumentError, DataError, check_whole, excerpt, one
 from workbench.sources import files
 from workbench.sources.columns import is_unicode
 from workbench.sources.recorded import MOST_BATCHES, Recorded
+from workbench.untyped import Record, Value
 
 __all__ = [
     "KAFKA_COLUMNS",
@@ -95,7 +96,7 @@ def read(
     time: str,
     *,
     values: str,
-    schema: Any,
+    schema: Value,
     messages: int,
     max_offsets: int,
     include: Sequence[str],
@@ -123,7 +124,7 @@ def read(
 
 
 def sample_table(
-    brokers: str, topic: str, time: str, *, values: str, schema: Any, messages: int, include: tuple[str, ...]
+    brokers: str, topic: str, time: str, *, values: str, schema: Value, messages: int, include: tuple[str, ...]
 ) -> tuple[pa.Table, RowNumbers]:
     """The rows of a topic's newest messages, and the messages' timestamps in microseconds."""
     decode = _decoder(values, schema)
@@ -190,7 +191,7 @@ def topics(brokers: str) -> list[str]:
         return sorted(name for name in _metadata(consumer).topics if not name.startswith("__"))
 
 
-def _decoder(values: str, schema: Any) -> Callable[[bytes], dict[str, Any]]:
+def _decoder(values: str, schema: Value) -> Callable[[bytes], Record]:
     if values == "json":
         return json.loads
     if not isinstance(schema, dict) or "fields" not in schema:
@@ -201,14 +202,14 @@ def _decoder(values: str, schema: Any) -> Callable[[bytes], dict[str, Any]]:
         raise ArgumentError("values: got 'avro', which needs fastavro; install stream-join-workbench[kafka]") from None
     parsed = fastavro.parse_schema(schema)
 
-    def decode(value: bytes) -> dict[str, Any]:
+    def decode(value: bytes) -> Record:
         row = fastavro.schemaless_reader(io.BytesIO(value), parsed, None)
         return row if isinstance(row, dict) else {}
 
     return decode
 
 
-def newest_messages(brokers: str, topic: str, messages: int) -> list[Any]:
+def newest_messages(brokers: str, topic: str, messages: int) -> list[Value]:
     """The newest messages of all partitions together, oldest first."""
     with _consumer(brokers) as consumer:
         from confluent_kafka import TopicPartition  # an optional extra
@@ -220,7 +221,7 @@ def newest_messages(brokers: str, topic: str, messages: int) -> list[Any]:
         starts = [TopicPartition(topic, each, max(low, high - messages)) for each, (low, high) in ends.items()]
         missing = sum(ends[each.partition][1] - each.offset for each in starts)
         consumer.reader.assign(starts)
-        found: list[Any] = []
+        found: list[Value] = []
         while len(found) < missing:
             polled = consumer.reader.consume(min(missing - len(found), 10_000), SECONDS)
             records = [each for each in polled if not each.error()]
@@ -256,7 +257,7 @@ class _Consumer:
 
     brokers: str
     reader: Any
-    down: list[Any]
+    down: list[Value]
 
 
 @contextmanager
@@ -268,7 +269,7 @@ def _consumer(brokers: str) -> Iterator[_Consumer]:
         raise ArgumentError(
             "topic: reading Kafka needs confluent-kafka; install stream-join-workbench[kafka]"
         ) from None
-    down: list[Any] = []
+    down: list[Value] = []
 
     def on_error(error: Any) -> None:
         down.extend([error] if error.code() == KafkaError._ALL_BROKERS_DOWN else [])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ from workbench.arrays import Batches
 from workbench.errors import ArgumentError, DataError, excerpt, wrong
 from workbench.sources import columns
 from workbench.sources.recorded import MOST_BATCHES, Recorded
+from workbench.untyped import Series
 
 __all__ = ["read"]
 
@@ -54,7 +54,7 @@ def _table(frame: pd.DataFrame, name: str) -> pa.Table:
         ) from None
 
 
-def _arrival(column: pd.Series[Any], batch: str, name: str) -> Batches:
+def _arrival(column: Series, batch: str, name: str) -> Batches:
     if not len(column):  # a column without values has no type to speak of
         return np.zeros(0, dtype=np.int64)
     if not pd.api.types.is_integer_dtype(column.dtype) or column.isna().any():

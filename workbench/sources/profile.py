@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from workbench.untyped import Series, Value
+
 __all__ = [
     "FORMATS", "Column", "Kind", "Profile", "Written", "key_overlap", "likely_trigger", "likely_unit", "profile",
     "written",
@@ -185,7 +187,7 @@ def _rows(frame: pd.DataFrame, count: int) -> pd.DataFrame:
     return frame if len(frame) <= count else frame.iloc[np.linspace(0, len(frame) - 1, count).astype(int)]
 
 
-def _column(name: str, values: pd.Series[Any]) -> Column:
+def _column(name: str, values: Series) -> Column:
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(object).infer_objects()
     kind = _kind(values)
@@ -197,7 +199,7 @@ def _column(name: str, values: pd.Series[Any]) -> Column:
     return Column(name, kind, unit=likely_unit(values) if kind in ("whole number", "number") else None)
 
 
-def _kind(values: pd.Series[Any]) -> Kind:
+def _kind(values: Series) -> Kind:
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return _kind(pd.Series(dtype.categories))
@@ -221,7 +223,7 @@ def _kind(values: pd.Series[Any]) -> Kind:
     return _OBJECTS.get(pd.api.types.infer_dtype(values, skipna=True), "other")
 
 
-def written(values: pd.Series[Any]) -> tuple[Written, ...]:
+def written(values: Series) -> tuple[Written, ...]:
     """How texts say times: of the ways that read most of them the likeliest first; none where few are read.
 
     Parameters
@@ -244,7 +246,7 @@ def written(values: pd.Series[Any]) -> tuple[Written, ...]:
     return tuple(each for each in found if each.share == best)[:2]
 
 
-def _reads(texts: pd.Series[Any], form: str, zoned: bool) -> float:
+def _reads(texts: Series, form: str, zoned: bool) -> float:
     """The share of texts that are written in a form."""
     if form == "ISO8601":
         texts = texts.where(texts.map(lambda text: bool(_ISO.match(text))))
@@ -252,7 +254,7 @@ def _reads(texts: pd.Series[Any], form: str, zoned: bool) -> float:
     return float(read.notna().mean())
 
 
-def likely_unit(values: pd.Series[Any]) -> str | None:
+def likely_unit(values: Series) -> str | None:
     """The unit in which numbers count time since 1970, if all lie in the years 1990 to 2099 then; else None."""
     there = values.dropna()
     if not len(there):
@@ -272,7 +274,7 @@ def _as_time(column: Column) -> tuple[bool, ...]:
     )
 
 
-def _as_arrival(column: Column, time: Column | None, sample: pd.DataFrame) -> tuple[Any, ...]:
+def _as_arrival(column: Column, time: Column | None, sample: pd.DataFrame) -> tuple[Value, ...]:
     """The order of columns for the time of arrival: named so, and not before the event time."""
     named = bool(_ARRIVED.search(column.name))
     return not column.tells_time, column is time, not named, not _is_after(column, time, sample), *_as_time(column)
@@ -318,7 +320,7 @@ def _likeness(
     return found
 
 
-def _is_constant(values: pd.Series[Any]) -> bool:
+def _is_constant(values: Series) -> bool:
     """Whether all rows hold the same, of more than one."""
     try:
         return len(values) > 1 and values.nunique(dropna=False) == 1
@@ -326,7 +328,7 @@ def _is_constant(values: pd.Series[Any]) -> bool:
         return False
 
 
-def _values(values: pd.Series[Any]) -> set[str]:
+def _values(values: Series) -> set[str]:
     """The values of a column as text: 17, 17.0 and '17' are one."""
     there = values.dropna()
     if pd.api.types.is_float_dtype(there.dtype) and len(there) and bool((there % 1 == 0).all()):

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import pandas as pd
 
 from workbench.errors import DataError
+from workbench.untyped import Record
 
 __all__ = [
     "AnyRepair",
@@ -198,7 +199,7 @@ def repaired(frame: pd.DataFrame, repairs: Iterable[Repair]) -> pd.DataFrame:
     DataError
         If one cannot be done to these rows.
     """
-    names: dict[str, Any] = {"pd": pd, "rows": frame.copy()}
+    names: Record = {"pd": pd, "rows": frame.copy()}
     for each in repairs:
         try:
             exec(each.line("rows"), names)  # noqa: S102 - the code shown is the code run

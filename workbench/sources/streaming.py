@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from workbench.sources.recorded import Recorded
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.scratch import Scratch
 from workbench.spark_io.stopping import stop_queries
+from workbench.untyped import SparkObject
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,7 +30,7 @@ _POLL = 0.05  # seconds
 _BINARY = "UTF8_BINARY"
 
 
-def check_collation(frame: Any, key: object, name: str) -> None:
+def check_collation(frame: SparkObject, key: object, name: str) -> None:
     """Refuse key columns whose collation finds texts equal that differ: recorded rows are compared byte by byte.
 
     Raises

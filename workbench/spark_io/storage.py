@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 from workbench.errors import ArgumentError, QueryError, WorkbenchError, wrong
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.scratch import PREFIX, Scratch, is_readable
+from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -299,7 +300,7 @@ def _files(spark: SparkSession) -> _Files:
 class HadoopFiles:
     """Files where a session's Spark finds them: by way of Hadoop's `FileSystem`, in the JVM beside this process."""
 
-    def __init__(self, spark: Any) -> None:
+    def __init__(self, spark: JavaObject) -> None:
         self._java = spark._jvm
         self._settings = spark._jsparkSession.sessionState().newHadoopConf()
 
@@ -333,7 +334,7 @@ class _Hadoop(HadoopFiles):
             elif not name.startswith(".") and not (folder / name).exists():  # what Spark has written it does not change
                 system.copyToLocalFile(False, status.getPath(), self._local(folder / name), True)
 
-    def _local(self, path: Path) -> Any:
+    def _local(self, path: Path) -> JavaObject:
         return self._java.org.apache.hadoop.fs.Path(f"file://{path.as_posix()}")
 
     def remove(self, address: str) -> None:
@@ -356,7 +357,7 @@ class _Hadoop(HadoopFiles):
 class _Connect:
     """Files by way of a Spark Connect server."""
 
-    def __init__(self, spark: Any) -> None:
+    def __init__(self, spark: JavaObject) -> None:
         self._spark = spark
 
     def make(self, address: str) -> str:

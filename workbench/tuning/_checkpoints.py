@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from workbench import safe_files, script
 from workbench.errors import wrong
 from workbench.model import Simulation
 from workbench.plan import Names
+from workbench.untyped import Value
 
 __all__ = ["changes"]
 
@@ -61,7 +61,7 @@ def _read(place: Path) -> dict[str, str]:
     return found
 
 
-def _of_columns(stream: str, was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+def _of_columns(stream: str, was: Mapping[str, Value], now: Mapping[str, Value]) -> Iterator[str]:
     """How a stream's keys, time and columns have changed."""
     for what in ("key", "time"):
         if was[what] != now[what]:

@@ -18,6 +18,7 @@ from workbench.kinds import kind_of
 from workbench.model import DATA, NOTHING, Outcome
 from workbench.streams import SIDES
 from workbench.tuning._sample import Sample
+from workbench.untyped import Record
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Complete:
         return same
 
 
-def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) -> dict[str, Any]:
+def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) -> Record:
     late = {side: mine.loc[mine["late"], "row"].nunique() for side, mine in outcome.assignments.items()}
     clock = _clock(outcome)
     waits, ends, at_the_end = _waits(join, outcome, clock)
@@ -144,8 +145,8 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
     }
 
 
-def _quantiles(name: str, spans: Times, batches: Batches) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _quantiles(name: str, spans: Times, batches: Batches) -> Record:
+    found: Record = {}
     for word, share in (("median", 0.5), ("99", 0.99)):
         some = len(spans) > 0
         span = int(np.quantile(spans, share, method="inverted_cdf")) if some else 0

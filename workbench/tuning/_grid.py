@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from workbench.literals import DELAYS, POLICIES, Policy, Setting
 from workbench.model import Shared, Simulation, Steps
 from workbench.streams import SIDES, Stream
 from workbench.times import Span
+from workbench.untyped import Value
 
 _SHARES = (0.5, 0.9, 0.95, 0.99, 0.995, 0.999, 1.0)
 """The shares that ``over="auto"`` tries a delay of a side for, beside no delay at all."""
@@ -56,7 +56,7 @@ def checked(over: object, present: dict[Setting, str]) -> dict[Setting, list[str
     return grid
 
 
-def _value(name: str, value: Any) -> str:
+def _value(name: str, value: Value) -> str:
     if name == "policy":
         if value not in POLICIES:
             raise wrong("over['policy']", value, "use 'min' or 'max'")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from workbench.times import Span
 from workbench.tuning import _caveats as caveats
 from workbench.tuning._differences import bounds, differences
 from workbench.tuning._figures import Limits, ranked
+from workbench.untyped import Record, Series
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,7 +36,7 @@ BYTES_ERROR = 0.4
 """How far predicted bytes of state may be from what Spark's in-memory state store says, as a share of that."""
 
 
-Answer = Callable[[float | None, Limits], "dict[str, Any] | None"]
+Answer = Callable[[float | None, Limits], "Record | None"]
 """Gives the row of the cheapest of all delays that keep a share within limits, or of those that keep most."""
 
 
@@ -168,9 +169,7 @@ class Tuning:
             return [now]
         return [now, *pareto[np.unique(np.linspace(0, len(pareto) - 1, min(n - 1, len(pareto))).astype(int))]]
 
-    def _confirmed(
-        self, place: int, spark: SparkSession | None, folder: str | os.PathLike[str] | None
-    ) -> dict[str, Any]:
+    def _confirmed(self, place: int, spark: SparkSession | None, folder: str | os.PathLike[str] | None) -> Record:
         setting = {name: str(self._table[name].iloc[place]) for name in self.settings}
         join, left, right, policy = fixes.apply_all(setting, self.join, self.left, self.right, self.policy)
         done = run(join, left, right, policy=policy, spark=spark, folder=folder)
@@ -253,7 +252,7 @@ class Tuning:
             caveats.basis(streams),
         )
 
-    def _answered(self, keep: float | None, limits: Limits) -> pd.Series[Any] | None:
+    def _answered(self, keep: float | None, limits: Limits) -> Series | None:
         """The row of the cheapest setting that keeps a share within limits, or of that which keeps most within them."""
         found = None if self._answer is None else self._answer(keep, limits)
         one = [] if found is None else [pd.DataFrame([{**found, "pareto": True, "now": False}])]
@@ -304,8 +303,8 @@ class Best:
     """
 
     settings: dict[Setting, str]
-    row: pd.Series[Any]
-    cheaper: pd.Series[Any] | None
+    row: Series
+    cheaper: Series | None
     warning: str
     notes: tuple[str, ...]
     basis: str

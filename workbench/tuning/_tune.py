@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
@@ -21,6 +21,7 @@ from workbench.tuning import _grid
 from workbench.tuning._figures import Limits, is_pareto
 from workbench.tuning._result import Tuning
 from workbench.tuning.trials import Trials
+from workbench.untyped import Value
 
 MOST_SETTINGS = 5_000
 
@@ -30,7 +31,7 @@ def tune(
     left: Stream,
     right: Stream,
     *,
-    over: Mapping[str, Iterable[Any]] | Literal["auto"] = "auto",
+    over: Mapping[str, Iterable[Value]] | Literal["auto"] = "auto",
     policy: Policy = "min",
 ) -> Tuning:
     """What each of many settings keeps, loses, delays and costs, computed by the model from one recording.
@@ -75,7 +76,7 @@ def tune(
     return tuned(Simulation(join, left, right, policy=policy), over=over)
 
 
-def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Any]] | Literal["auto"] = "auto") -> Tuning:
+def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Value]] | Literal["auto"] = "auto") -> Tuning:
     """As `tune`, of a run, a preview or a job, with what is known of its rows beside their keys and times."""
     join, left, right, policy = simulation.join, simulation.left, simulation.right, simulation.policy
     if not kind_of(join).drops_late:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any
 
 import pandas as pd
 
@@ -20,6 +19,7 @@ from workbench.literals import SIDES, Policy, Side
 from workbench.model import Outcome, Shared
 from workbench.spark_versions import SparkFacts, facts, numbers
 from workbench.streams import Stream
+from workbench.untyped import Record
 
 __all__ = ["FAULTS", "Case", "Fault", "Lost", "lost", "met"]
 
@@ -213,7 +213,7 @@ def _restarts(case: Case) -> str:
     )
 
 
-_EXPIRING: dict[str, Any] = {"ticket": "SPARK-49829", "example": "spark_49829"}
+_EXPIRING: Record = {"ticket": "SPARK-49829", "example": "spark_49829"}
 
 FAULTS = (
     Fault(

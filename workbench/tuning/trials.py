@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 import pandas as pd
 
@@ -16,6 +15,7 @@ from workbench.streams import Stream
 from workbench.tuning._figures import Complete, Limits, figures, ranked
 from workbench.tuning._grid import MOST_MINIMAL
 from workbench.tuning._sample import Sample, draw
+from workbench.untyped import Record
 
 __all__ = ["Trials"]
 
@@ -40,7 +40,7 @@ class Trials:
         self._cuts: dict[str | None, tuple[Stream, Stream]] = {None: (simulation.left, simulation.right)}
         self._samples: dict[str | None, Sample] = {}
         self._complete: dict[tuple[Join, str | None], Complete] = {}
-        self._rows: dict[tuple[tuple[Setting, str], ...], dict[str, Any]] = {}
+        self._rows: dict[tuple[tuple[Setting, str], ...], Record] = {}
 
     @property
     def share(self) -> float:
@@ -64,21 +64,21 @@ class Trials:
             self._samples[trigger] = draw(simulation.join, *cut, self._keys, self._count, facts=simulation.facts)
         return self._samples[trigger]
 
-    def row(self, setting: Mapping[Setting, str]) -> dict[str, Any]:
+    def row(self, setting: Mapping[Setting, str]) -> Record:
         """A row of `Tuning.table`."""
         known = tuple(setting.items())
         if known not in self._rows:
             self._rows[known] = self._tried(setting)
         return dict(self._rows[known])
 
-    def _tried(self, setting: Mapping[Setting, str]) -> dict[str, Any]:
+    def _tried(self, setting: Mapping[Setting, str]) -> Record:
         simulation, sample, trigger = self._simulation, self.of(setting), setting.get("trigger")
         others: dict[Setting, str] = {name: value for name, value in setting.items() if name != "trigger"}
         join, left, right, policy = fixes.apply_all(others, simulation.join, *self._cuts[trigger], simulation.policy)
         complete = self._complete_of(join, left, right, trigger)
         marks = self._marks(join, left, right, policy)
         outcome = model.replay(join, marks, sample.shared, self._spark)
-        tried: dict[str, Any] = dict(setting.items())
+        tried: Record = dict(setting.items())
         return tried | figures(join, outcome, complete, sample)
 
     def _marks(self, join: Join, left: Stream, right: Stream, policy: Policy) -> Watermarks:
@@ -105,11 +105,11 @@ class Trials:
         marks = self._marks(join, simulation.left, simulation.right, policy)
         return model.steps(join, outcome, marks, policy, sample.shared.rows)
 
-    def answer(self, steps: Steps, keep: float | None, limits: Limits) -> dict[str, Any] | None:
+    def answer(self, steps: Steps, keep: float | None, limits: Limits) -> Record | None:
         """The row of the cheapest delays that keep a share within limits, or, without one, of those that keep most."""
         return self.most(steps, limits) if keep is None else self.cheapest(steps, keep, limits)
 
-    def cheapest(self, steps: Steps, keep: float, limits: Limits) -> dict[str, Any] | None:
+    def cheapest(self, steps: Steps, keep: float, limits: Limits) -> Record | None:
         """The row of the delays that hold the fewest rows in state of all that keep a share; None: no delays keep it.
 
         A longer delay of either side costs no less, so only the pairs need be tried of which neither can be shorter.
@@ -118,7 +118,7 @@ class Trials:
         fine = tried[limits.hold(tried)] if len(tried) else tried
         return ranked(fine).iloc[0].to_dict() if len(fine) else None
 
-    def most(self, steps: Steps, limits: Limits) -> dict[str, Any] | None:
+    def most(self, steps: Steps, limits: Limits) -> Record | None:
         """The row of the delays that keep most of all within limits, and of these the cheapest; None: none is.
 
         What keeps more costs no less, so the number of results that can be kept is searched for by halves.

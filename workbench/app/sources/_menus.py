@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import ipywidgets as widgets
 
@@ -15,6 +14,7 @@ from workbench.app.sources._source import Control, Values
 from workbench.literals import SIDES, Side
 from workbench.sources.findings import Finding
 from workbench.sources.profile import Profile
+from workbench.untyped import Value
 
 __all__ = ["KEYS", "Menus"]
 
@@ -110,9 +110,9 @@ class Menus:
         column: str | None = values.get(self.name(side, part))
         return column or None
 
-    def done(self, values: Values, side: Side) -> tuple[Any, ...]:
+    def done(self, values: Values, side: Side) -> tuple[Value, ...]:
         """The repairs that are chosen."""
-        found: tuple[Any, ...] = values[self.name(side, "repairs")]
+        found: tuple[Value, ...] = values[self.name(side, "repairs")]
         return found
 
     def tell(self, form: Form, findings: Iterable[Finding]) -> None:

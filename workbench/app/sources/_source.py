@@ -15,8 +15,9 @@ from workbench.jobs import Job
 from workbench.literals import Side
 from workbench.sources.findings import Finding
 from workbench.streams import SIDES, Stream
+from workbench.untyped import Record, Value
 
-Values = Mapping[str, Any]
+Values = Mapping[str, Value]
 """The values of a page's inputs, or of the notebook's variables, by name."""
 
 
@@ -76,11 +77,11 @@ class Notebook:
         Has the page look for what they hold now.
     """
 
-    variables: dict[str, Any]
+    variables: Record
     look_again: Callable[[], None]
-    _known: dict[Hashable, tuple[tuple[Any, ...], Any]] = field(default_factory=dict, repr=False, compare=False)
+    _known: dict[Hashable, tuple[tuple[Value, ...], Any]] = field(default_factory=dict, repr=False, compare=False)
 
-    def once(self, what: Hashable, of: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    def once(self, what: Hashable, of: tuple[Value, ...], make: Callable[[], Any]) -> Any:
         """What is made of some values, made again only where these are others.
 
         Parameters

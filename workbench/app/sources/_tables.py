@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
@@ -16,6 +15,7 @@ from workbench.sources.findings import Finding, Part, Place, of_keys, of_times, 
 from workbench.sources.profile import key_overlap
 from workbench.sources.repairs import AnyRepair, code, repaired
 from workbench.streams import Stream
+from workbench.untyped import Value
 
 __all__ = ["Given", "check_streams", "made_of", "overlaps"]
 
@@ -36,7 +36,7 @@ class Given:
 
     side: Side
     name: str
-    value: Any
+    value: Value
     text: str
 
 

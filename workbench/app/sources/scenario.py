@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import ipywidgets as widgets
 
 import generators
@@ -20,6 +18,7 @@ from workbench.app.sources._source import (
 from workbench.counts import number_or_text
 from workbench.errors import ArgumentError
 from workbench.streams import SIDES
+from workbench.untyped import Record
 
 __all__ = ["SOURCE"]
 
@@ -107,7 +106,7 @@ def _arrange(form: Form, _: Notebook) -> list[widgets.Widget]:
     ]
 
 
-def _settings(values: Values) -> dict[str, Any]:
+def _settings(values: Values) -> Record:
     """A scenario's settings as `generators.generate` takes them, those that are as they suit it left out."""
     cut = "trigger" if values["trigger"].strip() else "batches"
     given = {name: values[name] for name in ("events", "rate", "disorder", "late", cut, "seed")}

@@ -45,6 +45,7 @@ from workbench.literals import Setting, Side
 from workbench.plan.names import Names
 from workbench.runs.expiry import Expiring
 from workbench.streams import Stream
+from workbench.untyped import Record, Value
 from workbench.verdicts import SharedVerdict, Verdicts, verdict_where
 
 __all__ = ["KINDS", "AnyAge", "WithinTolerance", "as_interval"]
@@ -109,7 +110,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
         missed = verdict_where(beyond, AsOfVerdict.BEYOND_TOLERANCE, SharedVerdict.NO_PARTNER_ON_TIME)
         return verdict_where(faces, missed, AsOfVerdict.NONE_IN_DIRECTION)
 
-    def flink_query(self, join: AsOfJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+    def flink_query(self, join: AsOfJoin, given: Mapping[str, Value], render: Callable[..., str]) -> str:
         if join.direction != "backward" or not join.allow_exact:
             raise ArgumentError(
                 f"join: got {excerpt(join)}; Flink SQL's temporal join is backward and takes a row at the same time: "
@@ -121,7 +122,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
             tolerance = flink.bound(-times.exact(join.tolerance), "tolerance")
         return render("as_of/flink.sql.jinja", tolerance=tolerance)
 
-    def flink_java(self, join: AsOfJoin) -> dict[str, Any]:
+    def flink_java(self, join: AsOfJoin) -> Record:
         tolerance = flink.duration(join.tolerance, "tolerance") if join.tolerance is not None else ""
         more = {"tolerance": tolerance, "kept": semantics.kept(join)}
         return {"template": "as_of/flink.java.jinja", "more": more}

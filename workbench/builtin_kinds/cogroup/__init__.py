@@ -14,6 +14,7 @@ from workbench.builtin_kinds.window import flink as window_flink
 from workbench.joins import CoGroup, How
 from workbench.kinds import AGGREGATION, Kind
 from workbench.plan.names import Names, literal
+from workbench.untyped import Record, Value
 from workbench.windows import Session, Sliding, Tumbling
 
 __all__ = ["KINDS", "FixedGroups", "SessionGroups"]
@@ -50,11 +51,11 @@ class FixedGroups(_Groups, FixedWindows[CoGroup]):
         calls = [self.window_calls(join, literal("event_time"), "window", side.delay) for side in sides]
         return plan.render(calls[0][0], [call for _, call in calls], '"window"', names, finish)
 
-    def flink_query(self, join: CoGroup, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+    def flink_query(self, join: CoGroup, given: Mapping[str, Value], render: Callable[..., str]) -> str:
         function = window_flink.window_function(join.window, given["both"], "event_time", grouped=True)  # type: ignore[arg-type]
         return render("cogroup/flink.sql.jinja", functions=[function] * 2)
 
-    def flink_java(self, join: CoGroup) -> dict[str, Any]:
+    def flink_java(self, join: CoGroup) -> Record:
         return {"template": "cogroup/flink.java.jinja", "assigner": window_flink.assigner(join.window)}  # type: ignore[arg-type]
 
 
@@ -75,11 +76,11 @@ class SessionGroups(_Groups, Sessions[CoGroup]):
         window = f'F.session_window("event_time", {literal(gap)}).alias("window")'
         return plan.render(f"sessions, {gap} gap", None, window, names, finish)
 
-    def flink_query(self, join: CoGroup, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+    def flink_query(self, join: CoGroup, given: Mapping[str, Value], render: Callable[..., str]) -> str:
         function = session_flink.window_function(join.window, given["both"], given["left"].key)  # type: ignore[arg-type]
         return render("cogroup/flink.sql.jinja", functions=[function] * 2)
 
-    def flink_java(self, join: CoGroup) -> dict[str, Any]:
+    def flink_java(self, join: CoGroup) -> Record:
         return {"template": "cogroup/flink.java.jinja", "assigner": session_flink.assigner(join.window)}  # type: ignore[arg-type]
 
 

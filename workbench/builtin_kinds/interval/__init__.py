@@ -20,6 +20,7 @@ from workbench.kinds import MS, WHERE, Advised, Field, Flag, J, Kind, SharedRows
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.streams import Stream
+from workbench.untyped import Record, Value
 from workbench.verdicts import SharedVerdict, Verdicts, verdict_where
 
 __all__ = ["KINDS", "Interval", "WithoutWindows"]
@@ -132,11 +133,11 @@ class Interval(WithoutWindows[IntervalJoin]):
         yield from advice.empty(join)
         yield from advice.wide_bounds(join, shared)
 
-    def flink_query(self, join: IntervalJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+    def flink_query(self, join: IntervalJoin, given: Mapping[str, Value], render: Callable[..., str]) -> str:
         ends = [flink.bound(join.lower, "lower"), flink.bound(join.upper, "upper")]
         return render("interval/flink.sql.jinja", bounds=ends)
 
-    def flink_java(self, join: IntervalJoin) -> dict[str, Any]:
+    def flink_java(self, join: IntervalJoin) -> Record:
         ends = [flink.duration(join.lower, "lower"), flink.duration(join.upper, "upper")]
         return {"template": "interval/flink.java.jinja", "bounds": ends, "by_table": join.how != "inner"}
 

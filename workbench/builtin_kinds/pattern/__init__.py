@@ -20,6 +20,7 @@ from workbench.patterns import MOST_HELD, Pattern, read_steps
 from workbench.patterns.checking import check_streams, of_sides
 from workbench.plan.names import Names
 from workbench.streams import Stream, pair_types
+from workbench.untyped import Record, Value
 
 __all__ = ["KINDS", "Endless", "Within"]
 
@@ -108,16 +109,16 @@ class _Patterns(WithoutWindows[Pattern]):
     def plan(self, join: Pattern, names: Names, finish: bool) -> str:
         return plan.render(join, names, finish)
 
-    def flink_query(self, join: Pattern, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+    def flink_query(self, join: Pattern, given: Mapping[str, Value], render: Callable[..., str]) -> str:
         raise ArgumentError(
             f"join: got {excerpt(join)}; Flink SQL's MATCH_RECOGNIZE is of one table: "
             "a pattern over two streams is a job of the DataStream API (wb.flink.java)"
         )
 
-    def flink_java(self, join: Pattern) -> dict[str, Any]:
+    def flink_java(self, join: Pattern) -> Record:
         return {"template": "pattern/flink.java.jinja", "more": {"steps": self.match_columns(join)}}
 
-    def flink_variables(self, join: Pattern, types: Mapping[str, Any]) -> dict[str, Any]:
+    def flink_variables(self, join: Pattern, types: Mapping[str, Value]) -> Record:
         expression = flink.expression(join, of_sides(types))
         earlier = flink.EARLIER if "earlier(match" in expression else ""
         return {"pattern": expression, "asks": flink.HELPERS, "earlier": earlier}

@@ -37,6 +37,7 @@ from workbench.patterns.checking import kinds_of, of_sides, side_of
 from workbench.patterns.matching import Ended, Found, Matcher, Path, paths
 from workbench.spark_versions import SparkFacts
 from workbench.streams import Stream, pair_types
+from workbench.untyped import Record, Value
 
 __all__ = ["MODEL"]
 
@@ -254,7 +255,7 @@ def _with_earlier(
     where = asked.where
     if where is None:
         raise TypeError("no condition")
-    values: dict[str, list[Any]] = {}
+    values: dict[str, list[Value]] = {}
     numbers = rows["row"].to_numpy()
     steps = {each.name: each for each in earlier(where)}
     for name in columns(where):
@@ -275,13 +276,13 @@ def _with_earlier(
         return f"last({of.name!r}, path)" if isinstance(of, EarlierColumn) else f"values[{of.name!r}][row]"
 
     text = python(where, kinds_of(pattern, asked.side, where, types), column)
-    known: dict[str, Any] = {"operator": operator, "re": re, "Decimal": Decimal, "last": last, "values": values}
+    known: Record = {"operator": operator, "re": re, "Decimal": Decimal, "last": last, "values": values}
     exec(HELPERS, known)  # noqa: S102 - our own text
     made: Callable[[int, Path | None], Any] = eval(f"lambda row, path: {text}", known)  # noqa: S307 - the user's text is quoted
     return made
 
 
-def _plain(stream: Stream, name: str, numbers: RowNumbers, mine: Any) -> list[Any]:
+def _plain(stream: Stream, name: str, numbers: RowNumbers, mine: Any) -> list[Value]:
     """A column's values by the number of the row in order, as Python has them; times are whole numbers."""
     column = stream.table.column(name)
     if pa.types.is_timestamp(column.type):
@@ -321,7 +322,7 @@ def _outcome(
 def _outputs(pattern: Pattern, rows: pd.DataFrame, found: list[tuple[int, Found]]) -> Outputs:
     """Matches, and partial matches that were given up; see `Outputs`."""
     steps = [each.name for each in pattern.taken]
-    table, members = defaultdict[str, list[Any]](list), defaultdict[str, list[int]](list)
+    table, members = defaultdict[str, list[Value]](list), defaultdict[str, list[int]](list)
     for output, (batch, each) in enumerate(found):
         path = each.path.rows()
         for name, value in (("start", path[0].at), ("end", path[-1].at), ("batch", batch)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from workbench.conditions import Column, EarlierColumn, asks_earlier, python, python_helpers
 from workbench.errors import wrong
@@ -15,6 +14,7 @@ from workbench.plan.conditions import spark_sql
 from workbench.plan.names import Names, fill, literal
 from workbench.plan.processors import KEPT, PLACED
 from workbench.sources.arrow import AFTER_ALL
+from workbench.untyped import Value
 
 __all__ = ["render"]
 
@@ -372,7 +372,7 @@ def _is_later(asked: Asked) -> bool:
     return asked.where is not None and asks_earlier(asked.where)
 
 
-def _fits(join: Pattern, made: Automaton, side: Side, types: Mapping[Side, Mapping[str, Any]]) -> list[bool | str]:
+def _fits(join: Pattern, made: Automaton, side: Side, types: Mapping[Side, Mapping[str, Value]]) -> list[bool | str]:
     """For each of what is asked whether it holds of a side's rows: never, always, or a condition in Spark's SQL."""
     found: list[bool | str] = []
     for asked in made.asked:
@@ -383,7 +383,7 @@ def _fits(join: Pattern, made: Automaton, side: Side, types: Mapping[Side, Mappi
     return found
 
 
-def _later(join: Pattern, asked: Asked, types: Mapping[Side, Mapping[str, Any]]) -> str:
+def _later(join: Pattern, asked: Asked, types: Mapping[Side, Mapping[str, Value]]) -> str:
     """What is asked of a row and of earlier rows of its match, in Python."""
     where = asked.where
     if where is None:

@@ -22,6 +22,7 @@ from workbench.reasons.judging import Judging
 from workbench.reasons.own import OwnReasons
 from workbench.reasons.sentences import Sentences
 from workbench.streams import pair_types
+from workbench.untyped import Record
 
 __all__ = ["REASONS"]
 
@@ -270,7 +271,7 @@ class _PatternSentences(Sentences):
         return own[self.outcome.outputs.table["matched"].to_numpy()[own]]
 
     @cached_property
-    def _fits(self) -> dict[str, Any]:
+    def _fits(self) -> Record:
         """For each step which rows of its side satisfy what it asks of them alone."""
         types = of_sides(pair_types(self.simulation.left, self.simulation.right))
         found = {}

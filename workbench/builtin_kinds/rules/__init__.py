@@ -17,6 +17,7 @@ from workbench.kinds import LATE_ROWS, Kind, KindPanel, Operator, PanelOf, RowsI
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames
 from workbench.streams import Stream
+from workbench.untyped import Record, Value
 
 __all__ = ["KINDS", "RulesByArrival", "RulesByEventTime", "SideNames"]
 
@@ -121,17 +122,17 @@ class _Rules(WithoutWindows[RulesJoin]):
     def drops_null_keys(self, join: RulesJoin) -> tuple[bool, bool]:
         return join.copies is None, join.copies is None
 
-    def flink_query(self, join: RulesJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+    def flink_query(self, join: RulesJoin, given: Mapping[str, Value], render: Callable[..., str]) -> str:
         raise ArgumentError(
             f"join: got {excerpt(join)}; Flink SQL has no broadcast state: it is a job of the "
             "DataStream API (wb.flink.java)"
         )
 
-    def flink_java(self, join: RulesJoin) -> dict[str, Any]:
+    def flink_java(self, join: RulesJoin) -> Record:
         by_key = join.copies is None
         return {"template": "rules/flink.java.jinja", "more": {"keyed": (by_key or join.as_of == "event time", by_key)}}
 
-    def flink_variables(self, join: RulesJoin, types: Mapping[str, Any]) -> dict[str, Any]:
+    def flink_variables(self, join: RulesJoin, types: Mapping[str, Value]) -> Record:
         numbers, compared = semantics.compared(join, types)
         return {"rules": True, "numbers": numbers, "compared": compared}
 

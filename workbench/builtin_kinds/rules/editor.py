@@ -15,6 +15,7 @@ from workbench.errors import ArgumentError, WorkbenchError, excerpt, wrong
 from workbench.joins import RulesJoin
 from workbench.kinds import LiveRun
 from workbench.streams import Stream, pair_types
+from workbench.untyped import Record
 
 __all__ = ["RuleEditor"]
 
@@ -82,7 +83,7 @@ class RuleEditor:
         done = "withdrawn" if withdrawn else f"set to {self._field.value} {self._op.value} {self._value.value}"
         self._note.value = html("{} is {} from the next micro-batch on", self._rule.value, done)
 
-    def _row(self, join: RulesJoin, right: Stream, withdrawn: bool) -> dict[str, Any]:
+    def _row(self, join: RulesJoin, right: Stream, withdrawn: bool) -> Record:
         """The version that the inputs describe, by column."""
         texts = {name: each.value for name, each in self._keys.items()}
         texts |= {join.rule: self._rule.value}

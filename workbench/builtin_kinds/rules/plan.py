@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.builtin_kinds.rules.fields import compared
 from workbench.joins import RulesJoin
 from workbench.plan.names import Names, column, fill, literal
 from workbench.plan.processors import PLACED
 from workbench.sources.arrow import AFTER_ALL
+from workbench.untyped import Record
 
 __all__ = ["render"]
 
@@ -195,9 +194,7 @@ _BY_ARRIVAL = (
 def render(join: RulesJoin, names: Names, finish: bool) -> str:
     """The text of a rules join; arguments as in `workbench.kinds.plan_of`."""
     numbers, columns = compared(join, names.types)
-    prefixed: dict[str, Any] = {
-        name: column(f"right_{getattr(join, name)}") for name in ("field", "op", "value", "rule")
-    }
+    prefixed: Record = {name: column(f"right_{getattr(join, name)}") for name in ("field", "op", "value", "rule")}
     return fill(
         _BY_ARRIVAL if join.as_of == "arrival" else _BY_EVENT_TIME,
         names,

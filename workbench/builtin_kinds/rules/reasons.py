@@ -22,6 +22,7 @@ from workbench.model.ordering import order
 from workbench.reasons.judging import Judging
 from workbench.reasons.own import OwnReasons
 from workbench.reasons.sentences import Sentences
+from workbench.untyped import Record, Value
 from workbench.verdicts import verdict_where
 
 __all__ = ["REASONS", "REASONS_BY_ARRIVAL"]
@@ -226,7 +227,7 @@ class _RuleSentences(Sentences):
         return f"{_text(name)} ({_text(field)} {_text(op)} {_value(value)})"
 
     @cached_property
-    def _texts(self) -> list[list[Any]]:
+    def _texts(self) -> list[list[Value]]:
         table, join = self.simulation.right.table, self._join
         return [table.column(name).to_pylist() for name in (join.rule, join.field, join.op, join.value)]
 
@@ -236,7 +237,7 @@ class _RuleSentences(Sentences):
         return "numbers" if numbers else "text", names
 
     @cached_property
-    def _pairs(self) -> dict[str, Any]:
+    def _pairs(self) -> Record:
         """Each left row with each rule in force for it: arrays ``left``, ``right``, ``compared``, ``met``."""
         left, right = self.simulation.in_reach
         compared = np.array(self._where.compared(left, right).to_pylist(), dtype=object)

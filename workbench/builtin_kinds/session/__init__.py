@@ -19,6 +19,7 @@ from workbench.literals import Side
 from workbench.plan.names import Names, SideNames, column, interval
 from workbench.sources.columns import LATE_WINDOW
 from workbench.streams import Stream
+from workbench.untyped import Record, Value
 from workbench.windows import Session
 
 __all__ = ["GAP", "KINDS", "SessionJoin", "Sessions"]
@@ -85,11 +86,11 @@ class SessionJoin(Sessions[WindowJoin]):
         drops = join.how in ("inner", "semi")
         return drops, drops
 
-    def flink_query(self, join: WindowJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+    def flink_query(self, join: WindowJoin, given: Mapping[str, Value], render: Callable[..., str]) -> str:
         function = flink.window_function(join.window, given["both"], given["left"].key)  # type: ignore[arg-type]
         return render("window.sql.jinja", functions=[function] * 2)
 
-    def flink_java(self, join: WindowJoin) -> dict[str, Any]:
+    def flink_java(self, join: WindowJoin) -> Record:
         return {"template": "windows.java.jinja", "assigner": flink.assigner(join.window)}  # type: ignore[arg-type]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
 from workbench.literals import DELAYS, RowId, Setting, Side, other_side
 from workbench.model import NOTHING, query_watermark
 from workbench.streams import SIDES
+from workbench.untyped import Value
 from workbench.windows import Session
 
 __all__ = ["Member", "sessions"]
@@ -95,7 +96,7 @@ def _wider_gaps(search: Search, rows: pd.DataFrame, gap: int) -> tuple[Times, Ro
     return wider, partner
 
 
-def _key_sessions(search: Search, rows: pd.DataFrame, gap: int) -> list[list[Any]]:
+def _key_sessions(search: Search, rows: pd.DataFrame, gap: int) -> list[list[Value]]:
     found = []
     columns = (rows[name].tolist() for name in ("time", "batch", "side", "row"))
     members = [Member(time, batch, RowId(SIDES[side], row)) for time, batch, side, row in zip(*columns, strict=True)]

@@ -20,6 +20,7 @@ from workbench.literals import Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.sources.columns import LATE_WINDOW
 from workbench.streams import Stream
+from workbench.untyped import Record, Value
 from workbench.windows import Sliding, Tumbling
 
 __all__ = ["KINDS", "OFFSET", "SIZE", "SLIDE", "FixedWindowJoin", "FixedWindows", "OwnWindows"]
@@ -122,13 +123,13 @@ class FixedWindowJoin(FixedWindows[WindowJoin]):
         spans = {each.argument: texts[each.argument] for each in self.fields}
         return WindowJoin(self.window(**spans), how, WHERE.read(texts.get("where", ""), "where"))
 
-    def flink_query(self, join: WindowJoin, given: Mapping[str, Any], render: Callable[..., str]) -> str:
+    def flink_query(self, join: WindowJoin, given: Mapping[str, Value], render: Callable[..., str]) -> str:
         sides = zip(given["names"], (given["left"], given["right"]), strict=True)
         window: Any = join.window
         functions = [flink.window_function(window, name, stream.time) for name, stream in sides]
         return render("window.sql.jinja", functions=functions)
 
-    def flink_java(self, join: WindowJoin) -> dict[str, Any]:
+    def flink_java(self, join: WindowJoin) -> Record:
         return {"template": "windows.java.jinja", "assigner": flink.assigner(join.window)}  # type: ignore[arg-type]
 
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from types import SimpleNamespace
-from typing import Any
 
 from workbench.jobs.catalyst import Node
 from workbench.jobs.explained._brackets import Depths, UnbalancedError, between, outside, parted, split
 from workbench.jobs.explained._lines import Names
 from workbench.jobs.explained._types import COLUMN, COPY, TAG, TYPES, json_type
 from workbench.jobs.explained._values import UNITS, Span, constant, converted, reckoned, whole_span
+from workbench.untyped import JavaObject
 
 __all__ = ["Expressions", "answers"]
 
@@ -38,7 +38,7 @@ _SIGNS = {kind: sign for sign, kind in (_LOGICAL | _ARITHMETIC).items()} | {"Sub
 _WORDS = {"IsNotNull": "{} IS NOT NULL", "IsNull": "{} IS NULL", "Not": "NOT {}"}
 
 
-def answers(**values: Any) -> Any:
+def answers(**values: JavaObject) -> JavaObject:
     """A stand-in for an object of the JVM, whose methods give these values."""
     return SimpleNamespace(**{name: lambda *_, value=value: value for name, value in values.items()})
 
@@ -100,7 +100,9 @@ class Expressions:
         elif node.kind == "TimestampAddInterval":
             self._expect(node.children[0], kind)
 
-    def _made(self, kind: str, text: str, children: Sequence[Node] = (), constant: Any = None, **fields: Any) -> Node:
+    def _made(
+        self, kind: str, text: str, children: Sequence[Node] = (), constant: JavaObject = None, **fields: JavaObject
+    ) -> Node:
         java = answers(foldable=constant is not None, deterministic=True, eval=constant, dataType=answers(sql=""))
         java.constant = constant
         java.text = text

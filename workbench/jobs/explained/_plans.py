@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
 
 from workbench.jobs.catalyst import Node
 from workbench.jobs.explained._brackets import listed, split
@@ -14,6 +13,7 @@ from workbench.jobs.explained._expressions import Expressions, answers
 from workbench.jobs.explained._lines import RELATION, BrokenError, Line, Names
 from workbench.jobs.explained._types import COLUMN, COPY, TAG
 from workbench.jobs.explained._values import calendar
+from workbench.untyped import JavaObject, Json
 
 __all__ = ["Plans"]
 
@@ -23,7 +23,7 @@ _JOINS = {
 }  # fmt: skip
 
 
-def _output(columns: Sequence[tuple[int, str]]) -> Any:
+def _output(columns: Sequence[tuple[int, str]]) -> JavaObject:
     """Columns like a sequence of Scala's."""
     found = [answers(exprId=answers(id=number), name=name) for number, name in columns]
     return SimpleNamespace(size=lambda: len(found), apply=found.__getitem__)
@@ -34,8 +34,8 @@ class _Made:
     """What the line of a node says: the columns that it gives, its fields, and what its stand-in answers."""
 
     columns: list[tuple[int, str]]
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    answers: Mapping[str, Any] = field(default_factory=dict)
+    fields: Json = field(default_factory=dict)
+    answers: Json = field(default_factory=dict)
 
 
 class Plans:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from workbench.jobs.explained._types import TYPES
+from workbench.untyped import Value
 
 __all__ = ["UNITS", "Span", "calendar", "constant", "converted", "reckoned", "whole_span"]
 
@@ -62,7 +63,7 @@ def whole_span(micros: Decimal | int) -> Span | None:
     return Span(micros) if micros == int(micros) else None
 
 
-def converted(value: Any, kind: str) -> Any:
+def converted(value: Value, kind: str) -> Any:
     """A constant as another type; None where that would cut something off, or is not known."""
     if isinstance(value, Span):
         return value if kind in ("interval", "interval day to second") else None

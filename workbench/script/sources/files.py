@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from workbench.errors import ArgumentError
 from workbench.plan.names import literal
 from workbench.script._places import Connector, Source, beside
 from workbench.script.connectors import DELTA
 from workbench.streams import Stream
+from workbench.untyped import Record
 
 __all__ = ["SOURCE", "Files"]
 
@@ -47,7 +47,7 @@ class Files(Source):
         """All columns of the files."""
         return dict(stream.source.as_files().columns) or self.columns(stream)
 
-    def variables(self, stream: Stream, var: str, data: str) -> dict[str, Any]:
+    def variables(self, stream: Stream, var: str, data: str) -> Record:
         """Where the files are, and how they are read."""
         columns, files = self.columns(stream), stream.source.as_files(f"{data}/{var}")
         recording = f'str(Path(__file__).parent / "{data}" / "{var}")'

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from workbench.errors import ArgumentError
 from workbench.script._places import Argument, Source, beside
 from workbench.script.connectors import ICEBERG
 from workbench.streams import Stream
+from workbench.untyped import Record
 
 __all__ = ["SOURCE", "Tables"]
 
@@ -25,7 +25,7 @@ class Tables(Source):
                 "determined afterwards: use a source of files or Kafka, or dead_letters=None"
             )
 
-    def variables(self, stream: Stream, var: str, data: str) -> dict[str, Any]:
+    def variables(self, stream: Stream, var: str, data: str) -> Record:
         """The columns that are read, as a table may have more."""
         return {"chosen_columns": list(self.columns(stream))}
 

@@ -12,6 +12,7 @@ from workbench.script._places import beside
 from workbench.script.connectors import AVRO, KAFKA
 from workbench.script.sources.kafka import ARGUMENTS, Topics
 from workbench.streams import Stream
+from workbench.untyped import Record
 
 __all__ = ["SOURCE", "AvroTopics"]
 
@@ -33,11 +34,11 @@ class AvroTopics(Topics):
                         "rename it, or use 'kafka'"
                     )
 
-    def variables(self, stream: Stream, var: str, data: str) -> dict[str, Any]:
+    def variables(self, stream: Stream, var: str, data: str) -> Record:
         """The schema of the topic's values."""
         return {"avro": json.dumps(self.record(stream, var))}
 
-    def record(self, stream: Stream, name: str) -> dict[str, Any]:
+    def record(self, stream: Stream, name: str) -> Record:
         """The Avro schema of a topic's values: every field may be null; timestamps in microseconds."""
         fields = []
         for column, kind in self.columns(stream).items():
