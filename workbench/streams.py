@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench import literals, safe_files, times
-from workbench.arrays import Batches, Flags, RowNumbers, Times
 from workbench.counts import counted
 from workbench.errors import ArgumentError, check_whole, excerpt, wrong
 from workbench.sources import Format, Malformed, Memory, Source
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from workbench.arrays import Batches, Flags, RowNumbers, Times
     from workbench.sources.arrivals import Arrivals
     from workbench.sources.choice import Choice, Newest
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from workbench.arrays import Batches, Times
 from workbench.sources._source import Memory, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from workbench.arrays import Batches, Times
     from workbench.sources.choice import Newest
 
 __all__ = ["MOST_BATCHES", "Recorded"]
