@@ -345,3 +345,21 @@ def test_a_map_is_shown_as_its_entries(desk):
     assert json.loads(job.output.left_all[0]) == [{"q": 1}]
     assert job.rows["none"].isna().all()
     assert met(job) == {"oa", "pa", "ob", "pb"}
+
+
+# --- the clock of the query -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", ["orders", "payments"])
+def test_a_row_without_key_moves_the_watermark_only_below_a_column_of_the_clock(desk, side):
+    """Spark filters it out below the watermark, unless the time of the micro-batch is asked for in between."""
+    desk.each(
+        [[("a", "10:00:00", "oa"), (None, "10:00:40", "none")]],
+        [[("a", "10:00:05", "pa"), (None, "10:00:45", "none too")]],
+    )
+    sides = {name: desk.read(name) for name in ("orders", "payments")}
+    sides[side] = sides[side].withColumn("seen", F.current_timestamp()).alias(side)
+    job = desk.opened(sides["orders"].join(sides["payments"], F.expr(WITHIN.format("15 SECONDS"))))
+    assert job.mismatches.empty
+    assert fates(job)["oa"] == "matched"
+    assert str(job.batches.watermark.iloc[-1])[11:19] == ("09:59:55" if side == "orders" else "09:59:50")
