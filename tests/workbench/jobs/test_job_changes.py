@@ -51,7 +51,7 @@ def test_two_jobs(both):
     before, after = fates(one), fates(other)
     assert changed.gone.empty  # what the filter takes out is listed, and says so
     assert changed.new.empty
-    assert after["left", 7][1].endswith("takes it out, before it reaches the join")
+    assert after["left", 7][1].endswith("removes it before it reaches the join")
     expected = {
         row: (before[row], after[row]) for row in before.keys() & after.keys() if before[row][0] != after[row][0]
     }

@@ -89,12 +89,14 @@ def test_a_row_that_leaves_with_the_next_micro_batch(desk, how):
     assert fates(job) == {"oa": "pending", "ob": "matched", "oc": "pending", "pb": "matched"}
     words = reason(job, "oa")
     becomes = "comes out" if how == "left" else "leaves the state"
-    assert words.startswith(f"waiting for the next micro-batch, in which it {becomes} unless it meets a partner: ")
-    assert "the watermark has passed that since the last one, at 10:09:50" in words
+    assert words.startswith("waiting: ")
+    assert "; the watermark has since passed that, at 10:09:50, so in the next micro-batch it " in words
+    assert f"it {becomes} unless it meets a partner; " in words
     assert words.endswith(
-        f"the next row of any key brings one, on either side; Spark runs none without rows, as {WITHOUT_ROWS} is false"
+        "the next row of any key, on either side, starts that micro-batch; "
+        f"Spark runs none without rows, because {WITHOUT_ROWS} is false"
     )
-    assert reason(job, "oc").startswith("waiting: rows of payments until 10:10:15 could still match it")
+    assert reason(job, "oc").startswith("waiting: rows of payments up to 10:10:15 could still match it")
     assert "the watermark stands at 10:09:50" in reason(job, "oc")
     before = [row for row in desk.out if "oa" in row]
     desk.arrive(2, orders=[("z", "10:10:00", "oz")], payments=[("z", "10:10:00", "pz")])
@@ -111,7 +113,7 @@ def test_a_job_that_ended_before_a_micro_batch_without_rows(desk):
     desk.run(frame)
     desk.spark.conf.set(WITHOUT_ROWS, "true")
     words = reason(wb.open_job(frame, desk.home / "checkpoint"), "oa")
-    assert words.endswith(", or Spark runs one without rows if the query goes on")
+    assert words.endswith(", or Spark runs it without rows if the query runs on")
 
 
 # --- other settings at opening ----------------------------------------------------------------------------------------
@@ -305,17 +307,17 @@ def test_a_filter_on_a_window_below_the_join(desk):
         "pc": "matched",
     }
     assert reason(job, "pb").startswith("the filter ")
-    assert reason(job, "pb").endswith("takes it out, before it reaches the join")
-    assert "came on payments only in rows that the filter " in reason(job, "ob")
+    assert reason(job, "pb").endswith("removes it before it reaches the join")
+    assert "arrived on payments only in rows that the filter " in reason(job, "ob")
 
 
 @pytest.mark.parametrize("how", ["inner", "left"])
 def test_a_filter_above_the_join_of_one_side_is_named(desk, how):
     arrive_in_three(desk)
     job = desk.opened(joined(desk, how).where("orders.row != 'ob'"))
-    assert reason(job, "ob") == "the filter (NOT (orders.row = 'ob')) takes it out, before it reaches the join"
+    assert reason(job, "ob") == "the filter (NOT (orders.row = 'ob')) removes it before it reaches the join"
     assert reason(job, "pb").endswith(
-        "key b came on orders only in rows that the filter (NOT (orders.row = 'ob')) takes out"
+        "key b arrived on orders only in rows that the filter (NOT (orders.row = 'ob')) removes"
     )
 
 
