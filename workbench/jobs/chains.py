@@ -34,8 +34,8 @@ def passed_on(job: Job) -> Micros:
     if len(retention) < 2:
         left, right = job.left.name, job.right.name
         raise ArgumentError(
-            f"join: the one before it, of {left} and {right}, passes no watermark on, as Spark keeps rows of it for "
-            "ever; open that one"
+            f"join: the one before it, of {left} and {right}, passes on no watermark, as Spark keeps some of its rows "
+            "forever; open that one"
         )
     behind = logged.eviction - max(retention.values())
     return np.maximum(behind // 1000 * 1000, 0)

@@ -128,7 +128,7 @@ def open_job(
     parts = understanding.parts(plan)
     number = _which(join, parts)
     if sink is not None and number < len(parts) - 1:
-        raise ArgumentError("output: it is what comes out of the last join; give join=" + str(len(parts) - 1))
+        raise ArgumentError("output: it has the rows of the last join; give join=" + str(len(parts) - 1))
     _check_set_once(spark, plan)
     run = catalyst.optimised(spark, plan)
     known = understanding.understood(spark, parts[number], run=run if len(parts) > 1 else None)
@@ -220,7 +220,7 @@ def _with_arity(choice: Choice, known: Understood) -> Choice:
     width = len(known.keys)
     if not choice.takes_all and not width:
         given = "sample" if choice.keys is None else "keys"
-        raise ArgumentError(f"{given}: the join has no key columns that were understood, so none can be chosen by")
+        raise ArgumentError(f"{given}: the join's key columns could not be analyzed, so no keys can be chosen")
     return with_width(choice, width)
 
 
@@ -293,7 +293,7 @@ def _check_watermarks(known: Understood) -> None:
         if each.watermark is None:
             raise ArgumentError(
                 f"joined: its {side} side, {each.name}, has no watermark, and a job is opened with one on both sides; "
-                "give both withWatermark before they are joined (wb.describe says what this join does without)"
+                "call withWatermark on both before the join (wb.describe says what this join does without it)"
             )
 
 

@@ -94,7 +94,7 @@ class Residual:
         return [each for each in self._parts if _columns_of([each]) and _columns_of([each]) <= mine]
 
     def _not_asked(self, error: Exception) -> QueryError:
-        return QueryError(f"which rows satisfy {self.text} could not be asked of Spark: {cause(error)}", str(error))
+        return QueryError(f"Spark could not evaluate {self.text}: {cause(error)}", str(error))
 
     def _ask(self, pairs: Micros) -> None:
         width = max(self._tables[1].num_rows, 1)
@@ -160,7 +160,7 @@ def compared(spark: SparkSession, known: Understood, place: int, shown: Columns,
         found: pa.Table = frame.selectExpr(*columns, _NUMBERS[place]).sort(_NUMBERS[place]).toArrow()
     except Exception as error:  # noqa: BLE001 - whatever the JVM says becomes one sentence
         raise QueryError(
-            f"the keys of the {SIDES[place]} side could not be asked of Spark: {cause(error)}", str(error)
+            f"Spark could not evaluate the keys of the {SIDES[place]} side: {cause(error)}", str(error)
         ) from None
     return found.drop_columns([_NUMBERS[place]])
 

@@ -61,7 +61,7 @@ _LATEST_FIRST = (
 )
 _WINDOW_ABOVE = (
     "an aggregation after the join drops pairs whose window the watermark has passed, and a join without bounds on the "
-    "event times makes such pairs for ever: give it bounds"
+    "event times keeps rows in state forever: give it bounds"
 )
 
 

@@ -232,7 +232,7 @@ def test_near_misses_are_distances_from_what_the_nearest_rule_asks_for():
     preview = previewed(wb.RulesJoin(), left, [HOT, cold, odd])
     drawing = preview.charts.drawing("misses")
     assert drawing.subtitle == (
-        "2 rows of readings missed the nearest rule of rules in force by so much; 2 more had none in force, or none to "
+        "2 rows of readings missed the nearest rule of rules in force; 2 more had none in force, or none to "
         "compare with"
     )
     bins = drawing.tables["rows"]

@@ -266,7 +266,7 @@ def test_stories_of_steps_of_a_row_say_what_their_numbers_count():
 def test_the_chart_has_a_line_for_each_kind():
     comparison = compared(TUMBLING, LATE, allowed_lateness="5 s")
     drawing = comparison.drawing()
-    assert drawing.title == f"{len(comparison.rows)} rows fare differently on Spark and on Flink"
+    assert drawing.title == f"{len(comparison.rows)} rows differ between Spark and Flink"
     assert set(drawing.tables["rows"]["row_id"]) >= {"left-0", "right-2"}
     assert drawing.tables["counts"]["rows"].sum() == len(comparison.rows)
     assert comparison.chart().to_dict()
@@ -275,9 +275,9 @@ def test_the_chart_has_a_line_for_each_kind():
     assert part.subtitle.startswith("1 of them are shown")
     assert part.params["high"] < drawing.params["high"]
     alike = compared(TUMBLING, LATE)
-    assert alike.drawing().subtitle == "Spark and Flink treat all rows of this recording alike"
+    assert alike.drawing().subtitle == "no row differs between Spark and Flink"
     assert alike.chart().to_dict()
-    assert repr(alike).endswith("0 of 7 rows fare differently>")
+    assert repr(alike).endswith("0 of 7 rows differ>")
 
 
 def test_what_cannot_be_compared_is_said():

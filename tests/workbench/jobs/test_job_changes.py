@@ -101,5 +101,5 @@ def test_a_job_that_was_not_understood(session, folder, tmp_path, both):
     joined = orders.join(payments, F.expr(f"{written.SAME} AND paid_at >= ordered_at"))
     job = wb.open_job(joined, jobs.run(joined, tmp_path).checkpoint)
     for one, other in ((job, both[0]), (both[0], job)):
-        with pytest.raises(wb.WorkbenchError, match="the join of this job was not understood"):
+        with pytest.raises(wb.WorkbenchError, match="the join of this job could not be analyzed"):
             one.changes(other)

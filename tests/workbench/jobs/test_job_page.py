@@ -106,7 +106,7 @@ def test_a_run_on_spark_is_held_against_the_job(page, job):
     page.run()
     assert page.trouble == ""
     assert page.app.run is not None
-    assert "this run does not heed (paid >= amount)" in "".join(page.notes())
+    assert "this run does not apply (paid >= amount)" in "".join(page.notes())
     assert page.text("since") == "since run 1: and (paid >= amount) → without (paid >= amount)"
     page.open("Runs")
     page.choose_run("Run", 2)

@@ -73,7 +73,7 @@ class _Patterns(WithoutWindows[Pattern]):
         Text("most", "Most rows held", f"{MOST_HELD}", _MOST_HELP, _read_most),
     )
     hows: tuple[How, ...] = ()
-    no_how = "a match has a list of rows for each step: it has no how"
+    no_how = "a match has a list of rows for each step: a pattern takes no how"
     grouped = True
     not_compared = "of the same rows on time Flink's CEP library finds the same matches: see wb.flink.java"
     operator = FOLLOWING
