@@ -495,8 +495,8 @@ def _rows(
     first, missing, side = logs.batches[0].number, [], SIDES[place]
     if random := list(catalyst.random_parts(known.join.children[place])):
         missing.append(
-            f"{', '.join(random)} of the {side} side is another each time it is asked for: it, and what rests on it, "
-            "is not what the job had"
+            f"{', '.join(random)} of the {side} side differs each time it is evaluated: it, and all that depends on "
+            "it, may differ from what the job had"
         )
     shown = entering.columns(known, place)
     parts: list[pa.Table] = []
@@ -597,7 +597,7 @@ def _without_time(known: Understood, place: int, rows: pa.Table) -> str:
     described = _sides(known)[place]
     count, name = counted(rows.num_rows, "row"), described.time or "its event time"
     padded = known.run is None or SIDES[place] in emission(known.description.join or _STAND_IN).padded
-    becomes = "and stays in state for ever" if padded else "and meets no other"
+    becomes = "and stays in state forever" if padded else "and meets no other"
     return (
         f"{count} of {described.name or SIDES[place]} {'has' if rows.num_rows == 1 else 'have'} no event time, as "
         f"{name} is null: such a row is never late, {becomes}, and is not listed; look at how {name} is made"

@@ -112,7 +112,7 @@ class Pattern(Join):
     def _check_end(self) -> None:
         last = self.steps[-1]
         if last.contiguity == "not_followed_by" and last.within is None and self.within is None:
-            raise wrong("within", None, "a pattern that ends with not_followed_by needs one, or waits for ever")
+            raise wrong("within", None, "a pattern that ends with not_followed_by needs one, or it waits forever")
         for each in self.flat:
             if each.contiguity == "not_followed_by" and each.within is not None and each is not last:
                 raise wrong("steps", each, "only at the end of a pattern has not_followed_by a within of its own")

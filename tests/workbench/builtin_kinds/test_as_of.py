@@ -465,7 +465,7 @@ def test_rows_that_wait_without_end_are_advised_against(direction, said):
     assert len(advice) == said
     if said:
         assert advice[0].problem.startswith("2 of 3 rows of orders wait for a row of prices that never comes")
-        assert advice[0].remedy == "a tolerance lets them out: the only partner lies within 4 s"
+        assert advice[0].remedy == "a tolerance evicts them: the only partner lies within 4 s"
         assert not [each for each in wb.advise(wb.AsOfJoin(direction, "4 s"), left, right) if "never" in each.problem]
 
 

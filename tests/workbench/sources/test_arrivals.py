@@ -100,7 +100,7 @@ def test_a_shorter_trigger_shows_lateness_that_few_micro_batches_hide():
     assert hidden.table["kept"].iloc[-1] > 0.999
     best = hidden.best(0.999)
     (note,) = best.notes
-    assert note.startswith("rows are never late for others of their micro-batch, and these are long")
+    assert note.startswith("a row is never late for rows of its own micro-batch, and micro-batches are long here")
     assert best.basis.endswith("numbered as 10 micro-batches")
     cut = generators.generate("orders_payments", events=20_000, rate=20, late=0.05, seed=3, trigger="1 second")
     shown = wb.tune(JOIN, *cut, over={"left.watermark": ["0 s"], "right.watermark": ["0 s"]})
