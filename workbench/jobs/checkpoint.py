@@ -232,7 +232,7 @@ def _read(files: Files, address: str) -> Checkpoint:
     after = _parsed(files, f"{address}/commits/{commits[-1]}", _next_watermark) if commits else None
     gap = ""
     if len(kept) < len(offsets):
-        gap = f"{address}/offsets/{kept[0] - 1} is gone, so that the job is told from micro-batch {kept[0]} on"
+        gap = f"{address}/offsets/{kept[0] - 1} is gone, so the job begins with micro-batch {kept[0]}"
     return Checkpoint(address, query, policy, settings, batches, next_watermark=after, gap=gap)
 
 

@@ -158,11 +158,11 @@ class Job(Result):
             found.append("only some of the keys were taken")
         if self.simulation.first:
             found.append(
-                f"what came before micro-batch {self.simulation.first}, the first that is kept, is known as far as it "
-                "was in state then"
+                f"of the rows before micro-batch {self.simulation.first}, the first that is kept, only those in state "
+                "then are known"
             )
         if self.where:
-            found.append(f"the join asks for {self.where} too, which a run of its rows does not")
+            found.append(f"the join also requires {self.where}, which a run of its rows does not apply")
         return tuple(found)
 
     def _check_alone(self) -> None:

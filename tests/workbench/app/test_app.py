@@ -814,7 +814,7 @@ def test_tuning_answers_what_is_asked_for(page):
 def test_the_tab_tune_says_where_there_is_nothing_to_tune(page):
     page.set({"Scenario": "readings_thresholds", "Kind": "Rules join by arrival"})
     page.open("Tune")
-    assert "nothing is late and nothing waits, so there is nothing to tune" in page.text("tuned")
+    assert "no late or waiting rows, so there is nothing to tune" in page.text("tuned")
     page.set({"Kind": "Rules join"})
     assert "To keep 99.9 %" in page.text("tuned")
 

@@ -190,7 +190,7 @@ def test_a_watermark_that_is_set_twice_is_refused(desk, delays):
         wb.open_job(frame, desk.home / "checkpoint")
     found = wb.describe(frame)
     assert found.join is None
-    assert "call it once on a stream" in " ".join(found.unknown)
+    assert "call it once per stream" in " ".join(found.unknown)
 
 
 @pytest.mark.parametrize("several", ["true", "false"])
@@ -223,7 +223,7 @@ def test_sides_that_were_swapped_at_a_restart(desk, opened_swapped):
     job = wb.open_job(made(opened_swapped), desk.home / "checkpoint")
     swapped = [each for each in job.missing if "lie in another folder" in each]
     assert len(swapped) == 2
-    assert all("the query was started again on this checkpoint with its sides swapped" in each for each in swapped)
+    assert all("the query was restarted on this checkpoint with its sides swapped" in each for each in swapped)
     assert job.mismatches.empty, job.mismatches.to_string()
     assert len(job.output) == len(desk.out)
 
@@ -237,7 +237,7 @@ def test_another_folder_since_a_restart(desk):
     desk.run(frame, again=True)
     job = wb.open_job(frame, desk.home / "checkpoint")
     [words] = job.missing
-    assert "started again on this checkpoint with another folder" in words
+    assert "restarted on this checkpoint with another folder" in words
     assert job.mismatches.empty, job.mismatches.to_string()
     assert fates(job)["pd"] == "matched"
 
@@ -325,7 +325,7 @@ def test_a_filter_above_the_join_of_both_sides_is_noted(desk):
     arrive_in_three(desk)
     job = desk.opened(joined(desk, "inner").where("orders.row < payments.row AND orders.row || payments.row != 'obpb'"))
     assert {row[3] for row in desk.out} == {"oa", "oc"}
-    assert len([note for note in job.description.notes if "after the join takes pairs out" in note]) == 2
+    assert len([note for note in job.description.notes if "after the join removes pairs" in note]) == 2
 
 
 # --- columns of types that streams do not have ------------------------------------------------------------------------

@@ -252,7 +252,7 @@ def a_file_that_was_written_anew_is_told(desk):
     desk.arrive(0, orders=[("y", "10:00:00", "new")])
     os.utime(desk.home / "orders" / "0.json", (99, 99))
     job = wb.open_job(joined, desk.home / "checkpoint")
-    assert any("/orders] was written anew after the job had read it" in each for each in job.missing)
+    assert any("/orders] was rewritten after the job had read it" in each for each in job.missing)
 
 
 @report

@@ -71,7 +71,7 @@ def test_a_semi_join_misses_a_partner_in_the_batch_that_closes_the_window(spark)
     for how, fate in (("inner", "matched"), ("semi", "unmatched")):
         run = case(wb.WindowJoin(wb.Tumbling("2 s"), how=how), left, right, delays)
         assert run.rows["fate"].tolist()[1] == fate
-    assert "Spark's semi join keeps no such row" in run.rows["reason"][1]
+    assert "Spark's left semi join loses such a row" in run.rows["reason"][1]
 
 
 @pytest.mark.parametrize(
