@@ -24,7 +24,7 @@ def passed_on(job: Job) -> Micros:
     Raises
     ------
     ArgumentError
-        If a side is kept for ever, so that none is passed on.
+        If a side is kept forever, so that none is passed on.
     """
     logged, retention = job.simulation.logged, job.known.retention
     if logged is None or logged.eviction is None:

@@ -89,7 +89,7 @@ class Understood:
         The parts of the join's condition that `Description.where` has.
     retention
         Of an interval join, per side how far behind the watermark, in microseconds, its rows leave the state; a side
-        without one keeps them for ever. None of other joins, and where the plan has several.
+        without one keeps them forever. None of other joins, and where the plan has several.
     groups
         Of a join that is written as groups, these.
     run

@@ -42,7 +42,7 @@ class Pattern(Join):
         The steps, the first one made by `step`.
     within
         The last row of a match comes less than this after the first one. None: however late; then partial matches stay
-        in state for ever.
+        in state forever.
     skip
         What of the other matches goes when one comes out: ``no skip`` (none), ``to next`` (those that start with the
         same row), ``past last event`` (those that start before its last row has passed), ``to first b`` and

@@ -140,11 +140,6 @@ class _AsOfSentences(Sentences):
         moments = self._beside_right(row)
         return f"the row{'s' * (len(moments) == 2)} at {' and '.join(moments)}"
 
-    def and_within(self, side: Side, row: int) -> str:
-        """How near rows have to be, at the end of a sentence."""
-        within = self.within(side, row)
-        return f", and{within}" if within else ""
-
     def same_time(self, side: Side, row: int) -> str:
         """That a row at its own time does not count, where it does not."""
         return "" if self._join.allow_exact else verdicts.SAME_TIME_DOES_NOT_COUNT

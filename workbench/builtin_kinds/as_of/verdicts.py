@@ -14,7 +14,10 @@ class AsOfVerdict(Verdict):
     """The verdicts of as-of joins."""
 
     HAS_PARTNER = Told(
-        "matched", "met a row of {other}", "joined with {joined_with}, in micro-batch {batch}{nearer_late}", _NOTHING
+        "matched",
+        "matched a row of {other}",
+        "joined with {joined_with}, in micro-batch {batch}{nearer_late}",
+        _NOTHING,
     )
     IS_PARTNER = Told(
         "matched",
@@ -85,8 +88,8 @@ NEXT = {
     "backward": ", before the next row of its key at {facing}",
     "forward": ", after the previous row of its key at {facing}",
 }
-NONE_NEARER = "no row on time is nearer to it than to {beside}{and_within}{same_time}"
-NONE_BESIDE = "no row on time lies before or after it{and_within}{same_time}"
+NONE_NEARER = "no row on time{within} is nearer to it than to {beside}{same_time}"
+NONE_BESIDE = "no row on time lies{within} before or after it{same_time}"
 SAME_TIME_DOES_NOT_COUNT = "; a row at its own time does not count"
 
 # What `until` is filled with: of right rows, then of left ones.

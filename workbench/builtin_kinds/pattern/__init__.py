@@ -150,7 +150,7 @@ class Within(_Patterns):
 
 
 class Endless(_Patterns):
-    """Patterns that wait for ever."""
+    """Patterns that wait forever."""
 
     name = "pattern_without_end"
     label = "Pattern, however long"
