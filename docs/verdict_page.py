@@ -9,12 +9,12 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "verdicts.md"
 HEAD = """# Verdicts
 
-The workbench gives every row one verdict: why it fared as it did. `run.verdicts` has it; the `reason` in `run.rows`,
-`run.causes`, `run.why`, the page, reports and advice are read from it. To find a sentence that you read, search this
-page for a few of its words.
+The workbench gives every row one verdict: why it has its fate. `run.verdicts` has the verdicts; the `reason` in
+`run.rows`, `run.causes`, `run.why`, the page, reports and advice follow from them. To find a sentence that you have
+read, search this page for a few of its words.
 
-Each verdict stands with its cause, as `run.causes` counts it, with the template of its reason, and with a recording
-that gives it: rows as *key, event time, values, micro-batch*, the row in question in bold. A name in braces stands for
+Each verdict is listed with its cause, which `run.causes` counts, the template of its reason, and a recording that
+produces it: rows as *key, event time, values, micro-batch*, the row in question in bold. A name in braces stands for
 a value, or for a clause that is left out where it does not apply.
 """
 

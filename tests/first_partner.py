@@ -138,7 +138,7 @@ class FirstPartner(WithoutWindows[FirstPartnerJoin]):
     label = "First-partner join"
     hows = ()
     drops_late = False
-    no_ttl = "whose first partners stay for ever"
+    no_ttl = "whose first partners stay forever"
     operator = Operator("first rows", "nothing", 1, is_processor=True, state=RowsInMaps((("right", "first"),)))
     parts = (
         OperatorModel(replay, dropped),

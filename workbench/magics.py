@@ -77,7 +77,7 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
             return value
         if is_query(value):
             watched = f"wb.watch({name}) shows it while it runs"
-            opened = f"job = wb.open_job({name}) and then %workbench job what became of its rows"
+            opened = f"job = wb.open_job({name}) and then %workbench job the fates of its rows"
             raise wrong("%workbench", name, f"it is a streaming query: {watched}, {opened}")
         raise wrong("right", None, f"name two streams, %workbench {name} <other stream>, or a job")
 

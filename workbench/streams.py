@@ -160,7 +160,7 @@ class Stream:
         check_name(name)
         if batch is not None and (arrival is not None or trigger is not None):
             raise wrong(
-                "batch", batch, "micro-batches are numbered, or cut by a trigger: give batch, or arrival and trigger"
+                "batch", batch, "a column numbers micro-batches, or a trigger cuts them: give batch, or both others"
             )
         found = pandas.read(frame, name, key, time, batch)
         return cls._of(found, name, key, time, watermark, arrival, trigger)
@@ -228,7 +228,7 @@ class Stream:
         choice = _choice(keys, sample, names, arrival if trigger is None else trigger)
         check_whole("max_files", max_files, "of files a micro-batch")
         if trigger is not None and max_files != 1:
-            raise wrong("max_files", max_files, "micro-batches are so many files, or cut by a trigger: leave out one")
+            raise wrong("max_files", max_files, "max_files sets micro-batches, or a trigger cuts them: leave out one")
         found = files.read(
             path,
             time,
@@ -306,7 +306,7 @@ class Stream:
         choice = _choice(keys, sample, names, trigger)
         check_whole("max_offsets", max_offsets)
         if trigger is not None and max_offsets != _OFFSETS:
-            remedy = "micro-batches are so many messages, or cut by a trigger: leave out one"
+            remedy = "max_offsets sets micro-batches, or a trigger cuts them: leave out one"
             raise wrong("max_offsets", max_offsets, remedy)
         found = kafka.read(
             brokers,
@@ -391,7 +391,7 @@ class Stream:
         check_name(name)
         column = arrival if isinstance(arrival, str) else None
         if arrival is not None and column is None and trigger is not None:
-            remedy = "micro-batches are numbered, or cut by a trigger: name the column of arrival, or leave out trigger"
+            remedy = "arrival numbers micro-batches, or a trigger cuts them: name its column, or leave out trigger"
             raise wrong("arrival", arrival, remedy)
         if batch_count is not None and trigger is not None:
             raise wrong("batch_count", batch_count, "a trigger makes the micro-batches: give batch_count or trigger")
@@ -440,7 +440,7 @@ class Stream:
             )
         if arrival is None:
             if found.arrived_at is None:
-                raise wrong("trigger", trigger, "name the column that tells when a row arrived, too: arrival=…")
+                raise wrong("trigger", trigger, "also name the column with the times of arrival: arrival=…")
             return self.with_arrivals(found.arrived_at, trigger)
         order, at = arrivals.in_order(self.table, arrival, self.name)
         return replace(self, table=self.table.take(order)).with_arrivals(at, trigger)
@@ -477,7 +477,7 @@ class Stream:
             If it is not known when the rows arrived.
         """
         if self.arrivals is None:
-            raise wrong("trigger", trigger, f"when rows of {self.name} arrived is not known; make it with trigger=…")
+            raise wrong("trigger", trigger, f"{self.name} has no times of arrival; make it with trigger=…")
         return self.with_arrivals(self.arrivals.at, trigger)
 
     def with_watermark(self, watermark: Span) -> Stream:
@@ -614,9 +614,7 @@ def on_one_clock(left: Stream, right: Stream) -> tuple[Stream, Stream]:
             f"{each.name} is cut by {f'a trigger of {trigger}' if trigger else 'numbers of micro-batches'}"
             for each, trigger in zip((left, right), triggers, strict=True)
         ]
-        raise ArgumentError(
-            f"trigger: {', and '.join(words)}; a query has one trigger: make both streams with the same"
-        )
+        raise ArgumentError(f"trigger: {', and '.join(words)}; a query has one trigger: give both streams the same")
     if left.arrivals is None:
         return left, right
     one, other = _cut([left, right])

@@ -91,72 +91,72 @@ class SharedVerdict(Verdict):
 
     JOINED = Told(
         "matched",
-        "met rows of {other}",
+        "matched rows of {other}",
         "joined with {rows} of {other}, first in micro-batch {batch}{partly}{fired}",
         _NONE,
     )
     GROUPED = Told(
         "matched",
-        "met rows of {other}",
+        "matched rows of {other}",
         "in a group with {rows} of {other}, first in micro-batch {batch}{partly}{fired}",
         _NONE,
     )
     JOINED_BEFORE = Told(
         "matched",
-        "met rows of {other}",
+        "matched rows of {other}",
         "joined before micro-batch {first_known}, with rows of {other} that are no longer known",
         _NONE,
     )
     NULL_KEY = Told(
         "null_key",
         "its key is null",
-        "its key is null, and a null key equals nothing{padded}",
-        "Fill the key in below the join, or compare with `<=>`, for which two nulls are equal.",
+        "its key is null, and a null key matches no key{padded}",
+        "Fill in the key before the join, or compare keys with `<=>`, which treats two nulls as equal.",
     )
-    LATE_FOR_PARTNER = Told("late", "late, and would have met a row of {other}", _LATE, _LONGER_DELAY)
+    LATE_FOR_PARTNER = Told("late", "late, and would have matched a row of {other}", _LATE, _LONGER_DELAY)
     LATE_OUT_OF_REACH = Told(
         "late",
         "late, and no row of {other} in reach",
         _LATE,
-        "A longer delay keeps the row, and then it finds no partner: change what is in reach first.",
+        "A longer delay keeps the row, but it still finds no partner: widen the bounds or the windows first.",
     )
-    LATE_KEY_NEVER_CAME = Told("late", "late, and its key never came on {other}", _LATE, _KEY)
+    LATE_KEY_NEVER_CAME = Told("late", "late, and its key never arrived on {other}", _LATE, _KEY)
     LATE_KEY_LEFT_OUT = Told(
         "late",
-        "late, and its key came on {other} only in rows that the job takes out",
+        "late, and its key arrived on {other} only in rows that the job removes",
         _LATE,
-        "Look at the operator that takes the other rows out.",
+        "Look at the operator that removes the rows of the other side.",
     )
     LATE_KEY_WITHOUT_TIME = Told(
         "late",
-        "late, and its key came on {other} without an event time, or with one in the far future",
+        "late, and its key arrived on {other} without an event time, or with one in the far future",
         _LATE,
-        "Fill the event time in below the watermark.",
+        "Fill in the event time before withWatermark.",
     )
     LATE_BEHIND_ROWS_AHEAD = Told(
         "late",
-        "late, as a row far ahead of all others moved the watermark",
+        "late, because a row far ahead of all others moved the watermark",
         "late {behind}: {judged}; {rows_ahead}",
-        "Filter out rows whose event time is in the future, below withWatermark.",
+        "Filter out rows whose event time is in the future, before withWatermark.",
     )
     LATE_BY_POLICY = Told(
         "late",
-        "late, as the watermark follows the faster side",
+        "late, because the watermark follows the faster side",
         "late {behind}: {judged}; "
-        "the watermark follows the faster side (policy max): with policy min this row is on time",
+        "the watermark follows the faster side (policy max); with policy min, this row would be on time",
         "Set spark.sql.streaming.multipleWatermarkPolicy to min, with a new checkpoint.",
     )
     LATE_PARTNERS_UNKNOWN = Told(
         "late",
         "late",
         "late {behind}: {judged}; {kept_alone}",
-        "The join was not understood: set the watermark delay that the reason names to keep such rows.",
+        "The workbench cannot analyze this join: to keep such rows, set the watermark delay that the reason names.",
     )
     LATE_AT_EPOCH = Told(
         "late",
         "late, at or before 1970-01-01",
-        "late: Spark starts every watermark at 1970-01-01, and drops what is at or before it",
-        "Check the unit of the event time: seconds that are read as milliseconds are in January 1970.",
+        "late: Spark starts every watermark at 1970-01-01 and drops rows at or before it",
+        "Check the unit of the event time: seconds read as milliseconds fall in January 1970.",
     )
     WAITING = Told(
         "pending",
@@ -167,51 +167,51 @@ class SharedVerdict(Verdict):
     WAITING_FOR_NEXT_MICRO_BATCH = Told(
         "pending",
         "leaves the state with the next micro-batch",
-        "waiting for the next micro-batch, in which it {leaves}: {until}, and the watermark has passed that since the "
-        "last one, at {last_watermark}; {next_micro_batch}",
-        "Send a row of any key on either side, or let the query go on.",
+        "waiting: {until}; the watermark has since passed that, at {last_watermark}, so in the next micro-batch it "
+        "{leaves}; {next_micro_batch}",
+        "Send a row of any key on either side, or let the query run on.",
     )
     WAITING_FOR_EVER = Told(
         "pending",
-        "in state for ever",
-        "in state for ever, as Spark derives no watermark for the state of {name} from the condition: "
+        "never evicted from state",
+        "never evicted from state: Spark derives no state watermark for {name} from the join condition; "
         "{until}, and the watermark has passed that, at {last_watermark}",
-        "Bound the other side's event time in the condition, on both sides of it.",
+        "Give the other side's event time both a lower and an upper bound in the join condition.",
     )
     LEFT_OUT = Told(
         "unmatched",
-        "left out by the job's filters",
-        "{left_at}, before it reaches the join",
+        "removed before the join",
+        "{left_at} before it reaches the join",
         "Look at the operator that the reason names.",
     )
     CONDITION_FAILS = Told(
         "unmatched",
         "no row of {other} in reach satisfies {condition}",
-        "{refused} of {other} in reach, and none with which it satisfies {condition}{padded}",
+        "{refused} of {other} in reach, but none satisfies {condition}{padded}",
         "Look at the values that the condition compares.",
     )
     BETWEEN_WINDOWS = Told(
         "unmatched",
         "in the gap between two windows",
-        "it lies in the gap between two windows, and in none of them{then_near}",
+        "it falls in the gap between two windows{then_near}",
         "Set the slide to at most the size of the window.",
     )
-    KEY_NEVER_CAME = Told("unmatched", "its key never came on {other}", "no partner: {key_across}{padded}", _KEY)
+    KEY_NEVER_CAME = Told("unmatched", "its key never arrived on {other}", "no partner: {key_across}{padded}", _KEY)
     KEY_LEFT_OUT = Told(
         "unmatched",
-        "its key came on {other} only in rows that the job takes out",
+        "its key arrived on {other} only in rows that the job removes",
         "no partner: {key_across}{padded}",
-        "Look at the operator that takes the other rows out.",
+        "Look at the operator that removes the rows of the other side.",
     )
     KEY_WITHOUT_TIME = Told(
         "unmatched",
-        "its key came on {other} without an event time, or with one in the far future",
+        "its key arrived on {other} without an event time, or with one in the far future",
         "no partner: {key_across}{padded}",
-        "Fill the event time in below the watermark.",
+        "Fill in the event time before withWatermark.",
     )
     PARTNER_LATE = Told(
         "unmatched",
-        "the watermark had passed it, or its row of {other}",
+        "the watermark had passed it or its partner",
         "{near}{partly}{padded}",
         _LONGER_DELAY,
     )
@@ -230,7 +230,7 @@ class WindowVerdict(Verdict):
         "unmatched",
         "the nearest row of its key is in another {window}",
         "{near}{partly}{padded}",
-        "Set the size, the offset or the gap that the reason names; an interval join has no borders between windows.",
+        "Set the size, the offset or the gap that the reason names; an interval join has no window boundaries.",
     )
 
 
@@ -238,7 +238,7 @@ class WindowVerdict(Verdict):
 
 PARTLY = "; it was late for {late_windows} of its {windows} windows"
 FIRED_AGAIN = "; its {window} fired again{times}, in {micro_batches}"
-PADDED_BEFORE = "; before, it came out padded in micro-batch {padded_in}"
+PADDED_BEFORE = "; before that, it came out padded in micro-batch {padded_in}"
 PADDED = "; it comes out {nulls}in micro-batch {padded_in}{fired_again}"
 
 BEHIND = "by {behind_by}"
@@ -247,9 +247,9 @@ ARRIVED = "it arrived in micro-batch {arrived_in}, when the watermark stood at {
 WINDOW_ENDED = f"its {{last_window}} ended at {{end}}, and {ARRIVED}"
 BEHIND_BY_LESS = "by less than a millisecond"
 FLINK_WINDOW_ENDED = f"its {{last_window}} ended at {{end}}{{allowed}}, and {ARRIVED}; it goes to the side output"
-FLINK_ALLOWED = ", {lateness} of lateness were allowed"
-FLINK_BEHIND = f"{ARRIVED}, and an interval join drops what is behind it; it goes to the side output"
-ROWS_AHEAD = "{ahead}, {gap} ahead of every other row, moved the watermark: without {it} this row is on time"
+FLINK_ALLOWED = ", with an allowed lateness of {lateness}"
+FLINK_BEHIND = f"{ARRIVED}, and an interval join drops rows behind it; this row goes to the side output"
+ROWS_AHEAD = "{ahead}, {gap} ahead of every other row, moved the watermark; without {it}, this row would be on time"
 
 KEPT = "{kept_by} would have kept it"
 KEPT_AND_MATCHED = f"{KEPT}, and {{matches}}"
@@ -257,44 +257,47 @@ KEPT_BUT_FIX = f"{KEPT}; {{fix}}"
 KEPT_IN_VAIN = f"{KEPT}, {{in_vain}}"
 NOT_KEPT = "no single watermark delay would have kept it: both sides' watermarks had passed it"
 NOT_KEPT_BUT_FIX = f"{NOT_KEPT}; {{fix}}"
-NOTHING_TRIED = "no setting that was tried matches it"
+NOTHING_TRIED = "none of the settings tried would have matched it"
 FIX = "with {change} {meets}"
 
-KEY_CAME = "key {key} never came on {other}"
-KEY_TAKEN_OUT = "key {key} came on {other} only in rows that {taken_out} takes out"
-KEY_FAILED = "key {key} came on {other} only in rows that the filter {other_filter} takes out"
-KEY_FILTERED = "key {key} came on {other} only in rows that the job's filters take out"
-KEY_UNTIMED = "key {key} came on {other} {untimed}, and such a row is not followed"
-TAKEN_OUT_BY = "{step} takes it out"
-FAILED = "the filter {filter} takes it out"
-FILTERED = "the job's filters leave it out"
+KEY_CAME = "key {key} never arrived on {other}"
+KEY_TAKEN_OUT = "key {key} arrived on {other} only in rows that {taken_out} removes"
+KEY_FAILED = "key {key} arrived on {other} only in rows that the filter {other_filter} removes"
+KEY_FILTERED = "key {key} arrived on {other} only in rows that the job's filters remove"
+KEY_UNTIMED = "key {key} arrived on {other} {untimed}, and the workbench leaves such rows out"
+TAKEN_OUT_BY = "{step} removes it"
+FAILED = "the filter {filter} removes it"
+FILTERED = "the job's filters remove it"
 
 COMES_OUT = "comes out"
 COMES_OUT_UNLESS = "comes out unless it meets a partner"
 LEAVES_UNLESS = "leaves the state unless it meets a partner"
-NEXT_ROW = "the next row of any key brings one, on either side"
-NEXT_ROW_ONLY = f"{NEXT_ROW}; Spark runs none without rows, as spark.sql.streaming.noDataMicroBatches.enabled is false"
-NEXT_ROW_OR_NONE = f"{NEXT_ROW}, or Spark runs one without rows if the query goes on"
-STANDS = ", the watermark stands at {last_watermark}{held_back}"
-NO_WATERMARK = ", there is no watermark yet{held_back}"
-FORGOTTEN = " and is held back by {holder}, of which no row has come since the query was started again"
-HELD_BACK = " and is held back by {holder}{idle}"
-IDLE = ", idle since micro-batch {idle_since}"
-FOLLOWS = " and follows {holder}"
+NEXT_ROW = "the next row of any key, on either side, starts that micro-batch"
+NEXT_ROW_ONLY = (
+    f"{NEXT_ROW}; Spark runs none without rows, because spark.sql.streaming.noDataMicroBatches.enabled is false"
+)
+NEXT_ROW_OR_NONE = f"{NEXT_ROW}, or Spark runs it without rows if the query runs on"
+STANDS = "; the watermark stands at {last_watermark}{held_back}"
+NO_WATERMARK = "; there is no watermark yet{held_back}"
+FORGOTTEN = "; {holder} holds it back, with no row since the query was restarted"
+HELD_BACK = "; {holder}{idle} holds it back"
+IDLE = ", idle since micro-batch {idle_since},"
+FOLLOWS = "; it follows {holder}"
 
-WAITS_WITH_IT = "its partner {partner} waits with it"
-PARTNER_DROPPED = "its partner {partner} came too late and was dropped; {change} would have kept the two"
-LATE_FOR_SHARED_WINDOW = "it came too late for the window it shares with {partner}; {change} would have kept the two"
+WAITS_WITH_IT = "it and its partner {partner} are both still in state"
+PARTNER_DROPPED = "its partner {partner} came too late and was dropped; {change} would have kept both"
+LATE_FOR_SHARED_WINDOW = "it came too late for the window it shares with {partner}; {change} would have kept both"
 FLINK_LEFT_STATE = (
-    "when the later of it and its partner {partner} came, the other had left state; {change} would have kept the two"
+    "the earlier of it and its partner {partner} had left state when the later one arrived; "
+    "{change} would have kept both"
 )
 SEMI_JOIN_LOSES = (
-    "its partner {partner} came in the same micro-batch, in which the watermark passed it: "
-    "Spark's semi join keeps no such row; {change} would have kept the two"
+    "its partner {partner} came in the same micro-batch, in which the watermark passed this row: "
+    "Spark's left semi join loses such a row; {change} would have kept both"
 )
-SESSION_CLOSED = "its partner {partner} came when the session had closed; {change} would have kept the two"
+SESSION_CLOSED = "its partner {partner} arrived after the session had closed; {change} would have kept both"
 
 NEAR_MISS = "near miss: the nearest partner is {partner}, {distance} away"
 IN_ANOTHER_WINDOW = f"{NEAR_MISS}, in another window; {{change}} would hold both"
-NO_PARTNER = "no partner on time in reach"
+NO_PARTNER = "no partner in reach was on time"
 WINDOW_ENDS = "its {window} ends at {end}"

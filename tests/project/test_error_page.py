@@ -176,8 +176,8 @@ def test_the_page_has_nothing_else(quotes):
 
 
 def test_what_spark_does_not_say(own, tmp_path):
-    """An inner join without watermarks starts without an error, and keeps every row for ever."""
-    assert "An **inner join without watermarks** starts without an error, and keeps every row for ever" in SILENT
+    """An inner join without watermarks starts without an error, and keeps every row forever."""
+    assert "An **inner join without watermarks** starts without an error, and keeps every row forever" in SILENT
     rows = tmp_path / "rows"
     rows.mkdir()
     for day in range(1, 4):  # a watermark would have passed each day's row when the next has come

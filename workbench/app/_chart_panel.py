@@ -55,9 +55,9 @@ class ChartPanel:
         self.cut = WHOLE
         self._shown = WHOLE.axis  # the axis of the chart that is shown
         self._axis = widgets.Dropdown(options=AXES, description="Along", layout=widgets.Layout(width="auto"))
-        self._axis.tooltip = "What runs from left to right: event time, the time of arrival, or micro-batches."
+        self._axis.tooltip = "The horizontal axis: event time, time of arrival, or micro-batches."
         self._axis.style.description_width = "auto"
-        self._whole = widgets.Button(description="Show all", icon="search-minus", tooltip="All of the axis.")
+        self._whole = widgets.Button(description="Show all", icon="search-minus", tooltip="Show the whole axis.")
         self._whole.layout = widgets.Layout(width="auto", flex="0 0 auto")
         self._stretch = HTML()
         self._stretch.add_class("sjw-stretch-text")

@@ -22,7 +22,7 @@ from workbench.runs.why import Why
 from workbench.untyped import Record
 
 _MOST_ROWS, _MOST_BARS = 40, 60
-_EMPTY = "Pick a row or a window, in a chart or in the table: what became of it, and why, is told here."
+_EMPTY = "Pick a row or a window in a chart or in the table to see its fate and the reason."
 
 
 class DetailsPanel:

@@ -56,9 +56,9 @@ class ExportPanel:
 
     def _add(self) -> None:
         add, drop = self._form.add, widgets.Dropdown
-        add("source", drop(options=list(script.SOURCES)), "Source", "Where the script reads.")
+        add("source", drop(options=list(script.SOURCES)), "Source", "The source that the script reads from.")
         add("sink", drop(options=list(script.SINKS)), "Sink", "Where it writes.")
-        tip = "Where a project writes rows that come late or cannot be read."
+        tip = "The sink of a project for late and unreadable rows."
         add(
             "dead_letters",
             drop(options=[_NOWHERE, *((name, name) for name in script.DEAD_LETTERS)]),
@@ -67,7 +67,7 @@ class ExportPanel:
         )
         tip = "A project has modules for restarts, a log and dead letters, a test, a README and its dependencies."
         add("form", drop(options=[SCRIPT, PROJECT]), "Export as", tip)
-        tip = "The folder that is written; files that the workbench did not write are never replaced."
+        tip = "The folder to write; files that the workbench did not write are never replaced."
         add("folder", widgets.Text("job", continuous_update=False), "Folder", tip)
         add("file", drop(options=["join.py"]), "Preview of", "The file that is shown below.")
 
@@ -84,7 +84,7 @@ class ExportPanel:
         """What the chosen places are, and what holds after failures."""
         source, sink = script.SOURCES[self._form.value("source")], script.SINKS[self._form.value("sink")]
         letters = script.DEAD_LETTERS.get(self._form.value("dead_letters"))
-        dropped = letters.description if letters else "rows that come late or cannot be read are counted only."
+        dropped = letters.description if letters else "late and unreadable rows are only counted."
         return f"Reads {source.description} Writes to {sink.description} Dead letters: {dropped}"
 
     def text(self, run: Result) -> tuple[str, str]:

@@ -57,13 +57,13 @@ class FlinkPanel:
         self._comparison: flink.Comparison | None = None
         self._settings: Record = {}
         self._listing = False
-        lateness = "How long after a window's end Flink takes rows in, each of which makes it fire again."
+        lateness = "How long after its end a window in Flink still takes rows; it fires again for each."
         self.lateness = widgets.Text("0 seconds", description="Allowed lateness", tooltip=lateness)
         self.lateness.continuous_update = False
         self.steps = widgets.Dropdown(options=list(_STEPS), description="Watermark moves")
         self.steps.tooltip = "Flink moves the watermark with the rows; after each micro-batch is closest to Spark."
         self.idle = widgets.Dropdown(options=list(_IDLE), description="A side is idle")
-        self.idle.tooltip = "withIdleness: a side that sends nothing for so long does not hold the watermark back."
+        self.idle.tooltip = "withIdleness: after this time without rows, a side no longer holds the watermark back."
         for each in (self.lateness, self.steps, self.idle):
             each.style.description_width = "auto"
             each.layout.width = "auto"
@@ -77,7 +77,7 @@ class FlinkPanel:
         choices.add_class("sjw-tools")
         self.rules = widgets.VBox([choices, self.text, self._take])
         self.list = widgets.Dropdown(options=[("none", "")], description="Both stories of")
-        self.list.tooltip = "The rows that fare differently; or pick one in the chart."
+        self.list.tooltip = "The rows that differ; or pick one in the chart."
         self.list.style.description_width = "auto"
         self.list.layout.width = "auto"
         self.list.observe(lambda change: self._chosen(change["new"]), "value")
@@ -131,7 +131,7 @@ class FlinkPanel:
         if rows > MOST_ROWS:
             return f"{rows:,} rows are too many to compare while you wait: use wb.flink.compare"
         if run.simulation.logged is not None:
-            return "Of a job that is running, the rows are judged as its log says: compare a preview of its streams"
+            return "The fates of a running job follow its log: compare a preview of its streams instead"
         lateness = self.lateness.value if run.windowed else "0 seconds"
         try:
             there = flink.preview(

@@ -49,13 +49,13 @@ class Head:
         self.run = widgets.Button(description="Run on Spark", button_style="primary", icon="play", layout=narrow)
         self.run.disabled = True  # until something is shown that can be run
         self.stop = widgets.Button(description="Stop", icon="stop", disabled=True, layout=narrow)
-        keep = "Its rows become variables of this notebook, to be run again under other settings."
+        keep = "Its rows become variables of this notebook, so you can run them again under other settings."
         self.record = widgets.Button(description="Keep as recording", icon="save", tooltip=keep)
         self.record.layout = widgets.Layout(width="auto", display="none")
-        words = "The settings make so much that it takes long; make the preview all the same."
+        words = "The preview takes long under these settings; compute it anyway."
         self.anyway = widgets.Button(description="Preview anyway", icon="hourglass-half", tooltip=words)
         self.anyway.layout = widgets.Layout(width="auto", display="none")
-        tip = "Write one file that shows this to others in any browser, into the notebook's folder."
+        tip = "Write one file, which opens in any browser, into the notebook's folder."
         self.report = widgets.Button(
             description="Report", icon="file-text-o", tooltip=tip, disabled=True, layout=narrow
         )

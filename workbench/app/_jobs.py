@@ -23,12 +23,12 @@ def remarks(job: Job, configuration: RunConfiguration) -> str:
     found = []
     if job.simulation.first:
         number = job.simulation.first
-        found.append(f"charts count micro-batches from 0, which is {number:,} of the job, the first that is kept")
+        found.append(f"charts count micro-batches from 0, the first one kept: number {number:,} of the job")
     if not job.choice.takes_all:
-        found.append("only some keys were taken; watermarks are those of all rows")
+        found.append("only some keys were taken; the watermarks are those of all rows")
     if job.where and not configuration.heeds_where:
-        found.append(f"this run does not heed {job.where}, which the job does: it has more pairs for that reason alone")
+        found.append(f"this run does not apply {job.where}, as the job does, so it has more pairs")
     elif job.where:
-        found.append(f"previews heed {job.where}; a run on Spark from here, and the script, do not")
+        found.append(f"previews apply {job.where}; a run on Spark from here, and the script, do not")
     found += job.missing
     return "; ".join(found)

@@ -54,12 +54,12 @@ class KeySteps:
         self._filling = False
         narrow = widgets.Layout(width="36px")
         self._key = widgets.Combobox(description="Key", ensure_option=False, continuous_update=False)
-        self._key.tooltip = "Any key; those that hold most of the state are offered."
+        self._key.tooltip = "Any key; the list has those with the most rows in state."
         self._key.layout, self._key.style.description_width = widgets.Layout(width="240px"), "auto"
         back = widgets.Button(icon="step-backward", tooltip="One step back", layout=narrow)
         on = widgets.Button(icon="step-forward", tooltip="One step on", layout=narrow)
         self._slider = widgets.IntSlider(1, min=1, max=1, readout=False, layout=widgets.Layout(flex="1 1 auto"))
-        self._slider.tooltip = "What happens to the state of the key, one event after the other."
+        self._slider.tooltip = "The changes of the key's state, one event after the other."
         back.on_click(lambda _: self._go(-1))
         on.on_click(lambda _: self._go(1))
         self._key.observe(lambda _: self._chosen(), "value")

@@ -23,8 +23,8 @@ _MOST_ROWS = 8
 """Rows that lose their partner that are listed."""
 _CLOCKS = {"by_event_time": "Event time", "by_processing_time": "Processing time"}
 _NOTES = {
-    "by_event_time": "as with a tolerance of {}: the same in a replay",
-    "by_processing_time": "TTLConfig of Spark, StateTtlConfig of Flink: another in a replay, or after a pause",
+    "by_event_time": "like a tolerance of {}: a replay gives the same",
+    "by_processing_time": "Spark's TTLConfig, Flink's StateTtlConfig: differs in a replay, or after a pause",
 }
 
 
@@ -44,7 +44,7 @@ class LifetimesPanel:
 
     def __init__(self, submit: Callable[[str, Callable[[], None]], None]) -> None:
         self._run: Result | None = None
-        self._ttl = widgets.Text("", description="Time to live", placeholder="for ever", continuous_update=False)
+        self._ttl = widgets.Text("", description="Time to live", placeholder="forever", continuous_update=False)
         self._ttl.tooltip = "How long a right row stays in state, in event time or in processing time."
         self._trigger = widgets.Text("", description="Micro-batch every", continuous_update=False)
         self._trigger.placeholder = "as the rows arrived"

@@ -315,7 +315,7 @@ class _InState(Listing):
 
     order = "side"
     filters = ("side", "key")
-    none = "nothing is in state then: step to another micro-batch to see what it held"
+    none = "no row is in state then: step to another micro-batch"
 
     def __init__(self, run: Result, batch: int | None) -> None:
         simulation = run.simulation

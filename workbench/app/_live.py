@@ -148,7 +148,7 @@ class LivePanel:
         last = rates.iloc[-1]
         text = (
             f"micro-batch {last['batch']:,} · {last['input_rate']:,.0f} rows/s in, {last['processed_rate']:,.0f} "
-            f"worked through · {last['duration_ms']:,} ms · {last['backlog']:,} waiting"
+            f"processed · {last['duration_ms']:,} ms · {last['backlog']:,} waiting"
         )
         pressure = last["pressure"]
         said = WARM_UP if pressure == WARM_UP else f"backpressure {pressure}"

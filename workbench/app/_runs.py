@@ -125,15 +125,15 @@ class RunsPanel:
         wide = widgets.Layout(flex="1 1 auto", min_width="0")
         self.one = widgets.Dropdown(description="Run", layout=wide, tooltip="A past run.")
         self.other = widgets.Dropdown(description="against", layout=wide, tooltip="The run to compare it with.")
-        self.go = _button("Go back to it", "history", "Its settings and what it gave.")
+        self.go = _button("Go back to it", "history", "Its settings and results.")
         self.name = widgets.Text(
-            description="Name", placeholder="baseline", tooltip="What to call the run.", continuous_update=False
+            description="Name", placeholder="baseline", tooltip="The name of the run.", continuous_update=False
         )
         self.path = widgets.Text(
-            description="Folder", placeholder="baseline", tooltip="Where to keep the run, or to load one from."
+            description="Folder", placeholder="baseline", tooltip="The folder to save the run in, or to load one from."
         )
-        self.keep = _button("Keep", "save", "Save the run in the folder, to be loaded in any session.")
-        self.load = _button("Load", "folder-open", "List the run that was kept in the folder.")
+        self.keep = _button("Keep", "save", "Save the run in the folder; any session can load it.")
+        self.load = _button("Load", "folder-open", "Load the run that was saved in the folder.")
         for each in (self.name, self.path):
             each.layout = widgets.Layout(width="auto", min_width="160px", flex="1 1 160px")
         self.text = HTML()
@@ -209,7 +209,7 @@ class RunsPanel:
         if self._filling or chosen is None or self.name.value == chosen.record.run.name:
             return
         if chosen.page:
-            self.note.value = f"{chosen.short} is of another page: name it there"
+            self.note.value = f"{chosen.short} belongs to another page: name it there"
             return
         try:
             named = replace(chosen.record, run=chosen.record.run.named(self.name.value.strip()))
@@ -231,11 +231,11 @@ class RunsPanel:
         """Save the chosen run where the user says."""
         chosen, path = self._find(self.one.value), self.path.value.strip()
         if chosen is None or not path:
-            self.note.value = "type the folder to keep the run in, such as baseline"
+            self.note.value = "type the folder to save the run in, such as baseline"
             return
         try:
             kept = chosen.record.run.save(path)
-            self.note.value = f"{chosen.short} is kept in {kept}; wb.load({path!r}) has it again"
+            self.note.value = f"{chosen.short} is saved in {kept}; wb.load({path!r}) loads it"
         except WorkbenchError as error:
             self.note.value = str(error)
 
@@ -243,7 +243,7 @@ class RunsPanel:
         """List a run that was saved."""
         path = self.path.value.strip()
         if not path:
-            self.note.value = "type the folder that a run was kept in, such as baseline"
+            self.note.value = "type the folder that a run was saved in, such as baseline"
             return
         try:
             run = load(path)

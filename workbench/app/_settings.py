@@ -97,7 +97,7 @@ class SettingsPanel:
     def _join(self) -> list[widgets.Widget]:
         add = self.form.add
         known = widgets.Dropdown(options=[(kind.label, name) for name, kind in kinds().items()])
-        add("kind", known, "Kind", "What makes two rows partners: a time difference, or a window they share.")
+        add("kind", known, "Kind", "How two rows become partners: by a time difference, or in a shared window.")
         for name, each in self._inputs.inputs.items():
             add(name, _input_of(each), each.label, each.help)
         add("how", widgets.Dropdown(options=HOWS), "How", _HOW)
@@ -116,12 +116,12 @@ class SettingsPanel:
 
     def _watermarks(self) -> list[widgets.Widget]:
         add = self.form.add
-        delay = "How far behind the newest event time a row may be and still be kept; results wait as long."
+        delay = "How far behind the newest event time a row may arrive without being late; results wait as long."
         for side in SIDES:
             add(f"{side}.watermark", widgets.Text("10 seconds"), side.capitalize(), delay)
         policy = "Which stream's watermark is the query's: the slower one loses nothing, the faster one does not wait."
         add("policy", widgets.Dropdown(options=_POLICIES), "Follows", policy)
-        end = "As the end of a bounded input would; without it, what is pending stays in state."
+        end = "As at the end of a bounded input; otherwise pending rows stay in state."
         add("finish", widgets.Checkbox(True), "close every window at the end", end)
         return self.form.row("left.watermark", "right.watermark", "policy", "finish")
 

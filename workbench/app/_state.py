@@ -109,7 +109,7 @@ class PageState:
         self.settings.mark(snapshot, error.marks if isinstance(error, WrongSettingsError) else {})
         self.head.fail(error)
         self.shown.dim(self.shown.anything)
-        before = "what is below is of the settings before"
+        before = "shown for the previous settings"
         self.head.say("failed", before if self.shown.anything else "nothing to show yet")
         self.shown.say_how_to_begin(not self.shown.anything)
         self.save()

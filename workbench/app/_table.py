@@ -66,7 +66,7 @@ class TablePanel:
         self._causes = widgets.ToggleButtons(options=[("all", "")], tooltips=["Rows of every cause."])
         self._causes.style.button_width = "auto"
         self._causes.add_class("sjw-causes")
-        self._text = _tool(widgets.Text, "Search", "Rows of which some column contains this.", continuous_update=False)
+        self._text = _tool(widgets.Text, "Search", "Rows that contain this text in a column.", continuous_update=False)
         self._fate = _tool(widgets.Dropdown, "Fate", "Only rows of this fate.", options=[("any", "")])
         self._side = _tool(widgets.Dropdown, "Side", "Only rows of this side.", options=[("both", "")])
         self._key = _tool(widgets.Text, "One key", "Only rows of this key.", continuous_update=False)
@@ -83,7 +83,7 @@ class TablePanel:
         for each in self._asking:
             each.observe(self._asked, "value")
         self._copy = widgets.ToggleButton(description="As pandas", icon="code", layout=small)
-        self._copy.tooltip = "The code that gives these rows of a run."
+        self._copy.tooltip = "The code that selects these rows of a run."
         self._copy.observe(lambda _: self._show_code(), "value")
         self._code = CodeBox()
         show(self._code, False)

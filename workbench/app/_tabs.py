@@ -45,15 +45,15 @@ class Tab:
         return self.name not in ("Live", "Tune", "Flink")
 
 
-_SCRIPT = "The PySpark script of this join, the same join for Flink, and the cell that does what this page does."
+_SCRIPT = "The PySpark script of this join, the same join for Flink, and a cell that does what this page does."
 _NOT_LIVE = "No live query yet: Go live, and the generators write while the query runs."
-_LIVE = "How a live query keeps up: rates, duration of micro-batches, rows that wait, backpressure."
-_FLINK = "The same rows under Flink's rules: which fare differently, and why; what to set on either to come nearest."
+_LIVE = "How a live query keeps up: rates, duration of micro-batches, waiting rows, backpressure."
+_FLINK = "The same rows under Flink's rules: those that differ, the reasons, and the nearest settings."
 _OWN = (
     Tab("Output", "What came out of the join.", ("table",)),
     Tab("Script", _SCRIPT, ("code",)),
     Tab("Live", _LIVE, ("panels", "chart"), nothing=_NOT_LIVE),
-    Tab("Tune", "What each watermark delay keeps and costs; click a point to take its setting.", ("tune", "chart")),
+    Tab("Tune", "What each watermark delay keeps and costs; click a point to apply its setting.", ("tune", "chart")),
     Tab("Flink", _FLINK, ("flink", "chart", "stories")),
     Tab("Runs", "Past runs: go back to one, compare two side by side.", ("runs",)),
 )

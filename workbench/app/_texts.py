@@ -15,7 +15,7 @@ _HELP = {
     "PySpark script": "Runs anywhere Spark does; exported as a script or a project.",
     "Flink SQL": "The same join as Flink SQL.",
     "Flink DataStream": "The same join as a job of Flink's DataStream API, in Java.",
-    "Notebook cell": "Does in code what this page does.",
+    "Notebook cell": "The code that does what this page does.",
 }
 
 

@@ -23,10 +23,10 @@ _ASKED = {
     "keep": (
         "99.9",
         "Keep at least, %",
-        "The share of the complete result to keep; empty: as much as can be.",
+        "The share of the complete result to keep; empty: as much as possible.",
     ),
-    "rows": ("", "Rows in state, at most", "How many rows may be in state at once; empty: any number."),
-    "time": ("", "Time in state, at most", "For how long a row may be in state, such as 60 s; empty: any time."),
+    "rows": ("", "Rows in state, at most", "The most rows in state at once; empty: any number."),
+    "time": ("", "Time in state, at most", "The longest time of a row in state, such as 60 s; empty: any time."),
 }
 """What the tab asks: by name the value, the words, and the tooltip of each field."""
 
@@ -155,7 +155,7 @@ def _best(tuning: Tuning, asked: Mapping[str, str]) -> Best:
 
 def _question(asked: Mapping[str, str]) -> str:
     """What is asked for, in words."""
-    kept = f"To keep {asked['keep'].removesuffix('%')} %" if asked["keep"] else "To keep as much as can be"
+    kept = f"To keep {asked['keep'].removesuffix('%')} %" if asked["keep"] else "To keep as much as possible"
     rows = f"with at most {asked['rows']} rows in state" if asked["rows"] else ""
     time = f"each for at most {asked['time']} in state" if asked["time"] else ""
     return " ".join(filter(None, (kept, ", ".join(filter(None, (rows, time))))))

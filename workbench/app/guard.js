@@ -1,8 +1,8 @@
 // ipywidgets draws tabs, sliders and buttons without the roles and names that assistive technology needs; it tells
 // nobody when the kernel is gone; and JupyterLab takes keys that are pressed in a page for its own.
 const GONE = "The kernel of this page was restarted or shut down: the page no longer answers. "
-  + "Run the notebook's cells from the first on, and it is there again, with the settings that the cells name; "
-  + "runs that were not kept are lost.";
+  + "Run the notebook's cells from the first one to restore it, with the settings that the cells name; "
+  + "runs that were not saved are lost.";
 
 function named(element, name) {
   if (name && element.getAttribute("aria-label") !== name) element.setAttribute("aria-label", name);

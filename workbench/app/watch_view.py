@@ -23,12 +23,12 @@ from workbench.untyped import Record
 __all__ = ["WatchView", "view"]
 
 _MEANINGS = {
-    "micro-batch": "The last one that has ended.",
-    "rows/s came": "Rows that its sources gave in a second, in the last micro-batch that had any.",
-    "rows/s processed": "Rows that the last micro-batch with any worked through in a second.",
-    "s watermark lag": "How far the watermark is behind the newest event time that has come.",
-    "late": "Rows that were dropped as late in the micro-batches that were seen, once for each window.",
-    "in state": "Rows that the join holds.",
+    "micro-batch": "The last completed micro-batch.",
+    "rows/s came": "Input rows per second, in the last micro-batch with rows.",
+    "rows/s processed": "Processed rows per second, in the last micro-batch with rows.",
+    "s watermark lag": "How far the watermark is behind the newest event time.",
+    "late": "Rows dropped as late in the micro-batches seen here, counted once per window.",
+    "in state": "Rows in the state of the join.",
 }
 
 
@@ -64,11 +64,11 @@ class WatchView:
         self.badge = HTML()
         self.badge.add_class("sjw-text")
         auto = widgets.Layout(width="auto")
-        tip = "What became of each row of the micro-batches that the checkpoint still has."
+        tip = "The fate of each row of the micro-batches that the checkpoint still has."
         self.open = widgets.Button(
             description="Open the last micro-batches", icon="search", button_style="primary", tooltip=tip, layout=auto
         )
-        tip = "Look no more; the query goes on."
+        tip = "Stop watching; the query keeps running."
         self.stop = widgets.Button(description="Stop watching", icon="eye-slash", tooltip=tip, layout=auto)
         self.chart = ChartBox()
         self._below = widgets.VBox([])
@@ -157,7 +157,7 @@ def _seen(count: int, batches: pd.DataFrame) -> str:
     """How many micro-batches were seen, and from when on the sides' watermarks are known."""
     words = f"{counted(count, 'micro-batch')} seen"
     if batches["lag"].isna().iloc[0] and batches["lag"].notna().any():
-        words += "; watermark lag is known since it is watched"
+        words += "; the watermark lag is known only since watching began"
     return words
 
 
@@ -209,7 +209,7 @@ def _words(batches: pd.DataFrame, state: pd.DataFrame) -> Markup:
             f"next to leave: {first['stream']} of {_clock(first['oldest'])}, at watermark {_clock(first['evicted_at'])}"
         )
     elif len(state):
-        next_one = "next to leave: what was read last has left by now"
+        next_one = "next to leave: the rows read last have left by now"
     return together([html('<div class="sjw-line">{}</div>', words) for words in (now, in_state, next_one)])
 
 

@@ -30,7 +30,7 @@ def kept_by_delay(table: pd.DataFrame, exact: bool) -> Drawing:
     exact
         Whether between two delays as much is kept as with the shorter one; else nothing is known between them.
     """
-    subtitle = "one side's delay changed, all else as it is"
+    subtitle = "one side's delay changed, all other settings as they are"
     if not exact:
         subtitle = f"{subtitle}; the delays that were tried"
     names = tuple(dict.fromkeys(table["stream"]))
@@ -46,11 +46,11 @@ def waits_by_delay(table: pd.DataFrame) -> Drawing:
         ``stream``, ``delay`` (seconds), ``wait`` (seconds; nothing where what waits comes out only when the input
         ends), ``at_the_end``; all other settings as they are.
     """
-    subtitle = "99 % wait no longer, in event time; one side's delay changed, all else as it is"
+    subtitle = "99 % wait no longer, in event time; one side's delay changed, all other settings as they are"
     if table["wait"].isna().any():
         longest = table.loc[table["wait"].notna(), "delay"].max()
         beyond = "whatever the delay" if pd.isna(longest) else f"beyond {longest:g} s"
-        subtitle = f"{subtitle}; {beyond} what waits comes out only when the input ends"
+        subtitle = f"{subtitle}; {beyond} these rows come out only when the input ends"
     elif not table["wait"].any():
         subtitle = "nothing waits: every result comes out at once"
     names = tuple(dict.fromkeys(table["stream"]))

@@ -50,11 +50,9 @@ def engines(
     table = pd.DataFrame({"difference": counts.index, "rows": counts.to_numpy()})
     table["label"] = [f"{count:,}: {kind}" for kind, count in counts.items()]
     total = int(counts.sum())
-    title = f"{total:,} {'row fares' if total == 1 else 'rows fare'} differently on Spark and on Flink"
+    title = f"{total:,} {'row differs' if total == 1 else 'rows differ'} between Spark and Flink"
     drawn = f"{len(rows):,} of them are shown; " if len(rows) < total else ""
-    subtitle = (
-        f"{drawn}pick one for both stories" if total else "Spark and Flink treat all rows of this recording alike"
-    )
+    subtitle = f"{drawn}pick one for both stories" if total else "no row differs between Spark and Flink"
     tables = {"rows": rows, "counts": table}
     colours = tuple(colour for kind, colour in zip(kinds, _COLOURS, strict=True) if kind in counts.index)
     made = _layout(tuple(names), tuple(counts.index), colours)

@@ -38,7 +38,7 @@ def field_misses(simulation: Simulation, nearest: pd.DataFrame, count: int) -> D
     parts = [_counted(place, nearest.loc[nearest["field"] == field, "away"]) for place, field in enumerate(fields)]
     empty = pd.DataFrame({"place": [], "from": [], "to": [], "rows": []})
     rows = pd.concat(parts, ignore_index=True) if parts else empty
-    subtitle = [f"{counted(len(nearest), 'row')} of {name} missed the nearest rule of {rules} in force by so much"]
+    subtitle = [f"{counted(len(nearest), 'row')} of {name} missed the nearest rule of {rules} in force"]
     if len(nearest) < count:
         subtitle.append(f"{count - len(nearest):,} more had none in force, or none to compare with")
     title = f"{kind_of(simulation.join).label}: near misses"
@@ -67,7 +67,7 @@ def _layout(fields: tuple[str, ...]) -> AltairChart:
             .transform_filter(f"datum.place == {place}")
             .mark_rect(opacity=0.85, color=SIDE_COLOURS[0])
             .encode(
-                x=alt.X("from:Q", title="what the row has less what the rule asks for"),
+                x=alt.X("from:Q", title="value of the row minus value of the rule"),
                 x2="to:Q",
                 y=alt.Y("rows:Q", title="rows without rule", axis=alt.Axis(tickMinStep=1)),
                 y2=alt.datum(0),

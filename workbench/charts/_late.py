@@ -57,7 +57,7 @@ def late(rows: pd.DataFrame, kept: pd.DataFrame, marks: pd.DataFrame, names: Seq
     longest = max([*kept["delay"], *marks["delay"], 0.001])
     curves = pd.concat([thin(each, 500) for _, each in kept.groupby("stream", sort=False)]) if len(kept) else kept
     tables = {"rows": shown, "kept": curves, "marks": marks, "moments": MOMENTS}
-    note = ["counted, because they are many; the larger the point, the more"] if many else []
+    note = ["counted, as there are many; a larger point stands for more rows"] if many else []
     values = {"longest": longest * 1.25}
     return Drawing(
         _layout(tuple(names), many),

@@ -114,7 +114,7 @@ def _subtitle(table: pd.DataFrame, trigger: float) -> str:
         return "no micro-batch yet"
     last = table.iloc[-1]
     if np.isnan(last["behind"]):
-        return f"warm-up: Spark compiles the query; no micro-batch has kept to its trigger of {trigger:g} s yet"
+        return f"warm-up: Spark compiles the query; no micro-batch has met its trigger of {trigger:g} s yet"
     words = f"behind its trigger of {trigger:g} s {last['behind']:.0%} of the time: backpressure {last['pressure']}"
     if table["latency_median"].notna().any():
         recent = table["latency_median"].dropna().iloc[-1]

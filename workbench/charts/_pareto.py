@@ -26,7 +26,7 @@ def pareto(table: pd.DataFrame) -> Drawing:
     subtitle = (
         f"{len(shown):,} settings, {int(shown['pareto'].sum()):,} of them on the Pareto front; the ring: as it is now"
     )
-    return Drawing(_layout(), {"settings": shown}, "What is kept, and what it costs", subtitle)
+    return Drawing(_layout(), {"settings": shown}, "Share kept against cost", subtitle)
 
 
 def labelled(scene: TuningScene) -> pd.DataFrame:
@@ -69,7 +69,7 @@ def _layout() -> AltairChart:
 VIEW = TuningView(
     "pareto",
     "Kept against state",
-    "Each point a setting: what it keeps, and the most rows it holds in state.",
+    "Each point is a setting: the share it keeps, and its most rows in state.",
     """Kept against state: the settings on the Pareto front, and the present one.""",
     lambda scene: pareto(labelled(scene)),
 )

@@ -104,7 +104,7 @@ def _draw(scene: Scene) -> Drawing:
 VIEW = View(
     "state",
     "State",
-    "What is held in state after each micro-batch: added, evicted, and row by row since when and until when.",
+    "Rows in state after each micro-batch: added, evicted, and row by row since when and until when.",
     """Rows in state by side, and bytes, over micro-batches, with what was added and evicted.""",
     _draw,
     of_rows=False,

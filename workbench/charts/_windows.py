@@ -163,8 +163,8 @@ def _counts_layout() -> AltairChart:
 def _draw(scene: Scene) -> Drawing:
     simulation, cut = scene.simulation, scene.cut
     if not simulation.windowed:
-        raise ArgumentError("join: this join has no windows; its timeline shows which rows are in reach of each other")
-    title = f"{kind_of(simulation.join).label}: what each window held"
+        raise ArgumentError("join: this join has no windows; its timeline shows the rows in reach of each other")
+    title = f"{kind_of(simulation.join).label}: the rows of each window"
     names = simulation.names
     sessions = kind_of(simulation.join).merging
     every = _members(simulation, sessions)
@@ -267,7 +267,7 @@ def _window_counts(spans: pd.DataFrame) -> tuple[pd.DataFrame, pd.Timedelta]:
 VIEW = View(
     "windows",
     "Windows",
-    "What each window held, when it opened and when it closed.",
+    "The rows of each window, when it opened and when it closed.",
     """Which event is in which windows, with each window's opening, closing and content.
 
         Raises

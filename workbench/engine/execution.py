@@ -86,8 +86,8 @@ class Execution:
         """
         if self.spark is None or self.scratch is None:
             raise WorkbenchError(
-                "this run was loaded, and a saved run has no checkpoint: its state cannot be read and no savepoint be "
-                "taken; run it again with wb.run(run.join, run.left, run.right, finish=run.finish, policy=run.policy)"
+                "this run was loaded, and a saved run has no checkpoint, so it has no state to read and no savepoints; "
+                "run it again with wb.run(run.join, run.left, run.right, finish=run.finish, policy=run.policy)"
             )
         if not self.scratch.path.is_dir():
             raise WorkbenchError(f"the files of this run, in {self.scratch.path}, have been removed; run it again")
@@ -107,7 +107,7 @@ class Execution:
         count = sum(self.output_counts.values())
         if count > _MOST_OUTPUT:
             raise TooLargeError(
-                f"output: it has {count:,} rows, of which {_MOST_OUTPUT:,} at most are read at once; read it with "
+                f"output: it has {count:,} rows, and at most {_MOST_OUTPUT:,} are read at once; read it with "
                 f"Spark, as wb.spark().read.parquet({place.address + '/output'!r})",
                 count,
             )

@@ -55,7 +55,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         count, rows = int(self._counts["rows"].sum()), len(self.here.left) + len(self.here.right)
-        return f"<Comparison of Spark and Flink on {self.here.join}: {count:,} of {rows:,} rows fare differently>"
+        return f"<Comparison of Spark and Flink on {self.here.join}: {count:,} of {rows:,} rows differ>"
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -217,7 +217,7 @@ class Nearest:
         rest = "; ".join(f"{rows:,}: {kind}" for kind, rows in counted.items())
         count = len(self.comparison.here.left) + len(self.comparison.here.right)
         engine = {"spark": "Spark", "flink": "Flink"}[self.on]
-        left = f"{int(counted.sum()):,} of {count:,} rows still fare differently ({rest})" if rest else "no row differs"
+        left = f"{int(counted.sum()):,} of {count:,} rows still differ ({rest})" if rest else "no row differs"
         return f"nearest on {engine}: {words}; {left}"
 
 
@@ -250,7 +250,7 @@ def compare(here: Result, there: FlinkPreview) -> Comparison:
     >>> join = wb.WindowJoin(wb.Tumbling("10 seconds"))
     >>> there = wb.flink.preview(join, *sides, allowed_lateness="5 seconds")
     >>> wb.flink.compare(wb.preview(join, *sides), there)
-    <Comparison of Spark and Flink on WindowJoin(window=Tumbling(size='10 seconds')): 11 of 380 rows fare differently>
+    <Comparison of Spark and Flink on WindowJoin(window=Tumbling(size='10 seconds')): 11 of 380 rows differ>
     """
     if not isinstance(here, Result) or isinstance(here, FlinkPreview):
         raise wrong("here", here, "give what workbench.run or workbench.preview returned")

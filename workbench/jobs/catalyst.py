@@ -102,7 +102,7 @@ def analysed(frame: DataFrame) -> Node:
 
 def without_plan() -> Exception:
     """The error for a DataFrame of Spark Connect whose plan is needed."""
-    return wrong("joined", "a DataFrame of Spark Connect", "its plan is not to be had; give one of a classic session")
+    return wrong("joined", "a DataFrame of Spark Connect", "its plan cannot be read; give one of a classic session")
 
 
 def tree(spark: JavaObject, plan: JavaObject) -> Node:

@@ -24,7 +24,7 @@ def passed_on(job: Job) -> Times:
     Raises
     ------
     ArgumentError
-        If a side is kept for ever, so that none is passed on.
+        If a side is kept forever, so that none is passed on.
     """
     logged, retention = job.simulation.logged, job.known.retention
     if logged is None or logged.eviction is None:
@@ -34,8 +34,8 @@ def passed_on(job: Job) -> Times:
     if len(retention) < 2:
         left, right = job.left.name, job.right.name
         raise ArgumentError(
-            f"join: the one before it, of {left} and {right}, passes no watermark on, as Spark keeps rows of it for "
-            "ever; open that one"
+            f"join: the one before it, of {left} and {right}, passes on no watermark, as Spark keeps some of its rows "
+            "forever; open that one"
         )
     behind = logged.eviction - max(retention.values())
     return np.maximum(behind // 1000 * 1000, 0)

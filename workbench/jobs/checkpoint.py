@@ -180,7 +180,7 @@ def _local(address: str, plain: bool) -> Path | None:
 
 
 def _not_there(address: str) -> ArgumentError:
-    return wrong("checkpoint", address, "there is no such folder; give what the query's checkpointLocation is")
+    return wrong("checkpoint", address, "there is no such folder; give the query's checkpointLocation")
 
 
 def _without_offsets(address: str) -> ArgumentError:
@@ -232,7 +232,7 @@ def _read(files: Files, address: str) -> Checkpoint:
     after = _parsed(files, f"{address}/commits/{commits[-1]}", _next_watermark) if commits else None
     gap = ""
     if len(kept) < len(offsets):
-        gap = f"{address}/offsets/{kept[0] - 1} is gone, so that the job is told from micro-batch {kept[0]} on"
+        gap = f"{address}/offsets/{kept[0] - 1} is gone, so the job begins with micro-batch {kept[0]}"
     return Checkpoint(address, query, policy, settings, batches, next_watermark=after, gap=gap)
 
 
@@ -272,8 +272,8 @@ def _batch(text: str, number: int, committed: bool) -> tuple[MicroBatch, dict[st
     version, *lines = text.split("\n")
     if version.strip() not in _VERSIONS or not lines:
         raise DataError(
-            f"checkpoint: the log of offsets has the version {version.strip()!r}, and {' and '.join(_VERSIONS)} are "
-            "what is understood"
+            f"checkpoint: the log of offsets has the version {version.strip()!r}, but only "
+            f"{' and '.join(_VERSIONS)} are supported"
         )
     about, told = json.loads(lines[0]), [line.strip() for line in lines[1:] if line.strip()]
     offsets = tuple(map(_offset, told)) if version.strip() == _VERSIONS[0] else _by_number(told)
@@ -296,8 +296,8 @@ def _by_number(told: list[str]) -> tuple[Value, ...]:
         source, _, offset = each.partition(":")
         if not source.isdigit():
             raise DataError(
-                f"checkpoint: its sources have names, such as {source!r} (spark.sql.streaming.queryEvolution), and "
-                "only those that Spark numbers are understood"
+                f"checkpoint: its sources have names, such as {source!r} (spark.sql.streaming.queryEvolution); "
+                "only sources that Spark numbers are supported"
             )
         found[int(source)] = _offset(offset)
     return tuple(found.get(place) for place in range(max(found, default=-1) + 1))

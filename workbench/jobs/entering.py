@@ -131,7 +131,7 @@ def columns(known: Understood, place: int) -> Columns:
         return Columns(tuple(names), tuple(names.values()), key, names[time], True)
     apart = known.description.left.time if place == 0 else known.description.right.time
     if known.marks[place] is None or not apart:
-        raise ArgumentError(f"joined: the {SIDES[place]} side has no event time that was understood")
+        raise ArgumentError(f"joined: no event time was found on the {SIDES[place]} side")
     while apart in names.values():
         apart += "_"
     return Columns(tuple(names), (*names.values(), apart), key, apart, False)

@@ -129,7 +129,7 @@ class Job(Result):
     def _check_understood(self) -> None:
         if not self.is_understood:
             raise WorkbenchError(
-                f"the join of this job was not understood ({'; '.join(self.unknown)}); its late rows, state and "
+                f"the join of this job could not be analyzed ({'; '.join(self.unknown)}); its late rows, state and "
                 "micro-batches are known: job.late, job.state(n), job.batches"
             )
 
@@ -159,17 +159,17 @@ class Job(Result):
             found.append("only some of the keys were taken")
         if self.simulation.first:
             found.append(
-                f"what came before micro-batch {self.simulation.first}, the first that is kept, is known as far as it "
-                "was in state then"
+                f"of the rows before micro-batch {self.simulation.first}, the first that is kept, only those in state "
+                "then are known"
             )
         if self.where:
-            found.append(f"the join asks for {self.where} too, which a run of its rows does not")
+            found.append(f"the join also requires {self.where}, which a run of its rows does not apply")
         return tuple(found)
 
     def _check_alone(self) -> None:
         if self.checkpoint.operators:
             raise WorkbenchError(
-                "other settings of a join that is one of several are not simulated, as its watermark follows the "
+                "other settings of one of several joins are not simulated, as its watermark follows the "
                 "streams of all; run its rows by themselves: wb.run(job.join, *job.recording())"
             )
 
@@ -266,7 +266,7 @@ class Job(Result):
         if not self.is_understood:
             other = table["fate"] != "late"
             table.loc[other, ["fate", "verdict"]] = None
-            table.loc[other, "reason"] = f"not known, as the join was not understood: {'; '.join(self.unknown)}"
+            table.loc[other, "reason"] = f"not known, as the join could not be analyzed: {'; '.join(self.unknown)}"
             table.loc[:, schema.FIX_NAMES] = None
         return table
 

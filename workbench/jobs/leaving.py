@@ -68,7 +68,7 @@ def _compared(
     unknown = [name for each, name in zip(ids, names, strict=True) if each in above.unknown]
     shared = [name for name in fit if name not in unknown]
     if not shared:
-        raise NotComparable("it has no column of those that the job puts out and whose values are known")
+        raise NotComparable("it has no column of the job's output whose values are known")
     model = model.toDF(*(f"c{place}" for place in range(len(names))), BATCH, PLACE)
     model = model.select(*(F.col(f"c{names.index(name)}").alias(name) for name in fit), BATCH)
     rows = spark_rows.frame

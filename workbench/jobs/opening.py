@@ -130,7 +130,7 @@ def open_job(
     parts = understanding.parts(plan)
     number = _which(join, parts)
     if sink is not None and number < len(parts) - 1:
-        raise ArgumentError("output: it is what comes out of the last join; give join=" + str(len(parts) - 1))
+        raise ArgumentError("output: it has the rows of the last join; give join=" + str(len(parts) - 1))
     _check_set_once(spark, plan)
     run = catalyst.optimised(spark, plan)
     known = understanding.understood(spark, parts[number], run=run if len(parts) > 1 else None)
@@ -218,7 +218,7 @@ def _with_arity(choice: Choice, known: Understood) -> Choice:
     width = len(known.keys)
     if not choice.takes_all and not width:
         given = "sample" if choice.keys is None else "keys"
-        raise ArgumentError(f"{given}: the join has no key columns that were understood, so none can be chosen by")
+        raise ArgumentError(f"{given}: the join's key columns could not be analyzed, so no keys can be chosen")
     return with_width(choice, width)
 
 
@@ -291,7 +291,7 @@ def _check_watermarks(known: Understood) -> None:
         if each.watermark is None:
             raise ArgumentError(
                 f"joined: its {side} side, {each.name}, has no watermark, and a job is opened with one on both sides; "
-                "give both withWatermark before they are joined (wb.describe says what this join does without)"
+                "call withWatermark on both before the join (wb.describe says what this join does without it)"
             )
 
 
@@ -495,8 +495,8 @@ def _rows(
     first, missing, side = logs.batches[0].number, [], SIDES[place]
     if random := list(catalyst.random_parts(known.join.children[place])):
         missing.append(
-            f"{', '.join(random)} of the {side} side is another each time it is asked for: it, and what rests on it, "
-            "is not what the job had"
+            f"{', '.join(random)} of the {side} side differs each time it is evaluated: it, and all that depends on "
+            "it, may differ from what the job had"
         )
     shown = entering.columns(known, place)
     parts: list[pa.Table] = []
@@ -597,7 +597,7 @@ def _without_time(known: Understood, place: int, rows: pa.Table) -> str:
     described = _sides(known)[place]
     count, name = counted(rows.num_rows, "row"), described.time or "its event time"
     padded = known.run is None or SIDES[place] in emission(known.description.join or _STAND_IN).padded
-    becomes = "and stays in state for ever" if padded else "and meets no other"
+    becomes = "and stays in state forever" if padded else "and meets no other"
     return (
         f"{count} of {described.name or SIDES[place]} {'has' if rows.num_rows == 1 else 'have'} no event time, as "
         f"{name} is null: such a row is never late, {becomes}, and is not listed; look at how {name} is made"

@@ -92,7 +92,7 @@ class Residual:
         return [each for each in self._parts if _columns_of([each]) and _columns_of([each]) <= mine]
 
     def _not_asked(self, why: str) -> QueryError:
-        return QueryError(f"which rows satisfy {self.text} could not be asked of Spark: {why}")
+        return QueryError(f"Spark could not evaluate {self.text}: {why}")
 
     def _ask(self, pairs: RowNumbers) -> None:
         width = max(self._tables[1].num_rows, 1)
@@ -152,7 +152,7 @@ def compared(spark: SparkSession, known: Understood, place: int, shown: Columns,
         columns.append(f"{text} AS k{at}")
     project = java.org.apache.spark.sql.catalyst.plans.logical.Project(seq(java, [*named, number]), plan)
     frame = replay.frame(spark, project)
-    with spark_errors_as(f"the keys of the {SIDES[place]} side could not be asked of Spark"):
+    with spark_errors_as(f"Spark could not evaluate the keys of the {SIDES[place]} side"):
         found: pa.Table = frame.selectExpr(*columns, _NUMBERS[place]).sort(_NUMBERS[place]).toArrow()
     return found.drop_columns([_NUMBERS[place]])
 

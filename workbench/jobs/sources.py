@@ -159,8 +159,8 @@ def _from_files(
     if anew := written_anew(spark, {each: written[each] for each in there}):
         were, them = ("was", "it") if len(anew) == 1 else ("were", "them")
         missing.append(
-            f"{counted(len(anew), 'file')} of {_described(source)} {were} written anew after the job had read {them}, "
-            f"such as {anew[0]}: the rows that are shown are those of now"
+            f"{counted(len(anew), 'file')} of {_described(source)} {were} rewritten after the job had read {them}, "
+            f"such as {anew[0]}: the rows shown are the current ones"
         )
     folder = _options(spark, source).get("path")
     apart = [] if folder is None else elsewhere(spark, there, folder)
@@ -203,9 +203,9 @@ def _other_folder(spark: SparkSession, source: Node, files: Mapping[str, int], o
     where = f"micro-batch {first}" if first == last else f"micro-batches {first} to {last}"
     return (
         f"{counted(len(files), 'file')} that {where} took in for {_described(source)} {lie} in "
-        f"another folder, such as {next(iter(files))}: the query was started again on this checkpoint with "
-        f"{'its sides swapped' if swapped else 'another folder'}, and their rows are told as of the side into which "
-        "Spark took them, under the join as joined has it"
+        f"another folder, such as {next(iter(files))}: the query was restarted on this checkpoint with "
+        f"{'its sides swapped' if swapped else 'another folder'}, and their rows belong to the side into which "
+        "Spark took them, under the join of joined"
     )
 
 

@@ -45,24 +45,24 @@ _MIDNIGHTS = [datetime(2026, month, 1, tzinfo=UTC) for month in (1, 7)]  # in wi
 _ANY_TIME = 1_700_000_000_000  # milliseconds: whether a bound can be derived, not which
 _WORDS = {
     "Join": "a join of its own below this one",
-    "Union": "a union below the join, of which the first branch is described",
+    "Union": "a union below the join, of which only the first branch is described",
 }
 _KEPT = (
-    "Spark derives no watermark for the state of the {} side from how the condition is written, and keeps its rows for "
-    "ever: write one time on a side, the other plus or minus an INTERVAL on the other"
+    "Spark derives no state watermark for the {} side from the condition as written, and keeps its rows forever: "
+    "compare one event time with the other plus or minus an INTERVAL"
 )
 _NO_WATERMARK = "the {} side has no watermark: its rows are never dropped as late"
 _KEPT_WITHOUT = (
-    "as the {} side has no watermark, rows of the {} side never leave the state{}: give both sides withWatermark "
-    "before they are joined"
+    "as the {} side has no watermark, rows of the {} side never leave the state{}: call withWatermark on both "
+    "sides before the join"
 )
 _LATEST_FIRST = (
     "the files of {} are read with latestFirst: the newest come first and move the watermark, so that rows of older "
-    "files are late by it; read them in order, or give a delay as long as they reach back"
+    "files are late; read them in order, or set a delay as long as the span of the older files"
 )
 _WINDOW_ABOVE = (
     "an aggregation after the join drops pairs whose window the watermark has passed, and a join without bounds on the "
-    "event times makes such pairs for ever: give it bounds"
+    "event times keeps rows in state forever: give it bounds"
 )
 
 
@@ -90,7 +90,7 @@ class Understood:
         The parts of the join's condition that `Description.where` has.
     retention
         Of an interval join, per side how far behind the watermark, in microseconds, its rows leave the state; a side
-        without one keeps them for ever. None of other joins, and where the plan has several.
+        without one keeps them forever. None of other joins, and where the plan has several.
     groups
         Of a join that is written as groups, these.
     run
@@ -331,8 +331,8 @@ def _of_filters(above: list[Conjunct], join: Node) -> Iterator[str]:
     for each in (one.written for one in above if one.written not in one_sided):
         if len(_columns_in(each)) > 1:
             yield (
-                f"the filter {each.java.sql()} after the join takes pairs out that the join gives: rows are told as "
-                "they fare in the join, and one whose pairs are all taken out is matched, too"
+                f"the filter {each.java.sql()} after the join removes pairs: fates are those of the join itself, so "
+                "a row whose pairs are all removed is still matched"
             )
 
 
@@ -344,7 +344,7 @@ def redefined(plan: Node) -> str:
             first, again = (_watermark_in_words(each) for each in (below, node))
             return (
                 f"withWatermark is called on {first} and again on {again}, which Spark refuses as soon as the "
-                "watermark moves, and which of them late rows are judged by is not told: call it once on a stream"
+                "watermark moves, and late rows may be judged by either: call it once per stream"
             )
     return ""
 
@@ -561,8 +561,8 @@ def _of_days(spark: SparkObject, read: _Condition, found: list[Conjunct]) -> Ite
     kinds = {node.kind for each in found for part in each.parts for node in part.walk()}
     if any(abs(each.micros) >= _DAY for each in read.bounds) or (read.bounds and "SubtractTimestamps" in kinds):
         yield (
-            f"the session's time zone is {zone}: where clocks change, Spark counts days, and differences of times, "
-            "by the clock, and the description by hours that have passed"
+            f"the session's time zone is {zone}: where clocks change, Spark computes days and differences of times by "
+            "the clock, and the description by elapsed hours"
         )
 
 

@@ -220,11 +220,11 @@ class Watch:
         self._changed.append(changed)
 
     def stop(self) -> None:
-        """Look no more; the query goes on."""
+        """Stop watching; the query keeps running."""
         self._closed.set()
 
     def close(self) -> None:
-        """Look no more, and wait until that is so; the query goes on."""
+        """Stop watching, and wait until that is done; the query keeps running."""
         self._closed.set()
         if threading.current_thread() is not self._thread:
             self._thread.join(30)

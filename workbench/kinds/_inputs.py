@@ -94,7 +94,7 @@ WHERE = Text(
     "where",
     "Where",
     "",
-    'What pairs must satisfy besides: wb.col("right_paid") < wb.col("left_amount").',
+    'A further condition on pairs: wb.col("right_paid") < wb.col("left_amount").',
     _read_where,
     "no condition",
 )

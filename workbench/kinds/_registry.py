@@ -36,7 +36,7 @@ def register(kind: Kind[Any]) -> None:
         If another kind has its name, or describes some of its joins.
     """
     if kind.name in kinds():
-        raise wrong("kind", kind.name, "there is a kind of that name; use another")
+        raise wrong("kind", kind.name, "one has that name already; use another")
     for name, known in kinds().items():
         if kind.describes(known.example()) or known.describes(kind.example()):
             raise wrong(

@@ -110,7 +110,7 @@ class RowFacts:
         Whether Spark pairs rows with null keys, as in a full outer join that does not keep them apart.
     retention
         Per side of an interval join how far behind the watermark, in microseconds, rows leave the state, as Spark
-        derives it from how the condition is written; of a side without one it derives none, and its rows stay for ever.
+        derives it from how the condition is written; of a side without one it derives none, and its rows stay forever.
         None: as the kind of join says.
     exact, slack
         Under the job's own join, whose bounds mean another number of hours when clocks change: which of some pairs are

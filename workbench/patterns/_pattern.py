@@ -42,7 +42,7 @@ class Pattern(Join):
         The steps, the first one made by `step`.
     within
         The last row of a match comes less than this after the first one. None: however late; then partial matches stay
-        in state for ever.
+        in state forever.
     skip
         What of the other matches goes when one comes out: ``no skip`` (none), ``to next`` (those that start with the
         same row), ``past last event`` (those that start before its last row has passed), ``to first b`` and
@@ -112,7 +112,7 @@ class Pattern(Join):
     def _check_end(self) -> None:
         last = self.steps[-1]
         if last.contiguity == "not_followed_by" and last.within is None and self.within is None:
-            raise wrong("within", None, "a pattern that ends with not_followed_by needs one, or waits for ever")
+            raise wrong("within", None, "a pattern that ends with not_followed_by needs one, or it waits forever")
         for each in self.flat:
             if each.contiguity == "not_followed_by" and each.within is not None and each is not last:
                 raise wrong("steps", each, "only at the end of a pattern has not_followed_by a within of its own")

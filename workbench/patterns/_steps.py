@@ -319,9 +319,9 @@ def check_sequence(argument: str, steps: object) -> None:
         if after.contiguity == "begin":
             raise wrong(argument, after, "a later step is made by wb.next, wb.followed_by or wb.followed_by_any")
         if _may_be_empty(before) and before.contiguity not in _NEGATIVE and after.contiguity in _NEGATIVE:
-            raise wrong(argument, after, "a step that must not come is not understood after one that may be left out")
+            raise wrong(argument, after, "a step that must not come cannot follow one that may be left out")
         if before.is_greedy and after.is_optional:
-            raise wrong(argument, after, "a step that may be left out is not understood after a greedy one")
+            raise wrong(argument, after, "a step that may be left out cannot follow a greedy one")
     if steps[0].within is not None:
         raise wrong(argument, steps[0], "no row is before the first step: it has no within")
 

@@ -95,7 +95,7 @@ class State:
     kind
         ``final``: it is a match; ``stop``: it is none any more; ``pending``: it is one once its time has passed.
     within
-        How long after its last row, in microseconds, the next one may come; 0: for ever.
+        How long after its last row, in microseconds, the next one may come; 0: forever.
     moves
         What it does with a row, in order.
     """
@@ -120,7 +120,7 @@ class Automaton:
     asked
         What is asked of rows, by number.
     within
-        How long a match may take, in microseconds; 0: for ever.
+        How long a match may take, in microseconds; 0: forever.
     """
 
     states: tuple[State, ...]

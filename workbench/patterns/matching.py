@@ -89,7 +89,7 @@ class Ended:
     waited_for
         The step that it waited for.
     at
-        The event time at which it ended, or will be given up, in microseconds; None: it waits for ever.
+        The event time at which it ended, or will be given up, in microseconds; None: it waits forever.
     by
         The number of the row that ended it, of a match the last one; -1 where there is none.
     """

@@ -73,7 +73,7 @@ class Sentences:
         How the rows and times of the run are named.
     """
 
-    would_meet: ClassVar[str] = "it would have met {partner}"
+    would_meet: ClassVar[str] = "it would have matched {partner}"
     """What a fix brings, after "with an upper bound of 9 s"."""
     would_match: ClassVar[str] = "matched it with {partner}"
     """What it brings, after "a watermark delay of 9 s would have kept it, and"."""
@@ -435,8 +435,8 @@ class Sentences:
     def in_vain(self, side: Side, row: int) -> str:
         """Why a late row has no partner even if it is kept."""
         if self.key_came(side, row):
-            return "though it has no partner in reach"
-        return f"though it has no partner to meet: {self.key_across(side, row)}"
+            return "but it has no partner in reach"
+        return f"but it would have no partner: {self.key_across(side, row)}"
 
     @property
     def _has_idle_sides(self) -> bool:

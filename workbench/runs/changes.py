@@ -114,7 +114,7 @@ def _named(one: _Result, other: _Result, sides: Mapping[Side, Side], by: Value) 
             raise wrong("by", by, _BY)
         for each in names:
             if each not in shared:
-                raise wrong("by", each, f"both have of {mine.name} the columns {', '.join(shared)}: {_BY}")
+                raise wrong("by", each, f"the common columns of {mine.name} are {', '.join(shared)}: {_BY}")
         found[side] = tuple(dict.fromkeys(names))
     return found
 

@@ -1,4 +1,4 @@
-"""What a time to live of state would cost a join that keeps the latest rows of a key for ever."""
+"""What a time to live of state would cost a join that keeps the latest rows of a key forever."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SAME, _NONE, _OTHER = "the same", "none", "another"
 
 @dataclass(frozen=True)
 class Expiring:
-    """What a kind whose right rows may stay in state for ever tells of them.
+    """What a kind whose right rows may stay in state forever tells of them.
 
     Attributes
     ----------

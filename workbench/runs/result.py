@@ -308,7 +308,7 @@ class Result:
     def time_to_live(self, ttl: Span, trigger: Span | None = None) -> pd.DataFrame:
         """What a time to live of the right rows in state would change, in event time and in processing time.
 
-        An `AsOfJoin` without tolerance keeps the latest right row of each key for ever. A time to live bounds that: in
+        An `AsOfJoin` without tolerance keeps the latest right row of each key forever. A time to live bounds that: in
         *event time* a right row serves left rows that are no farther from it, which is what a tolerance does, whatever
         the order and pace of arrival. In *processing time* (Spark's ``TTLConfig``, Flink's ``StateTtlConfig``) a right
         row is gone so long after the micro-batch that wrote it, however event time went on: a replay, a pause or a

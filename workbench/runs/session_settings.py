@@ -33,13 +33,13 @@ _MEANINGS = {
     "spark.sql.timestampType": "event times are instants, not clock times without a zone",
     "spark.sql.parquet.outputTimestampType": "event times are written in full, in microseconds",
     "spark.sql.adaptive.": "which rows join does not depend on it",
-    "spark.sql.execution.arrow.": "how rows come to Python; which rows join does not depend on it",
+    "spark.sql.execution.arrow.": "how rows reach Python; which rows join does not depend on it",
     "spark.sql.files.": "a run reads and writes files of its own only",
     "spark.sql.parquet.": "a run reads and writes files of its own only",
-    "spark.sql.ansi.": "the join that the workbench writes has nothing that it changes",
-    "spark.sql.caseSensitive": "names of columns that differ in case only are one name",
+    "spark.sql.ansi.": "it does not change the join that the workbench writes",
+    "spark.sql.caseSensitive": "column names that differ only in case are one name",
 }
-_OTHERWISE = "a run has what its model knows; compare where your job relies on it"
+_OTHERWISE = "a run uses the value that its model knows; compare where your job relies on yours"
 _DEFAULT = "Spark's default"
 
 

@@ -20,14 +20,14 @@ FIGURES = {
     "matched": "Rows, of both streams, that are in at least one pair that came out.",
     "unmatched": "Rows that came in time and found no partner by the time their state was evicted.",
     "late": "Rows that came behind the watermark: Spark dropped them before they were joined.",
-    "pending": "Rows that are still in state: their result is not decided yet.",
-    "null key": "Rows whose key is null: it equals no key, so no partner is looked for.",
+    "pending": "Rows that are still in state: their fate is open.",
+    "null key": "Rows whose key is null: a null key matches no key, so these rows have no partner.",
     "rows out": (
         "Rows that the join wrote: pairs, groups, rows without partner where the join keeps them, matches of a "
         "pattern, and partial matches that were given up."
     ),
     "peak state": (
-        "The most that was in state at the end of a micro-batch, as Spark counts it: rows; of sessions and coGroup "
+        "The largest state at the end of a micro-batch, as Spark counts it: rows; of sessions and coGroup "
         "groups; of as-of joins without tolerance and patterns keys with rows."
     ),
 }

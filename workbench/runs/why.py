@@ -138,7 +138,7 @@ def _windows(simulation: Simulation, reasons: Sentences, of: RowId) -> list[tupl
         source = groups.loc[window.group] if merged else window
         word = "late" if window.late else "on time"
         facts.append(("window", f"[{labels.moment(int(source.start))}, {labels.moment(int(source.end))}) {word}"))
-    return facts or [("window", "none: it lies in a gap between windows")]
+    return facts or [("window", "none: it falls in a gap between windows")]
 
 
 def _candidates(simulation: Simulation, reasons: Sentences, of: RowId) -> tuple[pd.DataFrame, int | None]:

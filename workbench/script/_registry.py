@@ -22,7 +22,7 @@ def register(place: Source | Sink | DeadLetters) -> None:
     """Make a place known: to `workbench.export`, scripts, their help and the folder around them."""
     kind, known = _kind_of(place)
     if place.name in known:
-        raise wrong(kind, place.name, "there is one of that name; use another")
+        raise wrong(kind, place.name, "one has that name already; use another")
     parts = (place, *place.connectors)
     arguments = [f'"{each.name}"' for part in parts for each in part.arguments]
     names.reserve(f"{kind} {place.name}", "\n".join([*(part.template for part in parts), *arguments]))

@@ -171,7 +171,7 @@ def _checked_options(options: object, kind: Format) -> dict[str, str]:
     for name in options:
         if name.lower() in _RESERVED or (kind == "json" and name.lower() in ("multiline", "encoding", "charset")):
             raise wrong(
-                "options", options, f"leave {excerpt(name)} out: how files are taken in is not for an option to say"
+                "options", options, f"leave {excerpt(name)} out: options cannot set how files become micro-batches"
             )
     return dict(options)
 

@@ -176,8 +176,8 @@ def _without_keys(streams: dict[Side, Stream], outcome: Outcome) -> Iterator[Adv
         stream, columns = streams[side], " and ".join(streams[side].key)
         if len(keys) and (keys < 0).all():
             yield Advice(
-                f"no row of {stream.name} has a key: {columns} is null in each, and a null key meets nothing",
-                f"look at how {columns} is read, such as the schema that JSON is parsed with, or give another key",
+                f"no row of {stream.name} has a key: {columns} is null in each, and a null key matches no key",
+                f"check how {columns} is read, such as the schema for JSON, or give another key",
             )
 
 
@@ -233,9 +233,9 @@ def _other_causes(simulation: Simulation, streams: dict[Side, Stream], outcome: 
         )
     if 2 * policy > late:
         yield Advice(
-            f"the watermark follows the faster side (policy max): with policy min {policy:,} of the {late:,} late rows "
+            f"the watermark follows the faster side (policy max); with policy min {policy:,} of the {late:,} late rows "
             "are on time",
-            "follow the slower side; a checkpoint keeps the policy, so start the query with a new one",
+            "set the policy to min; a checkpoint keeps the policy, so start the query with a new one",
             "policy",
             "min",
         )
@@ -344,7 +344,7 @@ def _long_waits(join: Join, streams: dict[Side, Stream]) -> Iterator[Advice]:
         yield Advice(
             f"rows without partner come out {wait} after they happened, or later: the watermark delay and the "
             f"{'window' if kind.windowed else 'bounds'} add up",
-            "shorten the larger of the two, or take what matched at once from an inner join beside this one",
+            "shorten the larger of the two, or run an inner join beside this one for matched rows at once",
         )
 
 

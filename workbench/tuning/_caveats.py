@@ -64,8 +64,8 @@ def hidden(join: Join, streams: Mapping[Side, Stream], policy: Policy, keep: flo
         return ""
     then, here = (" and ".join(f"{found[n]:,} of {each.name}" for n, each in enumerate(pair)) for found in (alone, now))
     return (
-        "rows are never late for others of their micro-batch, and these are long: under a very short trigger, "
-        f"{then} would be late, here {here}"
+        "a row is never late for rows of its own micro-batch, and micro-batches are long here: under a very short "
+        f"trigger, {then} would be late, here {here}"
     )
 
 

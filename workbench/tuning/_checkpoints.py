@@ -18,7 +18,7 @@ __all__ = ["changes"]
 _NOTE, _BEGUN = "made-for", "metadata"
 _OTHERS = {"join", "policy", "source", "state store", "shuffle partitions", "output"}
 _REFUSED = "Spark refuses the state"
-_RENAMED = "Spark would go on, and what is in state would go by the new name"
+_RENAMED = "Spark would continue, and the values in state would get the new name"
 _REMEDY = "the project refuses the checkpoint; start with a new one, and replay the rows that are in state"
 
 
@@ -56,7 +56,7 @@ def _read(place: Path) -> dict[str, str]:
         if not {"join", "policy", "source"} <= found.keys() or len(found.keys() - _OTHERS) != 2:
             raise ValueError(found)
     except (OSError, ValueError, AttributeError):
-        remedy = "no project of the workbench has noted there what it is made for; give the folder of its --checkpoint"
+        remedy = "it has no note of a project of the workbench; give the folder of its --checkpoint"
         raise wrong("checkpoint", str(place), remedy) from None
     return found
 

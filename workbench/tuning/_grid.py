@@ -45,7 +45,7 @@ def checked(over: object, present: dict[Setting, str]) -> dict[Setting, list[str
     grid: dict[Setting, list[str]] = {}
     for name, values in over.items():
         if name not in present and name == "trigger":
-            raise wrong("over", name, "it is not known when the rows arrived; make both streams with trigger=…")
+            raise wrong("over", name, "the streams have no times of arrival; make both with trigger=…")
         if name not in present:
             raise wrong("over", name, f"this join has no such setting; it has {', '.join(present)}")
         if isinstance(values, str) or not isinstance(values, Iterable):

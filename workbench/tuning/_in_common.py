@@ -112,7 +112,7 @@ def _of_one_source(simulation: Simulation, side: Side) -> Iterator[tuple[str, st
         yield (
             f"{mine_of_it:,} of the {count:,} late rows of {stream.name} have {name} {value!r}, and {all_of_it:.0%} of "
             "all its rows",
-            "look at the clock of that source, and at what holds its rows up, before a watermark delay is made longer "
+            "check the clock of that source, and why its rows are held up, before you make a watermark delay longer "
             "for all",
         )
 
@@ -133,7 +133,7 @@ def _repeated(simulation: Simulation, side: Side) -> Iterator[tuple[str, str]]:
         yield (
             f"{again:,} of {len(stream):,} rows of {stream.name} are the same as another in every column, and each of "
             "them matches once more",
-            "leave them out before the join, with dropDuplicatesWithinWatermark on the columns that tell rows apart",
+            "leave them out before the join, with dropDuplicatesWithinWatermark on the columns that identify a row",
         )
 
 
@@ -161,7 +161,7 @@ def _with_themselves(simulation: Simulation) -> Iterator[tuple[str, str]]:
         yield (
             f"{themselves:,} of {matched:,} matched rows of {one} meet a row of {other} that is the same in every "
             "column: joined with itself, a stream's row meets itself",
-            f"let the condition tell the two apart, by a column that no two rows share: {one}.id <> {other}.id",
+            f"exclude these pairs in the condition, by a column that identifies a row: {one}.id <> {other}.id",
         )
 
 

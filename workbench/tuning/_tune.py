@@ -80,7 +80,7 @@ def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Value]] | Liter
     """As `tune`, of a run, a preview or a job, with what is known of its rows beside their keys and times."""
     join, left, right, policy = simulation.join, simulation.left, simulation.right, simulation.policy
     if not kind_of(join).drops_late:
-        remedy = "in this join nothing is late and nothing waits, so there is nothing to tune; tune it by event time"
+        remedy = "this join has no late or waiting rows, so there is nothing to tune; tune it by event time"
         raise wrong("join", join, remedy)
     present = _grid.present(join, left, right, policy)
     if isinstance(over, str) and over == "auto":

@@ -204,12 +204,12 @@ def _restarts(case: Case) -> str:
     name = case.streams[case.idle].name
     if case.restarted:
         return (
-            "it forgot each side's watermark when the query was started again, as the checkpoint keeps the query's "
-            f"only: {name} counts as 1970 until it has rows again, and nothing leaves the state"
+            "it forgot each side's watermark when the query was restarted, as the checkpoint keeps only that "
+            f"of the query: {name} counts as 1970 until it has rows again, and nothing leaves the state"
         )
     return (
-        f"it forgets each side's watermark in a restart, as the checkpoint keeps the query's only, and {name}, which "
-        "is idle for long, then counts as 1970 until it has rows again: nothing leaves the state"
+        f"it forgets each side's watermark in a restart, as the checkpoint keeps only that of the query, and {name}, "
+        "which is idle for long, then counts as 1970 until it has rows again: nothing leaves the state"
     )
 
 

@@ -183,7 +183,7 @@ def test_a_late_row_that_nothing_matches_has_a_button_that_keeps_it(page):
     page.set({"Scenario": "orders_payments", "Late": 0.3})
     run = wb.preview(*(getattr(page.meant(), each) for each in ("join", "left", "right")))
     lost = run.rows[(run.rows["fate"] == "late") & run.rows["fix_setting"].isna()]
-    lost = lost[lost["reason"].str.contains("would have kept it, though")]
+    lost = lost[lost["reason"].str.contains("would have kept it, but")]
     index = int(lost.index[0])
     page.pick(row_id=f"left-{index}" if index < len(run.left) else f"right-{index - len(run.left)}")
     (words,) = [each for each in page.buttons() if each.startswith("Set a watermark delay")]

@@ -24,7 +24,7 @@ def test_what_fares_differently_is_drawn_and_listed(page):
     page.set(TUMBLING | SHORT)
     page.open("Flink")
     expected = compared(page)
-    assert page.drawn["title"] == f"{len(expected.rows):,} rows fare differently on Spark and on Flink"
+    assert page.drawn["title"] == f"{len(expected.rows):,} rows differ between Spark and Flink"
     assert len(shown(page)) == len(expected.rows) > 0
     assert len(page.field(LIST).options) == 1 + min(200, len(expected.rows))
     page.set(

@@ -532,7 +532,7 @@ def test_an_error_in_spark_is_one_sentence_and_the_page_recovers(opened):
 
 def test_a_click_on_a_point_of_the_tuning_takes_its_setting(ran):
     view(ran, "Tune")
-    title(ran, "What is kept, and what it costs")
+    title(ran, "Share kept against cost")
     ran.wait_for_selector(".sjw-tuned:has-text('To keep 99.9 %'):visible")
     place = ran.evaluate(
         """() => {
@@ -611,7 +611,7 @@ def test_a_window_of_500_pixels_cuts_nothing_off(opened):
         view(opened, "Timeline")
         for source in ("this notebook", "files", "Kafka topics"):
             choose(opened, "From", source)
-            badge(opened, "what is below is of the settings before")
+            badge(opened, "shown for the previous settings")
             assert opened.evaluate(CUT_OFF) == [], source
     finally:
         opened.set_viewport_size(SIZE)

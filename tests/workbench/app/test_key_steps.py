@@ -23,7 +23,7 @@ def told(page):
 
 
 def step(page, number):
-    slider = next(each for each in page.widgets() if str(getattr(each, "tooltip", "")).startswith("What happens to"))
+    slider = next(each for each in page.widgets() if str(getattr(each, "tooltip", "")).startswith("The changes of"))
     slider.value = number
     page.wait()
     return slider
@@ -81,7 +81,7 @@ def test_where_later_rows_decide_until_when_a_row_is_held_it_says_so(page, setti
 
 def test_where_nothing_is_in_state_the_table_says_where_something_was(page):
     page.open("State")
-    assert page.note.endswith("0 rows; nothing is in state then: step to another micro-batch to see what it held")
+    assert page.note.endswith("0 rows; no row is in state then: step to another micro-batch")
 
 
 def lifetimes(page):

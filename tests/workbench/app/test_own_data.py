@@ -141,7 +141,7 @@ def test_rows_with_a_time_of_arrival_are_cut_by_a_trigger_interval():
     page.set({"Trigger interval": "soon"})
     assert "such as" in page.mark("Trigger interval")
     page.set({"Trigger interval": "2 seconds", "Right / Arrival": "not known"})
-    assert page.mark("Right / Arrival").startswith("it is known when rows of orders arrived; choose a column here, too")
+    assert page.mark("Right / Arrival").startswith("orders has times of arrival: choose such a column here, too")
     page.set({"Left / Arrival": "not known"})
     assert page.usable("Micro-batches")
     assert not page.usable("Trigger interval")

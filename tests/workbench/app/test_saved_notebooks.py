@@ -94,7 +94,7 @@ def test_what_a_page_says_is_text_in_a_saved_notebook(shell):
         wait_for(lambda: "Preview (simulated)" in texts()[-1])
         assert "&lt;img" in texts()[-1]
         opened.set({"Watermark / first": evil})
-        wait_for(lambda: "what is below is of the settings before" in texts()[-1])
+        wait_for(lambda: "shown for the previous settings" in texts()[-1])
         close_all()
     assert not [text for text in texts() if "<img" in text]
 

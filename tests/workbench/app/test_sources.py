@@ -124,7 +124,7 @@ def test_a_source_lays_out_its_fields_looks_for_what_there_is_and_goes_live():
 
 
 def test_a_name_that_is_taken_is_refused(clocks):
-    with pytest.raises(wb.ArgumentError, match="source: got 'clocks'; there is one of that name"):
+    with pytest.raises(wb.ArgumentError, match="source: got 'clocks'; one has that name already"):
         sources.register(clocks)
     for taken in ("clock.ticks", "events", "left.variable"):
         one = sources.Control(taken, "", "", widgets.Text)

@@ -81,7 +81,7 @@ def test_what_is_too_large_leaves_what_was_shown_before(monkeypatch):
         shown = page.figures
         page.set({"Right": "many"})
         assert "this join makes 20 pairs" in page.trouble
-        assert page.badge == "what is below is of the settings before"
+        assert page.badge == "shown for the previous settings"
         assert page.stale
         assert page.figures == shown
         assert "wb" in page.cell()

@@ -226,7 +226,7 @@ def test_reasons_name_version_age_and_remedy(join):
     if join == WITHIN:
         assert "the nearest, n 2, is 90 s away, 70 s too far" in reason["left", 2]
         assert rows.loc[("left", 2), "fix_value"] == "90 seconds"
-    assert "never came" in reason["left", 5]
+    assert "never arrived" in reason["left", 5]
     assert "the partner of 2 rows of orders" in reason["right", 1]
     assert "n 1, at the same time, came after it and replaced it" in reason["right", 0]
     assert rows.loc[("right", 7), "fix_setting"] in ("left.watermark", "right.watermark")
@@ -346,22 +346,25 @@ def test_a_partner_that_came_too_late_is_named_before_a_farther_one():
     fate, reason = found["left", 10]
     assert fate == "unmatched"
     assert "1 s earlier, came too late and was dropped: no single watermark delay would have kept it" in reason
-    assert "with a tolerance of 10 s it would have met" in reason
+    assert "with a tolerance of 10 s it would have matched" in reason
 
 
 def test_a_version_that_lost_to_a_nearer_one_says_which_rows_it_is_for():
     found = reasons_of(wb.AsOfJoin("nearest", "6 s", "left"), [(12, 0), (26, 0)], [(20, 0), (25, 0)])
-    assert "no row has it as its partner: n 0, 8 s away, would with a tolerance of 8 s" in found["right", 20][1]
+    assert (
+        "it is the partner of no row; with a tolerance of 8 s, it would be that of n 0, 8 s away"
+        in found["right", 20][1]
+    )
     found = reasons_of(
         wb.AsOfJoin("nearest", None, "left"), [(16, 0), (48, 0)], [(2, 0), (20, 0), (30, 0), (40, 0), (50, 0)]
     )
     assert (
         found["right", 2][1]
-        == "it is the partner of no row of orders: none on time is nearer to it than to the one at 00:00:20"
+        == "it is the partner of no row of orders: no row on time is nearer to it than to the row at 00:00:20"
     )
     assert (
         found["right", 30][1]
-        == "it is the partner of no row of orders: none on time is nearer to it than to those at 00:00:20 and 00:00:40"
+        == "it is the partner of no row of orders: no row on time is nearer to it than to the rows at 00:00:20 and 00:00:40"
     )
 
 
@@ -370,7 +373,7 @@ def test_what_is_said_of_a_version_without_row_is_true(case, join):
     """No row on time lies where the reason says that none does."""
     preview = wb.preview(join, *case.streams(), finish=True, policy=case.policy)
     rows = preview.rows
-    alone = rows[(rows["side"] == "right") & rows["reason"].str.contains("none on time", regex=False)]
+    alone = rows[(rows["side"] == "right") & rows["reason"].str.contains("no row on time", regex=False)]
     on_time = rows[~rows["fate"].isin(["late", "null_key"])]
     far = pd.Timedelta(days=10**5) if join.tolerance is None else pd.Timedelta(join.tolerance)
     for _, row in alone.iterrows():
@@ -419,10 +422,10 @@ def test_the_cause_of_a_version_without_row_is_not_that_of_the_nearest_row():
     preview = wb.preview(wb.AsOfJoin("backward", "30 s", "left"), *sides)
     causes = preview.causes[preview.rows["side"] == "right"].tolist()
     alone = "the partner of no row of orders"
-    assert causes == [alone, "the partner of rows of orders", alone, f"late, and {alone} had it come in time"]
+    assert causes == [alone, "the partner of rows of orders", alone, f"late, and would have been {alone}"]
     late = preview.rows.iloc[-1]
     assert late["fate"] == "late"
-    assert late["reason"].endswith("would have kept it, though it would be the partner of no row of orders")
+    assert late["reason"].endswith("would have kept it, but it would be the partner of no row of orders")
 
 
 def test_a_version_whose_row_still_waits_is_pending_too():
@@ -462,7 +465,7 @@ def test_rows_that_wait_without_end_are_advised_against(direction, said):
     assert len(advice) == said
     if said:
         assert advice[0].problem.startswith("2 of 3 rows of orders wait for a row of prices that never comes")
-        assert advice[0].remedy == "a tolerance lets them out: the only partner lies within 4 s"
+        assert advice[0].remedy == "a tolerance evicts them: the only partner lies within 4 s"
         assert not [each for each in wb.advise(wb.AsOfJoin(direction, "4 s"), left, right) if "never" in each.problem]
 
 

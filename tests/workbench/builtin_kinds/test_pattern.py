@@ -113,9 +113,9 @@ def test_every_row_has_a_fate_and_a_reason():
     for words in (
         "in a match of 0 rows",
         "it fits no step",
-        "and no partial match of its key waited for that",
+        "but no partial match of its key waited for that",
         "which must not come",
-        "with which it cannot go on",
+        "came instead and ended it",
         "which another match excludes",
         "and none came",
         "late by",
@@ -242,15 +242,15 @@ def test_a_row_that_was_waited_for_and_came_late_is_told():
     slow = wb.preview(join, *letters("a x x x b")).rows["reason"].iloc[0]
     assert "; the row at 10:00:04 came 1 s later" in slow
     exact = wb.preview(join, *letters("a x x b")).rows["reason"].iloc[0]
-    assert "; the row at 10:00:03 came at that very moment" in exact
+    assert "; the row at 10:00:03 came exactly then, which is too late" in exact
 
 
 def test_what_is_asked_of_earlier_rows_is_not_said_of_a_row_alone():
     asks = kind("q") & (wb.col("w") != wb.row("a").w)
     rows = wb.preview(wb.Pattern(A, wb.next("q", side="left", where=asks)), *letters("q y a")).rows
     said = dict(zip(rows["w"], rows["reason"], strict=False))
-    assert said["q"] == "it may fit q, by earlier rows, and no partial match of its key took it"
-    assert said["y"] == "it fits no step: a and q ask for other rows"
+    assert said["q"] == "it may fit q, depending on earlier rows, but no partial match of its key took it"
+    assert said["y"] == "it fits no step: it fails the conditions of a and q"
 
 
 def test_a_step_that_must_not_come_is_not_waited_for():
@@ -265,14 +265,14 @@ def test_a_row_that_ended_a_partial_match_or_came_after_it_says_so():
         A, wb.not_followed_by("x", where=kind("x"), side="left"), wb.followed_by("b", side="left", where=kind("b"))
     )
     rows = wb.preview(join, *letters("a x b")).rows.set_index("w")["reason"]
-    assert rows["x"] == "it must not come after a partial match of 1 row, which ended with it"
+    assert rows["x"] == "it ended a partial match of 1 row, which it must not follow"
     strict = wb.Pattern(A, wb.next("b", side="left", where=kind("b")))
     rows = wb.preview(strict, *letters("a c b")).rows.set_index("w")["reason"]
-    assert rows["c"] == "a partial match of 1 row that waited for b could not go on with it"
+    assert rows["c"] == "it ended a partial match of 1 row that waited for b"
     timed = wb.Pattern(A, wb.followed_by("b", side="left", where=kind("b")), within="2 seconds")
     rows = wb.preview(timed, *letters("a c d e b")).rows.set_index("w")["reason"]
     assert rows["b"] == (
-        "it fits b, and the last partial match that waited for that was given up at 10:00:02, 2 s before; with a within of "
+        "it fits b, but the last partial match that waited for that timed out at 10:00:02, 2 s earlier; with a within of "
         "4.001 s, 2.001 s more, it would be in a match"
     )
 

@@ -137,18 +137,18 @@ def test_reasons_of_rows_and_rules():
     ]
     mine, theirs = reasons(wb.RulesJoin(), left, right)
     assert mine == [
-        "1 rule was in force, and it meets none: cold (heat < 5), and it has 90, 85 away",
+        "1 rule was in force, but it meets none: cold (heat < 5); it has 90, 85 away",
         "meets 1 rule: hot (heat > 80) of 10:00:05, first in micro-batch 3",
-        "2 rules were in force, and it meets none: the nearest is hot (heat > 80), and it has 78.5, 1.5 away",
-        "no partner: key b never came on rules",
-        "1 rule was in force, and it meets none: cold (heat < 5), and it has 90, 85 away",
+        "2 rules were in force, but it meets none: the nearest is hot (heat > 80); it has 78.5, 1.5 away",
+        "no partner: key b never arrived on rules",
+        "1 rule was in force, but it meets none: cold (heat < 5); it has 90, 85 away",
     ]
     assert theirs == [
         "hot (heat > 80): met by 1 row of readings, first in micro-batch 3",
         "another version of cold, at the same time, came after it and replaced it",
         "it withdraws rule hot from 10:00:15 on",
-        "no partner: key c never came on readings",
-        "its rule_id is null: it is no version of any rule",
+        "no partner: key c never arrived on readings",
+        "its rule_id is null, so it belongs to no rule",
         "cold (heat < 5): 4 rows of readings came while it was in force, and none met it",
     ]
 
@@ -163,7 +163,7 @@ def test_a_rule_that_comes_late_is_said_of_the_rows_that_it_would_have_judged():
     mine, theirs = reasons(wb.RulesJoin(), left, right, delay="2 seconds")
     assert mine[3] == (
         "late by 50 s: it arrived in micro-batch 3, when the watermark stood at 10:00:58; a watermark delay of 52.001 s on "
-        "readings would have kept it; with a watermark delay of 55.001 s on readings it would have met hot (heat > 80) of 10:00:05"
+        "readings would have kept it; with a watermark delay of 55.001 s on readings it would have matched hot (heat > 80) of 10:00:05"
     )
     assert theirs[2].startswith("late by 53 s: it arrived in micro-batch 3")
 
@@ -177,28 +177,28 @@ def test_rows_that_came_in_time_are_told_of_the_version_that_came_late():
     late = ("a", 10, "hot", "heat", ">", 70.0, False, 3)
     mine, _ = reasons(wb.RulesJoin(), readings, [old, *steps, late], **settings)
     assert mine[0] == (
-        "meets 1 rule: hot (heat > 80) of 10:00:00, first in micro-batch 2; had no version come too late, it would meet "
+        "meets 1 rule: hot (heat > 80) of 10:00:00, first in micro-batch 2; with no version late, it would meet "
         "hot (heat > 70) of 10:00:10"
     )
     assert mine[1] == (
-        "1 rule was in force, and it meets none: hot (heat > 80), and it has 75, 5 away; with a watermark delay of "
-        "20.001 s on readings it would have met hot (heat > 70) of 10:00:10"
+        "1 rule was in force, but it meets none: hot (heat > 80); it has 75, 5 away; with a watermark delay of "
+        "20.001 s on readings it would have matched hot (heat > 70) of 10:00:10"
     )
     gone = ("a", 10, "hot", "heat", ">", 70.0, True, 3)
     mine, theirs = reasons(wb.RulesJoin(), readings, [old, *steps, gone], **settings)
-    assert mine[0].endswith("first in micro-batch 2; had no version come too late, it would meet none")
-    assert mine[1] == "1 rule was in force, and it meets none: hot (heat > 80), and it has 75, 5 away"
+    assert mine[0].endswith("first in micro-batch 2; with no version late, it would meet none")
+    assert mine[1] == "1 rule was in force, but it meets none: hot (heat > 80); it has 75, 5 away"
     assert theirs[3].endswith(" would have kept it, and would have withdrawn hot from 10:00:10 on")
 
 
 @pytest.mark.parametrize(
     ("rule", "mine", "theirs"),
     [
-        ({"op": "?"}, "hot (heat ? 80), there is no operator '?'", "no row can meet hot (heat ? 80): there is no operator '?'"),
-        ({"op": None}, "hot (heat null 80), its op is null", "no row can meet hot (heat null 80): its op is null"),
-        ({"field": None}, "hot (null > 80), its field is null", "no row can meet hot (null > 80): its field is null"),
-        ({"value": float("nan")}, "hot (heat > null), its value is null", "no row can meet hot (heat > null): its value is null"),
-        ({"value": 90.00001}, "hot (heat > 90.00001), and it has 90, 1e-05 away", "came while it was in force, and none met it"),
+        ({"op": "?"}, "hot (heat ? 80); there is no operator '?'", "no row can meet hot (heat ? 80): there is no operator '?'"),
+        ({"op": None}, "hot (heat null 80); its op is null", "no row can meet hot (heat null 80): its op is null"),
+        ({"field": None}, "hot (null > 80); its field is null", "no row can meet hot (null > 80): its field is null"),
+        ({"value": float("nan")}, "hot (heat > null); its value is null", "no row can meet hot (heat > null): its value is null"),
+        ({"value": 90.00001}, "hot (heat > 90.00001); it has 90, 1e-05 away", "came while it was in force, and none met it"),
         ({"rule_id": "a\n\u202e" + 99 * "b"}, "a\\n\\u202e" + 51 * "b" + "… (heat > 95)", "a\\n\\u202e"),
     ],
 )  # fmt: skip
@@ -214,14 +214,14 @@ def test_reasons_of_odd_rules(rule, mine, theirs):
 
 def test_a_rule_that_can_be_met_is_nearer_than_one_that_cannot():
     mine, _ = reasons(wb.RulesJoin(), [("a", 6, 80.0, 0)], [("a", 5, "odd", "heat", "?", 80.0, False, 0), HOT])
-    assert mine == ["2 rules were in force, and it meets none: the nearest is hot (heat > 80), and it has 80"]
+    assert mine == ["2 rules were in force, but it meets none: the nearest is hot (heat > 80); it has 80"]
 
 
 @pytest.mark.filterwarnings("error")
 def test_infinite_values_have_a_distance_or_none():
     infinite = float("inf")
     mine, _ = reasons(wb.RulesJoin(), [("a", 6, infinite, 0)], [("a", 5, "hot", "heat", "<", infinite, False, 0)])
-    assert mine == ["1 rule was in force, and it meets none: hot (heat < inf), and it has inf"]
+    assert mine == ["1 rule was in force, but it meets none: hot (heat < inf); it has inf"]
 
 
 def test_near_misses_are_distances_from_what_the_nearest_rule_asks_for():
@@ -232,7 +232,7 @@ def test_near_misses_are_distances_from_what_the_nearest_rule_asks_for():
     preview = previewed(wb.RulesJoin(), left, [HOT, cold, odd])
     drawing = preview.charts.drawing("misses")
     assert drawing.subtitle == (
-        "2 rows of readings missed the nearest rule of rules in force by so much; 2 more had none in force, or none to "
+        "2 rows of readings missed the nearest rule of rules in force; 2 more had none in force, or none to "
         "compare with"
     )
     bins = drawing.tables["rows"]
@@ -259,9 +259,7 @@ def test_by_arrival_there_is_nothing_to_tune_and_no_advice_about_watermarks():
     join, streams = wb.RulesJoin(as_of="arrival"), sides(late=0.3, idle=("right", 0.2, 0.9))
     assert any("watermark" in str(each) for each in wb.advise(wb.RulesJoin(), *streams))
     assert not any("watermark" in str(each) for each in wb.advise(join, *streams))
-    with pytest.raises(
-        wb.WorkbenchError, match=r"join: got RulesJoin.*; in this join nothing is late and nothing waits"
-    ):
+    with pytest.raises(wb.WorkbenchError, match=r"join: got RulesJoin.*; this join has no late or waiting rows"):
         wb.tune(join, *streams)
 
 
@@ -270,7 +268,7 @@ def test_withdrawals_that_take_nothing_back():
     _, theirs = reasons(wb.RulesJoin(), [("a", 6, 90.0, 0)], [gone, HOT])
     assert theirs[0] == "another version of hot, at the same time, came after it and replaced it"
     _, theirs = reasons(wb.RulesJoin(), [("a", 6, 90.0, 0)], [gone])
-    assert theirs == ["it withdraws rule hot, of which there was no version before 10:00:05"]
+    assert theirs == ["it withdraws rule hot, which had no version before 10:00:05"]
 
 
 def test_a_withdrawal_by_arrival_counts_from_its_micro_batch():
@@ -298,7 +296,7 @@ def test_rules_by_arrival_say_what_event_time_would_give():
     left, right = [("a", 6, 90.0, 0), ("a", 7, 90.0, 1)], [("a", 3, "hot", "heat", ">", 80.0, False, 1)]
     mine, theirs = reasons(wb.RulesJoin(as_of="arrival"), left, right, finish=False)
     assert mine == [
-        "no rule of rules was in force when it came; by event time it would meet hot (heat > 80) of 10:00:03",
+        "no rule of rules was in force when it came; by event time, it would meet hot (heat > 80) of 10:00:03",
         "meets 1 rule: hot (heat > 80) of 10:00:03, first in micro-batch 1",
     ]
     assert theirs == ["hot (heat > 80): met by 1 row of readings, first in micro-batch 1"]
@@ -394,7 +392,7 @@ def test_numbers_of_numpy_are_plain_ones():
 
 def test_a_rule_on_a_column_that_there_is_not():
     mine, _ = reasons(wb.RulesJoin(), [("a", 6, 90.0, 0)], [("a", 5, "wet", "damp", ">", 80.0, False, 0)])
-    assert mine == ["1 rule was in force, and it meets none: wet (damp > 80), readings has no column 'damp' of numbers"]
+    assert mine == ["1 rule was in force, but it meets none: wet (damp > 80); readings has no column 'damp' of numbers"]
 
 
 def test_the_kinds_of_the_form():

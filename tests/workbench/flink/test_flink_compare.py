@@ -266,7 +266,7 @@ def test_stories_of_steps_of_a_row_say_what_their_numbers_count():
 def test_the_chart_has_a_line_for_each_kind():
     comparison = compared(TUMBLING, LATE, allowed_lateness="5 s")
     drawing = comparison.drawing()
-    assert drawing.title == f"{len(comparison.rows)} rows fare differently on Spark and on Flink"
+    assert drawing.title == f"{len(comparison.rows)} rows differ between Spark and Flink"
     assert set(drawing.tables["rows"]["row_id"]) >= {"left-0", "right-2"}
     assert drawing.tables["counts"]["rows"].sum() == len(comparison.rows)
     assert comparison.chart().to_dict()
@@ -275,9 +275,9 @@ def test_the_chart_has_a_line_for_each_kind():
     assert part.subtitle.startswith("1 of them are shown")
     assert part.params["high"] < drawing.params["high"]
     alike = compared(TUMBLING, LATE)
-    assert alike.drawing().subtitle == "Spark and Flink treat all rows of this recording alike"
+    assert alike.drawing().subtitle == "no row differs between Spark and Flink"
     assert alike.chart().to_dict()
-    assert repr(alike).endswith("0 of 7 rows fare differently>")
+    assert repr(alike).endswith("0 of 7 rows differ>")
 
 
 def test_what_cannot_be_compared_is_said():
@@ -336,6 +336,6 @@ def test_a_row_that_another_of_its_windows_pads_is_not_said_to_have_come_out_pad
     again = sides([("a", 1, 0), ("a", 14, 0)], [("a", 14, 0), ("a", 3, 1), ("a", 40, 2)])
     there = wb.flink.preview(wb.WindowJoin(wb.Tumbling("10 s"), how="left"), *again, allowed_lateness="8 s")
     assert there.rows["reason"][0] == (
-        "joined with 1 row of right, first in micro-batch 1; before, it came out padded in micro-batch 0; its window fired "
+        "joined with 1 row of right, first in micro-batch 1; before that, it came out padded in micro-batch 0; its window fired "
         "again, in micro-batch 1"
     )

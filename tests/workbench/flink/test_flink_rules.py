@@ -283,7 +283,7 @@ def test_where_a_side_is_idle_a_longer_delay_is_tried_before_it_is_advised():
     assert row["fate"] == "late"
     assert "of 20.999 s" not in row["reason"]
     assert row["fix_setting"] is None
-    assert row["reason"].endswith("no setting that was tried matches it")
+    assert row["reason"].endswith("none of the settings tried would have matched it")
 
 
 def test_several_firings_in_one_micro_batch_are_counted():
@@ -329,7 +329,7 @@ def test_whose_fate_differs_from_that_on_spark():
     assert strict.rows["reason"].iloc[-1] == (
         "late by 4 s: its window ended at 1970-01-01 00:00:10, and it arrived in micro-batch 3, when the watermark stood at "
         "1970-01-01 00:00:13.999; it goes to the side output; a watermark delay of 4.001 s on left would have kept it; "
-        "with an allowed lateness of 4.001 s it would have met n 0"
+        "with an allowed lateness of 4.001 s it would have matched n 0"
     )
 
 

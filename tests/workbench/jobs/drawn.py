@@ -217,7 +217,7 @@ def check(spark, drawn, folder):
             found.append(f"{each.row} is {each.fate}: {each.reason}; Spark joined {sorted(met[side])}")
         if padded and each.fate not in ("unmatched", "null_key"):
             found.append(f"{each.row} is {each.fate}: {each.reason}; Spark padded it")
-        taken_out = "takes it out" in each.reason or each.fate == "null_key"
+        taken_out = "removes it" in each.reason or each.fate == "null_key"
         if drawn.how in OUTER[side] and each.fate == "unmatched" and each.row not in named[side] and not taken_out:
             found.append(f"{each.row} is unmatched: {each.reason}; Spark did not let it come out")
     return found

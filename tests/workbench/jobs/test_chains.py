@@ -153,5 +153,5 @@ def test_which_join(session, folder, tmp_path):
             wb.open_job(joined, ran.checkpoint, join=join)
     known = health.figures(wb.open_job(joined, ran.checkpoint, join=0))
     assert known.state_rows == ran.progress[-1]["stateOperators"][1]["numRowsTotal"]
-    with pytest.raises(wb.ArgumentError, match="output: it is what comes out of the last join; give join=1"):
+    with pytest.raises(wb.ArgumentError, match="output: it has the rows of the last join; give join=1"):
         wb.open_job(joined, ran.checkpoint, join=0, output=str(tmp_path))

@@ -326,7 +326,7 @@ def streams(spark, folder):
 KEY = "a.id = b.id"
 WITHIN = "b.ts BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR"
 HOUR = wb.IntervalJoin("0 s", "1 hour")
-WRITE = "Spark derives no watermark for the state of the {} side from how the condition is written"
+WRITE = "Spark derives no state watermark for the {} side from the condition as written"
 
 
 @pytest.mark.parametrize(
@@ -423,7 +423,7 @@ def test_days_are_by_the_clock(spark, folder):
         for name in "ab"
     )
     [note] = wb.describe(a.join(b, F.expr(f"{KEY} AND b.ts BETWEEN a.ts AND a.ts + INTERVAL 1 DAY"))).notes
-    assert note.startswith("the session's time zone is Europe/Berlin: where clocks change, Spark counts days")
+    assert note.startswith("the session's time zone is Europe/Berlin: where clocks change, Spark computes days")
     assert wb.describe(a.join(b, F.expr(f"{KEY} AND {WITHIN}"))).notes == ()
 
 
@@ -461,7 +461,7 @@ def test_common_table_expressions(spark, streams):
 def test_unions_and_joins_below_a_side(spark, streams):
     a, b = streams
     found = wb.describe(a.union(a.withWatermark("ts", "1 hour")).alias("a").join(b, F.expr(f"{KEY} AND {WITHIN}")))
-    assert "the left side has a union below the join, of which the first branch is described" in found.unknown
+    assert "the left side has a union below the join, of which only the first branch is described" in found.unknown
     shops = spark.range(3).withColumnRenamed("id", "shop")
     found = wb.describe(a.join(shops, F.expr("shop = big")).alias("a").join(b, F.expr(f"{KEY} AND {WITHIN}")))
     assert found.unknown == ("the left side has a join of its own below this one",)

@@ -488,7 +488,7 @@ def test_what_explain_does_not_say(told):
     assert "that is understood" in found["a bracket in a string"]["unknown"]
     assert "(oid = smile :))" in found["a bracket in a string"]["where"]
     assert found["lines in a string"]["join"] == minute
-    assert found["a plan in a string"]["error"].endswith("its plan is not to be had; give one of a classic session")
+    assert found["a plan in a string"]["error"].endswith("its plan cannot be read; give one of a classic session")
     for name, kind in (("an anti join", "LeftAnti"), ("a cross join", "Cross")):
         assert found[name]["error"].startswith(
             "joined: got 'a DataFrame that Spark cannot plan'; give one of another join"
@@ -498,7 +498,7 @@ def test_what_explain_does_not_say(told):
 
 @pytest.mark.engine
 def test_what_opening_a_job_refuses(told):
-    words = "joined: got 'a DataFrame of Spark Connect'; its plan is not to be had; give one of a classic session"
+    words = "joined: got 'a DataFrame of Spark Connect'; its plan cannot be read; give one of a classic session"
     assert told["refused"] == [words, words]
     assert told["not streaming"].startswith("joined: got 'a DataFrame that is not streaming'")
 

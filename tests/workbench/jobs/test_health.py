@@ -520,7 +520,7 @@ def without_java(checkpoint, name, tmp_path, *more, **environment):
 def test_a_folder_that_is_not_there_is_told_before_spark_starts(here, tmp_path, address):
     given = address.format(Path.cwd())
     done = without_java(given, here, tmp_path)
-    words = "there is no such folder; give what the query's checkpointLocation is"
+    words = "there is no such folder; give the query's checkpointLocation"
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"--checkpoint: got {given.rstrip('/')!r}; {words}\n"
 

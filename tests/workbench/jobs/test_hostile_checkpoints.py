@@ -94,7 +94,7 @@ def test_a_file_that_is_not_the_querys_is_left_alone(session, copy, whole, name)
 def test_a_gap_in_the_log_is_told(joined, copy):
     (copy / "offsets" / "2").unlink()
     job = wb.open_job(joined, copy)
-    assert any("offsets/2 is gone, so that the job is told from micro-batch 3 on" in each for each in job.missing)
+    assert any("offsets/2 is gone, so the job begins with micro-batch 3" in each for each in job.missing)
 
 
 def test_of_rows_that_cannot_be_read_no_share_is_late(joined, copy):

@@ -51,7 +51,7 @@ def test_two_jobs(both):
     before, after = fates(one), fates(other)
     assert changed.gone.empty  # what the filter takes out is listed, and says so
     assert changed.new.empty
-    assert after["left", 7][1].endswith("takes it out, before it reaches the join")
+    assert after["left", 7][1].endswith("removes it before it reaches the join")
     expected = {
         row: (before[row], after[row]) for row in before.keys() & after.keys() if before[row][0] != after[row][0]
     }
@@ -101,5 +101,5 @@ def test_a_job_that_was_not_understood(session, folder, tmp_path, both):
     joined = orders.join(payments, F.expr(f"{written.SAME} AND paid_at >= ordered_at"))
     job = wb.open_job(joined, jobs.run(joined, tmp_path).checkpoint)
     for one, other in ((job, both[0]), (both[0], job)):
-        with pytest.raises(wb.WorkbenchError, match="the join of this job was not understood"):
+        with pytest.raises(wb.WorkbenchError, match="the join of this job could not be analyzed"):
             one.changes(other)

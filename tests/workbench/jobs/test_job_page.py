@@ -106,7 +106,7 @@ def test_a_run_on_spark_is_held_against_the_job(page, job):
     page.run()
     assert page.trouble == ""
     assert page.app.run is not None
-    assert "this run does not heed (paid >= amount)" in "".join(page.notes())
+    assert "this run does not apply (paid >= amount)" in "".join(page.notes())
     assert page.text("since") == "since run 1: and (paid >= amount) → without (paid >= amount)"
     page.open("Runs")
     page.choose_run("Run", 2)
@@ -125,7 +125,7 @@ def test_a_run_on_spark_is_held_against_the_job(page, job):
 def test_rows_that_fail_what_else_the_join_asks_for_are_told_from_near_misses(page, job):
     failed = job.rows[job.causes.str.fullmatch(r"no row of (orders|payments) in reach satisfies \(paid >= amount\)")]
     assert len(failed)
-    assert all(failed.reason.str.contains("none with which it satisfies"))
+    assert all(failed.reason.str.contains("but none satisfies"))
     page.open("Unmatched")
     assert "none of which satisfies (paid >= amount)" in page.drawn["subtitle"]
     drawn = sum(page.drawn["tables"]["rows"]["rows"])

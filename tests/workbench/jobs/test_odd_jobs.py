@@ -89,12 +89,14 @@ def test_a_row_that_leaves_with_the_next_micro_batch(desk, how):
     assert fates(job) == {"oa": "pending", "ob": "matched", "oc": "pending", "pb": "matched"}
     words = reason(job, "oa")
     becomes = "comes out" if how == "left" else "leaves the state"
-    assert words.startswith(f"waiting for the next micro-batch, in which it {becomes} unless it meets a partner: ")
-    assert "the watermark has passed that since the last one, at 10:09:50" in words
+    assert words.startswith("waiting: ")
+    assert "; the watermark has since passed that, at 10:09:50, so in the next micro-batch it " in words
+    assert f"it {becomes} unless it meets a partner; " in words
     assert words.endswith(
-        f"the next row of any key brings one, on either side; Spark runs none without rows, as {WITHOUT_ROWS} is false"
+        "the next row of any key, on either side, starts that micro-batch; "
+        f"Spark runs none without rows, because {WITHOUT_ROWS} is false"
     )
-    assert reason(job, "oc").startswith("waiting: rows of payments until 10:10:15 could still match it")
+    assert reason(job, "oc").startswith("waiting: rows of payments up to 10:10:15 could still match it")
     assert "the watermark stands at 10:09:50" in reason(job, "oc")
     before = [row for row in desk.out if "oa" in row]
     desk.arrive(2, orders=[("z", "10:10:00", "oz")], payments=[("z", "10:10:00", "pz")])
@@ -111,7 +113,7 @@ def test_a_job_that_ended_before_a_micro_batch_without_rows(desk):
     desk.run(frame)
     desk.spark.conf.set(WITHOUT_ROWS, "true")
     words = reason(wb.open_job(frame, desk.home / "checkpoint"), "oa")
-    assert words.endswith(", or Spark runs one without rows if the query goes on")
+    assert words.endswith(", or Spark runs it without rows if the query runs on")
 
 
 # --- other settings at opening ----------------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ def test_a_watermark_that_is_set_twice_is_refused(desk, delays):
         wb.open_job(frame, desk.home / "checkpoint")
     found = wb.describe(frame)
     assert found.join is None
-    assert "call it once on a stream" in " ".join(found.unknown)
+    assert "call it once per stream" in " ".join(found.unknown)
 
 
 @pytest.mark.parametrize("several", ["true", "false"])
@@ -221,7 +223,7 @@ def test_sides_that_were_swapped_at_a_restart(desk, opened_swapped):
     job = wb.open_job(made(opened_swapped), desk.home / "checkpoint")
     swapped = [each for each in job.missing if "lie in another folder" in each]
     assert len(swapped) == 2
-    assert all("the query was started again on this checkpoint with its sides swapped" in each for each in swapped)
+    assert all("the query was restarted on this checkpoint with its sides swapped" in each for each in swapped)
     assert job.mismatches.empty, job.mismatches.to_string()
     assert len(job.output) == len(desk.out)
 
@@ -235,7 +237,7 @@ def test_another_folder_since_a_restart(desk):
     desk.run(frame, again=True)
     job = wb.open_job(frame, desk.home / "checkpoint")
     [words] = job.missing
-    assert "started again on this checkpoint with another folder" in words
+    assert "restarted on this checkpoint with another folder" in words
     assert job.mismatches.empty, job.mismatches.to_string()
     assert fates(job)["pd"] == "matched"
 
@@ -305,17 +307,17 @@ def test_a_filter_on_a_window_below_the_join(desk):
         "pc": "matched",
     }
     assert reason(job, "pb").startswith("the filter ")
-    assert reason(job, "pb").endswith("takes it out, before it reaches the join")
-    assert "came on payments only in rows that the filter " in reason(job, "ob")
+    assert reason(job, "pb").endswith("removes it before it reaches the join")
+    assert "arrived on payments only in rows that the filter " in reason(job, "ob")
 
 
 @pytest.mark.parametrize("how", ["inner", "left"])
 def test_a_filter_above_the_join_of_one_side_is_named(desk, how):
     arrive_in_three(desk)
     job = desk.opened(joined(desk, how).where("orders.row != 'ob'"))
-    assert reason(job, "ob") == "the filter (NOT (orders.row = 'ob')) takes it out, before it reaches the join"
+    assert reason(job, "ob") == "the filter (NOT (orders.row = 'ob')) removes it before it reaches the join"
     assert reason(job, "pb").endswith(
-        "key b came on orders only in rows that the filter (NOT (orders.row = 'ob')) takes out"
+        "key b arrived on orders only in rows that the filter (NOT (orders.row = 'ob')) removes"
     )
 
 
@@ -323,7 +325,7 @@ def test_a_filter_above_the_join_of_both_sides_is_noted(desk):
     arrive_in_three(desk)
     job = desk.opened(joined(desk, "inner").where("orders.row < payments.row AND orders.row || payments.row != 'obpb'"))
     assert {row[3] for row in desk.out} == {"oa", "oc"}
-    assert len([note for note in job.description.notes if "after the join takes pairs out" in note]) == 2
+    assert len([note for note in job.description.notes if "after the join removes pairs" in note]) == 2
 
 
 # --- columns of types that streams do not have ------------------------------------------------------------------------

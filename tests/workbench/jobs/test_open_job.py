@@ -433,7 +433,7 @@ def test_a_join_that_is_not_understood_shows_what_does_not_depend_on_it(session,
     assert job.mismatches.empty
     for ask in (lambda: job.join, lambda: job.charts, lambda: job.output, lambda: job.causes, lambda: job.why(0)):
         with pytest.raises(
-            wb.WorkbenchError, match=r"the join of this job was not understood \(the condition has no upper"
+            wb.WorkbenchError, match=r"the join of this job could not be analyzed \(the condition has no upper"
         ):
             ask()
 
@@ -505,7 +505,7 @@ def test_logs_of_another_form(outer, tmp_path):
     joined, ran = outer
     for number, (change, words) in enumerate(
         {
-            ("v1\n", "v9\n"): "has the version 'v9', and v1 and v2 are what is understood",
+            ("v1\n", "v9\n"): "has the version 'v9', but only v1 and v2 are supported",
             ("v1\n", "v2\n"): "its sources have names, such as '{\"logOffset\"'",
         }.items()
     ):

@@ -235,7 +235,7 @@ def test_wrong_outputs(session, done, tmp_path):
             wb.open_job(joined, checkpoint, output=wrong)
     other = session.createDataFrame([(1,)], "x int")
     assert line(wb.open_job(joined, checkpoint, output=other))["examples"] == (
-        "not compared: it has no column of those that the job puts out and whose values are known"
+        "not compared: it has no column of the job's output whose values are known"
     )
 
 

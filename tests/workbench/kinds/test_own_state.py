@@ -63,7 +63,7 @@ def test_it_gives_its_own_reasons(first_partner):
 
 
 def test_a_time_to_live_is_refused_in_a_line(first_partner):
-    with pytest.raises(wb.ArgumentError, match="whose first partners stay for ever"):
+    with pytest.raises(wb.ArgumentError, match="whose first partners stay forever"):
         wb.preview(FirstPartnerJoin(), *sides()).time_to_live("1 hour")
 
 

@@ -192,7 +192,7 @@ def test_an_unknown_kind_is_refused():
 
 
 def test_a_name_is_taken_once(same_day):
-    with pytest.raises(wb.ArgumentError, match="there is a kind of that name"):
+    with pytest.raises(wb.ArgumentError, match="one has that name already"):
         register(same_day)
 
 

@@ -71,7 +71,7 @@ def test_a_semi_join_misses_a_partner_in_the_batch_that_closes_the_window(spark)
     for how, fate in (("inner", "matched"), ("semi", "unmatched")):
         run = case(wb.WindowJoin(wb.Tumbling("2 s"), how=how), left, right, delays)
         assert run.rows["fate"].tolist()[1] == fate
-    assert "Spark's semi join keeps no such row" in run.rows["reason"][1]
+    assert "Spark's left semi join loses such a row" in run.rows["reason"][1]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_an_idle_side_holds_the_watermark_back(spark):
     left = [("a", T + 10 * n, n) for n in range(6)]
     run = case(wb.WindowJoin(wb.Tumbling("10 s"), how="left"), left, [("b", T, 0)], finish=False)
     assert set(run.rows["fate"]) == {"pending"}
-    assert "held back by r, idle since micro-batch 1" in run.rows["reason"][1]
+    assert "; r, idle since micro-batch 1, holds it back" in run.rows["reason"][1]
 
 
 @strategies.in_parts(4, 50, case=strategies.cases())

@@ -21,15 +21,21 @@ JOINS = (
     wb.CoGroup(wb.Tumbling("5 seconds")),
 )
 WORDS = {
-    "its key never came on": "never came on",
-    "late, and its key never came on": "never came on",
+    "its key never arrived on": "never arrived on",
+    "late, and its key never arrived on": "never arrived on",
     "late,": "late ",
     "its key is null": "its key is null",
     "in the gap between two windows": "gap between two windows",
-    "the nearest row of its key is beyond the upper bound": ("beyond the upper bound", "no partner on time in reach"),
-    "the nearest row of its key is before the lower bound": ("beyond the lower bound", "no partner on time in reach"),
+    "the nearest row of its key is beyond the upper bound": (
+        "beyond the upper bound",
+        "no partner in reach was on time",
+    ),
+    "the nearest row of its key is before the lower bound": (
+        "beyond the lower bound",
+        "no partner in reach was on time",
+    ),
     "still waiting": "waiting: ",
-    "met rows of": ("joined with", "in a group with"),
+    "matched rows of": ("joined with", "in a group with"),
 }
 
 
@@ -41,7 +47,7 @@ def test_a_cause_is_what_the_reason_says(join, finish):
     rows, causes = run.rows, run.causes
     assert list(causes.index) == list(rows.index)
     assert causes.str.len().gt(0).all()
-    fates = {"matched": "met", "late": "late", "pending": "still", "null_key": "its key is null"}
+    fates = {"matched": "matched", "late": "late", "pending": "still", "null_key": "its key is null"}
     for cause, fate, reason in zip(causes, rows["fate"], rows["reason"], strict=True):
         assert cause.startswith(fates.get(fate, ""))
         words = next((words for begin, words in WORDS.items() if cause.startswith(begin)), "")
@@ -56,7 +62,7 @@ def test_a_late_row_with_a_partner_is_told_from_one_without():
     whole = [each.with_watermark("1 hour") for each in (run.left, run.right)]
     kept = wb.preview(run.join, *whole).rows["fate"]
     for cause, fate in zip(late, kept[late.index], strict=True):
-        assert (fate == "matched") == cause.startswith("late, and would have met")
+        assert (fate == "matched") == cause.startswith("late, and would have matched")
 
 
 def test_what_is_handed_out_is_the_users_own():

@@ -36,16 +36,16 @@ def test_reasons_in_words():
     rows = explained(wb.IntervalJoin("0 s", "5 s", how="left"), left, right)
     assert rows["reason"].tolist() == [
         "joined with 1 row of payments, first in micro-batch 0",
-        "no partner: key b never came on payments; it comes out padded in micro-batch 2",
+        "no partner: key b never arrived on payments; it comes out padded in micro-batch 2",
         "joined with 1 row of payments, first in micro-batch 1",
         "near miss: the nearest partner is n 2, 1.3 s beyond the upper bound; it comes out padded in micro-batch 5",
-        "its key is null, and a null key equals nothing; it comes out padded in micro-batch 5",
-        "no partner on time in reach; it comes out padded in micro-batch 5",
+        "its key is null, and a null key matches no key; it comes out padded in micro-batch 5",
+        "no partner in reach was on time; it comes out padded in micro-batch 5",
         "joined with 1 row of orders, first in micro-batch 0",
         "joined with 1 row of orders, first in micro-batch 1",
         "near miss: the nearest partner is n 3, 1.3 s beyond the upper bound",
         "late by 2 s: it arrived in micro-batch 3, when the watermark stood at 00:00:31; a watermark delay of 2.001 s on "
-        "orders would have kept it, though it has no partner in reach",
+        "orders would have kept it, but it has no partner in reach",
     ]
     assert rows[["fix_setting", "fix_value"]].dropna().to_numpy().tolist() == [["upper", "6300 milliseconds"]] * 2
 
@@ -54,8 +54,8 @@ def test_an_anti_join_pads_nothing():
     left = [("b", T, 0), (None, T, 0), ("a", T + 40, 1), ("a", T + 50, 2)]
     rows = explained(wb.IntervalJoin("0 s", "5 s", how="anti"), left, [("a", T + 40, 1), ("a", T + 50, 2)])
     assert rows["reason"][:2].tolist() == [
-        "no partner: key b never came on payments; it comes out in micro-batch 2",
-        "its key is null, and a null key equals nothing; it comes out in micro-batch 2",
+        "no partner: key b never arrived on payments; it comes out in micro-batch 2",
+        "its key is null, and a null key matches no key; it comes out in micro-batch 2",
     ]
 
 
@@ -68,7 +68,7 @@ def test_late_by_so_much_and_the_delay_that_would_have_kept_it():
         "on orders would have kept it, and matched it with n 2"
     )
     assert rows["reason"][4] == (
-        "its partner n 2 came too late and was dropped; a watermark delay of 4.201 s on orders would have kept the two"
+        "its partner n 2 came too late and was dropped; a watermark delay of 4.201 s on orders would have kept both"
     )
     assert rows.loc[[2, 4], "fate"].tolist() == ["late", "unmatched"]
     found = rows.loc[[2, 4], ["fix_setting", "fix_value"]].to_numpy().tolist()
@@ -79,8 +79,8 @@ def test_waiting_and_who_holds_it_back():
     left = [("a", T + 50, 0), ("b", T + 62, 1), ("b", T + 75, 2)]
     rows = explained(wb.CoGroup(wb.Tumbling("60 s")), left, [("a", T + 42, 0)], finish=False)
     assert rows["reason"][0] == (
-        "waiting: its window ends at 00:01:00, the watermark stands at 00:00:42 and is held back by payments, "
-        "idle since micro-batch 1"
+        "waiting: its window ends at 00:01:00; the watermark stands at 00:00:42; payments, idle since micro-batch 1, "
+        "holds it back"
     )
     assert (rows["fix_setting"][0], rows["fix_value"][0]) == ("finish", True)
 
@@ -94,7 +94,7 @@ def test_late_for_some_windows_and_on_time_for_others():
 
 def test_the_gap_between_windows():
     rows = explained(wb.WindowJoin(wb.Sliding("2 s", "10 s")), [("a", T + 5)], [("a", T + 1)])
-    assert rows["reason"][0].startswith("it lies in the gap between two windows, and in none of them; near miss")
+    assert rows["reason"][0].startswith("it falls in the gap between two windows; near miss")
     assert (rows["fix_setting"][0], rows["fix_value"][0]) == ("size", "5001 milliseconds")
 
 

@@ -69,7 +69,7 @@ def test_a_group_is_a_cause(tmp_path):
     names = run.rows["side"].map({"left": run.left.name, "right": run.right.name})
     expected = (names + ": " + run.causes)[unmatched].value_counts().to_dict()
     assert {each["label"]: each["rows"] for each in told["groups"]} == expected
-    assert "orders: late, and would have met a row of payments" in expected
+    assert "orders: late, and would have matched a row of payments" in expected
 
 
 NARROW = wb.IntervalJoin("0 seconds", "100 milliseconds", how="left")

@@ -94,7 +94,7 @@ def test_what_needs_the_checkpoint_says_so(ran, tmp_path):
         lambda: loaded.compare(),
     ]
     for call in needs:
-        with pytest.raises(wb.WorkbenchError, match="a saved run has no checkpoint: its state cannot be read"):
+        with pytest.raises(wb.WorkbenchError, match="a saved run has no checkpoint, so it has no state to read"):
             call()
     assert not (tmp_path / "savepoint").exists()
     assert len(loaded.compare(every_state=False)) == len(ran(JOINS[1]).comparison)

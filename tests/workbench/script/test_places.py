@@ -104,7 +104,7 @@ def test_a_strangers_sink_is_in_text_help_and_readme(run, lines, tmp_path, capsy
 
 def test_a_strangers_sink_can_be_chosen_as_long_as_it_is_known(run, lines):
     assert script.check(run.left, run.right, "files", "json-lines", None).sink is lines
-    with pytest.raises(wb.ArgumentError, match="sink: got 'json-lines'; there is one of that name"):
+    with pytest.raises(wb.ArgumentError, match="sink: got 'json-lines'; one has that name already"):
         script.register(lines)
     script.unregister(lines)
     with pytest.raises(wb.ArgumentError, match=r"sink: got 'json-lines'; use one of 'parquet', 'delta'"):

@@ -100,7 +100,7 @@ def test_a_shorter_trigger_shows_lateness_that_few_micro_batches_hide():
     assert hidden.table["kept"].iloc[-1] > 0.999
     best = hidden.best(0.999)
     (note,) = best.notes
-    assert note.startswith("rows are never late for others of their micro-batch, and these are long")
+    assert note.startswith("a row is never late for rows of its own micro-batch, and micro-batches are long here")
     assert best.basis.endswith("numbered as 10 micro-batches")
     cut = generators.generate("orders_payments", events=20_000, rate=20, late=0.05, seed=3, trigger="1 second")
     shown = wb.tune(JOIN, *cut, over={"left.watermark": ["0 s"], "right.watermark": ["0 s"]})
@@ -121,12 +121,15 @@ def test_a_saved_recording_knows_when_its_rows_arrived(tmp_path):
     ("given", "said"),
     [
         ({"arrival": "arrived_at"}, "trigger: got None; with arrival='arrived_at' give the query's interval"),
-        ({"trigger": "1 s"}, "trigger: got '1 s'; name the column that tells when a row arrived, too"),
+        ({"trigger": "1 s"}, "trigger: got '1 s'; also name the column with the times of arrival"),
         ({"arrival": "id", "trigger": "1 s"}, "arrival: got 'id'; it holds int64 in orders"),
         ({"arrival": "none", "trigger": "1 s"}, "arrival: got 'none'; orders has no such column"),
         ({"arrival": "arrived_at", "trigger": "0 s"}, "trigger: got '0 s'; use a span longer than zero"),
         ({"arrival": "arrived_at", "trigger": "1 us"}, "trigger: got '1 us'; Spark's trigger has milliseconds"),
-        ({"arrival": "arrived_at", "trigger": "1 s", "batch": "n"}, "batch: got 'n'; micro-batches are numbered, or"),
+        (
+            {"arrival": "arrived_at", "trigger": "1 s", "batch": "n"},
+            "batch: got 'n'; a column numbers micro-batches, or",
+        ),
         ({"arrival": "gone", "trigger": "1 s"}, "arrival: 1 row of orders has no time in 'gone'"),
     ],
 )
@@ -148,11 +151,11 @@ def test_a_query_has_one_trigger():
     one, other = stream([1, 2], "1 s"), stream([1, 2], "2 s", "payments")
     numbered = wb.Stream.from_arrow(pa.table({"id": [1], "at": pa.array([BEGIN])}), "payments", key="id", time="at")
     for mixed in (other, numbered):
-        with pytest.raises(wb.ArgumentError, match="a query has one trigger: make both streams with the same"):
+        with pytest.raises(wb.ArgumentError, match="a query has one trigger: give both streams the same"):
             wb.preview(JOIN, one, mixed)
-    with pytest.raises(wb.ArgumentError, match="when rows of payments arrived is not known"):
+    with pytest.raises(wb.ArgumentError, match="payments has no times of arrival"):
         numbered.with_trigger("1 s")
-    with pytest.raises(wb.ArgumentError, match="it is not known when the rows arrived"):
+    with pytest.raises(wb.ArgumentError, match="the streams have no times of arrival"):
         wb.tune(JOIN, numbered, numbered, over={"trigger": ["1 s"]})
     with pytest.raises(wb.ArgumentError, match=r"over\['trigger'\]: got '0 s'"):
         wb.tune(JOIN, one, one, over={"trigger": ["0 s"]})

@@ -61,7 +61,7 @@ def test_a_note_of_a_start_that_was_refused_binds_nobody(checkpoint):
         (COLUMNS | {"a": pa.int64()}, "orders: a was int, and is bigint now: Spark refuses the state: "),
         (
             {n: each for n, each in COLUMNS.items() if n != "b"} | {"b2": pa.string()},
-            "orders: b is called b2 now: Spark would go on, and what is in state would go by the new name: ",
+            "orders: b is called b2 now: Spark would continue, and the values in state would get the new name: ",
         ),
         (dict(reversed(COLUMNS.items())), "orders: its columns are in another order: Spark refuses the state: "),
     ],
@@ -87,5 +87,5 @@ def test_a_folder_that_is_none(tmp_path, text):
     (tmp_path / "made-for").mkdir()
     if text is not None:
         (tmp_path / "made-for" / "part-00000.txt").write_text(text)
-    with pytest.raises(ArgumentError, match=r"checkpoint: .* no project of the workbench has noted there"):
+    with pytest.raises(ArgumentError, match=r"checkpoint: .* it has no note of a project of the workbench"):
         told(tmp_path)

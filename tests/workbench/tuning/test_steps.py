@@ -198,7 +198,7 @@ def test_what_waits_for_the_end_of_the_input_has_no_wait():
     )
     drawn = tuning.charts.drawing("waits")
     assert drawn.tables["delays"]["wait"].isna().tolist() == [False, True]
-    assert "beyond 0 s what waits comes out only when the input ends" in drawn.subtitle
+    assert "beyond 0 s these rows come out only when the input ends" in drawn.subtitle
 
 
 @strategies.in_parts(

@@ -43,11 +43,11 @@ def sources() -> dict[str, PageSource]:
 def register(source: PageSource) -> None:
     """Make a source known to the pages that are opened from now on."""
     if source.name in _sources:
-        raise wrong("source", source.name, "there is one of that name; use another")
+        raise wrong("source", source.name, "one has that name already; use another")
     taken = {name for each in _sources.values() for name in each.inputs}
     for name in source.inputs:
         if name in taken:
-            raise wrong("controls", name, "another source has an input of that name; use another")
+            raise wrong("controls", name, "another source has an input with that name; use another")
     _sources[source.name] = source
 
 

@@ -44,15 +44,15 @@ class Menus:
 
     def controls(self, side: Side) -> tuple[Control, ...]:
         """The inputs of one side."""
-        more = "One more column that must be equal on both sides, too."
+        more = "One more column that must be equal on both sides."
         made = [
             Control(self.name(side, "key"), "Key", "The column that must be equal on both sides.", widgets.Dropdown),
             Control(self.name(side, "key2"), "Key 2", more, widgets.Dropdown),
             Control(self.name(side, "key3"), "Key 3", more, widgets.Dropdown),
-            Control(self.name(side, "time"), "Event time", "The column that says when it happened.", widgets.Dropdown),
+            Control(self.name(side, "time"), "Event time", "The column with the event time.", widgets.Dropdown),
         ]
         if self.arrival:
-            tip = "The column that says when a row arrived; a trigger interval then cuts the micro-batches."
+            tip = "The column with the time at which a row arrived; a trigger interval then cuts the micro-batches."
             made.append(Control(self.name(side, "arrival"), "Arrival", tip, widgets.Dropdown))
         made.append(Control(self.name(side, "repairs"), "Repairs", "What is done to the rows first.", RepairList))
         return tuple(made)

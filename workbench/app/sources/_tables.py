@@ -176,7 +176,7 @@ def _read(given: Given, values: Values, menus: Menus, faults: _Faults) -> _Side 
     if not keys:
         faults.add(menus.name(side, "key"), "choose the column that must be equal on both sides")
     if time is None:
-        faults.add(menus.name(side, "time"), "choose the column that says when it happened")
+        faults.add(menus.name(side, "time"), "choose the column with the event time")
     if not keys or time is None:
         return None
     try:
@@ -212,10 +212,10 @@ def _check_arrivals(left: _Side, right: _Side, menus: Menus, faults: _Faults) ->
         return
     without, other = (right, left) if left.timed else (left, right)
     if without.frame is not None:
-        words = f"it is known when rows of {other.given.name} arrived; choose a column here, too, or none there"
+        words = f"{other.given.name} has times of arrival: choose such a column here, too, or none there"
         faults.add(menus.name(without.given.side, "arrival"), words)
     else:
-        words = f"{without.given.name} does not say when its rows arrived; choose none here"
+        words = f"{without.given.name} has no times of arrival; choose none here"
         faults.add(menus.name(other.given.side, "arrival"), words)
 
 

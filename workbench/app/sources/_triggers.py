@@ -17,13 +17,13 @@ __all__ = ["show_cut", "slices", "suggest", "trigger"]
 
 def slices(name: str) -> Control:
     """The input with a number of micro-batches."""
-    tip = "Tables without a time of arrival arrive in so many, by event time; a column called batch says it better."
+    tip = "Micro-batches for a table without times of arrival, cut by event time; a column named batch is better."
     return Control(name, "Micro-batches", tip, lambda: widgets.BoundedIntText(10, min=1, max=500))
 
 
 def trigger(name: str, first: str = "") -> Control:
     """The input with a trigger interval."""
-    tip = "How often the query takes in what has arrived, such as 10 seconds."
+    tip = "How often a micro-batch starts, such as 10 seconds."
     return Control(name, "Trigger interval", tip, lambda: widgets.Text(first))
 
 

@@ -39,10 +39,10 @@ _TRIGGER = trigger("file_trigger")
 
 
 def _controls(side: Side) -> tuple[Control, ...]:
-    path = "A folder; one file a micro-batch. Those with files of a known format below the notebook's are listed."
+    path = "A folder; each file is a micro-batch. The list has folders near the notebook with known formats."
     return (
         Control(f"{side}.path", f"{side.capitalize()} folder", path, _folder_box),
-        Control(f"{side}.format", "Format", "What the files are.", lambda: widgets.Dropdown(options=FORMATS)),
+        Control(f"{side}.format", "Format", "The format of the files.", lambda: widgets.Dropdown(options=FORMATS)),
         *_MENUS.controls(side),
     )
 
@@ -120,7 +120,7 @@ def _make(values: Values, _: Values) -> Streams:
     timed = [side for side in SIDES if _MENUS.chosen(values, side, "arrival") is not None]
     if len(timed) == 1:
         side = SIDES[timed[0] == SIDES[0]]
-        words = "it is known when rows of the other side arrived; choose a column here, too, or none there"
+        words = "the other side has times of arrival: choose such a column here, too, or none there"
         raise WrongSettingsError(f"{side}: {words}", {_MENUS.name(side, "arrival"): words})
     interval = values[_TRIGGER.name] if timed else None
     if interval is not None:

@@ -31,7 +31,7 @@ _FIRST = (
     Control(
         "scenario",
         "Scenario",
-        "Two generated streams; each suits a join.",
+        "Two generated streams, made for a kind of join.",
         lambda: widgets.Dropdown(options=list(generators.scenarios())),
     ),
     Control("events", "Events", "Rows of the left stream.", lambda: widgets.IntSlider(200, min=10, max=2_000, step=10)),
@@ -44,7 +44,7 @@ _FIRST = (
     Control(
         "trigger",
         "Trigger interval",
-        "How often the query takes in what has arrived; empty: so many micro-batches as are asked for below.",
+        "How often a micro-batch starts; empty: the number of micro-batches below.",
         lambda: widgets.Text("5 seconds", placeholder="none: a number of micro-batches"),
     ),
     Control(
@@ -61,11 +61,11 @@ _FIRST = (
     ),
 )
 _MORE = (
-    Control("keys", "Keys", "How many distinct keys there are.", lambda: widgets.Text(**_AUTO)),
+    Control("keys", "Keys", "The number of distinct keys.", lambda: widgets.Text(**_AUTO)),
     Control(
         "skew",
         "Skew",
-        "0: all keys alike; 1: few keys have most.",
+        "0: all keys equally frequent; 1: a few keys have most rows.",
         lambda: widgets.FloatSlider(0, min=0, max=2, step=0.1),
     ),
     Control(
@@ -78,19 +78,19 @@ _MORE = (
     Control(
         "idle",
         "Idle",
-        "A side that sends nothing for a part of the recording, and holds the watermark back.",
+        "A side without rows for a part of the recording, which holds the watermark back.",
         lambda: widgets.Dropdown(options=_SIDES),
     ),
     Control(
         "idle_part",
         "Idle from, to",
-        "The part of the recording in which it is silent.",
+        "The part of the recording in which the side has no rows.",
         lambda: widgets.FloatRangeSlider(value=(0.4, 0.7), **_SHARE),
     ),
     Control(
         "batches",
         "Micro-batches",
-        "Equal slices of the time of arrival, where no trigger interval is given.",
+        "Equal slices of the time of arrival, if no trigger interval is set.",
         lambda: widgets.BoundedIntText(10, min=1, max=500),
     ),
     Control("seed", "Seed", "The same seed gives the same rows.", lambda: widgets.BoundedIntText(7, min=0, max=10**9)),

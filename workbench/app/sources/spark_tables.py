@@ -74,7 +74,7 @@ _TABLES = TableInputs(("table",), _MENUS, _held, _TRIGGER, _SLICES)
 
 def _arrange(form: Form, notebook: Notebook) -> list[widgets.Widget]:
     _TABLES.follow(form, notebook)
-    again = widgets.Button(description="Look for tables", icon="refresh", tooltip="List the tables that there are now.")
+    again = widgets.Button(description="Look for tables", icon="refresh", tooltip="List the current tables.")
     again.on_click(lambda _: notebook.look_again())
     return [*form.row(*SOURCE.inputs), again]
 

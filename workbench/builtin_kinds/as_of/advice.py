@@ -55,10 +55,10 @@ def endless_waits(join: AsOfJoin, streams: Mapping[Side, Stream], shared: Shared
     if not alone:
         return
     mine, other = (streams[side].name for side in SIDES)
-    remedy = "a tolerance lets them out"
+    remedy = "a tolerance evicts them"
     if len(far):
         reach = times.short(timedelta(microseconds=nearly_all(far)))
-        remedy = f"a tolerance lets them out: {nearly_all_lie(len(far), 'partner')} within {reach}"
+        remedy = f"a tolerance evicts them: {nearly_all_lie(len(far), 'partner')} within {reach}"
     yield (
         f"{alone:,} of {alone + len(far):,} rows of {mine} wait for a row of {other} that never comes, and stay in "
         "state until the end of the input: there is no tolerance",

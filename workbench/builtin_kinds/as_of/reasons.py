@@ -138,12 +138,7 @@ class _AsOfSentences(Sentences):
     def beside(self, side: Side, row: int) -> str:
         """The times of the right rows of its key just before and just after it."""
         moments = self._beside_right(row)
-        return f"{'those' if len(moments) == 2 else 'the one'} at {' and '.join(moments)}"
-
-    def and_within(self, side: Side, row: int) -> str:
-        """How near rows have to be, at the end of a sentence."""
-        within = self.within(side, row)
-        return f", and{within}" if within else ""
+        return f"the row{'s' * (len(moments) == 2)} at {' and '.join(moments)}"
 
     def same_time(self, side: Side, row: int) -> str:
         """That a row at its own time does not count, where it does not."""

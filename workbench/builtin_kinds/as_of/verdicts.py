@@ -14,7 +14,10 @@ class AsOfVerdict(Verdict):
     """The verdicts of as-of joins."""
 
     HAS_PARTNER = Told(
-        "matched", "met a row of {other}", "joined with {joined_with}, in micro-batch {batch}{nearer_late}", _NOTHING
+        "matched",
+        "matched a row of {other}",
+        "joined with {joined_with}, in micro-batch {batch}{nearer_late}",
+        _NOTHING,
     )
     IS_PARTNER = Told(
         "matched",
@@ -24,32 +27,32 @@ class AsOfVerdict(Verdict):
     )
     LATE_PARTNER_OF_NONE = Told(
         "late",
-        "late, and the partner of no row of {other} had it come in time",
+        "late, and would have been the partner of no row of {other}",
         "late {behind}: {judged}; {kept}",
-        "Nothing: had it come in time, it would have been the partner of no row.",
+        "Nothing: even on time, it would have been the partner of no row.",
     )
     NONE_IN_DIRECTION = Told(
         "unmatched",
-        "no row of its key lies {direction}",
+        "no row of its key in the direction of the join ({direction})",
         _MISSED,
-        "Set the direction to nearest, if a row on the other side may be the partner, too.",
+        "Set the direction to nearest if a row at the other side of its time may be the partner, too.",
     )
     BEYOND_TOLERANCE = Told(
         "unmatched",
         "the nearest row of its key is beyond the tolerance",
         _MISSED,
-        "Widen the tolerance to what the reason names.",
+        "Widen the tolerance to the value that the reason names.",
     )
     PARTNER_OF_NONE = Told(
         "unmatched",
         "the partner of no row of {other}",
         _MISSED,
-        "Nothing: an as-of join leaves right rows out that no left row takes as its partner.",
+        "Nothing: an as-of join outputs a right row only as the partner of a left row.",
     )
 
 
 # Clauses of the sentences above.
-PARTNER_OF_NO_ROW = "though it would be the partner of no row of {other}"
+PARTNER_OF_NO_ROW = "but it would be the partner of no row of {other}"
 EARLIER = "{label}, {apart} earlier"
 LATER = "{label}, {apart} later"
 SAME_TIME = "{label}, at the same time"
@@ -60,7 +63,7 @@ NEARER_KEPT = f"{NEARER_LATE}: {{delay}} would have kept it"
 DROPPED = "its partner {by_definition}, came too late and was dropped: no single watermark delay would have kept it"
 DROPPED_BUT_FIX = f"{DROPPED}; {FIX}"
 TOO_FAR = "no partner within the tolerance: the nearest, {partner}, is {distance} away, {beyond} too far"
-TOO_FAR_OR_SAME_TIME = f"{TOO_FAR}; one at the very same time does not count"
+TOO_FAR_OR_SAME_TIME = f"{TOO_FAR}; a row at the same time does not count"
 LEFT_ALONE = {
     ("backward", True): "no row of its key on {other} lies{within} at or before it",
     ("backward", False): "no row of its key on {other} lies{within} before it",
@@ -69,25 +72,25 @@ LEFT_ALONE = {
     ("nearest", True): "no row of its key on {other} lies{within} at, before or after it",
     ("nearest", False): "no row of its key on {other} lies{within} before or after it",
 }
-WOULD_BE_PARTNER = "no row has it as its partner: {partner}, {distance} away, would with {change}"
+WOULD_BE_PARTNER = "it is the partner of no row; with {change}, it would be that of {partner}, {distance} away"
 RIGHT_ALONE = "it is the partner of no row of {other}"
 RIGHT_ALONE_BECAUSE = f"{RIGHT_ALONE}: {{because}}"
 
 # Why a right row is no row's partner: what `because` is filled with.
 REPLACED = "{replaced_by}, at the same time, came after it and replaced it"
 NONE_UNTIL_NEXT = {
-    ("backward", True): "none on time lies{within} at or after it{next}",
-    ("backward", False): "none on time lies{within} after it{next}",
-    ("forward", True): "none on time lies{within} at or before it{next}",
-    ("forward", False): "none on time lies{within} before it{next}",
+    ("backward", True): "no row on time lies{within} at or after it{next}",
+    ("backward", False): "no row on time lies{within} after it{next}",
+    ("forward", True): "no row on time lies{within} at or before it{next}",
+    ("forward", False): "no row on time lies{within} before it{next}",
 }
 NEXT = {
-    "backward": ", before the next of its key at {facing}",
-    "forward": ", after the last one of its key at {facing}",
+    "backward": ", before the next row of its key at {facing}",
+    "forward": ", after the previous row of its key at {facing}",
 }
-NONE_NEARER = "none on time is nearer to it than to {beside}{and_within}{same_time}"
-NONE_BESIDE = "none on time lies before or after it{and_within}{same_time}"
-SAME_TIME_DOES_NOT_COUNT = "; one at its own time does not count"
+NONE_NEARER = "no row on time{within} is nearer to it than to {beside}{same_time}"
+NONE_BESIDE = "no row on time lies{within} before or after it{same_time}"
+SAME_TIME_DOES_NOT_COUNT = "; a row at its own time does not count"
 
 # What `until` is filled with: of right rows, then of left ones.
 MAY_BE_PARTNER = "it may still be the partner of rows of {other}"

@@ -25,4 +25,4 @@ NEAR_A_BOUND = "near miss: the nearest partner is {partner}, {beyond} beyond the
 OUT_OF_REACH = "no partner in reach: the nearest partner is {partner}, {beyond} beyond the {setting} bound"
 
 # What `until` is filled with.
-WAITS = "rows of {other} until {wait_end} could still match it"
+WAITS = "rows of {other} up to {wait_end} could still match it"

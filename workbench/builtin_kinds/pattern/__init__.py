@@ -74,7 +74,7 @@ class _Patterns(WithoutWindows[Pattern]):
         Text("most", "Most rows held", f"{MOST_HELD}", _MOST_HELP, _read_most),
     )
     hows: tuple[How, ...] = ()
-    no_how = "a match has a list of rows for each step: it has no how"
+    no_how = "a match has a list of rows for each step: a pattern takes no how"
     grouped = True
     not_compared = "of the same rows on time Flink's CEP library finds the same matches: see wb.flink.java"
     operator = FOLLOWING
@@ -151,7 +151,7 @@ class Within(_Patterns):
 
 
 class Endless(_Patterns):
-    """Patterns that wait for ever."""
+    """Patterns that wait forever."""
 
     name = "pattern_without_end"
     label = "Pattern, however long"

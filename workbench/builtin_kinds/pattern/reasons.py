@@ -188,9 +188,9 @@ class _PatternSentences(Sentences):
         return [each.name for each in self._pattern.taken if each.side == side]
 
     def asks(self, side: Side, row: int) -> str:
-        """The steps of its side."""
+        """The conditions of the steps of its side."""
         asking = self._asking(side)
-        return f"{_either(asking)} {'asks' if len(asking) == 1 else 'ask'}"
+        return f"the condition{'s' * (len(asking) > 1)} of {_either(asking)}"
 
     def steps_fitting(self, side: Side, row: int) -> str:
         """The steps that it fits by itself."""

@@ -7,7 +7,7 @@ from workbench.verdicts import FIX, Told, Verdict
 __all__ = ["PatternVerdict"]
 
 _NOTHING = "Nothing: the row is in the output."
-_STEPS = "Compare the row with what the steps ask for."
+_STEPS = "Compare the row with the conditions of the steps."
 _PARTIAL = "it is {step_taken} in a partial match of {length}"
 _LATE = "late {behind}: {judged}; {kept}"
 
@@ -22,26 +22,26 @@ class PatternVerdict(Verdict):
         "which comes out in micro-batch {batch}",
         _NOTHING,
     )
-    LATE = Told("late", "late", _LATE, "Nothing: had it come in time, it would have been in no match.")
+    LATE = Told("late", "late", _LATE, "Nothing: even on time, it would have been in no match.")
     LATE_FOR_MATCH = Told(
-        "late", "late, and would be in a match", _LATE, "Set the watermark delay that the reason names."
+        "late", "late, and would have been in a match", _LATE, "Set the watermark delay that the reason names."
     )
     TIMED_OUT = Told(
         "unmatched",
-        "in a partial match that waited too long for {waited_for}",
+        "in a partial match that timed out waiting for {waited_for}",
         f"{_PARTIAL} that waited for {{waited_for}} until {{gave_up}}{{came_after}}{{longer}}",
-        "Set a longer within, if the step that was waited for came after its end.",
+        "Set a longer within, if the row that it waited for came later.",
     )
     STOPPED = Told(
         "unmatched",
-        "in a partial match, and then came a row that must not come",
-        f"{_PARTIAL}, and then came {{ended_by}}, which must not come{{longer}}",
-        "Nothing, if the step that must not come means that row; else ask for more in it.",
+        "in a partial match ended by a row that must not come",
+        f"{_PARTIAL}, ended by {{ended_by}}, which must not come{{longer}}",
+        "Nothing, if that row is one that must not come; else narrow the condition of that step.",
     )
     BROKEN = Told(
         "unmatched",
-        "in a partial match, and then came a row other than {waited_for}",
-        f"{_PARTIAL} that waited for {{waited_for}}, and then came {{ended_by}}, with which it cannot go on{{longer}}",
+        "in a partial match ended by a row other than {waited_for}",
+        f"{_PARTIAL} that waited for {{waited_for}}; {{ended_by}} came instead and ended it{{longer}}",
         "Write followed_by in place of next, if rows may come in between.",
     )
     SKIPPED = Told(
@@ -52,20 +52,20 @@ class PatternVerdict(Verdict):
     )
     STOPS = Told(
         "unmatched",
-        "it ended a partial match after which it must not come",
-        "it must not come after a partial match of {length}, which ended with it{longer}",
-        "Nothing, if the step that must not come means this row.",
+        "it ended a partial match that it must not follow",
+        "it ended a partial match of {length}, which it must not follow{longer}",
+        "Nothing, if this row is one that must not come; else narrow the condition of that step.",
     )
     BREAKS = Told(
         "unmatched",
         "it ended a partial match that waited for another row",
-        "a partial match of {length} that waited for {waited_for} could not go on with it{longer}",
+        "it ended a partial match of {length} that waited for {waited_for}{longer}",
         "Write followed_by in place of next, if rows may come in between.",
     )
     MAY_FIT = Told(
         "unmatched",
         "in no partial match",
-        "it may fit {steps_perhaps}, by earlier rows, and no partial match of its key took it{longer}",
+        "it may fit {steps_perhaps}, depending on earlier rows, but no partial match of its key took it{longer}",
         _STEPS,
     )
     SIDE_WITHOUT_STEP = Told(
@@ -74,17 +74,17 @@ class PatternVerdict(Verdict):
         "no step takes rows of {name}{longer}",
         "Write a step for rows of this side.",
     )
-    FITS_NO_STEP = Told("unmatched", "in no partial match", "it fits no step: {asks} for other rows{longer}", _STEPS)
+    FITS_NO_STEP = Told("unmatched", "in no partial match", "it fits no step: it fails {asks}{longer}", _STEPS)
     NOT_WAITED_FOR = Told(
         "unmatched",
         "in no partial match",
-        "it fits {steps_fitting}, and no partial match of its key waited for that{longer}",
+        "it fits {steps_fitting}, but no partial match of its key waited for that{longer}",
         "Look at the rows of its key before it: the first step of the pattern had not come.",
     )
     GIVEN_UP = Told(
         "unmatched",
         "in no partial match",
-        "it fits {steps_fitting}, and the last partial match that waited for that was given up at {given_up}, "
+        "it fits {steps_fitting}, but the last partial match that waited for that timed out at {given_up}, "
         "{given_up_before}{longer}",
         "Set a longer within.",
     )
@@ -96,17 +96,17 @@ LONGER_BY = "; with {change}, {beyond} more, {meets}"
 CAME_LATE = "; {late_row}, which fits, came late and was dropped"
 NONE_CAME = ", and none came"
 CAME_LATER = "; {later_row} came {later_by} later"
-CAME_AT_END = "; {later_row} came at that very moment"
-BEFORE = "{before} before"
-AT_THAT_MOMENT = "at that very moment"
+CAME_AT_END = "; {later_row} came exactly then, which is too late"
+BEFORE = "{before} earlier"
+AT_THAT_MOMENT = "exactly at the time of this row"
 
 # What a fix brings; why a late row has no match even if it is kept.
 WOULD_BE = "it would be in a match"
 BROUGHT = "brought it into a match"
-IN_NO_MATCH = "though it would be in no match"
+IN_NO_MATCH = "but it would be in no match"
 
 # What `near` and `until` are filled with.
 ALONE = "it is in no match"
 WAITS = "until the watermark has passed {end}"
-WAITS_FOR = f"{_PARTIAL} that waits for {{waited_for}}, however long"
+WAITS_FOR = f"{_PARTIAL} that waits for {{waited_for}}, without a time limit"
 WAITS_UNTIL = f"{_PARTIAL} that waits for {{waited_for}} until {{gave_up}}"

@@ -50,7 +50,7 @@ _TEXTS = (
         _read_withdrawn, "never",
     ),
     Text(
-        "copies", "Copies", "", "A number: rules are for rows of any key, each held in so many copies.",
+        "copies", "Copies", "", "A number: rules apply to rows of any key, and state holds this many copies of each.",
         _read_copies, "by key",
     ),
 )  # fmt: skip
@@ -90,7 +90,7 @@ class _Rules(WithoutWindows[RulesJoin]):
     scenario = "readings_thresholds"
     texts = _TEXTS
     hows: tuple[How, ...] = ()
-    no_how = "a row comes out for each rule that it meets, and for none without one: it has no how"
+    no_how = "a row comes out once for each rule that it meets: a rules join takes no how"
     no_ttl = "whose rules stay until they are replaced"
     not_compared = (
         "Flink's broadcast state drops no row as late: it is what as_of='arrival' gives; by event time the job of "

@@ -22,14 +22,14 @@ class RuleVerdict(Verdict):
     MEETS_NONE = Told(
         "unmatched",
         "it meets no rule of {other} that is in force",
-        "{in_force} in force, and it meets none: {nearest_rule}{then}",
-        "Compare the row's value with what the nearest rule asks for.",
+        "{in_force} in force, but it meets none: {nearest_rule}{then}",
+        "Compare the value of the row with that of the nearest rule.",
     )
     NO_RULE_IN_FORCE = Told(
         "unmatched",
         "no rule of {other} in force",
         "no rule of {other} was in force{not_yet}{then}",
-        "Send rules before the rows that they are for, with earlier event times.",
+        "Send rules before the rows that they apply to, with earlier event times.",
     )
     NO_ROW_CAME = Told(
         "unmatched",
@@ -41,19 +41,19 @@ class RuleVerdict(Verdict):
         "unmatched",
         "no row of {other} met it",
         "{rule}: {rows_in_force} of {other} came while it was in force, and none met it{then_fix}",
-        "Compare the rule's value with those of the rows.",
+        "Compare the value of the rule with those of the rows.",
     )
     WITHOUT_NAME = Told(
         "unmatched",
         "its rule is null",
-        "its {rule_column} is null: it is no version of any rule{then_fix}",
+        "its {rule_column} is null, so it belongs to no rule{then_fix}",
         "Fill in the column with the rule's name.",
     )
     REPLACED_AT_ONCE = Told(
         "unmatched",
         "another version replaced it at once",
         "{replaced_by_another}{then_fix}",
-        "Nothing: one version counts.",
+        "Nothing: only the last version counts.",
     )
     WITHDRAWS = Told(
         "unmatched",
@@ -63,8 +63,8 @@ class RuleVerdict(Verdict):
     )
     WITHDRAWS_NOTHING = Told(
         "unmatched",
-        "it withdraws a rule that is not there",
-        "it withdraws rule {rule_name}, of which there was no version before {since}{then_fix}",
+        "it withdraws a rule that does not exist",
+        "it withdraws rule {rule_name}, which had no version before {since}{then_fix}",
         "Check the rule's name.",
     )
     NO_ROW_CAN_MEET_IT = Told(
@@ -74,24 +74,24 @@ class RuleVerdict(Verdict):
 
 # Clauses of the sentences above.
 THEN_FIX = f"; {FIX}"
-OTHERWISE = "; {clock} it would meet {rules_otherwise}"
+OTHERWISE = "; {clock}, it would meet {rules_otherwise}"
 BY_EVENT_TIME = "by event time"
-NOTHING_LATE = "had no version come too late,"
+NOTHING_LATE = "with no version late"
 NOT_YET = " when it came"
-NOT_THEN = " at its time"
+NOT_THEN = " at its event time"
 RULE_LATE = ": {late_rule} came too late"
-NEAREST = "the nearest is {nearest}, and it has {has}{away}"
-ONLY = "{nearest}, and it has {has}{away}"
+NEAREST = "the nearest is {nearest}; it has {has}{away}"
+ONLY = "{nearest}; it has {has}{away}"
 AWAY = ", {away_by} away"
-INCOMPARABLE = "{nearest}, {meaning}"
-INCOMPARABLE_VALUE = "{nearest}, and it has {has}"
+INCOMPARABLE = "{nearest}; {meaning}"
+INCOMPARABLE_VALUE = "{nearest}; it has {has}"
 REPLACED_IN_BATCH = "another version of {rule_name} in the same micro-batch replaced it"
 REPLACED_AT_TIME = "another version of {rule_name}, at the same time, came after it and replaced it"
 
 # Why a late row has no partner even if it is kept.
-MEETS_NO_RULE = "though it would have met no rule"
+MEETS_NO_RULE = "but it would have met no rule"
 WOULD_WITHDRAW = "and would have withdrawn {rule_name} from {since_time} on"
-NO_ROW = "though no row would have met it"
+NO_ROW = "but no row would have met it"
 
 # Why no row can meet a version.
 NULL = "its {column} is null"
@@ -103,4 +103,4 @@ LEFT_ALONE = "no rule of {other} was in force"
 RIGHT_ALONE = "no row of {other} met it while it was in force"
 WAITS = "until the watermark has passed {end}"
 IN_FORCE = "it is in force, and rows of {other} may still meet it"
-IN_FORCE_ON_ARRIVAL = "it is in force, and rows of {other} that come may meet it"
+IN_FORCE_ON_ARRIVAL = "it is in force, and rows of {other} that arrive later may meet it"

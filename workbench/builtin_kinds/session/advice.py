@@ -31,7 +31,7 @@ def short_gap(window: Session, streams: Mapping[Side, Stream], shared: SharedRow
     value = times.text(timedelta(microseconds=-(-2 * usual // _STEP) * _STEP))
     yield (
         f"the session gap of {times.text(window.gap)} is below the usual distance of two events of one key, "
-        f"{times.short(timedelta(microseconds=usual))}: most sessions will hold one event",
+        f"{times.short(timedelta(microseconds=usual))}: most sessions will have one event",
         f"a gap of {value}, twice the usual distance, keeps a visit together",
         "gap",
         value,

@@ -7,4 +7,4 @@ from workbench.verdicts import NEAR_MISS
 __all__ = ["IN_ANOTHER_SESSION"]
 
 # What `near` is filled with.
-IN_ANOTHER_SESSION = f"{NEAR_MISS}; {{change}} would make it one session"
+IN_ANOTHER_SESSION = f"{NEAR_MISS}; {{change}} would put both in one session"
