@@ -207,13 +207,13 @@ def table(heading):
 
 
 def test_the_docs_list_the_sources():
-    assert table("Where it reads") == [
+    assert table("Sources") == [
         [each.name, each.description.rstrip("."), each.malformed] for each in SOURCES.values()
     ]
 
 
 def test_the_docs_list_the_sinks():
-    assert table("Where it writes, and its delivery guarantee") == [
+    assert table("Sinks and their delivery guarantees") == [
         [each.name, each.target, each.promise] for each in SINKS.values()
     ]
 
