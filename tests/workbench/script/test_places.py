@@ -207,9 +207,7 @@ def table(heading):
 
 
 def test_the_docs_list_the_sources():
-    assert table("Sources") == [
-        [each.name, each.description.rstrip("."), each.malformed] for each in SOURCES.values()
-    ]
+    assert table("Sources") == [[each.name, each.description.rstrip("."), each.malformed] for each in SOURCES.values()]
 
 
 def test_the_docs_list_the_sinks():
