@@ -126,7 +126,7 @@ def test_a_run_is_named_kept_and_loaded_on_another_page(page, space, spark, tmp_
     assert titles(page)[0].startswith("1 · baseline · IntervalJoin(")
     page.set({"Folder": str(tmp_path / "kept")})
     page.click("Keep")
-    assert page.note.startswith(f"run 1, baseline is kept in {tmp_path / 'kept'}; wb.load(")
+    assert page.note.startswith(f"run 1, baseline is saved in {tmp_path / 'kept'}; wb.load(")
     assert wb.load(tmp_path / "kept").name == "baseline"
     close_all()
     later_space = {}

@@ -81,7 +81,7 @@ def test_files_with_a_time_of_arrival_are_cut_by_a_trigger_interval(data):
     page.set({"Trigger interval": "3 seconds"})
     assert same_rows(page).left.arrivals.trigger == pd.Timedelta("3 s")
     page.set({"Left folder / Arrival": "not known"})
-    assert "choose a column here, too" in page.mark("Left folder / Arrival")
+    assert "choose such a column here, too" in page.mark("Left folder / Arrival")
     page.set({"Right folder / Arrival": "not known"})
     assert same_rows(page).left.batch_count == 1
 

@@ -486,7 +486,7 @@ def test_the_charts_of_a_tuning_know_the_tolerance():
     assert "lie within the tolerance" in near
     assert waits.startswith("99 % wait no longer, in event time")
     assert re.fullmatch(r"at most \d+ rows; Spark counts \d+ rows, and groups of a left row's pairs", state)
-    assert "comes out only when the input ends" in told(wb.AsOfJoin("backward", "1 hour", how="left"))[1]
+    assert "come out only when the input ends" in told(wb.AsOfJoin("backward", "1 hour", how="left"))[1]
     near, waits, state = told(wb.IntervalJoin("0 s", "3 s"))
     assert "lie within the bounds" in near
     assert waits == "nothing waits: every result comes out at once"

@@ -176,7 +176,7 @@ def test_micro_batches_of_a_cut_log_have_spark_s_numbers(spark, folder, tmp_path
     assert first > 0
     page = Page(cut)
     page.wait()
-    assert f"which is {first} of the job" in "".join(page.notes())
+    assert f"number {first} of the job" in "".join(page.notes())
     assert f"{first} to {last} of the job" in page.text("moment")
     page.scrub(-1)
     assert page.text("moment").startswith(f"micro-batch {last}: ")
