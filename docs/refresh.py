@@ -8,7 +8,6 @@ written as a whole.
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,5 +73,4 @@ if __name__ == "__main__":
     for each in PAGES:
         print(each.name, flush=True)
         refresh(each)
-    sys.path.insert(0, str(verdict_page.ROOT / "tests"))
     verdict_page.write()

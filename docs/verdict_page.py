@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from verdict_examples import EXAMPLES, START, TABLES, Example  # noqa: E402 - the tests' recordings
+
 PAGE = ROOT / "docs" / "verdicts.md"
 HEAD = """# Verdicts
 
@@ -21,8 +26,6 @@ a value, or for a clause that is left out where it does not apply.
 
 def text() -> str:
     """The page."""
-    from verdict_examples import EXAMPLES, TABLES
-
     given = {example.verdict: example for example in EXAMPLES}
     parts = [HEAD]
     for title, table in TABLES.items():
@@ -32,8 +35,8 @@ def text() -> str:
     return "\n".join(parts)
 
 
-def _section(example: object) -> str:
-    verdict, cause, reason = example.told()  # type: ignore[attr-defined]
+def _section(example: Example) -> str:
+    verdict, cause, reason = example.told()
     sides = "\n".join(_side(example, side) for side in ("left", "right"))
     return f"""### {verdict}
 
@@ -51,27 +54,25 @@ What to do: {verdict.remedy}
 """
 
 
-def _setting(example: object) -> str:
-    words = [f"`{example.join!r}`"]  # type: ignore[attr-defined]
-    words += [f"`{name}={value!r}`" for name, value in example.settings.items()]  # type: ignore[attr-defined]
-    if example.facts is not None:  # type: ignore[attr-defined]
+def _setting(example: Example) -> str:
+    words = [f"`{example.join!r}`"]
+    words += [f"`{name}={value!r}`" for name, value in example.settings.items()]
+    if example.facts is not None:
         words.append("a job of which the plan, or an earlier micro-batch, says more than the rows")
     return ", ".join(words)
 
 
-def _side(example: object, side: str) -> str:
-    rows = example.orders if side == "left" else example.payments  # type: ignore[attr-defined]
+def _side(example: Example, side: str) -> str:
+    rows = example.orders if side == "left" else example.payments
     shown = []
     for number, (key, seconds, *values, batch) in enumerate(rows):
         words = " ".join([str(key), _clock(seconds), *map(str, values), f"in {batch}"])
-        shown.append(f"**{words}**" if (side, number) == example.row else words)  # type: ignore[attr-defined]
+        shown.append(f"**{words}**" if (side, number) == example.row else words)
     return f"* {'orders' if side == 'left' else 'payments'}: {', '.join(shown)}"
 
 
 def _clock(seconds: float) -> str:
-    from verdict_examples import START
-
-    moment = START + seconds * START.resolution.__class__(seconds=1)
+    moment = START + timedelta(seconds=seconds)
     return f"{moment:%H:%M:%S}" if moment.date() == START.date() else f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
@@ -86,5 +87,4 @@ def write() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT / "tests"))
     write()

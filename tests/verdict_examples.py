@@ -36,8 +36,6 @@ class Example:
         The join, and the rows of both sides: a key, seconds after 10:00, values, the micro-batch.
     row
         The row that has the verdict: its side and number.
-    delay
-        The watermark delay of both sides.
     settings
         Other arguments of `workbench.preview`.
     facts
@@ -51,14 +49,13 @@ class Example:
     orders: tuple
     payments: tuple
     row: tuple = ("left", 0)
-    delay: str = "0 seconds"
     settings: dict = field(default_factory=dict)
     facts: RowFacts | None = None
     following: int | None = None
 
     def streams(self):
         """Both streams."""
-        return stream(self.orders, "orders", self.delay), stream(self.payments, "payments", self.delay)
+        return stream(self.orders, "orders"), stream(self.payments, "payments")
 
     def simulation(self):
         """What the model says of the recording."""
@@ -74,56 +71,34 @@ class Example:
         return told.verdicts[side][row], told.causes(side)[row], told.table[side]["reason"][row]
 
 
-def stream(rows, name, delay="0 seconds"):
+def stream(rows, name):
     """A stream of tuples."""
     width = len(rows[0]) if rows else 3
     names = next(names for names in COLUMNS.values() if len(names) == width)
     frame = pd.DataFrame(list(rows), columns=names).sort_values("batch", kind="stable")
     frame["time"] = START + pd.to_timedelta(frame["time"].astype(float), unit="s")
     frame["key"] = frame["key"].astype("string")
-    return wb.Stream.from_pandas(frame, name, "key", "time", watermark=delay, batch="batch")
+    return wb.Stream.from_pandas(frame, name, "key", "time", batch="batch")
 
 
 INTERVAL = wb.IntervalJoin("0 seconds", "10 seconds", how="left")
 TUMBLING = wb.WindowJoin(wb.Tumbling("10 seconds"))
 AS_OF = wb.AsOfJoin("backward", "10 seconds", how="left")
 RULES = wb.RulesJoin(rule="rule", field="field", op="op", value="value", withdrawn="withdrawn")
-PATTERN = wb.Pattern(
-    wb.step("first", side="left", where=wb.col("value") > 0),
-    wb.followed_by("second", side="right", where=wb.col("value") > 0),
-    within="20 seconds",
-)
-NEXT = wb.Pattern(
-    wb.step("first", side="left", where=wb.col("value") > 0),
-    wb.next("second", side="right", where=wb.col("value") > 0),
-    within="20 seconds",
-)
-UNLESS = wb.Pattern(
-    wb.step("first", side="left", where=wb.col("value") > 0),
-    wb.not_followed_by("cancelled", side="right", where=wb.col("value") < 0),
-    wb.followed_by("second", side="right", where=wb.col("value") > 0),
-    within="20 seconds",
-)
-EARLIER = wb.Pattern(
-    wb.step("first", side="left", where=wb.col("value") > 0),
-    wb.followed_by("second", side="right", where=wb.col("value") > wb.row("first").value),
-    within="20 seconds",
-)
-ONE_SIDED = wb.Pattern(
-    wb.step("first", side="left", where=wb.col("value") > 0),
-    wb.followed_by("second", side="left", where=wb.col("value") > 0),
-    within="20 seconds",
-)
-SKIPPING = wb.Pattern(
-    wb.step("first", side="left", where=wb.col("value") > 0),
-    wb.followed_by("second", side="right", where=wb.col("value") > 0),
-    within="20 seconds",
-    skip="past last event",
-)
+POSITIVE = wb.col("value") > 0
+FIRST = wb.step("first", side="left", where=POSITIVE)
+SECOND = wb.followed_by("second", side="right", where=POSITIVE)
+CANCELLED = wb.not_followed_by("cancelled", side="right", where=wb.col("value") < 0)
+LARGER = wb.followed_by("second", side="right", where=wb.col("value") > wb.row("first").value)
+PATTERN = wb.Pattern(FIRST, SECOND, within="20 seconds")
+NEXT = wb.Pattern(FIRST, wb.next("second", side="right", where=POSITIVE), within="20 seconds")
+UNLESS = wb.Pattern(FIRST, CANCELLED, SECOND, within="20 seconds")
+EARLIER = wb.Pattern(FIRST, LARGER, within="20 seconds")
+ONE_SIDED = wb.Pattern(FIRST, wb.followed_by("second", side="left", where=POSITIVE), within="20 seconds")
+SKIPPING = wb.Pattern(FIRST, SECOND, within="20 seconds", skip="past last event")
 LATER = (("z", 60, 0), ("z", 61, 1))  # rows that move the watermark
 LATER_VALUES = (("z", 60, 0, 0), ("z", 61, 0, 1))
 HOT = ("hot", "value", ">", 80.0, False)
-LAST_RULE = ("z", 60, *HOT, 1)
 
 
 def gone(left=(), right=(), steps=("the filter (amount > 20)",)):

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from workbench.arrays import Objects
 from workbench.literals import Fate
 
-__all__ = ["SharedVerdict", "Told", "Verdict", "Verdicts", "WindowVerdict", "verdict_where"]
+__all__ = ["SharedVerdict", "Told", "Verdict", "WindowVerdict", "verdict_where"]
 
 
 @dataclass(frozen=True)
@@ -43,45 +44,24 @@ class Told:
 class Verdict(Enum):
     """Why a row fared as it did; each member is a `Told`. Kinds of join have enumerations of their own."""
 
-    @property
-    def fate(self) -> Fate:
-        """The row's fate."""
-        told: Told = self.value
-        return told.fate
-
-    @property
-    def cause(self) -> str:
-        """The template of its cause."""
-        told: Told = self.value
-        return told.cause
-
-    @property
-    def sentence(self) -> str:
-        """The template of its reason."""
-        told: Told = self.value
-        return told.sentence
-
-    @property
-    def remedy(self) -> str:
-        """What to do about it."""
-        told: Told = self.value
-        return told.remedy
+    def __init__(self, told: Told) -> None:
+        self.fate, self.cause, self.sentence, self.remedy = told.fate, told.cause, told.sentence, told.remedy
 
     def __str__(self) -> str:
         return self.name.lower()
 
 
-_LATE = "late {behind}: {judged}; {kept}"
+# Sentences and remedies that verdicts of several kinds share.
+
+LATE_SENTENCE = "late {behind}: {judged}; {kept}"
+MISSED_SENTENCE = "{near}{partly}{padded}"
+IN_OUTPUT = "Nothing: the row is in the output."
+
 _LONGER_DELAY = "Set the watermark delay that the reason names, or a longer one; Tune shows what it costs in state."
 _KEY = "Compare the keys of both sides: their case, their blanks, their leading zeros, and what a filter takes out."
-_NONE = "Nothing: the row is in the output."
 
 
-Verdicts = np.ndarray[Any, Any]
-"""One `Verdict` a row, as Python objects."""
-
-
-def verdict_where(condition: Any, one: Verdict | Verdicts, other: Verdict | Verdicts) -> Verdicts:
+def verdict_where(condition: Any, one: Verdict | Objects, other: Verdict | Objects) -> Objects:
     """For each row one verdict where a condition holds, else the other."""
     return np.where(condition, np.asarray(one, dtype=object), np.asarray(other, dtype=object))
 
@@ -93,19 +73,19 @@ class SharedVerdict(Verdict):
         "matched",
         "matched rows of {other}",
         "joined with {rows} of {other}, first in micro-batch {batch}{partly}{fired}",
-        _NONE,
+        IN_OUTPUT,
     )
     GROUPED = Told(
         "matched",
         "matched rows of {other}",
         "in a group with {rows} of {other}, first in micro-batch {batch}{partly}{fired}",
-        _NONE,
+        IN_OUTPUT,
     )
     JOINED_BEFORE = Told(
         "matched",
         "matched rows of {other}",
         "joined before micro-batch {first_known}, with rows of {other} that are no longer known",
-        _NONE,
+        IN_OUTPUT,
     )
     NULL_KEY = Told(
         "null_key",
@@ -113,24 +93,24 @@ class SharedVerdict(Verdict):
         "its key is null, and a null key matches no key{padded}",
         "Fill in the key before the join, or compare keys with `<=>`, which treats two nulls as equal.",
     )
-    LATE_FOR_PARTNER = Told("late", "late, and would have matched a row of {other}", _LATE, _LONGER_DELAY)
+    LATE_FOR_PARTNER = Told("late", "late, and would have matched a row of {other}", LATE_SENTENCE, _LONGER_DELAY)
     LATE_OUT_OF_REACH = Told(
         "late",
         "late, and no row of {other} in reach",
-        _LATE,
+        LATE_SENTENCE,
         "A longer delay keeps the row, but it still finds no partner: widen the bounds or the windows first.",
     )
-    LATE_KEY_NEVER_CAME = Told("late", "late, and its key never arrived on {other}", _LATE, _KEY)
+    LATE_KEY_NEVER_CAME = Told("late", "late, and its key never arrived on {other}", LATE_SENTENCE, _KEY)
     LATE_KEY_LEFT_OUT = Told(
         "late",
         "late, and its key arrived on {other} only in rows that the job removes",
-        _LATE,
+        LATE_SENTENCE,
         "Look at the operator that removes the rows of the other side.",
     )
     LATE_KEY_WITHOUT_TIME = Told(
         "late",
         "late, and its key arrived on {other} without an event time, or with one in the far future",
-        _LATE,
+        LATE_SENTENCE,
         "Fill in the event time before withWatermark.",
     )
     LATE_BEHIND_ROWS_AHEAD = Told(
@@ -212,13 +192,13 @@ class SharedVerdict(Verdict):
     PARTNER_LATE = Told(
         "unmatched",
         "the watermark had passed it or its partner",
-        "{near}{partly}{padded}",
+        MISSED_SENTENCE,
         _LONGER_DELAY,
     )
     NO_PARTNER_ON_TIME = Told(
         "unmatched",
         "no row of {other} in reach was on time",
-        "{near}{partly}{padded}",
+        MISSED_SENTENCE,
         _LONGER_DELAY,
     )
 
@@ -229,7 +209,7 @@ class WindowVerdict(Verdict):
     OTHER_WINDOW = Told(
         "unmatched",
         "the nearest row of its key is in another {window}",
-        "{near}{partly}{padded}",
+        MISSED_SENTENCE,
         "Set the size, the offset or the gap that the reason names; an interval join has no window boundaries.",
     )
 
@@ -259,8 +239,9 @@ NOT_KEPT = "no single watermark delay would have kept it: both sides' watermarks
 NOT_KEPT_BUT_FIX = f"{NOT_KEPT}; {{fix}}"
 NOTHING_TRIED = "none of the settings tried would have matched it"
 FIX = "with {change} {meets}"
+THEN_FIX = f"; {FIX}"
 
-KEY_CAME = "key {key} never arrived on {other}"
+KEY_NEVER_CAME = "key {key} never arrived on {other}"
 KEY_TAKEN_OUT = "key {key} arrived on {other} only in rows that {taken_out} removes"
 KEY_FAILED = "key {key} arrived on {other} only in rows that the filter {other_filter} removes"
 KEY_FILTERED = "key {key} arrived on {other} only in rows that the job's filters remove"
@@ -301,3 +282,4 @@ NEAR_MISS = "near miss: the nearest partner is {partner}, {distance} away"
 IN_ANOTHER_WINDOW = f"{NEAR_MISS}, in another window; {{change}} would hold both"
 NO_PARTNER = "no partner in reach was on time"
 WINDOW_ENDS = "its {window} ends at {end}"
+UNTIL_PASSED = "until the watermark has passed {end}"

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench import charts, schema
-from workbench.arrays import Codes, Flags, Objects, RowNumbers, Texts
+from workbench.arrays import Flags, Objects, RowNumbers, Texts
 from workbench.charts import WHOLE, Cut
 from workbench.engine import sink_reader
 from workbench.jobs import Job
@@ -132,7 +132,7 @@ class Listing:
         return found
 
     @property
-    def _keys(self) -> Codes:
+    def _keys(self) -> Texts:
         """The key of each row, as text."""
         raise NotImplementedError
 
@@ -255,7 +255,7 @@ class _OfRows(Listing):
         return self._run.causes.to_numpy()[self._index]
 
     @cached_property
-    def _keys(self) -> Codes:
+    def _keys(self) -> Texts:
         return self._run.keys.to_numpy()[self._index]
 
     def counts(self, found: Flags) -> dict[str, int]:
@@ -327,7 +327,7 @@ class _InState(Listing):
         super().__init__(run, frame, simulation.first + place)
 
     @cached_property
-    def _keys(self) -> Codes:
+    def _keys(self) -> Texts:
         return self._run.keys.to_numpy()[self._index]
 
     def _inside(self, cut: Cut) -> Flags:

@@ -20,7 +20,6 @@ from workbench.jobs.job import Job
 from workbench.literals import SIDES, Side, other_side
 from workbench.model import NOTHING, Shared
 from workbench.reasons.labels import key_words
-from workbench.reasons.own import sentences
 from workbench.sources.choice import newest_times
 from workbench.streams import batches_with_rows
 from workbench.times import MICROSECOND
@@ -231,9 +230,7 @@ def _causes(job: Job, side: Side, came: Any) -> dict[str, int]:
     if not job.is_understood:
         return {}
     lost = came & (job.simulation.fates[side]["fate"].to_numpy() != "matched")
-    none = np.array([], dtype=np.int64)
-    asked = {each: np.flatnonzero(lost) if each == side else none for each in SIDES}
-    counts = pd.Series(sentences(job.simulation, asked).causes(side), dtype=object).value_counts()
+    counts = pd.Series(job.reasons.causes(side)[lost], dtype=object).value_counts()
     return {str(cause): int(count) for cause, count in counts.items()}
 
 

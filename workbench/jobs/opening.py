@@ -363,12 +363,13 @@ def _of_taken(
     logged_marks = np.array([each.watermark for each in logs.batches], dtype=np.int64)
     marks = np.minimum.reduce([logged_marks, *(chains.passed_on(each) for each in before.values())])
     clock = {each.number: each.started for each in logs.batches}
-    on_clock = any(map(replay.asks_the_clock, known.join.children))  # of which an optimised plan has the time of now
-    run_join = None if known.join.kind != "Join" or on_clock else understanding.as_it_runs(known.join, run)
+    # of a side that asks the clock an optimised plan has the time of now
+    on_clock = [replay.asks_the_clock(child) for child in known.join.children]
+    run_join = None if known.join.kind != "Join" or any(on_clock) else understanding.as_it_runs(known.join, run)
     made, newest = [], []
     for place, side in enumerate(SIDES):
         # Spark pushes no filter through a column of the clock, whose value in a query is not the same each time
-        whole = known.plan if replay.asks_the_clock(known.join.children[place]) else run
+        whole = known.plan if on_clock[place] else run
         seen = entering.newest(spark, whole, known.marks[place], by_ids, clock)
         if seen is not None and choice.takes_all:
             entering.check_size(sum(number for _, number in seen.values()), side)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import times
-from workbench.arrays import Times
+from workbench.arrays import Objects, Times
 from workbench.kinds._inputs import J
 from workbench.kinds._settings import Settings, SharedRows
 from workbench.literals import Setting, Side
 from workbench.streams import Stream
-from workbench.verdicts import IN_ANOTHER_WINDOW, NO_PARTNER, WINDOW_ENDS, Verdicts, WindowVerdict
+from workbench.verdicts import IN_ANOTHER_WINDOW, NO_PARTNER, WINDOW_ENDS, WindowVerdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ class Words(Settings[J]):
         """Why a row found no partner, where no change of a setting would have given it one, as a template."""
         return NO_PARTNER
 
-    def missed(self, join: J, apart: Times) -> Verdicts:
+    def missed(self, join: J, apart: Times) -> Objects:
         """The verdicts of rows that did not meet the nearest row of their key on the other side.
 
         Parameters

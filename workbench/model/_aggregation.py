@@ -23,7 +23,7 @@ from workbench.spark_versions import SparkFacts
 
 
 def replay(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, _: SparkFacts) -> Outcome:
-    """What comes out of the groups; arguments as in `workbench.model._operators.OperatorModel`."""
+    """What comes out of the groups; arguments as in `workbench.model.operators.OperatorModel`."""
     count, kind = len(marks), kind_of(join)
     groups, still_open = _grouped(join, marks, sides)
     met = ((groups["left"] > 0) & (groups["right"] > 0) & (groups["key"] >= 0)).to_numpy()

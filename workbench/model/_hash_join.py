@@ -27,7 +27,7 @@ from workbench.streams import NOTHING, has_rows
 def replay(
     join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame], shared: Shared, spark: SparkFacts
 ) -> Outcome:
-    """What comes out of a stream-stream join; arguments as in `workbench.model._operators.OperatorModel`."""
+    """What comes out of a stream-stream join; arguments as in `workbench.model.operators.OperatorModel`."""
     count, kind, emits = len(marks), kind_of(join), emission(join)
     one, other, batch = met(join, marks, sides, shared, spark)
     at = {

@@ -1,4 +1,4 @@
-"""The tables of rows with their fates and reasons, and what reasons are grouped by."""
+"""The tables of rows with their fates and reasons."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 
 from workbench import schema
-from workbench.arrays import RowNumbers, Texts
+from workbench.arrays import RowNumbers
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
 from workbench.reasons import tables
 from workbench.reasons.own import sentences
 from workbench.reasons.sentences import Sentences
 
-__all__ = ["causes", "rows", "some"]
+__all__ = ["rows", "some"]
 
 
 def rows(simulation: Simulation, reasons: Sentences) -> pd.DataFrame:
@@ -31,9 +31,3 @@ def some(simulation: Simulation, asked: dict[Side, RowNumbers]) -> pd.DataFrame:
         parts.append(pd.concat([plain, reasons.table[side].reset_index(drop=True)], axis=1))
     table = tables.stack(parts, schema.ROWS)
     return table.set_axis(np.concatenate([asked["left"], len(simulation.left) + asked["right"]]), axis=0)
-
-
-def causes(simulation: Simulation) -> dict[Side, Texts]:
-    """Per side the cause of every row's fate, in a few words that many rows share."""
-    reasons = sentences(simulation)
-    return {side: reasons.causes(side) for side in SIDES}

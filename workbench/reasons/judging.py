@@ -18,7 +18,7 @@ from workbench.reasons.partners import KeyAcross
 from workbench.untyped import Series
 from workbench.verdicts import SharedVerdict
 
-__all__ = ["Judge", "Judging", "judge", "judged_late", "last_watermark", "late_because", "never_evicted", "waiting"]
+__all__ = ["Judge", "Judging", "judge", "judged_late", "last_watermark", "late_because", "waiting"]
 
 _LATE = {
     KeyAcross.NEVER_CAME: SharedVerdict.LATE_KEY_NEVER_CAME,
@@ -92,8 +92,8 @@ Judge = Callable[[Judging], None]
 """Replaces verdicts by those of a kind of join."""
 
 
-def judge(simulation: Simulation, own: Judge, asked: dict[Side, RowNumbers] | None = None) -> dict[Side, Any]:
-    """Per side the verdicts of some rows, in the order in which they are asked for.
+def judge(simulation: Simulation, own: Judge, rows: dict[Side, RowNumbers]) -> dict[Side, Objects]:
+    """Per side the verdicts of some rows, in the order in which they are given.
 
     Parameters
     ----------
@@ -101,10 +101,9 @@ def judge(simulation: Simulation, own: Judge, asked: dict[Side, RowNumbers] | No
         The run: a preview, a query of the workbench's own, a job, a recording under Flink's rules.
     own
         What the kind of join makes of the verdicts that all kinds share.
-    asked
-        Per side the numbers of rows; None: all.
+    rows
+        Per side their numbers.
     """
-    rows = {side: np.arange(len(simulation.side(side))) for side in SIDES} if asked is None else asked
     fate = {side: simulation.fates[side]["fate"].to_numpy()[rows[side]] for side in SIDES}
     apart = partners.kept_apart(simulation, {side: rows[side][fate[side] == "unmatched"] for side in SIDES})
     met = partners.had_partner(simulation, {side: rows[side][fate[side] == "late"] for side in SIDES})
@@ -215,12 +214,6 @@ def last_watermark(simulation: Simulation) -> int:
     return int(simulation.outcome.marks.eviction[-1]) if following is None else following
 
 
-def never_evicted(simulation: Simulation) -> frozenset[Side]:
-    """The sides for whose state Spark derives no watermark."""
-    retention = simulation.facts.under(simulation.join).retention
-    return frozenset() if retention is None else frozenset(SIDES) - retention.keys()
-
-
 def _passed(of: Judging) -> None:
     """Names rows in state that the watermark has passed: they leave with the next micro-batch, or never."""
     simulation, kind = of.simulation, kind_of(of.simulation.join)
@@ -229,9 +222,9 @@ def _passed(of: Judging) -> None:
         return
     end = waiting(simulation, of.side, of.rows[pending]).loc[of.rows[pending]].to_numpy()
     waits, last = kind.waits(simulation.join, of.side), last_watermark(simulation)
-    if of.side in never_evicted(simulation):
+    retention = simulation.facts.under(simulation.join).retention
+    if retention is not None and of.side not in retention:  # Spark derives no watermark for the state of the side
         of.verdict[pending[end + waits <= last]] = SharedVerdict.WAITING_FOR_EVER
     elif simulation.logged is not None and simulation.logged.following is not None:
-        retention = simulation.facts.under(simulation.join).retention
         leaves = end + (waits if retention is None else retention[of.side]) <= last
         of.verdict[pending[leaves]] = SharedVerdict.WAITING_FOR_NEXT_MICRO_BATCH

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
 from string import Formatter
 from typing import Any, ClassVar, Protocol, cast
 
@@ -13,6 +13,7 @@ import pandas as pd
 from workbench import fixes, schema, times, verdicts
 from workbench.arrays import Objects, RowNumbers, Texts
 from workbench.counts import counted
+from workbench.fixes.search import kept_until
 from workbench.joins import emission
 from workbench.kinds import MS, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
@@ -36,7 +37,7 @@ class Fix(Protocol):
     partner: float
 
 
-class _Slots(Mapping[str, str]):
+class _Slots:
     """The slots of one row's sentence."""
 
     def __init__(self, sentences: Sentences, side: Side, row: int) -> None:
@@ -47,18 +48,12 @@ class _Slots(Mapping[str, str]):
         words: str = getattr(sentences, slot)(side, row)
         return words
 
-    def __iter__(self) -> Any:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
 
 class Sentences:
     """The verdict of some rows of a run, and the sentences that tell it.
 
-    A kind of join with verdicts of its own extends it by the slots that their sentences have. Every public method that
-    takes a side and a row gives the text of the slot that bears its name.
+    A kind of join with verdicts of its own extends it by the slots that their sentences have. A slot is filled by the
+    method of its name, which takes the side and the number of a row, and gives a text.
 
     Parameters
     ----------
@@ -88,7 +83,7 @@ class Sentences:
     @cached_property
     def verdicts(self) -> dict[Side, Objects]:
         """Per side the verdict of each row that is asked for."""
-        return judge(self.simulation, self.judge, None if self._all else self.asked)
+        return judge(self.simulation, self.judge, self.asked)
 
     def judge(self, of: Judging) -> None:
         """Replaces verdicts by those of the kind of join."""
@@ -133,16 +128,15 @@ class Sentences:
 
     def causes(self, side: Side) -> Texts:
         """The cause of each row's fate, in a few words that many rows share."""
-        found, rows, verdict = [], self.asked[side].tolist(), self.verdicts[side].tolist()
+        found = []
         shared: dict[Verdict, str] = {}
-        for row, each in zip(rows, verdict, strict=True):
-            if each not in shared:
-                words = self.fill(each.cause, side, row)
-                if _slots(each.cause) <= _OF_ALL_ROWS:
-                    shared[each] = words
-                found.append(words)
-            else:
-                found.append(shared[each])
+        for row, verdict in zip(self.asked[side].tolist(), self.verdicts[side].tolist(), strict=True):
+            words = shared.get(verdict)
+            if words is None:
+                words = self.fill(verdict.cause, side, row)
+                if _slots(verdict.cause) <= _OF_ALL_ROWS:
+                    shared[verdict] = words
+            found.append(words)
         return np.array(found, dtype=object)
 
     def fill(self, template: str, side: Side, row: int) -> str:
@@ -254,7 +248,7 @@ class Sentences:
         if self.simulation.flink is None:
             return ""
         padded = self._padded.get(RowId(side, row))
-        before = padded is not None and self.windows(side, row) == "1" and padded < self._first_met(side, row)
+        before = padded is not None and self._tally[side]["all"][row] == 1 and padded < self._first_met(side, row)
         return (self.fill(verdicts.PADDED_BEFORE, side, row) if before else "") + self.fired_again(side, row)
 
     def fired_again(self, side: Side, row: int) -> str:
@@ -312,14 +306,10 @@ class Sentences:
             found[side] = dict(zip(late.index.tolist(), late.itertuples(index=False), strict=True))
         return found
 
-    def _until(self, side: Side, row: int) -> int:
-        """The watermark from which on it is late, in microseconds: on Spark the end of its last window."""
-        lost = self._lost[side][row]
-        return int(getattr(lost, "kept_until", lost.end))
-
     def _behind(self, side: Side, row: int) -> int:
         """How far behind the watermark it was, in microseconds; on Flink, one that is behind by nothing is on time."""
-        apart = int(self._lost[side][row].watermark) - self._until(side, row)
+        lost = self._lost[side][row]
+        apart = int(lost.watermark) - int(getattr(lost, "kept_until", lost.end))
         return apart + MS if self.simulation.flink is not None and not self.kind.windowed else apart
 
     def behind_by(self, side: Side, row: int) -> str:
@@ -388,34 +378,40 @@ class Sentences:
 
     def keeps(self, of: RowId) -> tuple[Setting, str] | None:
         """The least change of one watermark delay that keeps a late row, with a partner or without."""
-        found = None if self._has_idle_sides else self._kept_by(*of)
+        if self._has_idle_sides:
+            return None
+        found = self._keeping(judged_late(self.outcome, of.side, np.array([of.row]))).get(of.row)
         return found and (found[0], str(fix_value(*found)))
 
-    def _kept_by(self, side: Side, row: int) -> tuple[Setting, int] | None:
-        """The setting and its value, in microseconds, of the least change of a delay that keeps a late row."""
-        if row not in self._lost[side]:
-            late = judged_late(self.outcome, side, np.array([row]))
-            if late.empty:
-                return None
-            self._lost[side][row] = next(late.itertuples(index=False))
-        index, end = np.array([int(self._lost[side][row].batch) - 1]), np.array([self._until(side, row)])
-        found = []
-        for delayed in SIDES:
-            value = int(fixes.needed_delay(self.watermarks, self.simulation.policy, delayed, index, end)[0])
-            delay = times.micros(self.simulation.side(delayed).watermark)
-            if 0 < value < fixes.NEVER:
-                found.append((value - delay, value, DELAYS[delayed]))
-        if not found:
-            return None
-        _, value, setting = min(found)
-        return setting, value
+    @cached_property
+    def _kept(self) -> dict[Side, dict[int, tuple[Setting, int]]]:
+        """Per side by row the least change of a delay that keeps each late row; none of those that no change keeps."""
+        return {side: self._keeping(judged_late(self.outcome, side, self.asked[side])) for side in SIDES}
+
+    def _keeping(self, late: pd.DataFrame) -> dict[int, tuple[Setting, int]]:
+        """By late row the setting and its value, in microseconds, of the least change of one delay that keeps it."""
+        index, until = late["batch"].to_numpy() - 1, kept_until(late)
+        streams = {side: self.simulation.side(side) for side in SIDES}
+        delays = {side: times.micros(stream.watermark) for side, stream in streams.items()}
+        policy = self.simulation.policy
+        needed = {side: fixes.needed_delay(self.watermarks, policy, side, index, until).tolist() for side in SIDES}
+        found = {}
+        for place, row in enumerate(late.index.tolist()):
+            values = {side: needed[side][place] for side in SIDES}
+            changes = [
+                (value - delays[side], value, DELAYS[side]) for side, value in values.items() if 0 < value < fixes.NEVER
+            ]
+            if changes:
+                _, value, setting = min(changes)
+                found[row] = setting, value
+        return found
 
     def kept(self, side: Side, row: int) -> str:
         """What would have kept a late row, and whether that would have matched it."""
         fix = self.fixes.get(RowId(side, row))
         if self._has_idle_sides:
             return verdicts.NOTHING_TRIED if fix is None else self.fill(verdicts.FIX, side, row)
-        found = self._kept_by(side, row)
+        found = self._kept[side].get(row)
         if found is None:
             return self.fill(verdicts.NOT_KEPT if fix is None else verdicts.NOT_KEPT_BUT_FIX, side, row)
         if fix is None:
@@ -425,12 +421,11 @@ class Sentences:
 
     def kept_alone(self, side: Side, row: int) -> str:
         """What would have kept a late row, of whose partners nothing is known."""
-        return verdicts.NOT_KEPT if self._kept_by(side, row) is None else self.fill(verdicts.KEPT, side, row)
+        return self.fill(verdicts.KEPT if row in self._kept[side] else verdicts.NOT_KEPT, side, row)
 
     def kept_by(self, side: Side, row: int) -> str:
         """The least watermark delay that would have kept it."""
-        found = self._kept_by(side, row)
-        return "" if found is None else self.labels.changed(*found)
+        return self.labels.changed(*self._kept[side][row])
 
     def in_vain(self, side: Side, row: int) -> str:
         """Why a late row has no partner even if it is kept."""
@@ -536,16 +531,16 @@ class Sentences:
         match self._keys_across[side][row]:
             case partners.KeyAcross.LEFT_OUT:
                 mate = self._mate(side, row)
-                step, failed = self._step(other_side(side), mate), self._fails(other_side(side), mate)
+                step, failed = self.step(other_side(side), mate), self._fails(other_side(side), mate)
                 template = verdicts.KEY_FAILED if failed else verdicts.KEY_FILTERED
                 return self.fill(verdicts.KEY_TAKEN_OUT if step else template, side, row)
             case partners.KeyAcross.UNTIMED:
                 return self.fill(verdicts.KEY_UNTIMED, side, row)
-        return self.fill(verdicts.KEY_CAME, side, row)
+        return self.fill(verdicts.KEY_NEVER_CAME, side, row)
 
     def taken_out(self, side: Side, row: int) -> str:
         """The operator that took out the rows of its key on the other side."""
-        return self._step(other_side(side), self._mate(side, row))
+        return self.step(other_side(side), self._mate(side, row))
 
     def other_filter(self, side: Side, row: int) -> str:
         """The filter of the other side that those rows fail."""
@@ -564,7 +559,7 @@ class Sentences:
     def left_at(self, side: Side, row: int) -> str:
         """Which operator takes it out."""
         template = verdicts.FAILED if self._fails(side, row) else verdicts.FILTERED
-        return self.fill(verdicts.TAKEN_OUT_BY if self._step(side, row) else template, side, row)
+        return self.fill(verdicts.TAKEN_OUT_BY if self.step(side, row) else template, side, row)
 
     def filter(self, side: Side, row: int) -> str:
         """The filter of the job, run before the join, that it fails."""
@@ -576,10 +571,7 @@ class Sentences:
         return failing is not None and row >= 0 and bool(failing[side][row])
 
     def step(self, side: Side, row: int) -> str:
-        """The operator that takes it out."""
-        return self._step(side, row)
-
-    def _step(self, side: Side, row: int) -> str:
+        """The operator that takes a row out; empty where that is not known, or where there is no row."""
         gone = self.simulation.facts.gone
         return "" if gone is None or row < 0 or gone[side].at[row] < 0 else str(gone[side].steps[gone[side].at[row]])
 
@@ -682,5 +674,6 @@ _OF_ALL_ROWS = frozenset({"name", "other", "window", "condition"})
 """Slots that are the same for all rows of a side."""
 
 
+@cache
 def _slots(template: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(template) if name}

@@ -15,7 +15,6 @@ import workbench as wb
 from workbench import report
 from workbench.literals import FATES
 from workbench.model import Simulation
-from workbench.reasons import explain
 from workbench.reasons.own import sentences
 from workbench.reasons.sentences import Sentences
 from workbench.runs import why
@@ -50,7 +49,7 @@ def test_a_verdict_is_told_in_every_place(example):
     assert (alone.verdicts[side][0], alone.causes(side)[0]) == (verdict, cause)
     assert alone.table[side]["reason"][row] == reason
     index = row + (len(simulation.left) if side == "right" else 0)
-    assert explain.causes(simulation)[side][row] == cause
+    assert sentences(simulation).causes(side)[row] == cause
     story = why.why(simulation, index)
     assert ("verdict", reason) in story.facts
     if example.facts is None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.arrays import Times
+from workbench.arrays import Objects, Times
 from workbench.builtin_kinds.as_of import advice as as_of_advice
 from workbench.builtin_kinds.as_of import fixes as as_of_fixes
 from workbench.builtin_kinds.as_of import model, plan, reasons, semantics
@@ -46,7 +46,7 @@ from workbench.plan.names import Names
 from workbench.runs.expiry import Expiring
 from workbench.streams import Stream
 from workbench.untyped import Record, Value
-from workbench.verdicts import SharedVerdict, Verdicts, verdict_where
+from workbench.verdicts import SharedVerdict, verdict_where
 
 __all__ = ["KINDS", "AnyAge", "WithinTolerance", "as_interval"]
 
@@ -102,7 +102,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
     def alone(self, join: AsOfJoin, side: Side) -> str:
         return RIGHT_ALONE if side == "right" else LEFT_ALONE[join.direction, join.allow_exact]
 
-    def missed(self, join: AsOfJoin, apart: Times) -> Verdicts:
+    def missed(self, join: AsOfJoin, apart: Times) -> Objects:
         backward, forward = join.direction != "forward", join.direction != "backward"
         faces = (apart < 0) & backward | (apart > 0) & forward | (apart == 0) & join.allow_exact
         tolerance = NEVER if join.tolerance is None else _tolerance(join)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.verdicts import FIX, Told, Verdict
+from workbench.verdicts import FIX, IN_OUTPUT, LATE_SENTENCE, MISSED_SENTENCE, UNTIL_PASSED, Told, Verdict
 
 __all__ = ["AsOfVerdict"]
-
-_NOTHING = "Nothing: the row is in the output."
-_MISSED = "{near}{partly}{padded}"
 
 
 class AsOfVerdict(Verdict):
@@ -17,36 +14,36 @@ class AsOfVerdict(Verdict):
         "matched",
         "matched a row of {other}",
         "joined with {joined_with}, in micro-batch {batch}{nearer_late}",
-        _NOTHING,
+        IN_OUTPUT,
     )
     IS_PARTNER = Told(
         "matched",
         "the partner of rows of {other}",
         "the partner of {rows} of {other}, first in micro-batch {batch}",
-        _NOTHING,
+        IN_OUTPUT,
     )
     LATE_PARTNER_OF_NONE = Told(
         "late",
         "late, and would have been the partner of no row of {other}",
-        "late {behind}: {judged}; {kept}",
+        LATE_SENTENCE,
         "Nothing: even on time, it would have been the partner of no row.",
     )
     NONE_IN_DIRECTION = Told(
         "unmatched",
         "no row of its key in the direction of the join ({direction})",
-        _MISSED,
+        MISSED_SENTENCE,
         "Set the direction to nearest if a row at the other side of its time may be the partner, too.",
     )
     BEYOND_TOLERANCE = Told(
         "unmatched",
         "the nearest row of its key is beyond the tolerance",
-        _MISSED,
+        MISSED_SENTENCE,
         "Widen the tolerance to the value that the reason names.",
     )
     PARTNER_OF_NONE = Told(
         "unmatched",
         "the partner of no row of {other}",
-        _MISSED,
+        MISSED_SENTENCE,
         "Nothing: an as-of join outputs a right row only as the partner of a left row.",
     )
 
@@ -96,7 +93,7 @@ SAME_TIME_DOES_NOT_COUNT = "; a row at its own time does not count"
 MAY_BE_PARTNER = "it may still be the partner of rows of {other}"
 WAITS = "until the watermark has passed {wait_end}"
 WAITS_FOR = {
-    "backward": "until the watermark has passed {end}",
+    "backward": UNTIL_PASSED,
     "forward": "for the first row of its key on {other} at or after it",
     "nearest": "until no nearer row of its key can come on {other}",
 }

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.arrays import Times
+from workbench.arrays import Objects, Times
 from workbench.builtin_kinds.interval import advice, plan
 from workbench.builtin_kinds.interval.fixes import bounds
 from workbench.builtin_kinds.interval.verdicts import NEAR_A_BOUND, OUT_OF_REACH, WAITS, IntervalVerdict
@@ -21,7 +21,7 @@ from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.streams import Stream
 from workbench.untyped import Record, Value
-from workbench.verdicts import SharedVerdict, Verdicts, verdict_where
+from workbench.verdicts import SharedVerdict, verdict_where
 
 __all__ = ["KINDS", "Interval", "WithoutWindows"]
 
@@ -115,7 +115,7 @@ class Interval(WithoutWindows[IntervalJoin]):
         low, high = self.interval(join)
         return NEAR_A_BOUND if change <= max(high - low, _NEAR) else OUT_OF_REACH
 
-    def missed(self, join: IntervalJoin, apart: Times) -> Verdicts:
+    def missed(self, join: IntervalJoin, apart: Times) -> Objects:
         low, high = self.interval(join)
         beyond = verdict_where(apart * 2 > low + high, IntervalVerdict.BEYOND_UPPER, IntervalVerdict.BEFORE_LOWER)
         return verdict_where((apart > low) & (apart < high), SharedVerdict.NO_PARTNER_ON_TIME, beyond)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.verdicts import Told, Verdict
+from workbench.verdicts import MISSED_SENTENCE, Told, Verdict
 
 __all__ = ["NEAR_A_BOUND", "OUT_OF_REACH", "WAITS", "IntervalVerdict"]
 
@@ -12,12 +12,8 @@ _WIDER = "Widen the bound that the reason names; Tune shows what it costs in sta
 class IntervalVerdict(Verdict):
     """The verdicts of interval joins."""
 
-    BEYOND_UPPER = Told(
-        "unmatched", "the nearest row of its key is beyond the upper bound", "{near}{partly}{padded}", _WIDER
-    )
-    BEFORE_LOWER = Told(
-        "unmatched", "the nearest row of its key is before the lower bound", "{near}{partly}{padded}", _WIDER
-    )
+    BEYOND_UPPER = Told("unmatched", "the nearest row of its key is beyond the upper bound", MISSED_SENTENCE, _WIDER)
+    BEFORE_LOWER = Told("unmatched", "the nearest row of its key is before the lower bound", MISSED_SENTENCE, _WIDER)
 
 
 # What `near` is filled with.

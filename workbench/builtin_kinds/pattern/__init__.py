@@ -11,7 +11,7 @@ from workbench import times
 from workbench.builtin_kinds.interval import WithoutWindows
 from workbench.builtin_kinds.pattern import fixes as pattern_fixes
 from workbench.builtin_kinds.pattern import flink, model, plan, reasons
-from workbench.builtin_kinds.pattern.verdicts import ALONE, WAITS
+from workbench.builtin_kinds.pattern.verdicts import ALONE
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.joins import How
 from workbench.kinds import LATE_ROWS, Field, Kind, Operator, RowsInLists, Text
@@ -21,6 +21,7 @@ from workbench.patterns.checking import check_streams, of_sides
 from workbench.plan.names import Names
 from workbench.streams import Stream, pair_types
 from workbench.untyped import Record, Value
+from workbench.verdicts import UNTIL_PASSED
 
 __all__ = ["KINDS", "Endless", "Within"]
 
@@ -127,7 +128,7 @@ class _Patterns(WithoutWindows[Pattern]):
         return "the watermark, and then a partial match"
 
     def waiting(self, join: Pattern, side: Side) -> str:
-        return WAITS
+        return UNTIL_PASSED
 
     def alone(self, join: Pattern, side: Side) -> str:
         return ALONE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from workbench.reasons.own import OwnReasons
 from workbench.reasons.sentences import Sentences
 from workbench.streams import pair_types
 from workbench.untyped import Record
+from workbench.verdicts import THEN_FIX
 
 __all__ = ["REASONS"]
 
@@ -35,6 +36,13 @@ _OF_PARTIAL = {
 }
 
 
+class _Came(NamedTuple):
+    """Of the rows that a partial match waited for the first that was dropped as late, and the first after its end."""
+
+    dropped: RowId | None
+    later: RowId | None
+
+
 class _PatternSentences(Sentences):
     """The verdicts of a run of a pattern."""
 
@@ -44,6 +52,7 @@ class _PatternSentences(Sentences):
     def __init__(self, simulation: Simulation, asked: dict[Side, RowNumbers] | None = None) -> None:
         super().__init__(simulation, asked)
         self._pattern = cast(Pattern, simulation.join)
+        self._known_to_come: dict[RowId, _Came | None] = {}
 
     def judge(self, of: Judging) -> None:
         of.verdict[of.matched] = PatternVerdict.IN_MATCH
@@ -130,50 +139,57 @@ class _PatternSentences(Sentences):
 
     def came_after(self, side: Side, row: int) -> str:
         """What became of the row that was waited for: it was dropped, or came so much after the end."""
-        dropped, later, told = self._waited_rows(side, row)
-        if not told:
+        came = self._came(side, row)
+        if came is None:
             return ""
-        if dropped is not None:
+        if came.dropped is not None:
             return self.fill(verdicts.CAME_LATE, side, row)
-        if later is None:
+        if came.later is None:
             return verdicts.NONE_CAME
-        at_end = self._time(later) == int(self._of_row(side, row).at)
+        at_end = self._time(came.later) == int(self._of_row(side, row).at)
         return self.fill(verdicts.CAME_AT_END if at_end else verdicts.CAME_LATER, side, row)
 
     def late_row(self, side: Side, row: int) -> str:
         """The row that was waited for, and came late."""
-        dropped = self._waited_rows(side, row)[0]
-        return "" if dropped is None else self.labels.label(*dropped)
+        came = self._came(side, row)
+        return "" if came is None or came.dropped is None else self.labels.label(*came.dropped)
 
     def later_row(self, side: Side, row: int) -> str:
         """The row that was waited for, and came after the end."""
-        later = self._waited_rows(side, row)[1]
-        return "" if later is None else self.labels.label(*later)
+        came = self._came(side, row)
+        return "" if came is None or came.later is None else self.labels.label(*came.later)
 
     def later_by(self, side: Side, row: int) -> str:
         """How much later that came."""
-        later = self._waited_rows(side, row)[1]
-        return "" if later is None else self.labels.span(self._time(later) - int(self._of_row(side, row).at))
+        came = self._came(side, row)
+        if came is None or came.later is None:
+            return ""
+        return self.labels.span(self._time(came.later) - int(self._of_row(side, row).at))
 
     def _time(self, of: RowId) -> int:
         return int(self.labels.times[of.side][of.row])
 
-    def _waited_rows(self, side: Side, row: int) -> tuple[RowId | None, RowId | None, bool]:
-        """Of the rows that fit what a partial match waited for the first dropped, the first later; if that is known."""
-        partial = self._of_row(side, row)
+    def _came(self, side: Side, row: int) -> _Came | None:
+        """What came of the rows that a row's partial match waited for; None where earlier rows say which these are."""
+        of = RowId(side, row)
+        if of not in self._known_to_come:
+            self._known_to_come[of] = self._sought(of)
+        return self._known_to_come[of]
+
+    def _sought(self, of: RowId) -> _Came | None:
+        partial = self._of_row(*of)
         step = next((each for each in self._pattern.taken if each.name == partial.waited_for), None)
         if step is None or step.name in self._by_earlier:
-            return None, None, False
-        of: Side = step.side or "left"
-        until, moments = int(partial.at), self.labels.times[of]
-        key = self.outcome.keys[SIDES.index(side)][row]
-        fits = self._fits[step.name] & (self.outcome.keys[SIDES.index(of)] == key)
-        was_late = self.outcome.assignments[of]["late"].to_numpy()
-        begin = self._time(RowId(side, row))
-        dropped = np.flatnonzero(fits & was_late & (moments >= begin) & (moments < until))
+            return None
+        other: Side = step.side or "left"
+        until, moments = int(partial.at), self.labels.times[other]
+        key = self.outcome.keys[SIDES.index(of.side)][of.row]
+        fits = self._fits[step.name] & (self.outcome.keys[SIDES.index(other)] == key)
+        was_late = self.outcome.assignments[other]["late"].to_numpy()
+        dropped = np.flatnonzero(fits & was_late & (moments >= self._time(of)) & (moments < until))
         later = np.flatnonzero(fits & (moments >= until))
-        first = [RowId(of, int(rows[np.argmin(moments[rows])])) if len(rows) else None for rows in (dropped, later)]
-        return first[0], first[1], True
+        first = (RowId(other, int(rows[np.argmin(moments[rows])])) if len(rows) else None for rows in (dropped, later))
+        return _Came(*first)
 
     def until(self, side: Side, row: int) -> str:
         """What a row waits for that a partial match holds, or that it waits for the watermark."""
@@ -225,7 +241,7 @@ class _PatternSentences(Sentences):
         fix = self.fixes.get(RowId(side, row))
         if fix is None:
             return ""
-        return self.fill(verdicts.LONGER_BY if fix.setting == "within" else verdicts.LONGER, side, row)
+        return self.fill(verdicts.LONGER_BY if fix.setting == "within" else THEN_FIX, side, row)
 
     def beyond(self, side: Side, row: int) -> str:
         """How much more the pattern would have to take."""
@@ -264,11 +280,20 @@ class _PatternSentences(Sentences):
                 found.setdefault((key, each.waited_for), []).append(int(each.at))
         return {of: sorted(ends) for of, ends in found.items()}
 
-    def _matches(self, side: Side, row: int) -> Any:
-        """The outputs that are matches and have a row."""
-        members = self.outcome.outputs.of(side)
-        own = np.unique(members["output"].to_numpy()[(members["row"] == row).to_numpy()])
-        return own[self.outcome.outputs.table["matched"].to_numpy()[own]]
+    def _matches(self, side: Side, row: int) -> RowNumbers:
+        """The outputs that are matches and have a row, in order."""
+        found: RowNumbers = self._matches_by_row[side].get(row, np.array([], dtype=np.int64))
+        return found
+
+    @cached_property
+    def _matches_by_row(self) -> dict[Side, dict[int, RowNumbers]]:
+        outputs = self.outcome.outputs
+        matched, found = outputs.table["matched"].to_numpy(), {}
+        for side in SIDES:
+            members = outputs.of(side)
+            members = members[matched[members["output"].to_numpy()]]
+            found[side] = members.groupby("row")["output"].unique().to_dict()  # members are in order of output
+        return found
 
     @cached_property
     def _fits(self) -> Record:

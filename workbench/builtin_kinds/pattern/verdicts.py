@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from workbench.verdicts import FIX, Told, Verdict
+from workbench.verdicts import IN_OUTPUT, LATE_SENTENCE, Told, Verdict
 
 __all__ = ["PatternVerdict"]
 
-_NOTHING = "Nothing: the row is in the output."
 _STEPS = "Compare the row with the conditions of the steps."
 _PARTIAL = "it is {step_taken} in a partial match of {length}"
-_LATE = "late {behind}: {judged}; {kept}"
 
 
 class PatternVerdict(Verdict):
@@ -20,11 +18,11 @@ class PatternVerdict(Verdict):
         "in a match",
         "{steps_taken} in {which_match} of {match_rows}, from {match_start} to {match_end}, "
         "which comes out in micro-batch {batch}",
-        _NOTHING,
+        IN_OUTPUT,
     )
-    LATE = Told("late", "late", _LATE, "Nothing: even on time, it would have been in no match.")
+    LATE = Told("late", "late", LATE_SENTENCE, "Nothing: even on time, it would have been in no match.")
     LATE_FOR_MATCH = Told(
-        "late", "late, and would have been in a match", _LATE, "Set the watermark delay that the reason names."
+        "late", "late, and would have been in a match", LATE_SENTENCE, "Set the watermark delay that the reason names."
     )
     TIMED_OUT = Told(
         "unmatched",
@@ -91,7 +89,6 @@ class PatternVerdict(Verdict):
 
 
 # Clauses of the sentences above.
-LONGER = f"; {FIX}"
 LONGER_BY = "; with {change}, {beyond} more, {meets}"
 CAME_LATE = "; {late_row}, which fits, came late and was dropped"
 NONE_CAME = ", and none came"
@@ -107,6 +104,5 @@ IN_NO_MATCH = "but it would be in no match"
 
 # What `near` and `until` are filled with.
 ALONE = "it is in no match"
-WAITS = "until the watermark has passed {end}"
 WAITS_FOR = f"{_PARTIAL} that waits for {{waited_for}}, without a time limit"
 WAITS_UNTIL = f"{_PARTIAL} that waits for {{waited_for}} until {{gave_up}}"

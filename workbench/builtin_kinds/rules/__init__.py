@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbench.builtin_kinds.interval import WithoutWindows
 from workbench.builtin_kinds.rules import fields, model, plan, reasons, semantics
-from workbench.builtin_kinds.rules.verdicts import IN_FORCE, IN_FORCE_ON_ARRIVAL, LEFT_ALONE, RIGHT_ALONE, WAITS
+from workbench.builtin_kinds.rules.verdicts import IN_FORCE, IN_FORCE_ON_ARRIVAL, LEFT_ALONE, RIGHT_ALONE
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.fixes import delays
 from workbench.joins import MOST_COPIES, AsOf, How, Join, RulesJoin
@@ -18,6 +18,7 @@ from workbench.literals import Side
 from workbench.plan.names import Names, SideNames
 from workbench.streams import Stream
 from workbench.untyped import Record, Value
+from workbench.verdicts import UNTIL_PASSED
 
 __all__ = ["KINDS", "RulesByArrival", "RulesByEventTime", "SideNames"]
 
@@ -159,7 +160,7 @@ class RulesByEventTime(_Rules):
         return "the watermark" if side == "left" else "the rule: its latest version stays until another takes its place"
 
     def waiting(self, join: RulesJoin, side: Side) -> str:
-        return IN_FORCE if side == "right" else WAITS
+        return IN_FORCE if side == "right" else UNTIL_PASSED
 
     def fixes(self, search: Any) -> list[pd.DataFrame]:
         left, right = search.assignments["left"], search.assignments["right"]

@@ -23,7 +23,7 @@ from workbench.reasons.judging import Judging
 from workbench.reasons.own import OwnReasons
 from workbench.reasons.sentences import Sentences
 from workbench.untyped import Record, Value
-from workbench.verdicts import verdict_where
+from workbench.verdicts import THEN_FIX, verdict_where
 
 __all__ = ["REASONS", "REASONS_BY_ARRIVAL"]
 
@@ -141,7 +141,7 @@ class _RuleSentences(Sentences):
 
     def then_fix(self, side: Side, row: int) -> str:
         """What another setting would have brought, where one does."""
-        return self.fill(verdicts.THEN_FIX, side, row) if RowId(side, row) in self.fixes else ""
+        return self.fill(THEN_FIX, side, row) if RowId(side, row) in self.fixes else ""
 
     def partner(self, side: Side, row: int) -> str:
         partner = int(self.fixes[RowId(side, row)].partner)

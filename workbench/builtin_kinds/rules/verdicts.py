@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.verdicts import FIX, Told, Verdict
+from workbench.verdicts import IN_OUTPUT, Told, Verdict
 
 __all__ = ["RuleVerdict"]
 
-_NOTHING = "Nothing: the row is in the output."
 _CHECK = "Check the row of the rule: its operator, its field and its value."
 
 
@@ -14,10 +13,10 @@ class RuleVerdict(Verdict):
     """The verdicts of rules joins."""
 
     MEETS_RULES = Told(
-        "matched", "meets rules of {other}", "meets {rules_met}, first in micro-batch {batch}{otherwise}", _NOTHING
+        "matched", "meets rules of {other}", "meets {rules_met}, first in micro-batch {batch}{otherwise}", IN_OUTPUT
     )
     MET_BY_ROWS = Told(
-        "matched", "met by rows of {other}", "{rule}: met by {rows} of {other}, first in micro-batch {batch}", _NOTHING
+        "matched", "met by rows of {other}", "{rule}: met by {rows} of {other}, first in micro-batch {batch}", IN_OUTPUT
     )
     MEETS_NONE = Told(
         "unmatched",
@@ -73,7 +72,6 @@ class RuleVerdict(Verdict):
 
 
 # Clauses of the sentences above.
-THEN_FIX = f"; {FIX}"
 OTHERWISE = "; {clock}, it would meet {rules_otherwise}"
 BY_EVENT_TIME = "by event time"
 NOTHING_LATE = "with no version late"
@@ -101,6 +99,5 @@ NO_COLUMN = "{other} has no column {column} of {type}"
 # What `near` and `until` are filled with.
 LEFT_ALONE = "no rule of {other} was in force"
 RIGHT_ALONE = "no row of {other} met it while it was in force"
-WAITS = "until the watermark has passed {end}"
 IN_FORCE = "it is in force, and rows of {other} may still meet it"
 IN_FORCE_ON_ARRIVAL = "it is in force, and rows of {other} that arrive later may meet it"
