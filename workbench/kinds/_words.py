@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from workbench import times
-from workbench.arrays import Objects, Times
 from workbench.kinds._inputs import J
 from workbench.kinds._settings import Settings, SharedRows
 from workbench.literals import Setting, Side
 from workbench.streams import Stream
-from workbench.verdicts import IN_ANOTHER_WINDOW, NO_PARTNER, WINDOW_ENDS, WindowVerdict
+from workbench.verdicts import IN_ANOTHER_WINDOW, NO_PARTNER, WINDOW_ENDS, Verdict, WindowVerdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +30,12 @@ class Words(Settings[J]):
     ----------
     window_noun
         What a window is called.
+    missed
+        The verdict of a row that a change of a setting of the join would have matched, by that setting.
     """
 
     window_noun: str = "window"
+    missed: Mapping[Setting, Verdict] = dict.fromkeys(("size", "offset", "gap"), WindowVerdict.OTHER_WINDOW)
 
     def held_by(self, join: J, side: Side) -> str:
         """What holds rows in state beside the watermark delay: a setting of the join and its value, in words."""
@@ -69,18 +69,6 @@ class Words(Settings[J]):
     def alone(self, join: J, side: Side) -> str:
         """Why a row found no partner, where no change of a setting would have given it one, as a template."""
         return NO_PARTNER
-
-    def missed(self, join: J, apart: Times) -> Objects:
-        """The verdicts of rows that did not meet the nearest row of their key on the other side.
-
-        Parameters
-        ----------
-        join
-            The join.
-        apart
-            How much later the right row of each pair is than the left one, in microseconds; negative: earlier.
-        """
-        return np.full(len(apart), WindowVerdict.OTHER_WINDOW, dtype=object)
 
     def interval(self, join: J) -> tuple[int, int] | None:
         """Lower and upper bound of an interval of event time in microseconds; None where windows make partners."""

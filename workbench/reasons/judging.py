@@ -53,6 +53,8 @@ class Judging:
         Which of the unmatched ones have a partner if nothing is late, and no window closes too early.
     refused
         Which have rows in reach, with none of which they satisfy what the join asks for beside keys and times.
+    setting
+        The setting whose least change would match each, as `workbench.fixes.fixes` finds it; empty without one.
     verdict
         Their verdicts, which a kind of join replaces by its own.
     """
@@ -65,6 +67,7 @@ class Judging:
     would_meet: Flags
     apart: Flags
     refused: Flags
+    setting: Texts
     verdict: Objects
 
     @property
@@ -92,8 +95,12 @@ Judge = Callable[[Judging], None]
 """Replaces verdicts by those of a kind of join."""
 
 
-def judge(simulation: Simulation, own: Judge, rows: dict[Side, RowNumbers]) -> dict[Side, Objects]:
+def judge(
+    simulation: Simulation, own: Judge, rows: dict[Side, RowNumbers], settings: dict[Side, Texts]
+) -> dict[Side, Objects]:
     """Per side the verdicts of some rows, in the order in which they are given.
+
+    Where several verdicts fit a row, the last of those in `_of_side` holds.
 
     Parameters
     ----------
@@ -103,15 +110,23 @@ def judge(simulation: Simulation, own: Judge, rows: dict[Side, RowNumbers]) -> d
         What the kind of join makes of the verdicts that all kinds share.
     rows
         Per side their numbers.
+    settings
+        Per side `Judging.setting` of each.
     """
     fate = {side: simulation.fates[side]["fate"].to_numpy()[rows[side]] for side in SIDES}
     apart = partners.kept_apart(simulation, {side: rows[side][fate[side] == "unmatched"] for side in SIDES})
     met = partners.had_partner(simulation, {side: rows[side][fate[side] == "late"] for side in SIDES})
-    return {side: _of_side(simulation, side, rows[side], own, apart[side], met[side]) for side in SIDES}
+    return {side: _of_side(simulation, side, rows[side], own, apart[side], met[side], settings[side]) for side in SIDES}
 
 
 def _of_side(
-    simulation: Simulation, side: Side, rows: RowNumbers, own: Judge, apart: RowNumbers, met: RowNumbers
+    simulation: Simulation,
+    side: Side,
+    rows: RowNumbers,
+    own: Judge,
+    apart: RowNumbers,
+    met: RowNumbers,
+    setting: Texts,
 ) -> Objects:
     kind, table = kind_of(simulation.join), simulation.fates[side]
     across = partners.keys_across(simulation, side)[rows]
@@ -124,6 +139,7 @@ def _of_side(
         np.isin(rows, met),
         np.isin(rows, apart),
         simulation.refused[side][rows] > 0,
+        setting,
         np.full(len(rows), SharedVerdict.JOINED, dtype=object),
     )
     verdict = of.verdict
@@ -137,10 +153,8 @@ def _of_side(
         verdict[of.late & (across == code)] = late
     verdict[of.would_meet] = SharedVerdict.LATE_FOR_PARTNER
     verdict[of.unmatched] = SharedVerdict.NO_PARTNER_ON_TIME
-    away = np.flatnonzero(of.unmatched & of.came)
-    distance = partners.nearest_distance(simulation, side, rows[away])
-    near = distance != partners.FAR
-    verdict[away[near]] = kind.missed(simulation.join, distance[near] * (1 if side == "left" else -1))
+    for changed, missed in kind.missed.items():
+        verdict[of.unmatched & (setting == changed)] = missed
     for code, absent in _ABSENT.items():
         verdict[of.unmatched & (across == code)] = absent
     if simulation.where is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from string import Formatter
@@ -23,7 +24,7 @@ from workbench.reasons.judging import Judging, judge, judged_late, last_watermar
 from workbench.reasons.labels import Labels, fix_value
 from workbench.streams import batches_with_rows
 from workbench.untyped import Record, Value
-from workbench.verdicts import Verdict
+from workbench.verdicts import SharedVerdict, Verdict
 
 __all__ = ["COLUMNS", "Fix", "Sentences"]
 
@@ -83,7 +84,14 @@ class Sentences:
     @cached_property
     def verdicts(self) -> dict[Side, Objects]:
         """Per side the verdict of each row that is asked for."""
-        return judge(self.simulation, self.judge, self.asked)
+        settings = {side: found["setting"].reindex(self.asked[side]) for side, found in self._best.items()}
+        filled = {side: setting.fillna("").to_numpy() for side, setting in settings.items()}
+        return judge(self.simulation, self.judge, self.asked, filled)
+
+    def _verdict(self, side: Side, row: int) -> Verdict:
+        """The verdict of a row that is asked for."""
+        verdict: Verdict = self.verdicts[side][np.searchsorted(self.asked[side], row)]
+        return verdict
 
     def judge(self, of: Judging) -> None:
         """Replaces verdicts by those of the kind of join."""
@@ -96,11 +104,16 @@ class Sentences:
         return None
 
     @cached_property
+    def _best(self) -> dict[Side, pd.DataFrame]:
+        """Per side the best fix of each row that has one, by row."""
+        found = fixes.fixes(self.simulation, None if self._all else self.asked).drop_duplicates(["side", "row"])
+        return {side: found[found["side"] == side].set_index("row", drop=False) for side in SIDES}
+
+    @cached_property
     def fixes(self) -> dict[RowId, Fix]:
-        """The best fix of each row that has one."""
-        found = fixes.fixes(self.simulation, None if self._all else self.asked)
-        best = found.drop_duplicates(["side", "row"])
-        return {RowId(each.side, each.row): cast(Fix, each) for each in best.itertuples(index=False)}
+        """The same, by row."""
+        every = itertools.chain.from_iterable(found.itertuples(index=False) for found in self._best.values())
+        return {RowId(each.side, each.row): cast(Fix, each) for each in every}
 
     @cached_property
     def table(self) -> dict[Side, pd.DataFrame]:
@@ -429,6 +442,8 @@ class Sentences:
 
     def in_vain(self, side: Side, row: int) -> str:
         """Why a late row has no partner even if it is kept."""
+        if self._verdict(side, row) is SharedVerdict.LATE_FOR_PARTNER:
+            return verdicts.PARTNER_WAS_LATE_TOO
         if self.key_came(side, row):
             return "but it has no partner in reach"
         return f"but it would have no partner: {self.key_across(side, row)}"
@@ -495,6 +510,8 @@ class Sentences:
                 return verdicts.WAITS_WITH_IT
             case "left.watermark" | "right.watermark":
                 return self._parted(side, row, int(fix.partner))
+        if self._verdict(side, row) is SharedVerdict.PARTNER_LATE:  # nothing but its lateness, which no delay mends
+            return verdicts.NO_PARTNER_BUT_FIX
         return self.kind.near_miss(self.join, side, int(fix.change))
 
     def _parted(self, side: Side, row: int, partner: int) -> str:

@@ -9,7 +9,7 @@ from string import Formatter
 import numpy as np
 import pytest
 import strategies
-from verdict_examples import EXAMPLES, TABLES
+from verdict_examples import EXAMPLES, TABLES, stream
 
 import workbench as wb
 from workbench import report
@@ -78,12 +78,63 @@ def test_every_slot_of_a_sentence_is_a_method(table):
 def test_every_row_has_one_verdict_of_its_fate(case):
     left, right = case.streams()
     run = Preview(Simulation(case.join, left, right, case.finish, case.policy))
-    for side, stream in (("left", left), ("right", right)):
+    for side, rows in (("left", left), ("right", right)):
         verdicts = run.reasons.verdicts[side]
         assert [each.fate for each in verdicts] == run.simulation.fates[side]["fate"].tolist()
-        assert len(verdicts) == len(stream)
+        assert len(verdicts) == len(rows)
     assert len(run.causes) == len(run.verdicts) == len(run.rows)
 
 
 def test_the_page_of_verdicts_is_what_the_workbench_says():
     assert verdict_page.PAGE.read_text(encoding="utf-8") == verdict_page.text(), "run docs/refresh.py"
+
+
+def preview_of(join, left, right):
+    """A preview of some seconds of one key, each with its micro-batch."""
+    streams = [stream([("k", *row) for row in rows], name) for rows, name in ((left, "orders"), (right, "payments"))]
+    return wb.preview(join, *streams)
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_the_cause_and_the_reason_of_a_miss_name_the_same_bound(direction):
+    """The nearest in time is 5 s away from the lower bound, the nearest to a bound 2 s beyond the upper one."""
+    lower, upper = ("10 s", "20 s") if direction == 1 else ("-20 s", "-10 s")
+    run = preview_of(
+        wb.IntervalJoin(lower, upper, "left"), [(100, 0)], [(100 + 5 * direction, 0), (100 + 22 * direction, 0)]
+    )
+    far, name = ("beyond_upper", "upper") if direction == 1 else ("before_lower", "lower")
+    assert run.verdicts[0] == far
+    assert f"2 s beyond the {name} bound" in run.rows["reason"][0]
+
+
+def test_a_bound_is_not_to_blame_where_the_only_partner_was_late():
+    left = stream([("k", 100, 0), ("z", 200, 0), ("z", 201, 1)], "orders")
+    right = stream([("z", 200, 0), ("z", 201, 1), ("k", 50, 2)], "payments")
+    run = wb.preview(wb.IntervalJoin("0 s", "10 s", "left"), left, right)
+    assert run.verdicts[0] == "no_partner_on_time"
+    assert "bound" not in run.rows["reason"][0]
+
+
+def test_a_nearer_row_in_the_wrong_direction_does_not_hide_one_beyond_the_tolerance():
+    run = preview_of(wb.AsOfJoin("backward", "10 s", how="left"), [(100, 0)], [(102, 0), (50, 0)])
+    assert (run.verdicts[0], run.rows["fix_setting"][0]) == ("beyond_tolerance", "tolerance")
+
+
+BLAMED = {
+    "beyond_upper": {"upper"},
+    "before_lower": {"lower"},
+    "beyond_tolerance": {"tolerance"},
+    "other_window": {"size", "offset", "gap"},
+    "no_partner_on_time": {None},
+    "none_in_direction": {None},
+}
+
+
+@strategies.in_parts(60, 10, case=strategies.cases())
+def test_the_verdict_of_a_miss_blames_what_its_fix_changes(case):
+    left, right = case.streams()
+    rows = Preview(Simulation(case.join, left, right, case.finish, case.policy)).rows
+    for verdict, settings in BLAMED.items():
+        assert set(rows["fix_setting"][rows["verdict"] == verdict]) <= settings
+    near = rows["reason"][rows["verdict"].isin(["partner_late", "late_for_partner"])]
+    assert not near.str.contains("near miss|but it has no partner in reach").any()

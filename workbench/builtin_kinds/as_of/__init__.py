@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ from workbench.streams import Stream
 from workbench.untyped import Record, Value
 from workbench.verdicts import SharedVerdict, verdict_where
 
-__all__ = ["KINDS", "AnyAge", "WithinTolerance", "as_interval"]
+__all__ = ["KINDS", "NEVER", "AnyAge", "Objects", "SharedVerdict", "WithinTolerance", "as_interval", "verdict_where"]
 
 _INTERVAL = Interval()
 _DIRECTION = Menu(
@@ -81,6 +82,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
     menus = (_DIRECTION,)
     flags = (_EXACT,)
     hows: tuple[How, ...] = ("inner", "left")
+    missed = MappingProxyType({"tolerance": AsOfVerdict.BEYOND_TOLERANCE})
     one_partner = True
     not_compared = (
         "Flink's DataStream API has no as-of join of its own (wb.flink.java makes one of state and timers), "
@@ -101,14 +103,6 @@ class _AsOf(WithoutWindows[AsOfJoin]):
 
     def alone(self, join: AsOfJoin, side: Side) -> str:
         return RIGHT_ALONE if side == "right" else LEFT_ALONE[join.direction, join.allow_exact]
-
-    def missed(self, join: AsOfJoin, apart: Times) -> Objects:
-        backward, forward = join.direction != "forward", join.direction != "backward"
-        faces = (apart < 0) & backward | (apart > 0) & forward | (apart == 0) & join.allow_exact
-        tolerance = NEVER if join.tolerance is None else _tolerance(join)
-        beyond = np.abs(apart) > tolerance
-        missed = verdict_where(beyond, AsOfVerdict.BEYOND_TOLERANCE, SharedVerdict.NO_PARTNER_ON_TIME)
-        return verdict_where(faces, missed, AsOfVerdict.NONE_IN_DIRECTION)
 
     def flink_query(self, join: AsOfJoin, given: Mapping[str, Value], render: Callable[..., str]) -> str:
         if join.direction != "backward" or not join.allow_exact:

@@ -33,6 +33,7 @@ class _AsOfSentences(Sentences):
     def judge(self, of: Judging) -> None:
         if of.side == "left":
             of.verdict[of.verdict == SharedVerdict.JOINED] = AsOfVerdict.HAS_PARTNER
+            of.verdict[of.verdict == SharedVerdict.NO_PARTNER_ON_TIME] = AsOfVerdict.NONE_IN_DIRECTION
             return
         of.verdict[of.verdict == SharedVerdict.JOINED] = AsOfVerdict.IS_PARTNER
         # how near a left row is says nothing: it has one partner, and that is another

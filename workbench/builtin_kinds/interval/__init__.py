@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.arrays import Objects, Times
+from workbench.arrays import Times
 from workbench.builtin_kinds.interval import advice, plan
 from workbench.builtin_kinds.interval.fixes import bounds
 from workbench.builtin_kinds.interval.verdicts import NEAR_A_BOUND, OUT_OF_REACH, WAITS, IntervalVerdict
@@ -21,7 +22,6 @@ from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.streams import Stream
 from workbench.untyped import Record, Value
-from workbench.verdicts import SharedVerdict, verdict_where
 
 __all__ = ["KINDS", "Interval", "WithoutWindows"]
 
@@ -59,6 +59,7 @@ class Interval(WithoutWindows[IntervalJoin]):
         Field("lower", "Lower bound", "0 seconds", f"The earliest right row, {_RELATIVE}", "a lower bound"),
         Field("upper", "Upper bound", "15 seconds", f"The latest right row, {_RELATIVE}", "an upper bound"),
     )
+    missed = MappingProxyType({"upper": IntervalVerdict.BEYOND_UPPER, "lower": IntervalVerdict.BEFORE_LOWER})
     texts = (WHERE,)
     flags = (
         Flag("lower_exclusive", "lower bound exclusive", _APART),
@@ -114,11 +115,6 @@ class Interval(WithoutWindows[IntervalJoin]):
     def near_miss(self, join: IntervalJoin, side: Side, change: int) -> str:
         low, high = self.interval(join)
         return NEAR_A_BOUND if change <= max(high - low, _NEAR) else OUT_OF_REACH
-
-    def missed(self, join: IntervalJoin, apart: Times) -> Objects:
-        low, high = self.interval(join)
-        beyond = verdict_where(apart * 2 > low + high, IntervalVerdict.BEYOND_UPPER, IntervalVerdict.BEFORE_LOWER)
-        return verdict_where((apart > low) & (apart < high), SharedVerdict.NO_PARTNER_ON_TIME, beyond)
 
     def interval(self, join: IntervalJoin) -> tuple[int, int]:
         return times.micros(join.lower), times.micros(join.upper)

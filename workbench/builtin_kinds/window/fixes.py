@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbench import times
 from workbench.arrays import Counts, RowNumbers, Times
-from workbench.fixes.search import COLUMNS, MS, NEVER, Search
+from workbench.fixes.search import MS, NEVER, Search
 from workbench.literals import Side, other_side
 from workbench.streams import SIDES
 from workbench.windows import Sliding, Tumbling
@@ -17,49 +17,52 @@ from workbench.windows import Sliding, Tumbling
 __all__ = ["windows"]
 
 _NEAREST = 4  # partners on each side of a row that are looked at
-_SIZES = 20_000  # whole milliseconds above a tumbling window's size that are tried
+_SIZES = 20_000  # sizes above a tumbling window's own that are tried
+_MINUTE = 60_000 * MS
+_AT_ONCE = 500_000  # sizes that are tried at once, of all rows
 
 
 def windows(search: Search, window: Tumbling | Sliding) -> pd.DataFrame:
     """Other windows, for rows whose nearest partner is in none of theirs."""
-    marks = search.outcome.marks
-    offset = times.micros(window.offset)
-    parts = []
-    for side, rows, partner, nearest in _neighbours(search):
-        other = other_side(side)
-        moments = search.time[side][rows], search.time[other][partner]
-        first, last = np.minimum(*moments), np.maximum(*moments)
-        arrived = search.batch[side][rows], search.batch[other][partner]
-        mark = np.maximum(*(search.judged_by(each) for each in arrived))
-        if search.semi:
-            mark = np.where(arrived[0] == arrived[1], marks.eviction[arrived[0]], mark)
-        closing = np.full(len(rows), marks.eviction[-1] if search.waits else NEVER)
+    offset, size = times.micros(window.offset), times.micros(window.size)
+    parts, shifted = [], {side: np.zeros(len(search.time[side]), dtype=bool) for side in SIDES}
+    beside = list(_neighbours(search))
+    for side, rows, partner, _ in beside:
+        first, last, mark, closing = _open(search, side, rows, partner)
         if isinstance(window, Sliding):
             start = first - (first - offset) % times.micros(window.slide)
             least = np.maximum(last - start + 1, mark - start + 1)
-            size = -(-least // MS) * MS
-            value = np.where(start + size <= closing, size, NEVER)
-            parts.append(
-                search.candidates(
-                    side, rows, "size", value=value, change=value - times.micros(window.size), partner=partner
-                )
-            )
+            enough = -(-least // MS) * MS
+            value = np.where(start + enough <= closing, enough, NEVER)
+            parts.append(search.candidates(side, rows, "size", value=value, change=value - size, partner=partner))
             continue
-        size = times.micros(window.size)
         edge = last - (last - offset) % size  # the start of the later one's window
-        shifts = _shifts(first, last, edge, size, mark, closing)
-        for shift in shifts:
+        for shift in _shifts(first, last, edge, size, mark, closing):
             apart = (edge > first) & (shift < NEVER) & (shift > -NEVER)
             value = np.where(apart, offset + shift, NEVER)
             parts.append(search.candidates(side, rows, "offset", value=value, change=np.abs(shift), partner=partner))
-        if nearest:
-            sizes = _sizes(first - offset, last - offset, size, mark - offset, closing - offset)
-            parts.append(search.candidates(side, rows, "size", value=sizes, change=sizes - size, partner=partner))
-    found = pd.concat(parts, ignore_index=True)
-    # shifting every window is the smaller change in kind, too: a size is asked for where no shift does
-    shifted = found.loc[found["setting"] == "offset", ["side", "row"]].drop_duplicates().assign(shifted=True)
-    found = found.merge(shifted, on=["side", "row"], how="left")
-    return found[(found["setting"] != "size") | found["shifted"].isna() | isinstance(window, Sliding)][COLUMNS]
+            shifted[side][parts[-1]["row"]] = True
+    if isinstance(window, Tumbling):
+        # shifting every window is the smaller change in kind, too: a size is asked for where no shift does
+        for side, rows, partner, nearest in beside:
+            if nearest:
+                rows, partner = (each[~shifted[side][rows]] for each in (rows, partner))
+                first, last, mark, closing = _open(search, side, rows, partner)
+                value = _sizes(first - offset, last - offset, size, mark - offset, closing - offset)
+                parts.append(search.candidates(side, rows, "size", value=value, change=value - size, partner=partner))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _open(search: Search, side: Side, rows: RowNumbers, partner: RowNumbers) -> tuple[Times, Times, Times, Times]:
+    """Of pairs of rows the earlier and the later time, and between which times a window that holds both has to end."""
+    marks, other = search.outcome.marks, other_side(side)
+    moments = search.time[side][rows], search.time[other][partner]
+    arrived = search.batch[side][rows], search.batch[other][partner]
+    mark = np.maximum(*(search.judged_by(each) for each in arrived))
+    if search.semi:
+        mark = np.where(arrived[0] == arrived[1], marks.eviction[arrived[0]], mark)
+    closing = np.full(len(rows), marks.eviction[-1] if search.waits else NEVER)
+    return np.minimum(*moments), np.maximum(*moments), mark, closing
 
 
 def _neighbours(search: Search) -> Iterator[tuple[Side, RowNumbers, RowNumbers, bool]]:
@@ -86,17 +89,19 @@ def _shifts(first: Times, last: Times, edge: Times, size: int, mark: Times, clos
 
 
 def _sizes(first: Times, last: Times, size: int, mark: Times, closing: Times) -> Counts:
-    """The least size in whole milliseconds with which both times share a tumbling window still open."""
+    """The least size with which both times share a tumbling window still open: in whole milliseconds, or seconds."""
     found = np.full(len(first), NEVER)
     left = np.arange(len(first))
-    tried = np.maximum(np.maximum(last, mark - 1) - first, size) // MS * MS + MS
-    for _ in range(_SIZES):
-        start = first // tried * tried
-        good = (last < start + tried) & (start + tried > mark) & (start + tried <= closing)
-        found[left[good]] = tried[good]
-        left, tried, first, last, mark, closing = (
-            each[~good] for each in (left, tried + MS, first, last, mark, closing)
-        )
-        if not len(left):
-            break
+    above = np.maximum(np.maximum(last, mark - 1) - first, size)
+    unit = np.where(above < _MINUTE, MS, 1000 * MS)  # nobody sets a window of hours to a millisecond
+    least = above // unit * unit + unit
+    ends_after, step, many = np.maximum(last + 1, mark + 1), 0, 1
+    while len(left) and step < _SIZES:
+        many = min(2 * many, _SIZES - step, max(1, _AT_ONCE // len(left)))
+        tried = least[left, None] + np.arange(step, step + many) * unit[left, None]
+        end = (first[left, None] // tried + 1) * tried
+        good = (end >= ends_after[left, None]) & (end <= closing[left, None])
+        some = good.any(axis=1)
+        found[left[some]] = tried[some, good[some].argmax(axis=1)]
+        left, step = left[~some], step + many
     return found
