@@ -193,7 +193,8 @@ class IntervalJoin(Join):
     Parameters
     ----------
     lower, upper
-        The bounds, relative to the left row's time; negative, zero or positive.
+        The bounds, relative to the left row's time; negative, zero or positive. None: the join has no such bound, and
+        Spark keeps rows of one side forever: the left ones without an upper bound, the right ones without a lower one.
     how
         As in `WindowJoin`.
     lower_exclusive, upper_exclusive
@@ -210,18 +211,21 @@ class IntervalJoin(Join):
     --------
     >>> IntervalJoin("-2 seconds", "5 seconds")
     IntervalJoin(lower='-2 seconds', upper='5 seconds')
+    >>> IntervalJoin("0 seconds", None)
+    IntervalJoin(lower='0 seconds', upper=None)
     """
 
-    lower: Span
-    upper: Span
+    lower: Span | None
+    upper: Span | None
     how: How = "inner"
     lower_exclusive: bool = False
     upper_exclusive: bool = False
     where: Condition | None = None
 
     def __post_init__(self) -> None:
-        lower, upper = times.parse(self.lower, "lower"), times.parse(self.upper, "upper")
-        if lower > upper:
+        lower = None if self.lower is None else times.parse(self.lower, "lower")
+        upper = None if self.upper is None else times.parse(self.upper, "upper")
+        if lower is not None and upper is not None and lower > upper:
             raise ArgumentError(
                 f"lower: got {excerpt(times.text(lower))}, which is above upper, {excerpt(times.text(upper))}; "
                 "swap the two, or use a lower bound at or below the upper one"

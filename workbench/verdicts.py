@@ -158,6 +158,12 @@ class SharedVerdict(Verdict):
         "{until}, and the watermark has passed that, at {last_watermark}",
         "Give the other side's event time both a lower and an upper bound in the join condition.",
     )
+    STAYS_FOREVER = Told(
+        "pending",
+        "stays in state forever",
+        "stays in state forever: as {why_forever}, {until}",
+        "Give the join condition a lower and an upper bound, and both streams a watermark.",
+    )
     LEFT_OUT = Told(
         "unmatched",
         "removed before the join",
@@ -283,5 +289,9 @@ NEAR_MISS = "near miss: the nearest partner is {partner}, {distance} away"
 IN_ANOTHER_WINDOW = f"{NEAR_MISS}, in another window; {{change}} would hold both"
 NO_PARTNER = "no partner in reach was on time"
 NO_PARTNER_BUT_FIX = f"{NO_PARTNER}; {FIX}"
+NO_UPPER = "the join has no upper bound"
+NO_LOWER = "the join has no lower bound"
+NO_WATERMARKS = "neither stream has a watermark"
+NO_WATERMARK_ON = "{unmarked} has no watermark"
 WINDOW_ENDS = "its {window} ends at {end}"
 UNTIL_PASSED = "until the watermark has passed {end}"

@@ -31,8 +31,13 @@ _SAME = frozenset(
     {"Alias", "CheckOverflow", "DatetimeSub", "KnownNotNull", "KnownNullable", "PreciseTimestampConversion"}
 )
 """What means the same as its only child; of some, Spark writes what they stand for as their child."""
-_COMPARED = {"GreaterThanOrEqual": (1, 0), "GreaterThan": (1, 1), "LessThanOrEqual": (-1, 0), "LessThan": (-1, 1)}
-"""Of each comparison of ``a`` with ``b``: the sign by which ``a - b`` is at least so many microseconds."""
+_COMPARED = {
+    "GreaterThanOrEqual": (1, False),
+    "GreaterThan": (1, True),
+    "LessThanOrEqual": (-1, False),
+    "LessThan": (-1, True),
+}
+"""Of each comparison of ``a`` with ``b``: the sign by which ``a - b`` is at least a span, and whether it is longer."""
 _NEGATED = {
     "GreaterThanOrEqual": "LessThan", "GreaterThan": "LessThanOrEqual",
     "LessThanOrEqual": "GreaterThan", "LessThan": "GreaterThanOrEqual",
@@ -74,11 +79,12 @@ class Linear:
 
 @dataclass(frozen=True)
 class Bound:
-    """``later - earlier >= micros``, of two event times by their ids."""
+    """``later - earlier >= micros``, or ``>`` if it is exclusive, of two event times by their ids."""
 
     later: int
     earlier: int
     micros: int
+    exclusive: bool = False
 
 
 @dataclass(frozen=True)
@@ -199,13 +205,13 @@ def bounds(part: Node) -> list[Bound]:
         return []
     if part.kind == "EqualTo":
         return [_at_least(difference), _at_least(-difference)]
-    sign, more = _COMPARED[part.kind]
-    return [_at_least(difference if sign > 0 else -difference, more)]
+    sign, exclusive = _COMPARED[part.kind]
+    return [_at_least(difference if sign > 0 else -difference, exclusive)]
 
 
-def _at_least(difference: Linear, more: int = 0) -> Bound:
+def _at_least(difference: Linear, exclusive: bool = False) -> Bound:
     by = {count: each for each, count in difference.times.items()}
-    return Bound(by[1], by[-1], more - difference.micros)
+    return Bound(by[1], by[-1], -difference.micros, exclusive)
 
 
 def linear(part: Node) -> Linear | None:

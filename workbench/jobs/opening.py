@@ -111,7 +111,7 @@ def open_job(
     ------
     ArgumentError
         If there is no checkpoint, or it is that of another query; if `joined` is no streaming DataFrame, or joins no
-        two streams, or has a side without a watermark.
+        two streams.
     DataError
         If the checkpoint has a form that is not known.
     QueryError
@@ -135,7 +135,6 @@ def open_job(
     run = catalyst.optimised(spark, plan)
     known = understanding.understood(spark, parts[number], run=run if len(parts) > 1 else None)
     sinks.check_there(spark, sink)
-    _check_watermarks(known)
     leaves = sources.leaves(plan)
     choice = _with_arity(choice, known)
     logs = _committed(checkpoints.read(spark, address))
@@ -285,16 +284,6 @@ def _plan_of(execution: Any) -> Any:
     raise QueryError("the plan of this query cannot be read: give its DataFrame, and checkpoint=…", "")
 
 
-def _check_watermarks(known: Understood) -> None:
-    described = known.description
-    for side, each in zip(SIDES, (described.left, described.right), strict=True):
-        if each.watermark is None:
-            raise ArgumentError(
-                f"joined: its {side} side, {each.name}, has no watermark, and a job is opened with one on both sides; "
-                "call withWatermark on both before the join (wb.describe says what this join does without it)"
-            )
-
-
 def _committed(logs: Checkpoint) -> Checkpoint:
     """The logs of the micro-batches that have ended."""
     ended = tuple(each for each in logs.batches if each.committed)
@@ -374,7 +363,8 @@ def _of_taken(
         if seen is not None and choice.takes_all:
             entering.check_size(sum(number for _, number in seen.values()), side)
         delay = micros(_sides(known)[place].watermark or timedelta(0))
-        newest.append(_newest(seen, logs, marks, delay))
+        marked = known.marks[place] is not None
+        newest.append(_newest(seen, logs, marks, delay) if marked else np.full(count, NOTHING, dtype=np.int64))
         plain = None if known.join.children[place] in before else run_join
         rows, words = _rows(spark, known, place, logs, by_ids, choice, plain, unread, inner, clock)
         made.append(rows)
@@ -396,7 +386,7 @@ def _of_taken(
         facts = _with_filters(facts, residual.Residual(spark, known, shown, tables, known.filters))
     delays = [micros(each.watermark or timedelta(0)) for each in _sides(known)]
     came = {side: int(marks[0]) + delay for side, delay in zip(SIDES, delays, strict=True)} if first else {}
-    again = () if before else _restarts(streams, delays, logs)
+    again = () if before or _unmarked(known) else _restarts(streams, delays, logs)
     after = None if before else logs.next_watermark
     logged = Logged(first, facts, marks, late, came, again, after, _is_set(spark, _WITHOUT_ROWS))
     simulation = Simulation(join, streams[0], streams[1], False, logs.policy, False, version, logged)
@@ -433,7 +423,8 @@ def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: resi
         join=known.description.join,
         gone=gone if any(each.rows.any() for each in gone.values()) else None,
         untimed={side: each.untimed for side, each in zip(SIDES, made, strict=True)},
-        never_late=_never_late(known),
+        unmarked=_unmarked(known),
+        never_late=_never_late(known) | _unmarked(known),
         is_stand_in=known.description.join is None,
     )
 
@@ -453,6 +444,11 @@ def _never_late(known: Understood) -> frozenset[Side]:
         side: catalyst.listed(child.java.output()) for side, child in zip(SIDES, known.run.children, strict=True)
     }
     return frozenset(side for side, columns in outputs.items() if not any(map(catalyst.has_watermark, columns)))
+
+
+def _unmarked(known: Understood) -> frozenset[Side]:
+    """The sides without a watermark."""
+    return frozenset(side for side, mark in zip(SIDES, known.marks, strict=True) if mark is None)
 
 
 def _sides(known: Understood) -> tuple[Any, Any]:
@@ -667,7 +663,7 @@ def _stream(
         described.name,
         key,
         shown.time,
-        described.watermark,
+        described.watermark or timedelta(0),
         arrival=rows.arrival,
         batch_count=count,
     )

@@ -40,6 +40,10 @@ class Input:
         The window of each column that is one, and the id of the event time that it is of.
     names
         The name of each column of its sources, by id.
+    computed
+        The name of each column that is computed below the join, by id.
+    times
+        The columns that enter the join and are times, in order.
     nulls
         The columns that are null in each row.
     sessions
@@ -56,6 +60,8 @@ class Input:
     origins: dict[int, int]
     windows: dict[int, tuple[Window, int]]
     names: dict[int, str]
+    computed: dict[int, str]
+    times: tuple[int, ...]
     nulls: frozenset[int]
     sessions: frozenset[int]
     operators: tuple[str, ...]
@@ -76,6 +82,11 @@ class Input:
     def name_of(self, column: int) -> str | None:
         """What a column was called in its source; None of one that was computed."""
         return self.names.get(self.origin(column))
+
+    def called(self, column: int) -> str:
+        """What a column is called where it is computed, or in its source."""
+        origin = self.origin(column)
+        return self.names.get(origin) or self.computed.get(origin, "")
 
     def is_null(self, column: int) -> bool:
         """Whether a column is null in each row."""
@@ -125,6 +136,8 @@ def read(plan: Node) -> Input:
         origins,
         windows,
         {column: name for each in nodes if not each.children for column, name in _columns(each).items()},
+        {column: name for each in reversed(nodes) if each.children for column, name in _columns(each).items()},
+        tuple(_times(plan)),
         frozenset(nulls),
         frozenset(sessions),
         tuple(dict.fromkeys(each.kind for each in nodes if each.kind not in _KNOWN)),
@@ -220,6 +233,15 @@ def _columns(plan: Node) -> dict[int, str]:
     output = plan.java.output()
     found = (output.apply(place) for place in range(output.size()))
     return {int(each.exprId().id()): str(each.name()) for each in found}
+
+
+def _times(plan: Node) -> Iterator[int]:
+    """The columns of a plan that are times, in order."""
+    for each in listed(plan.java.output()):
+        if not hasattr(each, "dataType"):  # as of a plan read from text
+            return
+        if str(each.dataType().typeName()) in ("timestamp", "timestamp_ntz"):
+            yield int(each.exprId().id())
 
 
 def _name(plan: Node) -> str:

@@ -271,6 +271,7 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
         more.append("the condition has no equality of a column of one side with a column of the other")
     derived = len(optimised) == 1 and not read.windows and hasattr(spark, "_jvm")
     retention = _retention(spark, optimised[0], times) if derived else None
+    notes += _of_bounds(kind, inputs, read)
     notes += _of_state(inputs, retention, how, kind)
     notes += _of_days(spark, read, found)
     notes += _of_window_days(spark, inputs, read)
@@ -396,7 +397,7 @@ def _of_others_compared(
         mine, time = inputs[side], times[side]
         others = [mine.columns[each] for each in compared if each in mine.columns and mine.watermark_of(each) is None]
         if others and time is not None and mine.watermarks:
-            marked = mine.name_of(time) or "another column"
+            marked = mine.called(time) or "another column"
             yield (
                 f"the condition compares {' and '.join(others)} of the {side} side, and its watermark is on {marked}: "
                 "a column that is computed after withWatermark has none, so put withWatermark last"
@@ -764,7 +765,8 @@ def _derived(part: Node, left: sides.Input, right: sides.Input, times: dict[Side
 def _times(inputs: dict[Side, sides.Input], found: list[Conjunct]) -> tuple[dict[Side, int | None], list[str]]:
     """The event time of each side, by the id of its source's column: the one with a watermark.
 
-    Of a side without watermarks it is the only time that is compared with one of the other side.
+    Of a side without watermarks it is the only time that is compared with one of the other side; where none is, the
+    first column that is a time, as no fate depends on it then.
     """
     times: dict[Side, int | None] = {}
     unknown = []
@@ -783,14 +785,15 @@ def _times(inputs: dict[Side, sides.Input], found: list[Conjunct]) -> tuple[dict
         candidates = [each for each in used if each in marked] if marked else used
         if len(candidates) > 1:
             unknown.append(f"the condition compares several event times of the {side} side")
-        times[side] = candidates[0] if len(candidates) == 1 else next(iter(marked), None) if not candidates else None
+        others = marked or [mine.origin(each) for each in mine.times]
+        times[side] = candidates[0] if len(candidates) == 1 else None if candidates else next(iter(others), None)
     return times, unknown
 
 
 def _side(side: Side, mine: sides.Input, keys: list[int], time: int | None) -> SideDescription:
     names = tuple(mine.columns[each] for each in keys)
     mark, entering = _mark(mine, time), _entering(mine, time)
-    named = mine.columns[entering] if entering is not None else "" if time is None else mine.name_of(time) or ""
+    named = mine.columns[entering] if entering is not None else "" if time is None else mine.called(time)
     return SideDescription(
         mine.name or side,
         names[0] if len(names) == 1 else names,
@@ -808,15 +811,23 @@ def _kind(
     if read.windows:
         return _of_windows(how, inputs, read, unknown)
     lower, upper = _limits(inputs, read)
-    if lower is None or upper is None:
-        missing = "lower and no upper" if lower is None and upper is None else "lower" if lower is None else "upper"
-        words = f"the condition has no {missing} bound on the difference of the event times"
-        return None, [*unknown, f"{words} that is understood" if read.rest else words]
-    if lower > upper:
+    if lower is not None and upper is not None and lower[0] > upper[0]:
         return None, [*unknown, "the lower bound is above the upper: no pair meets the condition"]
     if how is None:
         return None, unknown
-    return IntervalJoin(timedelta(microseconds=lower), timedelta(microseconds=upper), how=how), unknown
+    low, high = (None if each is None else timedelta(microseconds=each[0]) for each in (lower, upper))
+    exclusive = (lower is not None and lower[1], upper is not None and upper[1])
+    return IntervalJoin(low, high, how, *exclusive), unknown
+
+
+def _of_bounds(kind: Join | None, inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
+    """A note on the bounds that an interval join does not have."""
+    if not isinstance(kind, IntervalJoin) or (kind.lower is not None and kind.upper is not None):
+        return
+    neither = kind.lower is None and kind.upper is None
+    missing = "lower and no upper" if neither else "lower" if kind.lower is None else "upper"
+    words = f"the condition has no {missing} bound on the difference of the event times"
+    yield f"{words} that is understood" if read.rest else words
 
 
 def _of_windows(
@@ -838,8 +849,13 @@ def _of_windows(
     return (None if how is None else WindowJoin(window, how)), unknown
 
 
-def _limits(inputs: dict[Side, sides.Input], read: _Condition) -> tuple[int | None, int | None]:
-    """The tightest bounds of right time minus left time, in microseconds."""
-    lower = [each.micros for each in read.bounds if each.later in inputs["right"].columns]
-    upper = [-each.micros for each in read.bounds if each.later in inputs["left"].columns]
-    return max(lower, default=None), min(upper, default=None)
+_Limit = tuple[int, bool] | None
+"""A bound in microseconds, and whether it is exclusive; None: there is none."""
+
+
+def _limits(inputs: dict[Side, sides.Input], read: _Condition) -> tuple[_Limit, _Limit]:
+    """The tightest bounds of right time minus left time."""
+    lower = [(each.micros, each.exclusive) for each in read.bounds if each.later in inputs["right"].columns]
+    upper = [(-each.micros, each.exclusive) for each in read.bounds if each.later in inputs["left"].columns]
+    tightest = min(upper, key=lambda each: (each[0], not each[1]), default=None)
+    return max(lower, default=None), tightest

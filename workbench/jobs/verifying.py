@@ -163,6 +163,7 @@ def _both_watermarks(simulation: Simulation, logs: Checkpoint) -> Counters:
         simulation.policy,
         False,
         () if simulation.logged is None else simulation.logged.restarts,
+        simulation.facts.unmarked,
     )
     places = range(1 if simulation.first else 0, len(logs.batches))  # of the first kept one those before are not known
     model = [(logs.batches[place].number, int(computed.eviction[place])) for place in places]

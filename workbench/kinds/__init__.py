@@ -24,7 +24,7 @@ from workbench.kinds._operator import (
 from workbench.kinds._panel import KindPanel, LiveRun, PanelOf
 from workbench.kinds._plan import plan_of
 from workbench.kinds._registry import kind_of, kinds, panels, part_of, register, unregister
-from workbench.kinds._semantics import MS, NEVER, Semantics
+from workbench.kinds._semantics import MS, NEVER, UNBOUNDED, Semantics
 from workbench.kinds._settings import Settings, SharedRows
 from workbench.kinds._words import Advised, Words
 
@@ -36,6 +36,7 @@ __all__ = [
     "LATE_ROWS",
     "MS",
     "NEVER",
+    "UNBOUNDED",
     "WHERE",
     "Advised",
     "Execution",

@@ -22,6 +22,8 @@ MS = 1000
 
 NEVER = np.int64(2**62)
 """Microseconds that stand for a time that does not come, and for a value that no setting has."""
+UNBOUNDED = 10_000 * 365 * 86_400_000_000
+"""What stands for a bound that a join does not have: longer than any two event times are apart, in microseconds."""
 
 
 class Semantics(Settings[J]):

@@ -75,11 +75,23 @@ class Logged:
     ) -> Watermarks:
         """The watermarks that follow from the rows under some settings, and what the logs say of the time before."""
         marks = watermarks(
-            join, left, right, keys, finish=finish, policy=policy, no_more_data=finish, restarts=self.restarts
+            join,
+            left,
+            right,
+            keys,
+            finish=finish,
+            policy=policy,
+            no_more_data=finish,
+            restarts=self.restarts,
+            unmarked=self.rows.unmarked,
         )
         if not self.first or not self.before:
             return marks
-        own = [self.before[side] - micros(each.watermark) for side, each in zip(SIDES, (left, right), strict=True)]
+        own = [
+            self.before[side] - micros(each.watermark)
+            for side, each in zip(SIDES, (left, right), strict=True)
+            if side not in self.rows.unmarked
+        ] or [0]
         eviction, late = marks.eviction.copy(), marks.late.copy()
         eviction[0] = max((min if policy == "min" else max)(own), 0)
         late[:1] = LONG_AGO  # rows that were in state were not late

@@ -124,6 +124,8 @@ class RowFacts:
     untimed
         Per side the keys, as text, of rows that are not among the rows for their event time, and what that is, such as
         ``without an event time``.
+    unmarked
+        The sides without a watermark.
     never_late
         The sides whose rows Spark never drops as late, as no event time of theirs enters the join that it runs.
     failing, filters
@@ -145,6 +147,7 @@ class RowFacts:
     join: Join | None = None
     gone: Mapping[Side, Gone] | None = None
     untimed: Mapping[Side, Mapping[str, str]] = field(default_factory=dict)
+    unmarked: frozenset[Side] = frozenset()
     never_late: frozenset[Side] = frozenset()
     failing: Flags | None = None
     filters: Mapping[Side, str] = field(default_factory=dict)
@@ -163,7 +166,14 @@ class RowFacts:
             return self
         if how_of(join) == how_of(self.join) and kind_of(join).operator is kind_of(self.join).operator:
             return replace(self, retention=None, exact=None, slack=0)
-        return RowFacts(self.where, self.met, gone=self.gone, untimed=self.untimed, never_late=self.never_late)
+        return RowFacts(
+            self.where,
+            self.met,
+            gone=self.gone,
+            untimed=self.untimed,
+            unmarked=self.unmarked,
+            never_late=self.never_late,
+        )
 
     def of(self, rows: Mapping[Side, RowNumbers]) -> RowFacts:
         """The same of some of the rows, which are numbered anew in the order in which they are given."""

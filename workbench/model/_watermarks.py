@@ -12,7 +12,7 @@ import numpy as np
 from workbench.arrays import Codes, RowNumbers, Times
 from workbench.joins import Join
 from workbench.kinds import MS, NEVER, kind_of
-from workbench.literals import Policy, Side
+from workbench.literals import Policy, Side, other_side
 from workbench.sources.arrow import AFTER_ALL, END_OF_INPUT
 from workbench.streams import NOTHING, SIDES, Stream, moving
 from workbench.times import micros
@@ -125,6 +125,7 @@ def watermarks(
     policy: Policy,
     no_more_data: bool = True,
     restarts: Sequence[int] = (),
+    unmarked: frozenset[Side] = frozenset(),
 ) -> Watermarks:
     """The watermarks of a run of `join`.
 
@@ -138,6 +139,9 @@ def watermarks(
         Whether nothing follows the last micro-batch: then Spark adds one without data if the watermark has moved.
     restarts
         The micro-batches before which the query was started again, and Spark forgot the watermark of each side.
+    unmarked
+        The sides without a watermark, which the query's watermark does not heed. Of such a side `Watermarks.newest` is
+        `NOTHING`, and `Watermarks.own` that of the other side, or 0.
     """
     count = max(left.batch_count, right.batch_count)
     kinds = [DATA] * count + [FINISH] * finish
@@ -148,18 +152,22 @@ def watermarks(
     ):
         seen = np.full(len(kinds), NOTHING)
         moves = moving(stream, filtered)
-        if moves is None:
+        if side in unmarked:
+            pass
+        elif moves is None:
             some = key >= 0 if filtered else np.ones(len(key), dtype=bool)
             np.maximum.at(seen, stream.arrival[some], stream.event_times[some] // 1000 * 1000)
         else:
             batches = np.flatnonzero(moves > NOTHING)
             seen[batches] = moves[batches] // 1000 * 1000
-        if finish:
+        if finish and side not in unmarked:
             seen[-1] = END
         since = [np.maximum.accumulate(part) for part in np.split(seen, restarts)]
         newest[side] = np.concatenate([[NOTHING], *since])
         known = newest[side] > NOTHING
         own[side] = np.where(known, np.where(known, newest[side], 0) - micros(stream.watermark), 0)
+    for side in unmarked:
+        own[side] = own[other_side(side)]
     both = query_watermark(policy, own["left"], own["right"])
     eviction = np.maximum.accumulate(np.maximum(both, 0))  # Spark starts at 1970-01-01 and never goes back
     if no_more_data and eviction[-1] > eviction[-2]:

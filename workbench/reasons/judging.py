@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.arrays import Flags, Objects, RowNumbers, Texts
-from workbench.kinds import kind_of
+from workbench.kinds import UNBOUNDED, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Outcome, Simulation
 from workbench.reasons import partners
@@ -236,8 +236,12 @@ def _passed(of: Judging) -> None:
         return
     end = waiting(simulation, of.side, of.rows[pending]).loc[of.rows[pending]].to_numpy()
     waits, last = kind.waits(simulation.join, of.side), last_watermark(simulation)
-    retention = simulation.facts.under(simulation.join).retention
-    if retention is not None and of.side not in retention:  # Spark derives no watermark for the state of the side
+    facts = simulation.facts.under(simulation.join)
+    retention = facts.retention
+    stays = retention is not None and of.side not in retention
+    if waits >= UNBOUNDED or (stays and facts.unmarked):
+        of.verdict[pending] = SharedVerdict.STAYS_FOREVER
+    elif stays:  # Spark derives no watermark for the state of the side
         of.verdict[pending[end + waits <= last]] = SharedVerdict.WAITING_FOR_EVER
     elif simulation.logged is not None and simulation.logged.following is not None:
         leaves = end + (waits if retention is None else retention[of.side]) <= last

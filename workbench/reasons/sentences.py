@@ -602,6 +602,21 @@ class Sentences:
         """Until when, or for what, a row in state waits."""
         return self.fill(self.kind.waiting(self.join, side), side, row)
 
+    def why_forever(self, side: Side, row: int) -> str:
+        """Why no watermark ever takes it out of the state."""
+        unmarked = self.simulation.facts.unmarked
+        if len(unmarked) == len(SIDES):
+            return verdicts.NO_WATERMARKS
+        if unmarked:
+            return self.fill(verdicts.NO_WATERMARK_ON, side, row)
+        return verdicts.NO_UPPER if side == "left" else verdicts.NO_LOWER
+
+    def unmarked(self, side: Side, row: int) -> str:
+        """The stream without a watermark."""
+        return " and ".join(
+            name for each, name in zip(SIDES, self.labels.names, strict=True) if each in self.simulation.facts.unmarked
+        )
+
     def wait_end(self, side: Side, row: int) -> str:
         """The event time of the last row of the other side that could still match it."""
         return self.labels.moment(self._waiting[side][row] + self.kind.waits(self.join, side))

@@ -14,7 +14,7 @@ from IPython.display import display
 from workbench import charts
 from workbench.arrays import RowNumbers
 from workbench.errors import wrong
-from workbench.kinds import kind_of
+from workbench.kinds import UNBOUNDED, kind_of
 from workbench.literals import RowId, Side, other_side
 from workbench.model import Simulation, is_index
 from workbench.reasons.own import sentences
@@ -128,7 +128,9 @@ def _windows(simulation: Simulation, reasons: Sentences, of: RowId) -> list[tupl
         begin, end = (low, high) if of.side == "left" else (-high, -low)
         moment = int(simulation.side(of.side).event_times[of.row])
         other = simulation.side(other_side(of.side)).name
-        return [("in reach", f"{other} from {labels.moment(moment + begin)} to {labels.moment(moment + end)}")]
+        first = f" from {labels.moment(moment + begin)}" if begin > -UNBOUNDED else ""
+        last = f" to {labels.moment(moment + end)}" if end < UNBOUNDED else ""
+        return [("in reach", f"{other}{first}{last}" if first or last else f"{other}, whatever its event time")]
     if not simulation.windowed:
         return []
     facts = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from workbench import times
 from workbench.builtin_kinds.as_of import semantics
 from workbench.builtin_kinds.interval.plan import shift
@@ -9,6 +11,7 @@ from workbench.joins import AsOfJoin, IntervalJoin
 from workbench.plan.names import Names, fill
 from workbench.plan.processors import KEPT, PLACED
 from workbench.sources.arrow import AFTER_ALL
+from workbench.times import Span
 
 __all__ = ["processor", "within"]
 
@@ -170,7 +173,7 @@ def within(join: AsOfJoin, bounds: IntervalJoin, names: Names, finish: bool) -> 
     names, finish
         As in `workbench.plan.render`.
     """
-    lower, upper = times.exact(bounds.lower), times.exact(bounds.upper)
+    lower, upper = (times.exact(cast(Span, each)) for each in (bounds.lower, bounds.upper))
     more = {"bounds": bounds, "lower": shift(lower), "upper": shift(upper), "how": join.how}
     return fill(_WITHIN, names, finish, join=join, words=_words(join), **more)
 

@@ -12,15 +12,18 @@ import pandas as pd
 from workbench import times
 from workbench.arrays import Times
 from workbench.builtin_kinds.interval import advice, plan
+from workbench.builtin_kinds.interval.bounds import edges
 from workbench.builtin_kinds.interval.fixes import bounds
-from workbench.builtin_kinds.interval.verdicts import NEAR_A_BOUND, OUT_OF_REACH, WAITS, IntervalVerdict
+from workbench.builtin_kinds.interval.verdicts import NEAR_A_BOUND, OUT_OF_REACH, WAITS, WAITS_FOR_ANY, IntervalVerdict
+from workbench.errors import ArgumentError
 from workbench.fixes import delays
 from workbench.flink import syntax as flink
 from workbench.joins import How, IntervalJoin, emission
-from workbench.kinds import MS, WHERE, Advised, Field, Flag, J, Kind, SharedRows
+from workbench.kinds import MS, UNBOUNDED, WHERE, Advised, Field, Flag, J, Kind, SharedRows
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.streams import Stream
+from workbench.times import Span
 from workbench.untyped import Record, Value
 
 __all__ = ["KINDS", "Interval", "WithoutWindows"]
@@ -80,7 +83,8 @@ class Interval(WithoutWindows[IntervalJoin]):
         return {"lower": -1, "upper": 1} if emission(join).matched else {}
 
     def bounds(self, join: IntervalJoin) -> tuple[int, int]:
-        return times.micros(join.lower) + join.lower_exclusive, times.micros(join.upper) - join.upper_exclusive
+        low, high = edges(join)
+        return low + join.lower_exclusive, high - join.upper_exclusive
 
     def evicted_up_to(self, join: IntervalJoin, watermark: Times) -> tuple[Times, Times]:
         """Spark solves each bound for the watermark, in milliseconds.
@@ -88,39 +92,43 @@ class Interval(WithoutWindows[IntervalJoin]):
         A left row waits until no right row can come that is within its upper bound; a right row, until no left row can
         come whose lower bound it is within.
         """
-        left = np.trunc((watermark - times.micros(join.upper)) / 1000).astype(np.int64) - (not join.upper_exclusive)
-        right = np.trunc((watermark + times.micros(join.lower)) / 1000).astype(np.int64) - (not join.lower_exclusive)
+        low, high = edges(join)
+        left = np.trunc((watermark - high) / 1000).astype(np.int64) - (not join.upper_exclusive)
+        right = np.trunc((watermark + low) / 1000).astype(np.int64) - (not join.lower_exclusive)
         return left * 1000, right * 1000
 
     def leaves_at(self, join: IntervalJoin, side: Side, end: Times) -> Times:
-        bound, apart = (join.upper, join.upper_exclusive) if side == "left" else (join.lower, join.lower_exclusive)
-        beyond = times.micros(bound) if side == "left" else -times.micros(bound)
+        apart = join.upper_exclusive if side == "left" else join.lower_exclusive
+        beyond = self.waits(join, side)
         return -(-((-(-end // MS) + (not apart)) * MS + beyond) // MS) * MS
 
     def held_by(self, join: IntervalJoin, side: Side) -> str:
-        return f"upper = {times.text(join.upper)}" if side == "left" else f"lower = {times.text(join.lower)}"
+        name, bound = ("upper", join.upper) if side == "left" else ("lower", join.lower)
+        return f"no {name} bound" if bound is None else f"{name} = {times.text(bound)}"
 
     def right_retention(self, join: IntervalJoin) -> int:
-        return (-(times.micros(join.lower) // 1000) + (not join.lower_exclusive)) * 1000
+        return (-(edges(join)[0] // 1000) + (not join.lower_exclusive)) * 1000
 
     def waits(self, join: IntervalJoin, side: Side) -> int:
-        return times.micros(join.upper) if side == "left" else -times.micros(join.lower)
+        low, high = edges(join)
+        return high if side == "left" else -low
 
     def reach(self, join: IntervalJoin) -> int:
-        return max(abs(times.micros(join.lower)), abs(times.micros(join.upper)))
+        return max((abs(times.micros(each)) for each in (join.lower, join.upper) if each is not None), default=0)
 
     def waiting(self, join: IntervalJoin, side: Side) -> str:
-        return WAITS
+        return WAITS_FOR_ANY if self.waits(join, side) == UNBOUNDED else WAITS
 
     def near_miss(self, join: IntervalJoin, side: Side, change: int) -> str:
         low, high = self.interval(join)
         return NEAR_A_BOUND if change <= max(high - low, _NEAR) else OUT_OF_REACH
 
     def interval(self, join: IntervalJoin) -> tuple[int, int]:
-        return times.micros(join.lower), times.micros(join.upper)
+        return edges(join)
 
     def limits(self, join: IntervalJoin) -> list[tuple[str, int]]:
-        return list(zip(("lower bound", "upper bound"), self.interval(join), strict=True))
+        found = zip(("lower bound", "upper bound"), edges(join), strict=True)
+        return [(name, bound) for name, bound in found if abs(bound) != UNBOUNDED]
 
     def fixes(self, search: Any) -> list[pd.DataFrame]:
         return [delays(search), bounds(search, search.join)]
@@ -129,13 +137,31 @@ class Interval(WithoutWindows[IntervalJoin]):
         yield from advice.empty(join)
         yield from advice.wide_bounds(join, shared)
 
+    def check(self, join: IntervalJoin, left: Stream, right: Stream) -> None:
+        for side, name, bound in (("left", "upper", join.upper), ("right", "lower", join.lower)):
+            if bound is None and (side in emission(join).padded or emission(join).first_only):
+                raise ArgumentError(
+                    f"{name}: got None; Spark refuses a {join.how} join without this bound, as rows of {side} without "
+                    f"a partner could never come out; set {name}, or use how='inner'"
+                )
+
     def flink_query(self, join: IntervalJoin, given: Mapping[str, Value], render: Callable[..., str]) -> str:
-        ends = [flink.bound(join.lower, "lower"), flink.bound(join.upper, "upper")]
+        lower, upper = _both(join)
+        ends = [flink.bound(lower, "lower"), flink.bound(upper, "upper")]
         return render("interval/flink.sql.jinja", bounds=ends)
 
     def flink_java(self, join: IntervalJoin) -> Record:
-        ends = [flink.duration(join.lower, "lower"), flink.duration(join.upper, "upper")]
+        lower, upper = _both(join)
+        ends = [flink.duration(lower, "lower"), flink.duration(upper, "upper")]
         return {"template": "interval/flink.java.jinja", "bounds": ends, "by_table": join.how != "inner"}
+
+
+def _both(join: IntervalJoin) -> tuple[Span, Span]:
+    """The bounds of a join that has both, as Flink's interval join must."""
+    if join.lower is None or join.upper is None:
+        name = "lower" if join.lower is None else "upper"
+        raise ArgumentError(f"{name}: got None; Flink's interval join has both bounds: set {name}")
+    return join.lower, join.upper
 
 
 KINDS: tuple[Kind[Any], ...] = (Interval(),)

@@ -9,8 +9,9 @@ import numpy as np
 
 from workbench import times
 from workbench.arrays import RowNumbers, Times
+from workbench.builtin_kinds.interval.bounds import edges
 from workbench.joins import IntervalJoin
-from workbench.kinds import Advised, SharedRows
+from workbench.kinds import UNBOUNDED, Advised, SharedRows
 from workbench.literals import Setting
 from workbench.streams import SIDES
 
@@ -50,6 +51,8 @@ def is_wide(bound: int, reach: int) -> bool:
 
 def empty(join: IntervalJoin) -> Iterator[Advised]:
     """No difference of two times lies between the bounds."""
+    if join.lower is None or join.upper is None:
+        return
     width = times.micros(join.upper) - times.micros(join.lower)
     if width < join.lower_exclusive + join.upper_exclusive:
         lower, upper = (times.short(times.exact(each)) for each in (join.lower, join.upper))
@@ -69,11 +72,13 @@ def wide_bounds(join: IntervalJoin, shared: SharedRows) -> Iterator[Advised]:
     moments = [shared.assignments(join, side)["start"].to_numpy() for side in SIDES]
     apart = moments[1][other] - moments[0][one]
     sides: tuple[tuple[Setting, RowNumbers, int], ...] = (
-        ("upper", np.maximum(apart, 0), times.micros(join.upper)),
-        ("lower", np.maximum(-apart, 0), -times.micros(join.lower)),
+        ("upper", np.maximum(apart, 0), edges(join)[1]),
+        ("lower", np.maximum(-apart, 0), -edges(join)[0]),
     )
     for name, far, bound in sides:
         reach = nearly_all(far)
+        if bound == UNBOUNDED:
+            continue
         if is_wide(bound, reach):
             value = times.text(timedelta(microseconds=reach if name == "upper" else -reach))
             waits = "left" if name == "upper" else "right"

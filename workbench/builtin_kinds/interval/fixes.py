@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from workbench import times
 from workbench.arrays import RowNumbers, Times
+from workbench.builtin_kinds.interval.bounds import edges
 from workbench.fixes.search import MS, NEVER, Search
 from workbench.joins import IntervalJoin
 from workbench.literals import Setting, Side
@@ -22,7 +22,7 @@ _NEAREST = 4  # partners on each side of a row that a semi join is tried with
 
 def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
     """Wider bounds, for rows that were on time and whose nearest partner on time is out of reach."""
-    low, high = times.micros(join.lower), times.micros(join.upper)
+    low, high = edges(join)
     alive = {}
     for side in SIDES:
         assignments = search.outcome.assignments[side]

@@ -14,15 +14,19 @@ __all__ = ["render", "shift"]
 
 _TEMPLATE = '''
 {{ signature() }}
-    """Pair rows of one key whose right time lies from {{ lower_text }} to {{ upper_text }} the left time."""
+    """Pair rows of one key{{ reach }}."""
 {% call prepare(left) %}
 {% endcall %}
 {% call prepare(right) %}
 {% endcall %}
     matches = (
         {{ same_keys() }}
+{% if join.lower is not none %}
         & (F.col({{ right.prefixed_time }}) {{ ">" if join.lower_exclusive else ">=" }} F.col({{ left.prefixed_time }}){{ lower }})
+{% endif %}
+{% if join.upper is not none %}
         & (F.col({{ right.prefixed_time }}) {{ "<" if join.upper_exclusive else "<=" }} F.col({{ left.prefixed_time }}){{ upper }})
+{% endif %}
 {% if where %}
         # both sides are named, so that rows that fail by themselves move the watermark all the same
         & {{ where }}
@@ -39,16 +43,14 @@ _TEMPLATE = '''
 
 def render(join: IntervalJoin, names: Names, finish: bool) -> str:
     """The text of an interval join."""
-    lower, upper = times.exact(join.lower), times.exact(join.upper)
     return fill(
         _TEMPLATE,
         names,
         finish,
         join=join,
-        lower=shift(lower),
-        upper=shift(upper),
-        lower_text=_described(lower),
-        upper_text=_described(upper),
+        lower="" if join.lower is None else shift(times.exact(join.lower)),
+        upper="" if join.upper is None else shift(times.exact(join.upper)),
+        reach=_reach(join),
         how=join.how,
         spark_how=spark_how(join.how),
         where=of_pairs(join.where, names),
@@ -60,6 +62,16 @@ def shift(bound: timedelta) -> str:
     if not bound:
         return ""
     return f" {'-' if bound < times.ZERO else '+'} {interval(abs(bound))}"
+
+
+def _reach(join: IntervalJoin) -> str:
+    """Between which times the right row of a pair lies, in words."""
+    lower, upper = (None if each is None else _described(times.exact(each)) for each in (join.lower, join.upper))
+    if lower is None and upper is None:
+        return ", whatever their times"
+    if lower is not None and upper is not None:
+        return f" whose right time lies from {lower} to {upper} the left time"
+    return f" whose right time lies {f'at most {upper}' if lower is None else f'at least {lower}'} the left time"
 
 
 def _described(bound: timedelta) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.verdicts import MISSED_SENTENCE, Told, Verdict
 
-__all__ = ["NEAR_A_BOUND", "OUT_OF_REACH", "WAITS", "IntervalVerdict"]
+__all__ = ["NEAR_A_BOUND", "OUT_OF_REACH", "WAITS", "WAITS_FOR_ANY", "IntervalVerdict"]
 
 _WIDER = "Widen the bound that the reason names; Tune shows what it costs in state."
 
@@ -22,3 +22,4 @@ OUT_OF_REACH = "no partner in reach: the nearest partner is {partner}, {beyond} 
 
 # What `until` is filled with.
 WAITS = "rows of {other} up to {wait_end} could still match it"
+WAITS_FOR_ANY = "any row of its key that arrives on {other} could still match it"
