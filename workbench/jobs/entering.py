@@ -62,6 +62,8 @@ _PLAIN = frozenset(
 _NESTED = frozenset({"array", "map", "struct", "variant"})
 AS_JSON = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 """How columns of types that streams do not have become JSON: no field and no part of a second is lost."""
+_OF_WINDOWS = 68_719_476_000
+"""What Spark takes as the time of a window on which a watermark is set: where its struct lies in the row, in µs."""
 _UNREADABLE = "the rows of the job's sources cannot be read"
 _KEEP_ROWS = frozenset({"EventTimeWatermark", "Filter", "Project", "SubqueryAlias", "View"})
 """Operators that drop no rows but by a condition."""
@@ -228,7 +230,8 @@ def _entered(
         rows = rows.dropDuplicates([BATCH, PLACE])
     shown = [F.col(f"c{each}").alias(name) for each, name in zip(mine.ids, mine.names, strict=False)]
     if not mine.with_time:
-        shown.append(F.col(replay.TIME).alias(mine.time))
+        is_window = dict(rows.dtypes)[replay.TIME].startswith("struct")  # which is where its watermark is set
+        shown.append(F.col(f"{replay.TIME}.start" if is_window else replay.TIME).alias(mine.time))
     with_steps = [] if steps is None or not steps.words else [replay.LEFT_AT]
     return _table(choice.of(rows.select(*shown, BATCH, PLACE, *with_steps), mine.key).sort(BATCH, PLACE))
 
@@ -494,8 +497,10 @@ def newest(
         rows = rows.toDF(*(f"c{each}" for each in ids), BATCH, PLACE, replay.LEFT_AT)
         rows = rows.where(F.col(replay.LEFT_AT).isNull()).drop(replay.LEFT_AT)
     rows = rows.toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
-    zoneless = dict(rows.dtypes)[f"c{time}"] == "timestamp_ntz"
-    newest_time = F.expr(micros_of(f"max(c{time})", zoneless))
+    kind = dict(rows.dtypes)[f"c{time}"]
+    newest_time = F.expr(micros_of(f"max(c{time})", kind == "timestamp_ntz"))
+    if kind.startswith("struct"):
+        newest_time = F.lit(_OF_WINDOWS)
     with spark_errors_as(_UNREADABLE):
         found = rows.groupBy(BATCH).agg(newest_time.alias("newest"), F.count("*").alias("n")).collect()
     return {each[BATCH]: (NOTHING if each["newest"] is None else int(each["newest"]), int(each["n"])) for each in found}

@@ -94,7 +94,16 @@ class Input:
 
     def watermark_of(self, column: int) -> Watermark | None:
         """The watermark of an event time, whatever it was called when it was set."""
-        return next((each for each in self.watermarks if self.origin(each.time) == self.origin(column)), None)
+        return next((each for each in self.watermarks if self.marked(each) == self.origin(column)), None)
+
+    def marked(self, mark: Watermark) -> int:
+        """The event time that a watermark is of: of one that is set on a window, the time of the window."""
+        origin = self.origin(mark.time)
+        return self.origin(self.windows[origin][1]) if origin in self.windows else origin
+
+    def on_window(self, mark: Watermark) -> bool:
+        """Whether a watermark is set on a window."""
+        return self.origin(mark.time) in self.windows
 
 
 _KNOWN = frozenset(

@@ -60,6 +60,10 @@ _LATEST_FIRST = (
     "the files of {} are read with latestFirst: the newest come first and move the watermark, so that rows of older "
     "files are late; read them in order, or set a delay as long as the span of the older files"
 )
+_ON_WINDOW = (
+    "the watermark of the {} side is set on {}, a window, which Spark does not read as a time: it stays at 1970-01-01 "
+    "19:05:19 less the delay, so no row is late, and none leaves the state; call withWatermark on {} before window()"
+)
 _WINDOW_ABOVE = (
     "an aggregation after the join drops pairs whose window the watermark has passed, and a join without bounds on the "
     "event times keeps rows in state forever: give it bounds"
@@ -275,6 +279,7 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
     notes += _of_state(inputs, retention, how, kind)
     notes += _of_days(spark, read, found)
     notes += _of_window_days(spark, inputs, read)
+    notes += _of_marked_windows(inputs)
     notes += _of_filters(above, join)
     notes += [_LATEST_FIRST.format(inputs[side].name or side) for side in SIDES if inputs[side].latest_first]
     if kind is None and not read.bounds and not read.windows and any(node.kind == "Aggregate" for node in plan.walk()):
@@ -402,6 +407,13 @@ def _of_others_compared(
                 f"the condition compares {' and '.join(others)} of the {side} side, and its watermark is on {marked}: "
                 "a column that is computed after withWatermark has none, so put withWatermark last"
             )
+
+
+def _of_marked_windows(inputs: dict[Side, sides.Input]) -> Iterator[str]:
+    """A note on watermarks that are set on a window."""
+    for side, mine in inputs.items():
+        for each in filter(mine.on_window, mine.watermarks):
+            yield _ON_WINDOW.format(side, mine.computed.get(each.time) or "a window", mine.called(mine.marked(each)))
 
 
 def _of_window_days(spark: SparkObject, inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
@@ -773,7 +785,7 @@ def _times(inputs: dict[Side, sides.Input], found: list[Conjunct]) -> tuple[dict
     limits = [limit for each in found for part in each.parts for limit in conditions.bounds(part)]
     for place, side in enumerate(SIDES):
         mine = inputs[side]
-        marked = [mine.origin(each.time) for each in mine.watermarks]
+        marked = [mine.marked(each) for each in mine.watermarks]
         compared = [each for limit in limits for each in (limit.later, limit.earlier) if each in mine.columns]
         of_windows = [
             mine.windows[mine.origin(pair[place])][1]
