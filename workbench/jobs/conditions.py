@@ -22,8 +22,10 @@ __all__ = [
     "compared",
     "conjuncts",
     "equality",
+    "field_of",
     "is_collated",
     "linear",
+    "of_field",
     "replaced",
 ]
 
@@ -214,11 +216,33 @@ def _at_least(difference: Linear, exclusive: bool = False) -> Bound:
     return Bound(by[1], by[-1], -difference.micros, exclusive)
 
 
+def field_of(part: Node) -> int | None:
+    """What stands for the id of a field of a column: a number below 0, see `of_field`; None of other expressions."""
+    [of] = part.children
+    ordinal = part.fields.get("ordinal")
+    return (
+        None if of.kind != "AttributeReference" or of.id is None or ordinal not in (0, 1) else -2 * of.id - ordinal - 1
+    )
+
+
+def of_field(number: int) -> tuple[int, int]:
+    """The column, by its id, and the ordinal of its field that `field_of` stands for.
+
+    Examples
+    --------
+    >>> of_field(-2 * 7 - 1 - 1)
+    (7, 1)
+    """
+    return (-number - 1) // 2, (-number - 1) % 2
+
+
 def linear(part: Node) -> Linear | None:
     """An expression as a sum of times and a span; None if it is something else."""
     kind, children = part.kind, part.children
     if kind == "AttributeReference":
         return Linear({part.id: 1}, 0) if part.data_type in _TIMES and part.id is not None else None
+    if kind == "GetStructField" and (field := field_of(part)) is not None:
+        return Linear({field: 1}, 0)
     constant = value(part)
     if constant is not None:
         return Linear({}, constant)

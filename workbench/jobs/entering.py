@@ -40,6 +40,7 @@ __all__ = [
     "check_size",
     "columns",
     "each_once",
+    "edge_of_window",
     "entered",
     "held_before",
     "in_arrow",
@@ -122,7 +123,8 @@ def columns(known: Understood, place: int) -> Columns:
         If it has no event time.
     """
     mine, time = known.inputs[place], known.times[place]
-    shown = {each: name for each, name in mine.columns.items() if mine.origin(each) not in mine.windows}
+    own = mine.grouped is not None  # then each row has one window, which is not computed here
+    shown = {each: name for each, name in mine.columns.items() if own or mine.origin(each) not in mine.windows}
     names: dict[int, str] = {}
     for each, name in shown.items():
         while name in names.values():
@@ -172,7 +174,7 @@ def entered(
     choice: Choice,
     *,
     inner: Mapping[Node, DataFrame] | None = None,
-    clock: Mapping[int, int] | None = None,
+    clock: replay.Clock | None = None,
 ) -> Entered:
     """The rows of a side that its plan gives to the join, and those that its filters take out.
 
@@ -215,7 +217,7 @@ def _entered(
     sources: Mapping[frozenset[int], DataFrame],
     choice: Choice,
     inner: Mapping[Node, DataFrame] | None,
-    clock: Mapping[int, int] | None,
+    clock: replay.Clock | None,
     steps: replay.Steps | None,
 ) -> pa.Table:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
@@ -230,8 +232,12 @@ def _entered(
         rows = rows.dropDuplicates([BATCH, PLACE])
     shown = [F.col(f"c{each}").alias(name) for each, name in zip(mine.ids, mine.names, strict=False)]
     if not mine.with_time:
-        is_window = dict(rows.dtypes)[replay.TIME].startswith("struct")  # which is where its watermark is set
-        shown.append(F.col(f"{replay.TIME}.start" if is_window else replay.TIME).alias(mine.time))
+        time_ = F.col(replay.TIME)
+        if dict(rows.dtypes)[replay.TIME].startswith("struct"):  # a window, which is where its watermark is set
+            time_ = F.col(f"{replay.TIME}.start")
+        elif known.inputs[place].grouped is not None and edge_of_window(known) == "start":
+            time_ = F.timestamp_micros(F.unix_micros(time_) - _size(known, place))
+        shown.append(time_.alias(mine.time))
     with_steps = [] if steps is None or not steps.words else [replay.LEFT_AT]
     return _table(choice.of(rows.select(*shown, BATCH, PLACE, *with_steps), mine.key).sort(BATCH, PLACE))
 
@@ -244,12 +250,13 @@ def survivors(
     *,
     sources: Mapping[frozenset[int], DataFrame],
     choice: Choice,
+    clock: replay.Clock | None = None,
 ) -> pa.Table | None:
     """`BATCH` and `PLACE` of the rows that filters let through, which Spark pushes below the join, and the watermark.
 
     Parameters
     ----------
-    spark, known, place, sources, choice
+    spark, known, place, sources, choice, clock
         As in `entered`.
     optimised
         The join in the plan that Spark runs.
@@ -259,7 +266,7 @@ def survivors(
     side = optimised.children[place]
     ids = [int(each.exprId().id()) for each in listed(side.java.output())]
     try:
-        rows = replay.replayed(spark, side, sources).toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
+        rows = replay.replayed(spark, side, sources, clock=clock).toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     except replay.NotReplayable:
         return None
     keys = [pair[place] for pair in known.keys]
@@ -317,9 +324,10 @@ def held_before(
         mine = replace(mine, with_time=False)
     types = dict(zip(known.inputs[place].columns, _fields(known, place), strict=True))
     shown = []
-    windows = (f"c{each}" for each in kept if each is not None and each not in mine.ids)
+    windows = (f"c{each}" for each in kept if each is not None and _is_window(known, place, each))
     window = next(windows, None)
-    stands_in = F.lit(None) if window is None else F.col(f"{window}.start")  # which is in the same windows
+    edge = edge_of_window(known) if known.inputs[place].grouped is not None else "start"  # which is in the same windows
+    stands_in = F.lit(None) if window is None else F.col(f"{window}.{edge}")
     stands_in = stands_in if other_name is None else F.col(f"c{other_name}")
     for each, name in zip(mine.ids, mine.names, strict=False):
         column = stands_in if name == mine.time else F.lit(None)
@@ -335,6 +343,24 @@ def held_before(
     table = _table(chosen)
     timed, _, _ = _by_time(table, mine.time)
     return Held(timed, mine, table.num_rows - timed.num_rows)
+
+
+def _is_window(known: Understood, place: int, column: int) -> bool:
+    """Whether a column of a side is a window of its event time."""
+    mine = known.inputs[place]
+    return mine.origin(column) in mine.windows
+
+
+def edge_of_window(known: Understood) -> str:
+    """Which end of its window is the event time of an aggregate: where windows are joined, one that is within it."""
+    join = known.description.join
+    return "start" if join is not None and kind_of(join).windowed else "end"
+
+
+def _size(known: Understood, place: int) -> int:
+    """How long the windows of an aggregated side are, in microseconds."""
+    grouped = known.inputs[place].grouped
+    return 0 if grouped is None else grouped.size
 
 
 def _under_another_name(known: Understood, place: int, kept: Sequence[int | None]) -> int | None:
@@ -455,7 +481,7 @@ def newest(
     optimised: Node,
     time: int | None,
     sources: Mapping[frozenset[int], DataFrame],
-    clock: Mapping[int, int] | None = None,
+    clock: replay.Clock | None = None,
 ) -> dict[int, tuple[int, int]] | None:
     """For each micro-batch (Spark's number) the newest event time where a watermark is set, and how many rows came.
 

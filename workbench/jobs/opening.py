@@ -351,7 +351,10 @@ def _of_taken(
     count = len(logs.batches)
     logged_marks = np.array([each.watermark for each in logs.batches], dtype=np.int64)
     marks = np.minimum.reduce([logged_marks, *(chains.passed_on(each) for each in before.values())])
-    clock = {each.number: each.started for each in logs.batches}
+    late = marks.copy() if not _is_set(spark, _ONE_WATERMARK) else np.concatenate([[0], marks[:-1]])
+    if not from_start:
+        late[0] = LONG_AGO
+    clock = replay.Clock(first, [each.started for each in logs.batches], marks.tolist(), late.tolist())
     # of a side that asks the clock an optimised plan has the time of now
     on_clock = [replay.asks_the_clock(child) for child in known.join.children]
     run_join = None if known.join.kind != "Join" or any(on_clock) else understanding.as_it_runs(known.join, run)
@@ -373,9 +376,6 @@ def _of_taken(
     streams = [
         _stream(spark, known, place, made[place], shown[place], count, newest[place]) for place in range(len(SIDES))
     ]
-    late = marks.copy() if not _is_set(spark, _ONE_WATERMARK) else np.concatenate([[0], marks[:-1]])
-    if not from_start:
-        late[0] = LONG_AGO
     tables = made[0].table, made[1].table
     version = session.version_of(spark)
     join = known.description.join or _STAND_IN
@@ -486,7 +486,7 @@ def _rows(
     run_join: Node | None,
     unread: Sequence[str],
     inner: Mapping[Node, DataFrame],
-    clock: Mapping[int, int],
+    clock: replay.Clock,
 ) -> tuple[_Side, list[str]]:
     """A side's rows, and what is missing of them, a sentence each."""
     first, missing, side = logs.batches[0].number, [], SIDES[place]
@@ -500,7 +500,7 @@ def _rows(
     met: list[Flags] = []
     needed = None if run_join is None else entering.needed(known, place, run_join)
     passed = (
-        entering.survivors(spark, known, place, run_join, sources=by_ids, choice=choice)
+        entering.survivors(spark, known, place, run_join, sources=by_ids, choice=choice, clock=clock)
         if run_join is not None and needed is None
         else None
     )

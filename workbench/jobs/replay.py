@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,13 @@ from workbench.jobs.sources import BATCH, PLACE
 from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = [
     "IN_THE_WAY",
     "LEFT_AT",
     "TIME",
+    "Clock",
     "NotReplayable",
     "Steps",
     "alias",
@@ -27,6 +28,7 @@ __all__ = [
     "named",
     "renamed",
     "replayed",
+    "window_of",
 ]
 
 _PASSES_ON = frozenset(
@@ -55,7 +57,26 @@ IN_THE_WAY = {
 """Operators through which rows cannot be followed, as users call them."""
 
 
-_PASSES = "__passes"
+_PASSES, _CLOSED_IN = "__passes", "__closed_in"
+
+
+def window_of(node: Node) -> int | None:
+    """The id of the window by which an aggregation groups its rows; None: by none."""
+    for each in expressions(node, "groupingExpressions"):
+        if each.kind == "AttributeReference" and _is_window(each.java.dataType()):
+            return each.id
+    return None
+
+
+def _is_window(kind: JavaObject) -> bool:
+    return str(kind.typeName()) == "struct" and [str(each) for each in kind.fieldNames()] == ["start", "end"]
+
+
+def _longs(values: Sequence[int]) -> Column:
+    """An array of whole numbers."""
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+    return F.array(*(F.lit(int(each)).cast("long") for each in values))
 
 
 class NotReplayable(WorkbenchError):  # noqa: N818 - caught where it is turned into a sentence
@@ -77,6 +98,26 @@ class Steps:
         return len(self.words) - 1
 
 
+@dataclass(frozen=True)
+class Clock:
+    """When the micro-batches of a job ran, one value for each.
+
+    Attributes
+    ----------
+    first
+        Spark's number of the first.
+    started
+        When each was planned, in milliseconds since 1970-01-01 UTC.
+    eviction, late
+        The watermark that closes windows in each, and the one that late rows are judged by, in microseconds.
+    """
+
+    first: int
+    started: Sequence[int]
+    eviction: Sequence[int]
+    late: Sequence[int]
+
+
 def asks_the_clock(plan: Node) -> bool:
     """Whether a plan has an expression such as ``current_timestamp()``."""
     return any(f'.{name}"' in plan.java.toJSON() for name in _ASKS_THE_CLOCK)
@@ -90,7 +131,7 @@ def replayed(
     inner: Mapping[Node, DataFrame] | None = None,
     *,
     steps: Steps | None = None,
-    clock: Mapping[int, int] | None = None,
+    clock: Clock | None = None,
 ) -> DataFrame:
     """What a part of a plan gives for rows that its sources gave.
 
@@ -110,7 +151,7 @@ def replayed(
     steps
         Takes the words of the operators that take rows out; these rows are then given, too. None: they are not.
     clock
-        For each micro-batch its time in milliseconds since 1970-01-01 UTC, for a plan that asks its clock.
+        The times and watermarks of the micro-batches, for a plan that asks its clock, or aggregates. None: it may not.
 
     Returns
     -------
@@ -123,7 +164,8 @@ def replayed(
     NotReplayable
         If there is an operator that is not understood, or a source that is not given.
     """
-    plans = _Plans(spark, sources, time, {} if inner is None else inner, steps, clock if asks_the_clock(plan) else None)
+    asks = asks_the_clock(plan)
+    plans = _Plans(spark, sources, time, {} if inner is None else inner, steps, clock, asks and clock is not None)
     return frame(spark, plans.whole(plan))
 
 
@@ -144,7 +186,8 @@ class _Plans:
     time: int | None
     inner: Mapping[Node, DataFrame]
     steps: Steps | None
-    clock: Mapping[int, int] | None
+    clock: Clock | None
+    asks: bool
 
     def whole(self, node: Node) -> JavaObject:
         """A plan over what its sources gave, with its own columns and what was asked for."""
@@ -177,6 +220,8 @@ class _Plans:
             return self._joined_with_a_table(node, children)
         if node.kind == "Generate" and self.steps is not None:
             return self._exploded(node, children[0])
+        if node.kind == "Aggregate" and self.clock is not None and (window := window_of(node)) is not None:
+            return self._aggregated(node, children[0], window, self.clock)
         if node.kind == "Expand":
             carried = self._carried(children[0])
             lists = [self._with(each, carried) for each in listed(node.java.projections())]
@@ -216,8 +261,9 @@ class _Plans:
             raise NotReplayable(f"a source whose rows cannot be read again ({node.java.simpleString(3)[:80]})")
         if self.steps is not None:
             found = found.withColumn(LEFT_AT, F.lit(None).cast("int"))
-        if self.clock is not None:
-            moments = F.create_map(*(F.lit(each) for pair in self.clock.items() for each in pair))
+        if self.asks and self.clock is not None:
+            pairs = enumerate(self.clock.started, self.clock.first)
+            moments = F.create_map(*(F.lit(each) for pair in pairs for each in pair))
             now = F.timestamp_millis(moments[F.col(BATCH).cast("int")].cast("long"))
             for kind, name in _CLOCKS.items():
                 found = found.withColumn(name, now.cast(kind))
@@ -265,6 +311,50 @@ class _Plans:
         passes = rows.withColumn(_PASSES, F.row_number().over(order) == 1)
         columns = ", ".join(str(each.name()) for each in listed(node.java.keys()))
         return self._marked(made, passes, f"dropDuplicates, as a row with the same {columns} came before it")
+
+    def _aggregated(self, node: Node, made: JavaObject, window: int, clock: Clock) -> JavaObject:
+        """A windowed aggregation in append mode: a row for each group that a watermark has closed.
+
+        It comes out in the micro-batch whose watermark has passed the end of its window, and is made of the rows that
+        were not late in theirs.
+        """
+        from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+        outputs = listed(made.output())
+        names = [f"c{at}" for at in range(len(outputs))]
+        by = {str(each.name()): name for each, name in zip(outputs, names, strict=True)}
+        at = next(n for each, n in zip(outputs, names, strict=True) if int(each.exprId().id()) == window)
+        end = F.unix_micros(F.col(f"{at}.end").cast("timestamp"))
+        late = F.element_at(_longs(clock.late), (F.col(by[BATCH]) - clock.first + 1).cast("int"))
+        closed_in = F.size(F.filter(_longs(clock.eviction), lambda mark: mark < end)) + clock.first
+        rows = frame(self.spark, made).toDF(*names)
+        if LEFT_AT in by:
+            rows = rows.where(F.col(by[LEFT_AT]).isNull())
+        rows = rows.where(end > late).withColumn(_CLOSED_IN, closed_in.cast("long"))
+        rows = rows.where(F.col(_CLOSED_IN) < clock.first + len(clock.eviction))
+        plan = rows._jdf.queryExecution().analyzed()
+        *given, closed = listed(plan.output())
+        java, catalyst = self.spark._jvm, self.spark._jvm.org.apache.spark.sql.catalyst.expressions
+        aliases = [alias(java, one, other) for one, other in zip(given, outputs, strict=True)]
+        below = self._logical.Project(self._seq([*aliases, closed]), plan)
+        groups = [self._timed_by(each, self._carried(made)) for each in listed(node.java.groupingExpressions())]
+        given_on = [self._timed_by(each, self._carried(made)) for each in listed(node.java.aggregateExpressions())]
+        of_window = next(each for each in outputs if int(each.exprId().id()) == window)
+        place = java.org.apache.spark.sql.catalyst.expressions.XxHash64(self._seq([*groups, closed]), 42)
+        more = [named(java, closed, BATCH), named(java, place, PLACE)]
+        if self.time is not None:
+            more.append(named(java, catalyst.GetStructField(of_window, 1, java.scala.Option.empty()), TIME))
+        if LEFT_AT in by:
+            literal = getattr(getattr(catalyst, "Literal$"), "MODULE$")
+            left_at = next(each for each in outputs if str(each.name()) == LEFT_AT)
+            more.append(named(java, literal.create(None, left_at.dataType()), LEFT_AT))
+        return self._aggregate([*groups, closed], [*given_on, *more], below)
+
+    def _aggregate(self, groups: list[JavaObject], given_on: list[JavaObject], below: JavaObject) -> JavaObject:
+        name = "org.apache.spark.sql.catalyst.plans.logical.Aggregate"
+        [constructor] = self.spark._jvm.java.lang.Class.forName(name).getConstructors()
+        more = [self.spark._jvm.scala.Option.empty()] * (constructor.getParameterCount() - 3)  # a hint, from 4.0 on
+        return self._logical.Aggregate(self._seq(groups), self._seq(given_on), below, *more)
 
     def _joined_with_a_table(self, node: Node, children: list[JavaObject]) -> JavaObject:
         """A join of a stream with a table: a row of the stream without one of the table's is given on, and marked."""
@@ -314,7 +404,7 @@ class _Plans:
 
     def _timed_by(self, expression: JavaObject, carried: list[JavaObject]) -> JavaObject:
         """An expression whose ``current_timestamp()`` and the like are the time of the row's micro-batch."""
-        if self.clock is None:
+        if not self.asks:
             return expression
         asked = _ASKS_THE_CLOCK.get(str(expression.getClass().getSimpleName()))
         if asked is not None:

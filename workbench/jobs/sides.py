@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 from workbench.jobs import conditions
 from workbench.jobs.catalyst import Node, expressions, listed, span, value
+from workbench.times import micros
 from workbench.windows import Session, Sliding, Tumbling, Window
 
 __all__ = ["Input", "Watermark", "defined", "read"]
@@ -20,6 +21,14 @@ class Watermark:
 
     time: int
     delay: timedelta | None
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """An aggregation of an input: the column that is the window of each of its rows, and how long that is, in µs."""
+
+    window: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,8 @@ class Input:
         The columns that are session windows of single rows, which are not merged yet.
     operators
         What else changes rows below the join and keeps state, or that this does not read: names of Spark's operators.
+    grouped
+        The aggregation by windows that its rows come from; None: they are rows of its sources.
     latest_first
         Whether a source of files reads the newest first.
     """
@@ -65,6 +76,7 @@ class Input:
     nulls: frozenset[int]
     sessions: frozenset[int]
     operators: tuple[str, ...]
+    grouped: Grouped | None = None
     latest_first: bool = False
 
     def lineage(self, column: int) -> Iterator[int]:
@@ -132,6 +144,8 @@ def read(plan: Node) -> Input:
     for node in nodes:
         if node.kind == "Expand":
             windows |= _sliding(node)
+    grouped = _grouped(nodes, windows, origins)
+    known = _KNOWN if grouped is None else _KNOWN | {"Aggregate"}
     marks = [(each, span(each.java.delay())) for each in nodes if each.kind == "EventTimeWatermark"]
     return Input(
         _name(plan),
@@ -149,9 +163,27 @@ def read(plan: Node) -> Input:
         tuple(_times(plan)),
         frozenset(nulls),
         frozenset(sessions),
-        tuple(dict.fromkeys(each.kind for each in nodes if each.kind not in _KNOWN)),
+        tuple(dict.fromkeys(each.kind for each in nodes if each.kind not in known)),
+        grouped,
         any(map(_reads_latest_first, nodes)),
     )
+
+
+def _grouped(
+    nodes: list[Node], windows: Mapping[int, tuple[Window, int]], origins: Mapping[int, int]
+) -> Grouped | None:
+    """The only aggregation of an input, if it is one by windows of an event time."""
+    found = [node for node in nodes if node.kind == "Aggregate"]
+    if len(found) != 1:
+        return None
+    for each in expressions(found[0], "groupingExpressions"):
+        column = each.id
+        while column is not None and column in origins:
+            column = origins[column]
+        window = None if column is None else windows.get(column)
+        if column is not None and window is not None and not isinstance(window[0], Session):
+            return Grouped(column, micros(window[0].size))
+    return None
 
 
 def _reads_latest_first(node: Node) -> bool:
@@ -172,11 +204,16 @@ def _streaming(node: Node) -> Iterator[Node]:
 
 
 def defined(node: Node) -> Iterator[tuple[int, Node]]:
-    """Columns that a projection defines, and as what."""
+    """Columns that a projection or an aggregation defines, and as what."""
     if node.kind == "Project":
-        for each in expressions(node, "projectList"):
-            if each.kind == "Alias" and each.id is not None:
-                yield each.id, each.children[0]
+        found = expressions(node, "projectList")
+    elif node.kind == "Aggregate":
+        found = expressions(node, "aggregateExpressions")
+    else:
+        return
+    for each in found:
+        if each.kind == "Alias" and each.id is not None:
+            yield each.id, each.children[0]
 
 
 def _is_null(meaning: Node) -> bool:

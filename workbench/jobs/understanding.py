@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo
 
 from workbench.errors import wrong
@@ -21,6 +21,7 @@ from workbench.plan import how as how_of
 from workbench.times import micros as times_of
 from workbench.times import precise
 from workbench.untyped import SparkObject
+from workbench.windows import Sliding
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -275,6 +276,8 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
         more.append("the condition has no equality of a column of one side with a column of the other")
     derived = len(optimised) == 1 and not read.windows and hasattr(spark, "_jvm")
     retention = _retention(spark, optimised[0], times) if derived else None
+    if read.windows and isinstance(kind, IntervalJoin):
+        retention = dict.fromkeys(SIDES, 0)  # the window is a key
     notes += _of_bounds(kind, inputs, read)
     notes += _of_state(inputs, retention, how, kind)
     notes += _of_days(spark, read, found)
@@ -396,7 +399,7 @@ def _of_others_compared(
     if read.bounds or read.windows:
         return
     parts = [part for each in read.rest for one in conditions.conjuncts(each) for part in one.parts]
-    limits = [limit for part in parts for limit in conditions.bounds(part)]
+    limits = [limit for part in parts for limit in _bounds(part, inputs)]
     compared = {each for limit in limits for each in (limit.later, limit.earlier)}
     for side in SIDES:
         mine, time = inputs[side], times[side]
@@ -461,12 +464,14 @@ def _ids(node: Node) -> set[int]:
 
 
 def _mark(mine: sides.Input, time: int | None) -> sides.Watermark | None:
+    if mine.grouped is not None:
+        return mine.watermark_of(mine.windows[mine.grouped.window][1])
     return None if time is None else mine.watermark_of(time)
 
 
 def _entering(mine: sides.Input, time: int | None) -> int | None:
-    """The id by which a time enters a join; None where it does not."""
-    if time is None:
+    """The id by which a time enters a join; None where it does not, and of an aggregate, whose time is of its window."""
+    if time is None or mine.grouped is not None:
         return None
     return next((each for each in mine.columns if mine.origin(each) == mine.origin(time)), None)
 
@@ -529,7 +534,7 @@ def _by_calendar(
     left, right = (inputs[side] for side in SIDES)
     bounding, counted = [], False
     for each in found:
-        limits = [one for part in each.parts for one in conditions.bounds(part) if _is_of(one, left, right, times)]
+        limits = [one for part in each.parts for one in _bounds(part, inputs) if _is_of(one, left, right, times)]
         kinds = {node.kind for part in each.parts for node in part.walk()}
         counted |= bool(limits) and ("SubtractTimestamps" in kinds or any(abs(one.micros) >= _DAY for one in limits))
         bounding += [each.written] if limits else []
@@ -704,7 +709,8 @@ class _Condition:
 
     def take(self, part: Node, left: sides.Input, right: sides.Input, times: dict[Side, int | None]) -> bool:
         """Take in what a part says, if it is understood."""
-        limits = [each for each in conditions.bounds(part) if _is_of(each, left, right, times)]
+        inputs: dict[Side, sides.Input] = {"left": left, "right": right}
+        limits = [each for each in _bounds(part, inputs) if _is_of(each, left, right, times)]
         pair = _pair(part, left, right)
         if limits:
             self.bounds.extend(limits)
@@ -733,6 +739,24 @@ class _Condition:
         return _Condition(self.keys + keys, self.windows + more.windows, self.bounds + more.bounds, self.rest, compared)
 
 
+def _bounds(part: Node, inputs: dict[Side, sides.Input]) -> list[Bound]:
+    """The bounds that a part of a condition says; the start and the end of an aggregate's window are its event time."""
+    return [_of_end(_of_end(each, inputs, "later"), inputs, "earlier") for each in conditions.bounds(part)]
+
+
+def _of_end(limit: Bound, inputs: dict[Side, sides.Input], which: Literal["later", "earlier"]) -> Bound:
+    """A bound of the end of a window in place of its start."""
+    number = getattr(limit, which)
+    if number >= 0:
+        return limit
+    column, ordinal = conditions.of_field(number)
+    for mine in inputs.values():
+        if column in mine.columns and mine.grouped is not None and mine.origin(column) == mine.grouped.window:
+            size = 0 if ordinal else mine.grouped.size
+            return replace(limit, micros=limit.micros + (size if which == "later" else -size), **{which: column})
+    return limit
+
+
 def _is_of(limit: Bound, left: sides.Input, right: sides.Input, times: dict[Side, int | None]) -> bool:
     """Whether a bound is one of the two event times."""
     wanted = {times["left"], times["right"]}
@@ -745,6 +769,8 @@ def _is_of(limit: Bound, left: sides.Input, right: sides.Input, times: dict[Side
 def _is_window(column: int, mine: sides.Input, time: int | None) -> bool:
     """Whether a column is a window of the event time."""
     found = mine.windows.get(mine.origin(column))
+    if mine.grouped is not None:
+        return mine.origin(column) == mine.grouped.window
     return found is not None and time is not None and mine.origin(found[1]) == mine.origin(time)
 
 
@@ -782,9 +808,12 @@ def _times(inputs: dict[Side, sides.Input], found: list[Conjunct]) -> tuple[dict
     """
     times: dict[Side, int | None] = {}
     unknown = []
-    limits = [limit for each in found for part in each.parts for limit in conditions.bounds(part)]
+    limits = [limit for each in found for part in each.parts for limit in _bounds(part, inputs)]
     for place, side in enumerate(SIDES):
         mine = inputs[side]
+        if mine.grouped is not None:
+            times[side] = mine.grouped.window
+            continue
         marked = [mine.marked(each) for each in mine.watermarks]
         compared = [each for limit in limits for each in (limit.later, limit.earlier) if each in mine.columns]
         of_windows = [
@@ -806,6 +835,9 @@ def _side(side: Side, mine: sides.Input, keys: list[int], time: int | None) -> S
     names = tuple(mine.columns[each] for each in keys)
     mark, entering = _mark(mine, time), _entering(mine, time)
     named = mine.columns[entering] if entering is not None else "" if time is None else mine.called(time)
+    if mine.grouped is not None:
+        window = next((each for each in mine.columns if mine.origin(each) == mine.grouped.window), None)
+        named = f"{mine.columns.get(window or 0, 'window')}_end"
     return SideDescription(
         mine.name or side,
         names[0] if len(names) == 1 else names,
@@ -858,6 +890,13 @@ def _of_windows(
         return None, [*unknown, "session windows are compared before they are merged, which is no join of sessions"]
     if read.bounds:
         return None, [*unknown, "the condition has bounds on the event times beside equal windows"]
+    if isinstance(window, Sliding) and (aggregated := [side for side in SIDES if inputs[side].grouped is not None]):
+        if len(aggregated) < len(SIDES):
+            return None, [
+                *unknown,
+                f"the rows of the {aggregated[0]} side have one sliding window each, and others all",
+            ]
+        return (None if how is None else IntervalJoin("0 seconds", "0 seconds", how)), unknown
     return (None if how is None else WindowJoin(window, how)), unknown
 
 
