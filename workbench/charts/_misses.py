@@ -18,6 +18,7 @@ from workbench.literals import SIDES
 from workbench.reasons.own import sentences
 from workbench.reasons.partners import FAR, kept_apart, nearest_distance
 from workbench.untyped import AltairChart
+from workbench.verdicts import SharedVerdict
 
 _BINS = 60
 
@@ -96,14 +97,16 @@ def _draw(scene: Scene) -> Drawing:
     simulation = scene.simulation
     names = simulation.names
     unmatched = {side: np.flatnonzero((simulation.fates[side]["fate"] == "unmatched").to_numpy()) for side in SIDES}
-    nearest = sentences(simulation, unmatched).missed_by(unmatched["left"])
+    told = sentences(simulation, unmatched)
+    nearest = told.missed_by(unmatched["left"])
     if nearest is not None:
         return field_misses(simulation, nearest, len(unmatched["left"]))
     parts, passed = [], kept_apart(simulation, unmatched)
     failed = {side: unmatched[side][found[unmatched[side]] != 0] for side, found in simulation.refused.items()}
     for side, name in zip(SIDES, names, strict=True):
         near = np.zeros(len(simulation.side(side)), dtype=bool)
-        near[passed[side]] = near[failed[side]] = True
+        none_on_time = told.verdicts[side] == SharedVerdict.NO_PARTNER_ON_TIME
+        near[passed[side]] = near[failed[side]] = near[unmatched[side][none_on_time]] = True
         away = nearest_distance(simulation, side, unmatched[side][~near[unmatched[side]]])
         away = away[away != FAR]
         parts.append(pd.DataFrame({"stream": name, "seconds": away * (1 if side == "left" else -1) / 1e6}))

@@ -124,7 +124,12 @@ def columns(known: Understood, place: int) -> Columns:
     """
     mine, time = known.inputs[place], known.times[place]
     own = mine.grouped is not None  # then each row has one window, which is not computed here
-    shown = {each: name for each, name in mine.columns.items() if own or mine.origin(each) not in mine.windows}
+    keys = {pair[place] for pair in known.keys}
+    shown = {
+        each: name
+        for each, name in mine.columns.items()
+        if own or each in keys or mine.origin(each) not in mine.windows
+    }
     names: dict[int, str] = {}
     for each, name in shown.items():
         while name in names.values():

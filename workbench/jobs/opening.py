@@ -593,8 +593,11 @@ def _without_time(known: Understood, place: int, rows: pa.Table) -> str:
     """What is said of the rows of a side that have no event time."""
     described = _sides(known)[place]
     count, name = counted(rows.num_rows, "row"), described.time or "its event time"
-    padded = known.run is None or SIDES[place] in emission(known.description.join or _STAND_IN).padded
+    join = known.description.join or _STAND_IN
+    padded = known.run is None or SIDES[place] in emission(join).padded
     becomes = "and stays in state forever" if padded else "and meets no other"
+    if not kind_of(join).limits(join) and not kind_of(join).windowed:
+        becomes = "and meets every row of its key, whose fates may differ"
     return (
         f"{count} of {described.name or SIDES[place]} {'has' if rows.num_rows == 1 else 'have'} no event time, as "
         f"{name} is null: such a row is never late, {becomes}, and is not listed; look at how {name} is made"

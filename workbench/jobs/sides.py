@@ -12,7 +12,7 @@ from workbench.jobs.catalyst import Node, expressions, listed, span, value
 from workbench.times import micros
 from workbench.windows import Session, Sliding, Tumbling, Window
 
-__all__ = ["Input", "Watermark", "defined", "read"]
+__all__ = ["Grouped", "Input", "Watermark", "defined", "read"]
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def read(plan: Node) -> Input:
     for node in nodes:
         if node.kind == "Expand":
             windows |= _sliding(node)
-    grouped = _grouped(nodes, windows, origins)
+    grouped = _grouped(nodes, windows, origins, sessions)
     known = _KNOWN if grouped is None else _KNOWN | {"Aggregate"}
     marks = [(each, span(each.java.delay())) for each in nodes if each.kind == "EventTimeWatermark"]
     return Input(
@@ -170,7 +170,7 @@ def read(plan: Node) -> Input:
 
 
 def _grouped(
-    nodes: list[Node], windows: Mapping[int, tuple[Window, int]], origins: Mapping[int, int]
+    nodes: list[Node], windows: Mapping[int, tuple[Window, int]], origins: Mapping[int, int], sessions: set[int]
 ) -> Grouped | None:
     """The only aggregation of an input, if it is one by windows of an event time."""
     found = [node for node in nodes if node.kind == "Aggregate"]
@@ -180,9 +180,8 @@ def _grouped(
         column = each.id
         while column is not None and column in origins:
             column = origins[column]
-        window = None if column is None else windows.get(column)
-        if column is not None and window is not None and not isinstance(window[0], Session):
-            return Grouped(column, micros(window[0].size))
+        if column is not None and column in windows and column not in sessions:
+            return Grouped(column, micros(windows[column][0].size))  # type: ignore[union-attr]
     return None
 
 

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo
 
+import numpy as np
+
 from workbench.errors import wrong
 from workbench.jobs import catalyst, conditions, explained, groups, sides
 from workbench.jobs.catalyst import Node
@@ -16,12 +18,12 @@ from workbench.jobs.description import Description, SideDescription
 from workbench.jobs.explained import Explained
 from workbench.jobs.groups import Groups
 from workbench.joins import How, IntervalJoin, Join, WindowJoin, emission
+from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.plan import how as how_of
 from workbench.times import micros as times_of
 from workbench.times import precise
 from workbench.untyped import SparkObject
-from workbench.windows import Sliding
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -64,6 +66,10 @@ _LATEST_FIRST = (
 _ON_WINDOW = (
     "the watermark of the {} side is set on {}, a window, which Spark does not read as a time: it stays at 1970-01-01 "
     "19:05:19 less the delay, so no row is late, and none leaves the state; call withWatermark on {} before window()"
+)
+_MOVED = (
+    "Spark runs the {} join below the aggregation of the {} side, on the rows that it aggregates: give it a column of "
+    "both sides to output, or join first and aggregate then"
 )
 _WINDOW_ABOVE = (
     "an aggregation after the join drops pairs whose window the watermark has passed, and a join without bounds on the "
@@ -268,6 +274,11 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
     kind, more = _kind(how, inputs, read, times)
     if set_twice:
         kind = None
+    if read.rest and not read.windows and None in _limits(inputs, read) and not hasattr(spark, "_jvm"):
+        kind = None  # a bound may be in what a plan read from text does not say
+    if (moved := _below_its_aggregation(inputs, optimised)) is not None:
+        kind = None
+        more.append(_MOVED.format(how, moved))
     if _compares_windows(read, inputs):
         kind = None
         more.append("the condition compares parts of windows: join on the windows themselves, as with w = w")
@@ -276,9 +287,8 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
         more.append("the condition has no equality of a column of one side with a column of the other")
     derived = len(optimised) == 1 and not read.windows and hasattr(spark, "_jvm")
     retention = _retention(spark, optimised[0], times) if derived else None
-    if read.windows and isinstance(kind, IntervalJoin):
+    if read.windows and kind is not None and not kind_of(kind).windowed:
         retention = dict.fromkeys(SIDES, 0)  # the window is a key
-    notes += _of_bounds(kind, inputs, read)
     notes += _of_state(inputs, retention, how, kind)
     notes += _of_days(spark, read, found)
     notes += _of_window_days(spark, inputs, read)
@@ -382,6 +392,15 @@ def _of_state(
         yield from (_KEPT.format(side) for side in kept)
 
 
+def _below_its_aggregation(inputs: dict[Side, sides.Input], optimised: list[Node]) -> Side | None:
+    """The side whose rows are aggregated after the join that Spark runs, and before it as it is written."""
+    for join in optimised[:1] if len(optimised) == 1 else []:
+        for side, child in zip(SIDES, join.children, strict=True):
+            if inputs[side].grouped is not None and not any(node.kind == "Aggregate" for node in child.walk()):
+                return side
+    return None
+
+
 def _compares_windows(read: _Condition, inputs: dict[Side, sides.Input]) -> bool:
     """Whether the condition has windows that are compared in another way than as equal."""
     parts = [node for each in read.rest for node in each.walk() if node.kind == "AttributeReference" and node.id]
@@ -470,7 +489,7 @@ def _mark(mine: sides.Input, time: int | None) -> sides.Watermark | None:
 
 
 def _entering(mine: sides.Input, time: int | None) -> int | None:
-    """The id by which a time enters a join; None where it does not, and of an aggregate, whose time is of its window."""
+    """The id by which a time enters a join; None where it does not, and of an aggregate, which has a window for it."""
     if time is None or mine.grouped is not None:
         return None
     return next((each for each in mine.columns if mine.origin(each) == mine.origin(time)), None)
@@ -753,7 +772,9 @@ def _of_end(limit: Bound, inputs: dict[Side, sides.Input], which: Literal["later
     for mine in inputs.values():
         if column in mine.columns and mine.grouped is not None and mine.origin(column) == mine.grouped.window:
             size = 0 if ordinal else mine.grouped.size
-            return replace(limit, micros=limit.micros + (size if which == "later" else -size), **{which: column})
+            if which == "later":
+                return replace(limit, later=column, micros=limit.micros + size)
+            return replace(limit, earlier=column, micros=limit.micros - size)
     return limit
 
 
@@ -857,21 +878,15 @@ def _kind(
     lower, upper = _limits(inputs, read)
     if lower is not None and upper is not None and lower[0] > upper[0]:
         return None, [*unknown, "the lower bound is above the upper: no pair meets the condition"]
+    if lower is None or upper is None:
+        missing = "lower and no upper" if lower is upper else "lower" if lower is None else "upper"
+        words = f"the condition has no {missing} bound on the difference of the event times"
+        unknown.append(f"{words} that is understood" if read.rest else words)
     if how is None:
         return None, unknown
     low, high = (None if each is None else timedelta(microseconds=each[0]) for each in (lower, upper))
     exclusive = (lower is not None and lower[1], upper is not None and upper[1])
     return IntervalJoin(low, high, how, *exclusive), unknown
-
-
-def _of_bounds(kind: Join | None, inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
-    """A note on the bounds that an interval join does not have."""
-    if not isinstance(kind, IntervalJoin) or (kind.lower is not None and kind.upper is not None):
-        return
-    neither = kind.lower is None and kind.upper is None
-    missing = "lower and no upper" if neither else "lower" if kind.lower is None else "upper"
-    words = f"the condition has no {missing} bound on the difference of the event times"
-    yield f"{words} that is understood" if read.rest else words
 
 
 def _of_windows(
@@ -890,14 +905,15 @@ def _of_windows(
         return None, [*unknown, "session windows are compared before they are merged, which is no join of sessions"]
     if read.bounds:
         return None, [*unknown, "the condition has bounds on the event times beside equal windows"]
-    if isinstance(window, Sliding) and (aggregated := [side for side in SIDES if inputs[side].grouped is not None]):
-        if len(aggregated) < len(SIDES):
-            return None, [
-                *unknown,
-                f"the rows of the {aggregated[0]} side have one sliding window each, and others all",
-            ]
-        return (None if how is None else IntervalJoin("0 seconds", "0 seconds", how)), unknown
-    return (None if how is None else WindowJoin(window, how)), unknown
+    if how is None:
+        return None, unknown
+    join = WindowJoin(window, how)
+    aggregated = [side for side in SIDES if inputs[side].grouped is not None]
+    if not aggregated or len(kind_of(join).assign(join, np.zeros(1, dtype=np.int64))) == 1:
+        return join, unknown
+    if len(aggregated) == len(SIDES):
+        return IntervalJoin("0 seconds", "0 seconds", how), unknown
+    return None, [*unknown, f"rows of the {aggregated[0]} side have one window each, the others several"]
 
 
 _Limit = tuple[int, bool] | None

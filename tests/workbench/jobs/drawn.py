@@ -33,11 +33,13 @@ class Drawn:
     unit, zone
         Of times and bounds, ``SECOND`` or ``HOUR``; the session's time zone.
     bounds
-        The lower and the upper bound; None: the join is one of windows.
+        The lower and the upper bound, each None if there is none; None: the join is one of windows.
     window
         The size and the slide.
+    grouped
+        Whether rows are aggregated by their windows before the join.
     delays
-        The watermark delay of each side.
+        The watermark delay of each side; None: it has no watermark.
     more
         What the condition asks for beside.
     filters
@@ -56,6 +58,7 @@ class Drawn:
     zone: str
     bounds: tuple | None
     window: tuple | None
+    grouped: bool
     delays: tuple
     more: tuple
     filters: tuple
@@ -69,7 +72,9 @@ class Drawn:
 def drawn_jobs(draw):
     by_clock = draw(st.booleans())
     unit, zone = ("HOUR", "America/New_York") if by_clock else ("SECOND", draw(st.sampled_from(["UTC", "Asia/Tokyo"])))
-    windowed = not by_clock and draw(st.booleans())
+    kind = draw(st.sampled_from(["bounded", "bounded", "windowed", "grouped", "unbounded", "unmarked"]))
+    windowed = not by_clock and kind in ("windowed", "grouped")
+    grouped = windowed and kind == "grouped"
     files = draw(st.integers(2, 5))
 
     def file(place):
@@ -91,19 +96,29 @@ def drawn_jobs(draw):
         f"{amount['l']} > 20", f"{amount['r']} >= 30", f"{amount['l']} + 0 <= 30", f"{amount['l']} <= {amount['r']}",
         f"{amount['r']} = 30", "l.id <> 'b'",
     ]  # fmt: skip
+    bounds = [lower, lower + draw(st.sampled_from([0, 3, 10, 24, 30]))]
+    delays = [draw(st.integers(0, 12)), draw(st.integers(0, 12))]
+    if kind == "unbounded":  # Spark takes inner joins only without a bound, or without a watermark
+        for place in draw(st.sampled_from([(0,), (1,), (0, 1)])):
+            bounds[place] = None
+    if kind in ("unbounded", "unmarked"):
+        for place in draw(st.sampled_from([(0,), (1,), (0, 1)] if kind == "unmarked" else [(), (), (0,), (0, 1)])):
+            delays[place] = None
+    free = kind in ("unbounded", "unmarked")
     return Drawn(
-        draw(st.sampled_from(["inner", "left", "right", "full", "semi"])),
+        "inner" if free else draw(st.sampled_from(["inner", "left", "right", "full", *["semi"] * (not grouped)])),
         rows,
         unit,
         zone,
-        None if windowed else (lower, lower + draw(st.sampled_from([0, 3, 10, 24, 30]))),
+        None if windowed else tuple(bounds),
         draw(st.sampled_from([(10, 10), (10, 5), (7, 7)])) if windowed else None,
-        (draw(st.integers(0, 12)), draw(st.integers(0, 12))),
-        tuple(draw(st.lists(st.sampled_from(asked), max_size=2, unique=True))),
+        grouped,
+        tuple(delays),
+        () if grouped else tuple(draw(st.lists(st.sampled_from(asked), max_size=2, unique=True))),
         tuple(draw(st.sampled_from([None, None, "amount > 20", "id = 'a'"])) for _ in SIDES),
+        not grouped and draw(st.booleans()),
         draw(st.booleans()),
-        draw(st.booleans()),
-        draw(st.one_of(st.none(), st.integers(1, files - 1))),
+        None if grouped else draw(st.one_of(st.none(), st.integers(1, files - 1))),
         draw(st.sampled_from(["min", "min", "max"])),
     )
 
@@ -117,19 +132,22 @@ def joined(spark, drawn, folder):
         rows = reader.option("maxFilesPerTrigger", 1).json(f"{folder}/{side}")
         if kept is not None:
             rows = rows.where(kept.replace("amount", "box.amount") if drawn.nested else kept)
-        rows = rows.withWatermark(
-            "at", f"{delay} {drawn.unit}S".replace("HOURS", "hours").replace("SECONDS", "seconds")
-        )
+        if delay is not None:
+            words = f"{delay} {drawn.unit}S"
+            rows = rows.withWatermark("at", words.replace("HOURS", "hours").replace("SECONDS", "seconds"))
         if drawn.window is not None:
             size, slide = (f"{each} seconds" for each in drawn.window)
             rows = rows.withColumn("w", F.window("at", size, slide))
+        if drawn.grouped:
+            names = F.array_join(F.sort_array(F.collect_list("row")), " ").alias("row")
+            rows = rows.groupBy("w", "id").agg(names, F.count("*").alias("many"))
         sides.append(rows.alias(side))
     words = ["l.id = r.id"]
     if drawn.window is not None:
         words.append("l.w = r.w")
     else:
-        lower, upper = (f"INTERVAL '{each}' {drawn.unit}" for each in drawn.bounds)
-        words.append(f"r.at >= l.at + {lower} AND r.at <= l.at + {upper}")
+        limits = zip((">=", "<="), drawn.bounds, strict=True)
+        words += [f"r.at {sign} l.at + INTERVAL '{each}' {drawn.unit}" for sign, each in limits if each is not None]
     words += [each.replace(".amount", ".box.amount") if drawn.nested else each for each in drawn.more]
     pairs = sides[0].join(sides[1], F.expr(" AND ".join(words)), drawn.how)
     shown = SIDES[:1] if drawn.how == "semi" else SIDES
@@ -190,6 +208,8 @@ def check(spark, drawn, folder):
     made, out, reports = run(spark, drawn, folder)
     schema = f"batch_id long, {', '.join(f'`{each.name}` {each.dataType.simpleString()}' for each in made.schema)}"
     job = wb.open_job(made, folder / "checkpoint", progress=reports, output=spark.createDataFrame(out, schema))
+    if drawn.bounds == (None, None) and any(each[1] is None for side in drawn.rows for file in side for each in file):
+        return []  # a row without a time meets others then, and is not listed: `Job.missing` says so
     untimed = any("no event time" in each for each in job.missing)  # such rows are not listed, and may come out padded
     found = [
         f"{each.what}: {each.examples}"

@@ -52,6 +52,21 @@ def test_one_join_in_many_spellings(orders, payments, bounds):
     assert right.columns == ("oid", "paid_at", "paid")
 
 
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        "paid_at > ordered_at - INTERVAL 2 SECONDS AND paid_at < ordered_at + INTERVAL 5 SECONDS",
+        "NOT (paid_at <= ordered_at - INTERVAL 2 SECONDS) AND NOT paid_at - ordered_at >= INTERVAL 5 SECONDS",
+        "paid_at >= ordered_at - INTERVAL 2 SECONDS AND ordered_at < paid_at + INTERVAL 2 SECONDS "
+        "AND ordered_at > paid_at - INTERVAL 5 SECONDS",
+    ],
+)
+def test_strict_bounds_are_exclusive_ones(orders, payments, bounds):
+    found = wb.describe(orders.join(payments, F.expr(f"order_id = oid AND {bounds}")))
+    assert found.join == wb.IntervalJoin("-2 s", "5 s", lower_exclusive=True, upper_exclusive=True)
+    assert (found.where, found.unknown) == ("", ())
+
+
 EXACT = wb.IntervalJoin("-2 seconds", "5 seconds")
 
 
@@ -140,7 +155,9 @@ def test_what_is_not_understood_is_said(orders, payments, condition, words):
     found = wb.describe(orders.join(payments, F.expr(condition)))
     assert len(found.unknown) == 1
     assert words in found.unknown[0]
-    if "equality" not in words:
+    if "bound " in words:
+        assert None in (found.join.lower, found.join.upper)
+    elif "no pair" in words:
         assert found.join is None
 
 
@@ -240,10 +257,9 @@ MICROS = st.integers(-(10**10), 10**10)
 @given(data=st.data())
 def test_any_bounds_in_any_spelling(orders, payments, data):
     low, high = sorted((data.draw(MICROS, "lower"), data.draw(MICROS, "upper")))
-    parts = []
+    parts, exclusive = [], []
     for limit, sign in ((low, ">"), (high, "<")):
-        strict = data.draw(st.booleans(), "strict")
-        limit += (-1 if sign == ">" else 1) * strict  # > is >= of the microsecond after
+        exclusive.append(strict := data.draw(st.booleans(), "strict"))
         seconds = f"INTERVAL '{'-' if limit < 0 else ''}{abs(limit) // 10**6}.{abs(limit) % 10**6:06}' SECOND"
         sign += "" if strict else "="
         back = sign.translate(str.maketrans("<>", "><"))
@@ -260,7 +276,7 @@ def test_any_bounds_in_any_spelling(orders, payments, data):
     condition = " AND ".join(data.draw(st.permutations(["oid = order_id", *parts]), "order"))
     found = wb.describe(orders.join(payments, F.expr(condition)))
     assert found.unknown == ()
-    assert found.join == wb.IntervalJoin(timedelta(microseconds=low), timedelta(microseconds=high))
+    assert found.join == wb.IntervalJoin(*(timedelta(microseconds=each) for each in (low, high)), "inner", *exclusive)
 
 
 @pytest.mark.parametrize(
@@ -326,21 +342,22 @@ def streams(spark, folder):
 KEY = "a.id = b.id"
 WITHIN = "b.ts BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR"
 HOUR = wb.IntervalJoin("0 s", "1 hour")
+UNBOUNDED, FROM_ZERO = wb.IntervalJoin(None, None), wb.IntervalJoin("0 s", None)
 WRITE = "Spark derives no state watermark for the {} side from the condition as written"
 
 
 @pytest.mark.parametrize(
     ("condition", "join", "where"),
     [
-        (f"{KEY} AND b.ts BETWEEN a.ts AND a.ts2", None, "ts2"),
-        (f"{KEY} AND b.ts >= a.ts2 AND b.ts <= a.ts + INTERVAL 1 HOUR", None, "ts2"),
+        (f"{KEY} AND b.ts BETWEEN a.ts AND a.ts2", FROM_ZERO, "ts2"),
+        (f"{KEY} AND b.ts >= a.ts2 AND b.ts <= a.ts + INTERVAL 1 HOUR", wb.IntervalJoin(None, "1 hour"), "ts2"),
         (f"{KEY} AND {WITHIN} AND a.ts2 < b.ts2", HOUR, "(a.ts2 < b.ts2)"),
-        (f"{KEY} AND b.ts2 BETWEEN a.ts2 AND a.ts2 + INTERVAL 1 HOUR", None, "ts2"),
-        (f"{KEY} AND b.tsn BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR", None, "tsn"),
+        (f"{KEY} AND b.ts2 BETWEEN a.ts2 AND a.ts2 + INTERVAL 1 HOUR", UNBOUNDED, "ts2"),
+        (f"{KEY} AND b.tsn BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR", UNBOUNDED, "tsn"),
         (f"{KEY} AND {WITHIN} AND NOT (a.amount > 5)", HOUR, "(NOT (a.amount > "),
         (f"{KEY} AND {WITHIN} AND a.amount BETWEEN b.amount AND b.amount + 10", HOUR, "between(a.amount"),
-        (f"{KEY} AND b.ts >= a.ts AND CAST(b.ts - a.ts AS INTERVAL HOUR) <= INTERVAL 1 HOUR", None, "CAST("),
-        (f"{KEY} AND b.ts >= a.ts AND CAST(CAST(b.ts - a.ts AS INTERVAL SECOND) AS BIGINT) <= 600", None, "CAST("),
+        (f"{KEY} AND b.ts >= a.ts AND CAST(b.ts - a.ts AS INTERVAL HOUR) <= INTERVAL 1 HOUR", FROM_ZERO, "CAST("),
+        (f"{KEY} AND b.ts >= a.ts AND CAST(CAST(b.ts - a.ts AS INTERVAL SECOND) AS BIGINT) <= 600", FROM_ZERO, "CAST("),
     ],
 )  # fmt: skip
 def test_a_bound_is_of_the_event_times_only(streams, condition, join, where):
@@ -350,7 +367,7 @@ def test_a_bound_is_of_the_event_times_only(streams, condition, join, where):
     assert where in found.where
     assert "commonexpression" not in found.where
     assert (found.left.time, found.right.time) == ("ts", "ts")
-    assert bool(found.unknown) == (join is None)
+    assert bool(found.unknown) == (join != HOUR)
 
 
 def test_keys_that_are_times_or_wider_numbers(streams):
@@ -370,14 +387,15 @@ def test_a_derived_time_is_not_the_event_time(streams):
     a, b = streams
     due = b.withColumn("due", F.expr("ts - INTERVAL 5 MINUTES")).alias("b")
     found = wb.describe(a.join(due, F.expr(f"{KEY} AND b.due BETWEEN a.ts AND a.ts + INTERVAL 1 HOUR")))
-    assert found.join is None
+    assert (found.join, "due" in found.where) == (UNBOUNDED, True)
     shifted = a.withColumn("w", F.window(F.expr("ts + INTERVAL 2 MINUTES"), "5 minutes")).alias("a")
     other = b.withColumn("w", F.window("ts", "5 minutes")).alias("b")
-    assert wb.describe(shifted.join(other, F.expr(f"{KEY} AND a.w = b.w"))).join is None
+    assert wb.describe(shifted.join(other, F.expr(f"{KEY} AND a.w = b.w"))).join == UNBOUNDED
     unmarked = [
         each.withColumn("w", F.window("ts2", "5 minutes")).alias(name) for each, name in zip(streams, "ab", strict=True)
     ]
-    assert wb.describe(unmarked[0].join(unmarked[1], F.expr(f"{KEY} AND a.w = b.w"))).join is None
+    windows = wb.describe(unmarked[0].join(unmarked[1], F.expr(f"{KEY} AND a.w = b.w")))
+    assert (windows.join, windows.left.key) == (UNBOUNDED, ("id", "w"))
 
 
 def test_windows_that_are_no_join_of_windows(streams):

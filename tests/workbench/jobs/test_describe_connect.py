@@ -472,6 +472,9 @@ def test_what_a_classic_session_says(spark, folder, told, cases):
         assert found[name].pop("notes") == notes, name
         if name == TYPELESS:
             found[name]["unknown"], each["unknown"] = (one["unknown"].split("'")[1] for one in (found[name], each))
+        if where and "bound on the difference" in each["unknown"]:  # which may be in what a text does not say
+            assert found[name].pop("join") == found[name].pop("how") == "None"
+            each = {part: words for part, words in each.items() if part not in ("join", "how")}
         assert found[name] == each, name
 
 

@@ -17,12 +17,13 @@ from workbench.streams import SIDES
 
 __all__ = ["bounds"]
 
-_NEAREST = 4  # partners on each side of a row that a semi join is tried with
+_NEAREST = 4  # partners on each side of a row that are tried where some cannot meet it
 
 
 def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
     """Wider bounds, for rows that were on time and whose nearest partner on time is out of reach."""
     low, high = edges(join)
+    some_cannot = search.semi or search.simulation.where is not None
     alive = {}
     for side in SIDES:
         assignments = search.outcome.assignments[side]
@@ -30,7 +31,7 @@ def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
     parts = []
     for side, partner in (SIDES, SIDES[::-1]):
         rows = np.flatnonzero(alive[side] & ~search.matched[side])
-        for ahead, skip in product((True, False), range(_NEAREST if search.semi else 1)):
+        for ahead, skip in product((True, False), range(_NEAREST if some_cannot else 1)):
             beyond_upper = ahead == (side == "left")
             reach = (high if beyond_upper else low) * (1 if side == "left" else -1)
             near = search.nearest(side, rows, np.flatnonzero(alive[partner]), reach, ahead=ahead, skip=skip)
