@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from workbench.runs.run import Run
     from workbench.runs.session_settings import session_settings
     from workbench.session import spark
+    from workbench.spark_io.explaining import Explanation, explain
     from workbench.spark_io.stopping import stop
     from workbench.tuning import Advice, Tuning, advise, tune
 
@@ -51,6 +52,7 @@ __all__ = [
     "CoGroup",
     "DataError",
     "Description",
+    "Explanation",
     "IntervalJoin",
     "JavaError",
     "Job",
@@ -75,6 +77,7 @@ __all__ = [
     "backends",
     "col",
     "describe",
+    "explain",
     "export",
     "flink",
     "followed_by",
@@ -102,6 +105,7 @@ _LATER = {
     "Advice": "tuning",
     "Backends": "runs.backends",
     "Description": "jobs",
+    "Explanation": "spark_io.explaining",
     "Job": "jobs",
     "Live": "runs.live",
     "Preview": "runs.preview",
@@ -113,6 +117,7 @@ _LATER = {
     "advise": "tuning",
     "backends": "runs.backends",
     "describe": "jobs",
+    "explain": "spark_io.explaining",
     "export": "exporting",
     "live": "runs.live",
     "load": "runs.loaded",

@@ -25,6 +25,7 @@ OF_SPARK = {
     "runs/run.py": 1,  # kept for whoever asks for the comparison
     "session/__init__.py": 4,  # whether there are a session, a JVM, a context; no Java
     "session/state_store.py": 3,  # whether there is a context, and a class
+    "spark_io/explaining.py": 1,  # Spark's name for an error, as long as Spark is there
 }
 """Where Spark's errors are caught outside the mapping: they are an answer there, or are raised later."""
 
