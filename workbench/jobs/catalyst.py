@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import ArgumentError, wrong
 from workbench.spark_io.cause import spark_errors_as
+from workbench.spark_io.explaining import explain, in_one
 from workbench.untyped import JavaObject, Json, Record
 
 if TYPE_CHECKING:
@@ -122,7 +123,12 @@ def _with_ctes_in_place(spark: JavaObject, plan: JavaObject) -> JavaObject:
 
 def unplanned(why: str) -> ArgumentError:
     """The error for a DataFrame that Spark cannot plan."""
-    return wrong("joined", "a DataFrame that Spark cannot plan", f"give one of another join ({why})")
+    found = explain(why)
+    return wrong(
+        "joined",
+        "a DataFrame that Spark cannot plan",
+        f"give one of another join ({in_one(found) if found.known else why})",
+    )
 
 
 def optimised(spark: JavaObject, plan: Node) -> Node:

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from workbench.errors import wrong
-from workbench.jobs import catalyst, conditions, explained, groups, sides
+from workbench.errors import one_of, wrong
+from workbench.jobs import catalyst, conditions, explained, groups, refusals, sides
 from workbench.jobs.catalyst import Node
 from workbench.jobs.conditions import Bound, Compared, Conjunct
 from workbench.jobs.description import Description, SideDescription
@@ -139,7 +139,7 @@ class Understood:
         return self.join.kind == "Join" and self.description.join is not None and not self.keys
 
 
-def describe(joined: DataFrame) -> Description:
+def describe(joined: DataFrame, mode: str = "append") -> Description:
     """What join a streaming DataFrame is, whoever wrote it.
 
     It is read from the analysed plan, by what expressions mean: bounds may be written as ``BETWEEN``, with intervals on
@@ -152,6 +152,9 @@ def describe(joined: DataFrame) -> Description:
         Spark Connect it is what the DataFrame's ``explain`` prints that is read, which has strings without quotes;
         `Description.where` is then near to SQL only, no note says how long Spark keeps rows, and of a semi join the
         types of the right side's columns are not known where the condition compares them without a cast.
+    mode
+        The output mode it is to be written in: ``"append"``, ``"update"`` or ``"complete"``. Where Spark refuses the
+        query, a note says which rule is broken, where, and what to write; not over Spark Connect.
 
     Returns
     -------
@@ -173,9 +176,13 @@ def describe(joined: DataFrame) -> Description:
     >>> wb.describe(stream.alias("a").join(stream.alias("b"), F.expr(within), "left")).join
     IntervalJoin(lower='0 seconds', upper='1 minute', how='left')
     """
+    one_of("mode", mode, ("append", "update", "complete"))
     check_streaming(joined)
     if hasattr(joined, "_jdf"):
-        return understood(joined.sparkSession, catalyst.analysed(joined)).description
+        spark, plan = joined.sparkSession, catalyst.analysed(joined)
+        read = understood(spark, plan).description
+        again = tuple(each for each in [redefined(plan)] if each and each not in read.unknown)
+        return replace(read, notes=(*read.notes, *again, *refusals.refused(spark, plan, mode)))
     found = explained.explained(joined)
     if found is None:
         raise catalyst.without_plan()
