@@ -450,8 +450,8 @@ def bare(where):
     return re.sub(r", Some\([^)]*\), true|[\s'`]", "", where).lower()
 
 
-KEPT = re.compile("^Spark derives no|never leave the state")
-"""How long Spark keeps rows, which is no part of what explain prints."""
+KEPT = re.compile("^Spark (derives no|refuses to start|ends this query)|never leave the state")
+"""How long Spark keeps rows, and what it refuses: no part of what explain prints."""
 
 TYPELESS = "times 4 semi"
 """A semi join that compares a time of the right side without a watermark: explain prints no type of such a column."""
