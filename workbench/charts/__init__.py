@@ -13,6 +13,7 @@ from workbench.charts import _altair as _altair  # before all that import Altair
 from workbench.charts._arrival import arrival, arrival_counts
 from workbench.charts._axes import AXES, Axis, AxisName
 from workbench.charts._backends import backends
+from workbench.charts._bounds import bounded
 from workbench.charts._delays import kept_by_delay, waits_by_delay
 from workbench.charts._differences import differences
 from workbench.charts._drawing import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
@@ -59,6 +60,7 @@ __all__ = [
     "arrival",
     "arrival_counts",
     "backends",
+    "bounded",
     "differences",
     "engines",
     "heat",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +14,7 @@ from workbench import schema
 from workbench.counts import counted
 from workbench.errors import QueryError, WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
+from workbench.jobs.bounding import Bounding, bounding, is_unbounded
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.description import Description
 from workbench.jobs.sinks import Sink
@@ -231,9 +232,37 @@ class Job(Result):
         left, right = check(join, left, right, finish, policy)
         known = self.simulation.logged
         before, restarts = ({}, ()) if known is None else (known.before, known.restarts)
-        logged = Logged(self.simulation.first, self.simulation.facts, before=before, restarts=restarts)
+        facts, given = self.simulation.facts, {"left": left_watermark, "right": right_watermark}
+        if marked := frozenset(side for side in facts.unmarked if given[side] is not None):
+            rest = facts.unmarked - marked
+            facts = replace(facts, unmarked=rest, never_late=facts.never_late - marked, retention=None)
+            left, right = (
+                replace(each, newest=None) if side in marked else each
+                for side, each in zip(SIDES, (left, right), strict=True)
+            )
+        logged = Logged(self.simulation.first, facts, before=before, restarts=restarts)
         version = self.simulation.spark_version
         return Preview(Simulation(join, left, right, finish, policy, False, version, logged))
+
+    def bounding(self) -> Bounding:
+        """What bounds, and watermarks, would have kept and held, where rows of the job stay in state forever.
+
+        Of a side without a watermark the least delay is taken with which no row of these would have been late; of a
+        bound that the join does not have, those within which certain shares of its pairs lie.
+
+        Raises
+        ------
+        WorkbenchError
+            If the join was not understood, or has both bounds, and watermarks on both sides.
+        """
+        self._check_alone()
+        if not is_unbounded(self.simulation):
+            raise WorkbenchError(f"{self.join} has both bounds, and watermarks on both sides: see job.tune()")
+        return bounding(
+            self.simulation,
+            self.description,
+            lambda join, left, right: self.under(join, left_watermark=left, right_watermark=right).simulation,
+        )
 
     def tune(self, *, over: Mapping[str, Iterable[Value]] | Literal["auto"] = "auto") -> Tuning:
         """What each of many settings would have kept, lost, delayed and cost; as `workbench.tune`, heeding `where`."""
@@ -245,11 +274,18 @@ class Job(Result):
 
     def advise(self) -> list[Advice]:
         """What to know of the job's join, as `workbench.advise` says it, heeding `where`."""
-        from workbench.tuning import advised  # when needed: %load_ext imports this module
+        from workbench.tuning import Advice, advised  # when needed: %load_ext imports this module
 
         self._check_understood()
         self._check_alone()
-        return advised(self.simulation)
+        found = advised(self.simulation)
+        if not is_unbounded(self.simulation):
+            return found
+        bounded = self.bounding()
+        if len(bounded.table) == 1:  # there were no pairs
+            return found
+        stays = f"rows stay in state forever, {counted(int(bounded.table['state_end'].iloc[-1]), 'row')} so far"
+        return [Advice(stays, f"{bounded}; job.bounding().code() writes it"), *found]
 
     @property
     def rows(self) -> pd.DataFrame:

@@ -366,8 +366,7 @@ def _of_taken(
         if seen is not None and choice.takes_all:
             entering.check_size(sum(number for _, number in seen.values()), side)
         delay = micros(_sides(known)[place].watermark or timedelta(0))
-        marked = known.marks[place] is not None
-        newest.append(_newest(seen, logs, marks, delay) if marked else np.full(count, NOTHING, dtype=np.int64))
+        newest.append(_newest(seen, logs, marks, delay) if known.marks[place] is not None else None)
         plain = None if known.join.children[place] in before else run_join
         rows, words = _rows(spark, known, place, logs, by_ids, choice, plain, unread, inner, clock)
         made.append(rows)

@@ -153,7 +153,7 @@ def advised(simulation: Simulation) -> list[Advice]:
         return [Advice(problem, remedy), *_before_1970(streams), *found]
     if not kind_of(join).drops_late:  # no watermark matters
         return [*_of_the_kind(join, streams, shared), *_skew(streams, shared)]
-    idle = _idle(streams, policy)
+    idle = None if simulation.facts.unmarked else _idle(streams, policy)
     forgotten = simulation.forgotten
     silent = forgotten or (idle[0] if idle else None)
     case = spark_faults.Case(join, streams, policy, outcome, shared, silent, bool(forgotten))
