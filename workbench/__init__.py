@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench import flink, frames
     from workbench._version import __version__ as __version__
     from workbench.exporting import export
-    from workbench.jobs import Description, Job, SideDescription, Watch, describe, open_job, watch
+    from workbench.jobs import Chain, Description, Job, SideDescription, Watch, describe, open_job, watch
     from workbench.runs.backends import Backends, backends
     from workbench.runs.live import Live, live
     from workbench.runs.loaded import load
@@ -49,6 +49,7 @@ __all__ = [
     "ArgumentError",
     "AsOfJoin",
     "Backends",
+    "Chain",
     "CoGroup",
     "DataError",
     "Description",
@@ -104,6 +105,7 @@ __all__ = [
 _LATER = {
     "Advice": "tuning",
     "Backends": "runs.backends",
+    "Chain": "jobs",
     "Description": "jobs",
     "Explanation": "spark_io.explaining",
     "Job": "jobs",

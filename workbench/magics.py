@@ -14,7 +14,7 @@ from IPython.display import display
 from workbench import frames, process, session
 from workbench.charts import renderer
 from workbench.errors import WorkbenchError, wrong
-from workbench.jobs import Job
+from workbench.jobs import Chain, Job
 from workbench.jobs.opening import is_query
 from workbench.untyped import Record
 
@@ -75,6 +75,9 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
         value = self.shell.user_ns[name]
         if isinstance(value, Job):
             return value
+        if isinstance(value, Chain):
+            one = f"one = {name}.joins[0] and then %workbench one"
+            raise wrong("%workbench", name, f"it is a chain of {len(value.joins)} joins: open one of them, with {one}")
         if is_query(value):
             watched = f"wb.watch({name}) shows it while it runs"
             opened = f"job = wb.open_job({name}) and then %workbench job the fates of its rows"

@@ -288,6 +288,7 @@ MADE_BY = {
     "Run": "run",
     "Job": "open_job",
     "Explanation": "explain",
+    "Chain": "open_job",
     "Watch": "watch",
     "Backends": "backends",
     "flink.FlinkPreview": "flink.preview",

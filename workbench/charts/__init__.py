@@ -14,6 +14,7 @@ from workbench.charts._arrival import arrival, arrival_counts
 from workbench.charts._axes import AXES, Axis, AxisName
 from workbench.charts._backends import backends
 from workbench.charts._bounds import bounded
+from workbench.charts._chain import ChainCharts, ChainLink, chain
 from workbench.charts._delays import kept_by_delay, waits_by_delay
 from workbench.charts._differences import differences
 from workbench.charts._drawing import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
@@ -49,6 +50,8 @@ __all__ = [
     "WHOLE",
     "Axis",
     "AxisName",
+    "ChainCharts",
+    "ChainLink",
     "Cut",
     "Drawing",
     "RunCharts",
@@ -61,6 +64,7 @@ __all__ = [
     "arrival_counts",
     "backends",
     "bounded",
+    "chain",
     "differences",
     "engines",
     "heat",

@@ -24,8 +24,14 @@ def passed_on(job: Job) -> Times:
     Raises
     ------
     ArgumentError
-        If a side is kept forever, so that none is passed on.
+        If a side is kept forever, so that none is passed on, or what comes out of it is not known.
     """
+    if not job.is_understood:
+        left, right = job.left.name, job.right.name
+        raise ArgumentError(
+            f"join: the one before it, of {left} and {right}, could not be analyzed ({'; '.join(job.unknown)}), so "
+            "that what comes out of it is not known; open that one"
+        )
     logged, retention = job.simulation.logged, job.known.retention
     if logged is None or logged.eviction is None:
         raise ValueError("a job has the watermarks of its logs")

@@ -16,6 +16,7 @@ from workbench import process, session, times
 from workbench.counts import number_or_text
 from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.jobs import checkpoint as checkpoints
+from workbench.jobs.chain import Chain
 from workbench.jobs.health import Crossed, Health, Limits, crossed, figures
 from workbench.jobs.opening import open_job
 from workbench.literals import SIDES
@@ -56,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--sample", metavar="SHARE", help="read the rows of this share of the keys only, such as 0.01")
-    parser.add_argument("--join", metavar="N", help="of several joins of streams, which one, counted from 0")
+    parser.add_argument("--join", metavar="N", help="of several joins of streams, which one, counted from 0; else each")
     at_most = parser.add_argument_group("limits", "what a figure may be at most; exit code 1 where one is above")
     at_most.add_argument("--max-late-share", metavar="SHARE", help="late rows of a side, such as 0.01")
     at_most.add_argument("--max-wait", metavar="SPAN", help='wait of rows without partner, such as "10 minutes"')
@@ -86,15 +87,15 @@ def check(given: argparse.Namespace) -> int:
             raise wrong("max_skew", given.max_skew, "leave it out, or --sample: a sample of the keys does not tell it")
         with spark_errors_as("the job cannot be checked"), process.with_modules_of_the_folder():
             join = None if given.join is None else number_or_text(given.join)
-            health = _health(given.job, given.checkpoint, sample, join, limits)
+            healths = _healths(given.job, given.checkpoint, sample, join, limits)
     except ArgumentError as error:
         option = _OPTIONS.get(error.argument)
         return _failed(f"{option}: {error.remedy}" if option else str(error))
     except WorkbenchError as error:
         return _failed(str(error))
-    found = crossed(health, limits)
-    print(as_json(health, found) if given.json else _printable(text(health, found)))
-    return CROSSED if found else FINE
+    told = [(each, crossed(each, limits)) for each in healths]
+    print(_as_json(told) if given.json else _printable(_text(told)))
+    return CROSSED if any(found for _, found in told) else FINE
 
 
 def _failed(words: str) -> int:
@@ -116,13 +117,15 @@ def _value(name: str, given: str | None) -> Any:
     return given if name == "max_wait" or given is None else number_or_text(given)
 
 
-def _health(job: str, checkpoint: str, sample: Any, join: Any, limits: Limits) -> Health:
+def _healths(job: str, checkpoint: str, sample: Any, join: Any, limits: Limits) -> list[Health]:
+    """The figures of the job; of several joins those of each."""
     build = _function(job)
     if not _is_there():
         checked(None, sample)
         _check_folder(checkpoint)
     with _session() as spark:
-        return figures(open_job(_joined(build, job, spark), checkpoint, sample=sample, join=join), limits)
+        opened = open_job(_joined(build, job, spark), checkpoint, sample=sample, join=join)
+        return [figures(each, limits) for each in (opened.joins if isinstance(opened, Chain) else (opened,))]
 
 
 def _check_folder(checkpoint: str) -> None:
@@ -210,6 +213,24 @@ def _returned(joined: SparkObject) -> str:
 
 def as_json(health: Health, found: tuple[Crossed, ...]) -> str:
     """The figures as one JSON object; its keys are those of `Health`, time spans are in seconds."""
+    return json.dumps(_plain(health, found))
+
+
+def _as_json(told: list[tuple[Health, tuple[Crossed, ...]]]) -> str:
+    """The figures as one JSON object; of several joins it has ``fine``, and ``joins`` with one for each."""
+    if len(told) == 1:
+        return as_json(*told[0])
+    return json.dumps({"fine": not any(found for _, found in told), "joins": [_plain(*each) for each in told]})
+
+
+def _text(told: list[tuple[Health, tuple[Crossed, ...]]]) -> str:
+    """The figures in words, a line each; of several joins with the number of the join in front."""
+    if len(told) == 1:
+        return text(*told[0])
+    return "\n".join(f"join {at}: {line}" for at, each in enumerate(told) for line in text(*each).split("\n"))
+
+
+def _plain(health: Health, found: tuple[Crossed, ...]) -> Record:
     named: Record = {}
     for name, figure in dataclasses.asdict(health).items():
         if name in ("wait", "watermark_lag"):
@@ -220,7 +241,7 @@ def as_json(health: Health, found: tuple[Crossed, ...]) -> str:
         else:
             named[name] = figure
     limits = [dataclasses.asdict(each) | {"above": each.above, "limit": _OPTIONS[each.limit]} for each in found]
-    return json.dumps({"fine": not found, **named, "crossed": limits})
+    return {"fine": not found, **named, "crossed": limits}
 
 
 def text(health: Health, found: tuple[Crossed, ...]) -> str:

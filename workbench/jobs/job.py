@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import schema
+from workbench.arrays import RowNumbers
 from workbench.counts import counted
 from workbench.errors import QueryError, WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
@@ -20,7 +21,7 @@ from workbench.jobs.description import Description
 from workbench.jobs.sinks import Sink
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
-from workbench.literals import Policy
+from workbench.literals import Policy, Side
 from workbench.model import Logged, Simulation
 from workbench.reasons import explain, output
 from workbench.reasons.own import sentences
@@ -69,6 +70,9 @@ class Job(Result):
         What Spark reported of the micro-batches while the job ran, by number, as far as that was given.
     sink
         Where the rows are that it put out, as far as that was given.
+    origins
+        Of a join above another one: for each row of a side that comes out of that one, which of its outputs it is, as
+        `workbench.jobs.leaving.origins` numbers them.
     """
 
     known: Understood = field(repr=False)
@@ -78,6 +82,7 @@ class Job(Result):
     choice: Choice = field(default_factory=Choice)
     reports: Mapping[int, Json] = field(default_factory=dict, repr=False)
     sink: Sink | None = field(default=None, repr=False)
+    origins: Mapping[Side, RowNumbers] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         numbers = self.checkpoint.batches[0].number, self.checkpoint.batches[-1].number

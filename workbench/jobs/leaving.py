@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
+from workbench.arrays import RowNumbers
 from workbench.errors import QueryError, WorkbenchError
 from workbench.jobs import catalyst, entering, replay, sides, sinks
 from workbench.jobs.catalyst import Node, listed
@@ -27,7 +29,7 @@ from workbench.untyped import Record, Value
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["compare", "pairs"]
+__all__ = ["BEFORE", "compare", "emitted", "origins", "pairs"]
 
 _SPELLED_OUT = 5
 _ABOVE = frozenset(
@@ -38,6 +40,10 @@ _OF_THE_MOMENT = frozenset(
     {"CurrentBatchTimestamp", "CurrentDate", "CurrentTime", "CurrentTimestamp", "LocalTimestamp", "Now"}
 )
 _TEXT, _WEIGHT = "__text", "__weight"
+_PAIRS = 1 << 62
+"""From which `PLACE` on a row is one that came out of a join, rather than one of a source."""
+BEFORE = -2
+"""The origin of a row that was in state before the first micro-batch that is kept."""
 
 
 def compare(
@@ -156,10 +162,7 @@ def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> Dat
     """
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-    out = simulation.outcome.outputs.emitted(emission(simulation.join).sides)
-    batch = out["batch"].to_numpy() + simulation.first
-    if simulation.first:
-        out, batch = out[batch > simulation.first], batch[batch > simulation.first]
+    out = emitted(simulation)
     given = _given_columns(known)
     columns: Record = {}
     shown = []
@@ -182,9 +185,40 @@ def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> Dat
                 columns[f"{name}_{edge}"] = values.cast(pa.timestamp("us", zone))
             window = F.struct(*(F.col(f"{name}_{edge}").alias(edge) for edge in ("start", "end"))).cast(kind)
             shown.append(F.when(F.col(f"{name}_start").isNotNull(), window).alias(name))
-    columns[BATCH] = pa.array(batch.astype(np.int64))
+    columns[BATCH] = pa.array(out["batch"].to_numpy().astype(np.int64))
+    columns[PLACE] = pa.array(_PAIRS + np.arange(len(out)))
     frame = spark.createDataFrame(pa.table(columns))
-    return frame.select(*shown, BATCH, F.lit(0).cast("long").alias(PLACE))
+    return frame.select(*shown, BATCH, PLACE)
+
+
+def emitted(simulation: Simulation) -> pd.DataFrame:
+    """The rows that come out of a join by the model, in the order in which `origins` numbers them.
+
+    Columns as in `workbench.model.Outputs.emitted`, with Spark's numbers of the micro-batches. Those that came out
+    before the first micro-batch that is kept, and in it, are not known.
+    """
+    out = simulation.outcome.outputs.emitted(emission(simulation.join).sides)
+    out["batch"] += simulation.first
+    return out[out["batch"] > simulation.first].reset_index(drop=True) if simulation.first else out
+
+
+def origins(places: RowNumbers, count: int) -> RowNumbers:
+    """Of the rows of a side of a join above another one, the row of `emitted` that each is.
+
+    Parameters
+    ----------
+    places
+        The `PLACE` of those that were read again.
+    count
+        How many there are; the first are those that were in state before the first micro-batch that is kept.
+
+    Returns
+    -------
+    numpy.ndarray
+        -1 of a row that comes from a source, `BEFORE` of one that was in state before.
+    """
+    held = np.full(count - len(places), BEFORE, dtype=np.int64)
+    return np.concatenate([held, np.where(places >= _PAIRS, places - _PAIRS, -1)])
 
 
 def _as_spark_has_it(values: Any, kind: str) -> Any:

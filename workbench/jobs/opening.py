@@ -34,6 +34,7 @@ from workbench.jobs import (
 )
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.catalyst import Node
+from workbench.jobs.chain import Chain
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.job import Job
 from workbench.jobs.sources import BATCH, PLACE
@@ -73,7 +74,7 @@ def open_job(
     sample: float = 1.0,
     progress: Sequence[Value] | str | os.PathLike[str] | None = None,
     output: str | os.PathLike[str] | DataFrame | None = None,
-) -> Job:
+) -> Job | Chain:
     """Open a job that runs, or ran: what became of each row of the micro-batches that its checkpoint still has.
 
     Nothing is written, and no lock is held: the query may go on meanwhile.
@@ -85,10 +86,11 @@ def open_job(
     checkpoint
         The folder that is its ``checkpointLocation``, as Spark finds it; of a query of this session it is known.
     join
-        Of a plan with several joins of streams, which one, counted from 0 in the order that rows pass them; None: there
-        is one.
+        Of a plan with several joins of streams, which one, counted from 0 in the order that rows pass them; None: all
+        of them, as a `Chain`.
     keys
-        Only rows with these keys: values of the key column, or tuples of values of several.
+        Only rows with these keys: values of the key column, or tuples of values of several. Of several joins, the keys
+        of the one that `join` names.
     sample
         Only the rows of this share of the keys, such as 0.001, the same on both sides. Watermarks are those of all
         rows, so that the fates of these are what they are among all.
@@ -104,8 +106,9 @@ def open_job(
 
     Returns
     -------
-    Job
-        The fates and reasons of its rows, its late rows, state, micro-batches and charts.
+    Job or Chain
+        The fates and reasons of its rows, its late rows, state, micro-batches and charts; of several joins a `Chain`,
+        which has a `Job` for each.
 
     Raises
     ------
@@ -128,30 +131,32 @@ def open_job(
     elif in_parts:
         reports = reported.listed(event_log.reports(spark, progress))
     parts = understanding.parts(plan)
-    number = _which(join, parts)
-    if sink is not None and number < len(parts) - 1:
+    numbers = _which(join, parts, choice)
+    if sink is not None and numbers[-1] < len(parts) - 1:
         raise ArgumentError("output: it has the rows of the last join; give join=" + str(len(parts) - 1))
     _check_set_once(spark, plan)
     run = catalyst.optimised(spark, plan)
-    known = understanding.understood(spark, parts[number], run=run if len(parts) > 1 else None)
+    known = [understanding.understood(spark, parts[number], run=run if len(parts) > 1 else None) for number in numbers]
     sinks.check_there(spark, sink)
     leaves = sources.leaves(plan)
-    choice = _with_arity(choice, known)
+    choice = _with_arity(choice, known[-1])
     logs = _committed(checkpoints.read(spark, address))
     if len(parts) > 1:
         logs = replace(logs, operators=operators_of(spark, plan, address))
-    job = None
+    jobs = None
     for later in range(1, _TRIES):
         try:
-            job = _opened_once(spark, known, run, logs, leaves, choice)
+            jobs = _opened_once(spark, known, run, logs, leaves, choice)
             break
         except QueryError:  # the query may have gone on, and Spark deleted the first micro-batch that was kept
             now = replace(_committed(checkpoints.read(spark, address)), operators=logs.operators)
             if now.batches[0].number == logs.batches[0].number and _has_state(spark, now):
                 raise
             logs = _from(now, later)
-    job = _opened_once(spark, known, run, logs, leaves, choice) if job is None else job
-    return replace(job, reports=reported.of(logs.query, reports), sink=sink)
+    jobs = _opened_once(spark, known, run, logs, leaves, choice) if jobs is None else jobs
+    jobs = [replace(each, reports=reported.of(logs.query, reports)) for each in jobs]
+    jobs[-1] = replace(jobs[-1], sink=sink)
+    return jobs[0] if len(jobs) == 1 else Chain(tuple(jobs))
 
 
 def _check_set_once(spark: SparkSession, plan: Node) -> None:
@@ -162,18 +167,18 @@ def _check_set_once(spark: SparkSession, plan: Node) -> None:
             raise ArgumentError(f"joined: {words}")
 
 
-def _which(join: Any, parts: Sequence[Node]) -> int:
-    """The number of the join that is opened."""
+def _which(join: Any, parts: Sequence[Node], choice: Choice) -> Sequence[int]:
+    """The numbers of the joins that are opened."""
     last = len(parts) - 1
-    if join is None and not last:
-        return 0
+    if join is None and last and not choice.takes_all:
+        name, given = ("keys", choice.keys) if choice.keys is not None else ("sample", choice.sample)
+        words = f"it chooses by the key of one join, and the plan has {last + 1} joins of streams"
+        raise wrong(name, given, f"{words}: give join=0 to {last}, too")
     if join is None:
-        raise wrong(
-            "join", None, f"the plan has {last + 1} joins of streams: open each by itself, with join=0 to {last}"
-        )
+        return range(last + 1)
     if isinstance(join, bool) or not isinstance(join, int) or not 0 <= join <= last:
         raise wrong("join", join, f"the plan has {last + 1} joins of streams: give a number from 0 to {last}")
-    return join
+    return [join]
 
 
 def operators_of(spark: SparkSession, plan: Node, address: str) -> dict[Node, int]:
@@ -204,12 +209,21 @@ def _from(logs: Checkpoint, place: int) -> Checkpoint:
 
 
 def _opened_once(
-    spark: SparkSession, known: Understood, run: Node, logs: Checkpoint, leaves: Sequence[Node], choice: Choice
-) -> Job:
-    _check_fits(spark, known, logs, leaves)
+    spark: SparkSession,
+    known: Sequence[Understood],
+    run: Node,
+    logs: Checkpoint,
+    leaves: Sequence[Node],
+    choice: Choice,
+) -> list[Job]:
+    for each in known:
+        _check_fits(spark, each, logs, leaves)
+    opened: dict[Node, Job] = {}
     with spark_errors_as("the job cannot be opened"):
-        taken = sources.taken(spark, logs, leaves, catalyst.zone(known.plan))
-        return _of_taken(spark, known, run, logs, dict(zip(leaves, taken, strict=True)), choice)
+        taken = dict(zip(leaves, sources.taken(spark, logs, leaves, catalyst.zone(known[-1].plan)), strict=True))
+        for each in known:
+            opened[each.plan] = _of_taken(spark, each, run, logs, taken, choice, opened)
+    return list(opened.values())
 
 
 def _with_arity(choice: Choice, known: Understood) -> Choice:
@@ -326,6 +340,7 @@ class _Side:
     filtered: Flags | None
     gone: Gone
     untimed: dict[str, str]
+    origins: RowNumbers
 
 
 def _of_taken(
@@ -335,14 +350,20 @@ def _of_taken(
     logs: Checkpoint,
     taken: Mapping[Node, sources.Taken],
     choice: Choice,
+    opened: Mapping[Node, Job],
 ) -> Job:
-    """A join of a job whose sources gave these rows, in the plan that Spark runs; those below it are opened before."""
+    """A join of a job whose sources gave these rows, in the plan that Spark runs; those below it are opened before.
+
+    Those of them that have been opened are given, by the part of the plan that ends with each.
+    """
     missing = [logs.gap] if logs.gap else []
     missing += [words for each in taken.values() for words in each.missing]
     unread = [words for each in taken.values() if each.rows is None for words in each.missing]
     by_ids = {replay.ids(leaf): each.rows for leaf, each in taken.items() if each.rows is not None}
     before = {
-        part: _of_taken(spark, understanding.understood(spark, part, run=run), run, logs, taken, ALL)
+        part: opened[part]
+        if part in opened
+        else _of_taken(spark, understanding.understood(spark, part, run=run), run, logs, taken, ALL, opened)
         for part in (understanding.below(known.join) if known.join.kind == "Join" else ())
     }
     inner = {each.known.join: leaving.pairs(spark, each.simulation, each.known) for each in before.values()}
@@ -389,7 +410,9 @@ def _of_taken(
     after = None if before else logs.next_watermark
     logged = Logged(first, facts, marks, late, came, again, after, _is_set(spark, _WITHOUT_ROWS))
     simulation = Simulation(join, streams[0], streams[1], False, logs.policy, False, version, logged)
-    return Job(simulation, known, logs, spark, tuple(dict.fromkeys(missing)), choice)
+    joined = [side for side, child in zip(SIDES, known.join.children, strict=False) if child in before]
+    origins = {side: each.origins for side, each in zip(SIDES, made, strict=True) if side in joined}
+    return Job(simulation, known, logs, spark, tuple(dict.fromkeys(missing)), choice, origins=origins)
 
 
 def _is_set(spark: SparkSession, setting: str) -> bool:
@@ -505,6 +528,7 @@ def _rows(
     )
     filtered: list[Flags] = []
     left_at: list[RowNumbers] = []
+    places: RowNumbers = np.array([], dtype=np.int64)
     steps: tuple[str, ...] = ()
     untimed: dict[str, str] = {}
     if first:
@@ -538,6 +562,7 @@ def _rows(
             missing.append(_beyond(known, place, found.beyond, shown))
             untimed |= dict.fromkeys(words_of(found.beyond, shown.key), "with a time in the far future")
         left_at.append(found.left_at)
+        places = entered.column(PLACE).to_numpy()
         parts.append(entered.drop_columns([PLACE]))
         if needed is not None:
             filtered.append(_without(entered, needed))
@@ -551,7 +576,8 @@ def _rows(
     arrival = entering.arrival(table, first)
     flags = None if passed is None and needed is None else np.concatenate(filtered)
     gone = Gone(np.concatenate(left_at), steps)
-    return _Side(table.select(list(shown.names)), arrival, np.concatenate(met), flags, gone, untimed), missing
+    origins = leaving.origins(places, table.num_rows)
+    return _Side(table.select(list(shown.names)), arrival, np.concatenate(met), flags, gone, untimed, origins), missing
 
 
 def _of_held(known: Understood, place: int, found: entering.Held, batch: int) -> list[str]:

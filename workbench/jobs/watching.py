@@ -212,7 +212,8 @@ class Watch:
         checkpoint = self.address if self._query is None else None
         if self._joins > 1:
             options = {"join": self._joins - 1} | options
-        self.job = opening.open_job(self._joined, checkpoint, **options)
+        opened = opening.open_job(self._joined, checkpoint, **options)
+        self.job = opened if isinstance(opened, Job) else opened.joins[-1]
         return self.job
 
     def call_when_changed(self, changed: Callable[[], None]) -> None:

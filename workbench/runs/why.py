@@ -16,7 +16,7 @@ from workbench.arrays import RowNumbers
 from workbench.errors import wrong
 from workbench.kinds import UNBOUNDED, kind_of
 from workbench.literals import RowId, Side, other_side
-from workbench.model import Simulation, is_index
+from workbench.model import LONG_AGO, Simulation, is_index
 from workbench.reasons.own import sentences
 from workbench.reasons.sentences import Sentences
 from workbench.streams import SIDES
@@ -102,11 +102,14 @@ def _facts(
     moment = int(stream.event_times[of.row])
     batch = int(stream.arrival[of.row])
     judged_by = int(reasons.watermarks.late[batch])
-    late_watermark = labels.moment(judged_by) if judged_by else "no watermark yet"
+    late_watermark = labels.moment(judged_by) if judged_by > 0 else "no watermark yet"
+    judged = f"in which late rows were judged by {late_watermark}"
+    if judged_by == LONG_AGO:
+        judged = "the first that is kept: it was in state after it"
     facts = [
         (f"{stream.name}, {labels.label(*of)}", explained["fate"].replace("_", " ")),
         ("event time", f"{labels.moment(moment)}, key {labels.key(*of)}"),
-        ("arrival", f"micro-batch {simulation.first + batch}, in which late rows were judged by {late_watermark}"),
+        ("arrival", f"micro-batch {simulation.first + batch}, {judged}"),
         *_windows(simulation, reasons, of),
     ]
     if count is not None:

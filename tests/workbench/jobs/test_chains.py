@@ -145,7 +145,7 @@ def test_which_join(session, folder, tmp_path):
     joined = inner_inner(*three(session, folder))
     ran = jobs.run(joined, tmp_path / "checkpoint")
     for join, words in (
-        (None, "join: got None; the plan has 2 joins of streams: open each by itself, with join=0 to 1"),
+        (-1, "join: got -1; the plan has 2 joins of streams: give a number from 0 to 1"),
         (2, "join: got 2; the plan has 2 joins of streams: give a number from 0 to 1"),
         (True, "join: got True"),
     ):

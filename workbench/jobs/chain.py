@@ -1,0 +1,334 @@
+"""`Chain`: a query that somebody else wrote and ran, with several joins of streams, and what became of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import pandas as pd
+
+from workbench import schema
+from workbench.arrays import RowNumbers
+from workbench.counts import counted
+from workbench.errors import WorkbenchError, wrong
+from workbench.jobs import leaving, passing
+from workbench.jobs.description import Description
+from workbench.jobs.job import Job
+from workbench.literals import SIDES
+from workbench.model import is_index
+from workbench.reasons import tables
+from workbench.untyped import Value
+
+if TYPE_CHECKING:
+    from workbench.charts import ChainCharts
+    from workbench.runs.why import Why
+
+__all__ = ["Chain", "ChainWhy"]
+
+_FOLLOWED = 5
+"""Of how many rows that pass on to a join the story is told."""
+_JOIN = schema.Column("join", "integer", "the number of the join in `Chain.joins`")
+_FROM = schema.Column("from_join", "integer", "the join that the row came out of; missing: it is a row of a stream")
+_STREAM = schema.Column("stream", "text", "the name of the stream, or of the streams that were joined before")
+_LATER = schema.Column(
+    "later",
+    "text",
+    "what became, in each later join, of the rows that came out of this one with the row, such as ``join 1: 2 "
+    "matched, 1 late``; empty: none came so far",
+)
+_OUT = schema.Column("out", "integer", "in how many rows it is that come out of the last join; None: not known", "rows")
+_ROWS = replace(
+    schema.ROWS,
+    row="a row of one of the streams, in the join that it enters first; by join and side, in order of arrival",
+    first=(_JOIN, schema.SIDE, _STREAM, schema.BATCH),
+    last=(*schema.ROWS.last, _LATER, _OUT),
+)
+_LATE = replace(
+    schema.LATE,
+    row="a row that was dropped as late by one of the joins, once for each window that it was late for",
+    first=(_JOIN, _FROM, schema.SIDE, _STREAM, schema.BATCH),
+)
+_OURS = [_JOIN.name, _FROM.name, _STREAM.name, _LATER.name, _OUT.name]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ChainWhy:
+    """Why a row of a chain became what it became, in every join that it, or a row with it, came to.
+
+    Attributes
+    ----------
+    text
+        The stories of the joins, in the order in which rows pass them.
+    steps
+        The story of the row, and those of the rows that it is in at later joins, each with the number of its join.
+    """
+
+    text: str
+    steps: tuple[tuple[int, Why], ...]
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Chain:
+    """A query with several joins of streams that somebody else wrote and ran. Made by `workbench.open_job`.
+
+    A row of a stream enters one join. What comes out of that enters the next one, until it comes out of the last. Each
+    join has late rows, a state and fates of its own, under the watermark that the joins before it pass on.
+
+    Attributes
+    ----------
+    joins
+        A `Job` for each join, in the order in which rows pass them, as ``join=0``, ``join=1``, … name them. The rows of
+        a side that comes out of another join are listed there as any other rows.
+    """
+
+    joins: tuple[Job, ...] = field(repr=False)
+
+    def __repr__(self) -> str:
+        numbers = [each.number for each in self.joins[0].checkpoint.batches]
+        parts = "; ".join(
+            f"join {number} {each.join if each.is_understood else 'not understood'} of {_named(each)}"
+            for number, each in enumerate(self.joins)
+        )
+        warned = "; not all of it can be read any more, see .missing" if self.missing else ""
+        return (
+            f"<Chain of {len(self.joins)} joins, micro-batches {numbers[0]:,} to {numbers[-1]:,}: {parts}; "
+            f"{counted(len(self._places), 'row')} of its streams{warned}>"
+        )
+
+    @property
+    def description(self) -> tuple[Description, ...]:
+        """What each join is, as `workbench.describe` gives it."""
+        return tuple(each.description for each in self.joins)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What was not understood of the joins, a sentence each."""
+        return tuple(f"join {number}: {words}" for number, each in enumerate(self.joins) for words in each.unknown)
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether each join is one of the workbench's kinds."""
+        return all(each.is_understood for each in self.joins)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What could not be read any more, a sentence each; fates that depend on it may differ from what happened."""
+        return tuple(dict.fromkeys(words for each in self.joins for words in each.missing))
+
+    @property
+    @schema.described(_ROWS)
+    def rows(self) -> pd.DataFrame:
+        """Every row of the job's streams, with its fate in the join that it enters first, and what followed.
+
+        What comes out of a join and enters the next is not a row of a stream, and is not listed: `Job.rows` of that
+        join has it, ``later`` and ``out`` count it. Before the first micro-batch that is kept, where that is not the
+        job's first, what came out is not known, and neither is what became of it.
+        """
+        return tables.handed_out(self._rows)
+
+    @cached_property
+    def _rows(self) -> pd.DataFrame:
+        every = [each.rows for each in self.joins]
+        fates = [each["fate"] for each in every]
+        parts = []
+        for number, job in enumerate(self.joins):
+            mine = self._of_streams[number]
+            out = passing.reached(self.joins, number)[mine] if self.joins[-1].is_understood else None
+            later = passing.later(self.joins, number, fates)
+            more = {"join": number, "later": np.array(later, dtype=object)[mine], "out": out}
+            parts += _by_side(job, every[number].iloc[mine], _ROWS, more)
+        return tables.stack(parts, _ROWS)
+
+    @cached_property
+    def _of_streams(self) -> list[RowNumbers]:
+        """For each join the places of its rows that are rows of a stream."""
+        feeds = passing.feeds(self.joins)
+        found = []
+        for job, feed in zip(self.joins, feeds, strict=True):
+            of = passing.from_join(job, feed, {side: np.arange(len(job.side(side))) for side in SIDES})
+            found.append(np.flatnonzero(of < 0))
+        return found
+
+    @cached_property
+    def _places(self) -> RowNumbers:
+        """For each row of `rows` the number of its join, and its place in `Job.rows` of that."""
+        numbers = np.repeat(np.arange(len(self.joins)), [len(each) for each in self._of_streams])
+        return np.column_stack([numbers, np.concatenate(self._of_streams)])
+
+    @property
+    @schema.described(_LATE)
+    def late(self) -> pd.DataFrame:
+        """Every row that one of the joins dropped as late: rows of streams, and rows that came out of another join."""
+        parts = []
+        for number, (job, feed) in enumerate(zip(self.joins, passing.feeds(self.joins), strict=True)):
+            rows = {
+                side: each["row"].to_numpy()[each["late"].to_numpy()] for side, each in job.outcome.assignments.items()
+            }
+            of = pd.Series(passing.from_join(job, feed, rows), dtype="Int64")
+            parts += _by_side(job, job.late, _LATE, {"join": number, "from_join": of.where(of >= 0)})
+        return tables.stack(parts, _LATE)
+
+    def why(self, row: int) -> ChainWhy:
+        """One row's story through all joins: its own, and those of the rows that came out with it, at most five a join.
+
+        Parameters
+        ----------
+        row
+            An index of `rows`.
+
+        Returns
+        -------
+        ChainWhy
+            Prints as text; ``.steps`` has the `Why` of each join.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such row.
+        """
+        if not is_index(row, len(self._places)):
+            raise wrong("row", row, f"use an index of job.rows, 0 to {len(self._places) - 1}")
+        number, place = self._places[int(row)].tolist()
+        told = self.joins[number].why(place)
+        found, lines = [(number, told)], [_heading(self.joins, number), told.text]
+        for after, way in passing.steps(self.joins, number):
+            entered = way["entered"].to_numpy()[way["row"].to_numpy() == place]
+            job = self.joins[after]
+            if not len(entered):
+                known = ", as far as is known" if job.simulation.first else ""
+                lines.append(f"{_heading(self.joins, after)}: no row with it came{known}")
+                break
+            lines.append(f"{_heading(self.joins, after)}: {counted(len(entered), 'row')} that came out with it")
+            if not job.is_understood:
+                lines.append(f"  not known, as the join could not be analyzed: {'; '.join(job.unknown)}")
+                break
+            more = [job.why(int(each)) for each in entered[:_FOLLOWED]]
+            found += [(after, each) for each in more]
+            came = passing.named(self.joins, after, entered[:_FOLLOWED])
+            for words, each in zip(came, more, strict=True):
+                lines += [words, each.text]
+            if len(entered) > _FOLLOWED:
+                lines.append(f"and {len(entered) - _FOLLOWED:,} more, see job.joins[{after}].rows")
+        if self.joins[-1].is_understood:
+            out = int(passing.reached(self.joins, number)[place])
+            lines.append(
+                f"in all: it is in {counted(out, 'row')} that {'comes' if out == 1 else 'come'} out of the last join"
+            )
+        return ChainWhy("\n".join(lines), tuple(found))
+
+    @property
+    def batches(self) -> pd.DataFrame:
+        """One row a micro-batch and join: ``join``, and the columns of `Job.batches`."""
+        found = self._each(lambda job: job.batches)
+        return found.sort_values(["batch", "join"], ignore_index=True)
+
+    @property
+    def output(self) -> pd.DataFrame:
+        """What comes out of the last join, as the model has it: its `Job.output`."""
+        return self.joins[-1].output
+
+    def state(self, batch: int) -> pd.DataFrame:
+        """What all joins held in state after a micro-batch, read from the checkpoint.
+
+        Parameters
+        ----------
+        batch
+            A micro-batch of `batches`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `Job.state`; Spark numbers its operators from the last join on.
+        """
+        return self.joins[-1].state(batch)
+
+    @property
+    def comparison(self) -> pd.DataFrame:
+        """What the model says of each join, verified against what the job left behind: ``join``, `Job.comparison`."""
+        return self._each(lambda job: job.comparison)
+
+    @property
+    def mismatches(self) -> pd.DataFrame:
+        """The rows of `comparison` that differ: a bug of the workbench, or for want of what is `missing`."""
+        return self._each(lambda job: job.mismatches)
+
+    @property
+    def mismatch(self) -> str:
+        """A sentence on each join that has `mismatches`, or could not be verified; empty where none has."""
+        words = [f"join {number}: {each.mismatch}" for number, each in enumerate(self.joins) if each.mismatch]
+        return "; ".join(words)
+
+    @property
+    def charts(self) -> ChainCharts:
+        """The picture of the chain; each join has the charts of a run."""
+        from workbench.charts import ChainCharts, ChainLink  # when needed: Altair is slow to import
+
+        for each in self.joins:
+            each._check_understood()
+        feeds = passing.feeds(self.joins)
+        return ChainCharts(
+            [
+                ChainLink(each.simulation, feed, len(leaving.emitted(each.simulation)))
+                for each, feed in zip(self.joins, feeds, strict=True)
+            ]
+        )
+
+    def _each(self, table: Callable[[Job], pd.DataFrame]) -> pd.DataFrame:
+        """A table of each join below each other, with its number."""
+        parts = [table(each) for each in self.joins]
+        for number, each in enumerate(parts):
+            each.insert(0, "join", number)
+        full = [each for each in parts if len(each)] or parts[:1]
+        return pd.concat(full, ignore_index=True)
+
+    def advise(self) -> NoReturn:
+        """Not of a chain: other settings of one of several joins are not simulated."""
+        raise WorkbenchError(
+            "other settings of one of several joins are not simulated, as its watermark follows the streams of all; "
+            "run the rows of one by themselves: one = job.joins[0]; wb.run(one.join, *one.recording())"
+        )
+
+    def tune(self, **_: Value) -> NoReturn:
+        """Not of a chain: other settings of one of several joins are not simulated."""
+        self.advise()
+
+    def under(self, *_: Value, **__: Value) -> NoReturn:
+        """Not of a chain: other settings of one of several joins are not simulated."""
+        self.advise()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_") and (hasattr(Job, name) or name in Job.__dataclass_fields__):
+                raise AttributeError(f"a chain has no {name}, each of its joins has: job.joins[0].{name}")
+            return super().__getattribute__(name)
+
+
+def _named(job: Job) -> str:
+    return f"{job.left.name} and {job.right.name}"
+
+
+def _heading(joins: Sequence[Job], number: int) -> str:
+    return f"join {number}, of {_named(joins[number])}"
+
+
+def _by_side(job: Job, table: pd.DataFrame, described: schema.Table, more: Mapping[str, Value]) -> list[pd.DataFrame]:
+    """A table of a join with more columns, by side, with the columns of that side's stream only."""
+    own = list(described.without(table).columns)
+    new = tables.renamed(own, _OURS)
+    front = [each.name for each in described.first]
+    parts = []
+    for side in SIDES:
+        stream = job.side(side)
+        names = tables.renamed(stream.columns)
+        foreign = set(own) - {names.get(each, each) for each in stream.columns}
+        mine = table.drop(columns=list(foreign)).rename(columns=new).assign(stream=stream.name, **more)
+        mine = mine[[*front, *(each for each in mine.columns if each not in front)]]
+        parts.append(mine[mine["side"] == side].reset_index(drop=True))
+    return parts
