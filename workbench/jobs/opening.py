@@ -154,7 +154,10 @@ def open_job(
                 raise
             logs = _from(now, later)
     jobs = _opened_once(spark, known, run, logs, leaves, choice) if jobs is None else jobs
-    jobs = [replace(each, reports=reported.of(logs.query, reports)) for each in jobs]
+    reports_by_number = reported.of(logs.query, reports)
+    jobs = [
+        replace(each, reports=reported.of_operator(reports_by_number, logs.operators, each.known.join)) for each in jobs
+    ]
     jobs[-1] = replace(jobs[-1], sink=sink)
     return jobs[0] if len(jobs) == 1 else Chain(tuple(jobs))
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import wrong
+from workbench.jobs.catalyst import Node
 from workbench.jobs.held import HASH_JOIN
 from workbench.untyped import Json
 
-__all__ = ["dropped", "listed", "of", "state_rows"]
+__all__ = ["dropped", "listed", "of", "of_operator", "state_rows"]
 
 _REMEDY = "give what query.recentProgress or a listener gave, a list, or a file with a line of JSON for each"
 
@@ -57,6 +58,19 @@ def listed(progress: Any) -> list[Json]:
     for each in found:
         if not isinstance(each.get("batchId"), int):
             raise wrong("progress", each, _REMEDY)
+    return found
+
+
+def of_operator(reports: dict[int, Json], operators: Mapping[Node, int], join: Node) -> dict[int, Json]:
+    """The reports with the figures of one of several joins only, by Spark's numbers of all."""
+    if not operators:
+        return reports
+    place = sorted(operators.values()).index(operators[join])
+    found: dict[int, Json] = {}
+    for number, report in reports.items():
+        joins = [each for each in report.get("stateOperators") or [] if each.get("operatorName") == HASH_JOIN]
+        mine = [joins[place]] if len(joins) == len(operators) else []
+        found[number] = {**report, "stateOperators": mine}
     return found
 
 

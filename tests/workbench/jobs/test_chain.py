@@ -263,6 +263,12 @@ def test_a_query_of_a_chain(opened, session, folder, tmp_path):
     query.awaitTermination()
     chain = wb.open_job(query)
     assert_frame_equal(chain.rows, opened(inner_inner).chain.rows)
+    counters = chain.comparison[chain.comparison.what.str.contains("numRows")]
+    assert counters["join"].tolist() == [0, 0, 1, 1]  # each join is compared with its own operator's
+    assert (counters[counters.what.str.contains("Dropped")].spark > 0).all()
+    assert chain.batches.dropped.tolist() == [
+        each["stateOperators"][place]["numRowsDroppedByWatermark"] for each in query.recentProgress for place in (1, 0)
+    ]
     assert chain.mismatches.empty
 
 

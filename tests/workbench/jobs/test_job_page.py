@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from dataclasses import replace
 
 import jobs
@@ -194,6 +195,10 @@ def test_wrong_names(shell, job):
     for name in ("number", "nothing"):
         with pytest.raises(wb.ArgumentError, match="or a job"):
             shell.run_line_magic("workbench", name)
+    shell.user_ns["whole"] = wb.Chain((job, job))
+    words = "got 'whole'; it is a chain of 2 joins: open one of them, with one = whole.joins[0] and then %workbench one"
+    with pytest.raises(wb.ArgumentError, match=re.escape(words)):
+        shell.run_line_magic("workbench", "whole")
     page = Page()
     page.set({"From": "a job that runs"})
     assert "this notebook has no job yet" in page.mark("Job")
