@@ -39,6 +39,7 @@ __all__ = [
     "arrival",
     "check_size",
     "columns",
+    "compares_times",
     "each_once",
     "edge_of_window",
     "entered",
@@ -316,7 +317,8 @@ def held_before(
 ) -> Held:
     """The rows of a side that a join held after a micro-batch, once for each window that they are in.
 
-    Spark keeps what is used above the join, so that the event time of a window join may not be among it.
+    Spark keeps what is used above the join, so that the event time may not be among it. Of a window join the start of
+    the window stands for it then; of a join that compares no times, the time of the micro-batch.
     """
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
@@ -334,6 +336,9 @@ def held_before(
     edge = edge_of_window(known) if known.inputs[place].grouped is not None else "start"  # which is in the same windows
     stands_in = F.lit(None) if window is None else F.col(f"{window}.{edge}")
     stands_in = stands_in if other_name is None else F.col(f"c{other_name}")
+    if window is None and other_name is None and not mine.with_time and not compares_times(known):
+        started = next(each.started for each in logs.batches if each.number == batch)
+        stands_in = F.timestamp_millis(F.lit(started).cast("long"))
     for each, name in zip(mine.ids, mine.names, strict=False):
         column = stands_in if name == mine.time else F.lit(None)
         column = F.col(f"c{each}") if each in kept else column.cast(str(types[each].dataType().sql()))
@@ -343,7 +348,7 @@ def held_before(
     start = F.lit(None).cast("long") if window is None else F.unix_micros(f"{window}.start")
     number = F.lit(batch).cast("long").alias(BATCH)
     chosen = choice.of(rows.select(*shown, number, held.MATCHED, start.alias(START)), mine.key)
-    if window is None and not mine.with_time:
+    if window is None and not mine.with_time and compares_times(known):
         return Held(_table(chosen.limit(0)), mine, chosen.count())
     table = _table(chosen)
     timed, _, _ = _by_time(table, mine.time)
@@ -354,6 +359,12 @@ def _is_window(known: Understood, place: int, column: int) -> bool:
     """Whether a column of a side is a window of its event time."""
     mine = known.inputs[place]
     return mine.origin(column) in mine.windows
+
+
+def compares_times(known: Understood) -> bool:
+    """Whether which rows meet depends on their event times."""
+    join = known.description.join
+    return join is None or kind_of(join).windowed or bool(kind_of(join).limits(join)) or bool(known.rest)
 
 
 def edge_of_window(known: Understood) -> str:

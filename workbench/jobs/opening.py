@@ -597,6 +597,11 @@ def _of_held(known: Understood, place: int, found: entering.Held, batch: int) ->
         for each, name in zip(found.columns.ids, found.columns.names, strict=False)
         if each in asked and found.table.num_rows and found.table.column(name).null_count == found.table.num_rows
     ]
+    if not found.columns.with_time and not entering.compares_times(known) and found.table.num_rows:
+        words.append(
+            f"the state of the {side} side does not keep event times, which the join does not compare: rows that it "
+            f"held after micro-batch {batch}, the first that is kept, are shown at the time of this micro-batch"
+        )
     if lost:
         words.append(
             f"the state of the {side} side does not keep {', '.join(lost)}, which the condition compares: of the rows "
@@ -624,7 +629,7 @@ def _without_time(known: Understood, place: int, rows: pa.Table) -> str:
     join = known.description.join or _STAND_IN
     padded = known.run is None or SIDES[place] in emission(join).padded
     becomes = "and stays in state forever" if padded else "and meets no other"
-    if not kind_of(join).limits(join) and not kind_of(join).windowed:
+    if not entering.compares_times(known):
         becomes = "and meets every row of its key, whose fates may differ"
     return (
         f"{count} of {described.name or SIDES[place]} {'has' if rows.num_rows == 1 else 'have'} no event time, as "

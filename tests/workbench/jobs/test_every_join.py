@@ -1,0 +1,214 @@
+"""Every stateful join that Spark starts opens: without bounds, without watermarks, on windows, of aggregates."""
+
+from __future__ import annotations
+
+import jobs
+import pytest
+from pyspark.sql import functions as F
+from test_reports import Desk, fates, reason, said
+
+import workbench as wb
+
+KEY = "orders.id = payments.id"
+ORDERS = [[("a", "10:00:00", "oa"), ("b", "10:00:10", "ob")], [("c", "10:20:00", "oc")], [("d", "10:00:05", "od")]]
+PAYMENTS = [[("a", "10:00:05", "pa")], [("b", "10:19:00", "pb"), ("d", "10:00:01", "pd")], [("d", "10:40:00", "pd2")]]
+
+
+@pytest.fixture
+def desk(spark, tmp_path):
+    made = Desk(jobs.session(spark, session_timeZone="UTC"), tmp_path)
+    made.each(ORDERS, PAYMENTS)
+    return made
+
+
+def rows_out(desk):
+    return sorted(tuple(str(each) for each in row[1:]) for row in desk.out)
+
+
+def pairs(job):
+    found = job.output
+    return sorted(zip(found.left_row.astype(str), found.right_row.astype(str), strict=True))
+
+
+@pytest.mark.parametrize("delays", [(None, None), ("10 seconds", None), (None, "10 seconds")])
+@pytest.mark.parametrize(
+    "condition", [KEY, f"{KEY} AND payments.at > orders.at", f"{KEY} AND payments.at <= orders.at"]
+)
+def test_a_side_without_a_watermark(desk, delays, condition):
+    sides = (desk.read(name, delay) for name, delay in zip(("orders", "payments"), delays, strict=True))
+    orders, payments = sides
+    job = desk.opened(orders.join(payments, F.expr(condition)).select("orders.row", "payments.row"))
+    assert pairs(job) == rows_out(desk)
+    assert len(job.late) == desk.dropped
+    assert (job.description.left.watermark is None, job.description.right.watermark is None) == tuple(
+        each is None for each in delays
+    )
+    waits = job.rows[job.rows.fate == "pending"]
+    assert all(waits.reason.str.startswith("stays in state forever: as "))
+    assert set(waits.verdict) <= {"stays_forever"}
+    assert not any("sends nothing" in each for each in said(job).split(";"))
+
+
+def test_who_has_no_watermark_is_said(desk):
+    orders, payments = desk.read("orders", None), desk.read("payments", None)
+    job = desk.opened(orders.join(payments, F.expr(KEY)).select("orders.row", "payments.row"))
+    assert reason(job, "oc") == (
+        "stays in state forever: as neither stream has a watermark, any row of its key that arrives on payments could "
+        "still match it"
+    )
+    assert fates(job) == {
+        "oa": "matched", "ob": "matched", "oc": "pending", "od": "matched", "pa": "matched", "pb": "matched",
+        "pd": "matched", "pd2": "matched",
+    }  # fmt: skip
+    assert job.why(0)
+    assert str(job.why(0)).count("payments, whatever its event time") == 1
+
+
+@pytest.mark.parametrize(("times", "late"), [(["orders.at", "payments.at"], 1), ([], 0)])
+def test_a_join_on_keys_alone_with_watermarks(desk, times, late):
+    """Spark prunes event times that nobody selects, and then drops no late row."""
+    frame = desk.read("orders").join(desk.read("payments"), F.expr(KEY)).select("orders.row", "payments.row", *times)
+    job = desk.opened(frame)
+    assert job.join == wb.IntervalJoin(None, None)
+    assert pairs(job) == sorted(each[:2] for each in rows_out(desk))
+    assert len(job.late) == desk.dropped == late
+    assert "as the join has no upper bound" in reason(job, "oc")
+
+
+@pytest.mark.parametrize(
+    ("bound", "join"),
+    [
+        ("payments.at >= orders.at", wb.IntervalJoin("0 s", None)),
+        ("payments.at < orders.at + INTERVAL 1 MINUTE", wb.IntervalJoin(None, "1 minute", upper_exclusive=True)),
+    ],
+)
+def test_a_bound_on_one_side_only(desk, bound, join):
+    condition = F.expr(f"{KEY} AND {bound}")
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), condition).select("orders.row", "payments.row"))
+    assert job.join == join
+    assert pairs(job) == rows_out(desk)
+    assert len(job.late) == desk.dropped
+
+
+def test_what_else_a_join_without_bounds_asks_for_is_asked_of_spark(desk):
+    condition = F.expr(f"{KEY} AND unix_timestamp(payments.at) < unix_timestamp(orders.at) + 60")
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), condition).select("orders.row", "payments.row"))
+    assert job.join == wb.IntervalJoin(None, None)
+    assert "unix_timestamp" in job.where
+    assert pairs(job) == rows_out(desk)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_an_outer_join_with_the_bound_that_spark_asks_for(desk, side):
+    bound = "payments.at <= orders.at + INTERVAL 1 MINUTE" if side == "left" else "payments.at >= orders.at"
+    condition = F.expr(f"{KEY} AND {bound}")
+    job = desk.opened(
+        desk.read("orders").join(desk.read("payments"), condition, side).select("orders.row", "payments.row")
+    )
+    assert pairs(job) == rows_out(desk)
+
+
+@pytest.mark.parametrize(("on", "told"), [("both", True), ("left", False)])
+def test_a_watermark_on_a_window_stands_still(desk, on, told):
+    def windowed(name, marked):
+        rows = desk.read(name, None).withColumn("w", F.window("at", "10 minutes"))
+        return (rows.withWatermark("w", "10 seconds") if marked else rows).alias(name)
+
+    orders, payments = windowed("orders", True), windowed("payments", on == "both")
+    condition = F.expr(f"{KEY} AND orders.w = payments.w")
+    job = desk.opened(orders.join(payments, condition).select("orders.row", "payments.row"))
+    assert job.join == wb.WindowJoin(wb.Tumbling("10 minutes"))
+    assert pairs(job) == rows_out(desk)
+    assert set(job.batches.watermark.astype(str).str[:10]) == {"1970-01-01"}
+    notes = [each for each in job.description.notes if "which Spark does not read as a time" in each]
+    assert len(notes) == (2 if told else 1)
+    assert notes[0].endswith("call withWatermark on at before window()")
+
+
+def windowed_counts(desk, name, *window):
+    rows = desk.read(name).groupBy(F.window("at", *window).alias("w"), "id")
+    names = F.array_join(F.sort_array(F.collect_list("row")), " ").alias("row")
+    return rows.agg(names, F.count("*").alias("many")).alias(name)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "full"])
+@pytest.mark.parametrize("window", [("10 minutes",), ("10 minutes", "5 minutes")])
+def test_windowed_counts_joined_by_their_windows(desk, how, window):
+    orders, payments = (windowed_counts(desk, name, *window) for name in ("orders", "payments"))
+    condition = F.expr(f"{KEY} AND orders.w = payments.w")
+    job = desk.opened(orders.join(payments, condition, how).select("orders.row", "payments.row"))
+    assert [
+        (left or "None", right or "None")
+        for left, right in ((each[0].replace("nan", "None"), each[1].replace("nan", "None")) for each in pairs(job))
+    ] == rows_out(desk)
+    assert "many" in job.rows
+    assert job.unknown == ()
+
+
+def test_a_stream_joined_with_its_own_counts(desk):
+    counts = windowed_counts(desk, "orders", "10 minutes").alias("counts")
+    condition = F.expr("orders.id = counts.id AND orders.at >= counts.w.start AND orders.at < counts.w.end")
+    job = desk.opened(desk.read("orders").join(counts, condition).select("orders.row", "counts.row"))
+    assert job.join == wb.IntervalJoin("0 s", "10 minutes", lower_exclusive=True)
+    assert pairs(job) == rows_out(desk)
+    assert job.right.time == "w_end"
+
+
+def test_counts_joined_with_rows_of_their_window(desk):
+    counts = windowed_counts(desk, "orders", "10 minutes").alias("counts")
+    payments = desk.read("payments").withColumn("w", F.window("at", "10 minutes")).alias("payments")
+    condition = F.expr("counts.id = payments.id AND counts.w = payments.w")
+    job = desk.opened(counts.join(payments, condition).select("counts.row", "payments.row"))
+    assert job.join == wb.WindowJoin(wb.Tumbling("10 minutes"))
+    assert pairs(job) == rows_out(desk)
+
+
+def test_a_semi_join_that_spark_moves_below_an_aggregation_is_named(desk):
+    def counts(name):
+        rows = desk.read(name).withColumn("w", F.window("at", "10 minutes")).where("id = 'a'")
+        return rows.groupBy("w", "id").agg(F.max("row").alias("row")).alias(name)
+
+    orders, payments = counts("orders"), counts("payments")
+    condition = F.expr(f"{KEY} AND orders.w = payments.w")
+    found = wb.describe(orders.join(payments, condition, "left_semi").select("orders.row"))
+    assert found.join is None
+    assert "Spark runs the semi join below the aggregation of the left side" in " ".join(found.unknown)
+
+
+# --- what bounds would keep -------------------------------------------------------------------------------------------
+
+
+def test_what_bounds_would_keep_and_hold_is_what_they_do(desk):
+    """The join with the bounds that are given keeps, holds and drops on Spark what the table says."""
+    orders, payments = desk.read("orders", None), desk.read("payments", None)
+    job = desk.opened(orders.join(payments, F.expr(KEY)).select("orders.row", "payments.row"))
+    found = job.bounding()
+    last, widest = found.table.iloc[-1], found.table.iloc[-2]
+    assert (last["lower"], last["upper"], last["left_watermark"]) == (None, None, None)
+    assert (widest["kept"], widest["late"]) == (1.0, 0)
+    assert found.table["pairs"].is_monotonic_increasing
+    namespace = {"orders": desk.read("orders", None), "payments": desk.read("payments", None)}
+    exec(found.code(1.0), namespace)
+    run = Desk(desk.spark, desk.home)
+    again = run.opened(namespace["joined"].select("orders.row", "payments.row"))
+    assert len(run.out) == widest["pairs"] == last["pairs"]
+    assert max(run.state) == widest["state_peak"]
+    assert again.join == wb.IntervalJoin(widest["lower"], widest["upper"])
+    assert f"{widest['state_peak']} rows in state at most in place of {last['state_peak']}" in found.sentence(1.0)
+    assert any(str(found) in str(each) for each in job.advise())
+    assert found.chart.to_dict()
+
+
+def test_bounding_of_a_bounded_join_is_refused(desk):
+    condition = F.expr(f"{KEY} AND payments.at BETWEEN orders.at AND orders.at + INTERVAL 1 MINUTE")
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), condition).select("orders.row", "payments.row"))
+    with pytest.raises(wb.WorkbenchError, match="has both bounds, and watermarks on both sides"):
+        job.bounding()
+
+
+@pytest.mark.parametrize("keep", [0, 1.5, True, "all"])
+def test_a_share_that_is_none(desk, keep):
+    orders, payments = desk.read("orders", None), desk.read("payments", None)
+    found = desk.opened(orders.join(payments, F.expr(KEY)).select("orders.row", "payments.row")).bounding()
+    with pytest.raises(wb.ArgumentError, match=r"keep: got .*give a share above 0 and at most 1"):
+        found.at(keep)
