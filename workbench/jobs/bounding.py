@@ -13,7 +13,7 @@ import pandas as pd
 
 from workbench import charts, times
 from workbench.counts import counted
-from workbench.errors import wrong
+from workbench.errors import WorkbenchError, wrong
 from workbench.jobs.description import Description, SideDescription
 from workbench.kinds import UNBOUNDED, kind_of
 from workbench.literals import SIDES, Side
@@ -109,10 +109,15 @@ class Bounding:
             delay = row[f"{side}_watermark"]
             marked = "" if described.watermark is not None else f".withWatermark({described.time!r}, {delay!r})"
             lines.append(f"{name} = {name}{marked}.alias({name!r})")
-        one, other = (_column(name, each.time) for name, each in zip(names, (left, right), strict=True))
+        one, other = (_time(name, each) for name, each in zip(names, (left, right), strict=True))
         keys = zip(*(_keys(each) for each in (left, right)), strict=True)
         parts = [f"({_column(names[0], mine)} == {_column(names[1], theirs)})" for mine, theirs in keys]
-        for sign, bound in ((">=", row["lower"]), ("<=", row["upper"])):
+        join = self.described.join
+        signs = (
+            ">" * getattr(join, "lower_exclusive", False) or ">=",
+            "<" * getattr(join, "upper_exclusive", False) or "<=",
+        )
+        for sign, bound in zip(signs, (row["lower"], row["upper"]), strict=True):
             parts += [] if bound is None else [f"({other} {sign} {one}{_shifted(bound)})"]
         parts += [f"F.expr({self.described.where!r})"] if self.described.where else []
         how = getattr(self.described.join, "how", "inner")
@@ -238,6 +243,18 @@ def _column(name: str, column: str) -> str:
     """A column of a DataFrame by its alias, as Python source."""
     plain = column if re.fullmatch(r"[A-Za-z_]\w*", column) else quoted(column)
     return f"F.col({f'{name}.{plain}'!r})"
+
+
+def _time(name: str, side: SideDescription) -> str:
+    """The event time of a side, as Python source."""
+    if side.time in side.columns:
+        return _column(name, side.time)
+    window, _, edge = side.time.rpartition("_")
+    if window in side.columns:
+        return f"F.col({f'{name}.{quoted(window)}.{edge}'!r})"
+    raise WorkbenchError(
+        f"the event time of {side.name} does not enter the join, so it cannot be compared there: select it before"
+    )
 
 
 def _shifted(bound: str) -> str:

@@ -24,6 +24,7 @@ __all__ = [
     "equality",
     "field_of",
     "is_collated",
+    "is_struct",
     "linear",
     "of_field",
     "replaced",
@@ -178,6 +179,11 @@ def compared(part: Node) -> Compared | None:
 def is_collated(part: Node) -> bool:
     """Whether an expression is a text whose collation finds others equal than those of the same bytes."""
     return " COLLATE " in str(part.java.dataType().sql())
+
+
+def is_struct(part: Node) -> bool:
+    """Whether an expression is a column that is a struct."""
+    return part.kind == "AttributeReference" and isinstance(part.data_type, dict) and part.data_type["type"] == "struct"
 
 
 def _widened(part: Node) -> Node:

@@ -87,6 +87,7 @@ class Columns:
         The name of the event time.
     with_time
         Whether the event time enters the join; if not, as where only its window does, it is the last name, without id.
+        A side without any has the time at which the micro-batch was planned.
     """
 
     ids: tuple[int, ...]
@@ -140,7 +141,9 @@ def columns(known: Understood, place: int) -> Columns:
     if time is not None:
         return Columns(tuple(names), tuple(names.values()), key, names[time], True)
     apart = known.description.left.time if place == 0 else known.description.right.time
-    if known.marks[place] is None or not apart:
+    if not apart and not compares_times(known):
+        apart = "planned_at"
+    if not apart or (known.marks[place] is None and compares_times(known)):
         raise ArgumentError(f"joined: no event time was found on the {SIDES[place]} side")
     while apart in names.values():
         apart += "_"
@@ -232,18 +235,24 @@ def _entered(
     time = None if mine.with_time else known.marks[place]
     rows = replay.replayed(spark, known.join.children[place], sources, time, inner, steps=steps, clock=clock)
     every = tuple(known.inputs[place].columns)
-    carried = [BATCH, PLACE, *([] if mine.with_time else [replay.TIME]), *([] if steps is None else [replay.LEFT_AT])]
+    timed = [] if mine.with_time or time is None else [replay.TIME]
+    carried = [BATCH, PLACE, *timed, *([] if steps is None else [replay.LEFT_AT])]
     rows = rows.toDF(*(f"c{each}" for each in every), *carried)
     if any(node.kind == "Expand" for node in known.join.children[place].walk()):  # a row for each of its windows
         rows = rows.dropDuplicates([BATCH, PLACE])
     shown = [F.col(f"c{each}").alias(name) for each, name in zip(mine.ids, mine.names, strict=False)]
-    if not mine.with_time:
+    if not mine.with_time and time is None and clock is not None:
+        shown.append(replay.planned_at(clock).alias(mine.time))
+    elif not mine.with_time:
         time_ = F.col(replay.TIME)
         if dict(rows.dtypes)[replay.TIME].startswith("struct"):  # a window, which is where its watermark is set
             time_ = F.col(f"{replay.TIME}.start")
         elif known.inputs[place].grouped is not None and edge_of_window(known) == "start":
             time_ = F.timestamp_micros(F.unix_micros(time_) - _size(known, place))
         shown.append(time_.alias(mine.time))
+    if mine.with_time and clock is not None and not compares_times(known):
+        at = mine.names.index(mine.time)
+        shown[at] = F.coalesce(F.col(f"c{mine.ids[at]}"), replay.planned_at(clock)).alias(mine.time)
     with_steps = [] if steps is None or not steps.words else [replay.LEFT_AT]
     return _table(choice.of(rows.select(*shown, BATCH, PLACE, *with_steps), mine.key).sort(BATCH, PLACE))
 
@@ -336,12 +345,15 @@ def held_before(
     edge = edge_of_window(known) if known.inputs[place].grouped is not None else "start"  # which is in the same windows
     stands_in = F.lit(None) if window is None else F.col(f"{window}.{edge}")
     stands_in = stands_in if other_name is None else F.col(f"c{other_name}")
+    started = F.timestamp_millis(
+        F.lit(next(each.started for each in logs.batches if each.number == batch)).cast("long")
+    )
     if window is None and other_name is None and not mine.with_time and not compares_times(known):
-        started = next(each.started for each in logs.batches if each.number == batch)
-        stands_in = F.timestamp_millis(F.lit(started).cast("long"))
+        stands_in = started
     for each, name in zip(mine.ids, mine.names, strict=False):
         column = stands_in if name == mine.time else F.lit(None)
         column = F.col(f"c{each}") if each in kept else column.cast(str(types[each].dataType().sql()))
+        column = F.coalesce(column, started) if name == mine.time and not compares_times(known) else column
         shown.append(column.alias(name))
     if len(mine.names) > len(mine.ids):
         shown.append(stands_in.cast("timestamp").alias(mine.time))
@@ -364,7 +376,14 @@ def _is_window(known: Understood, place: int, column: int) -> bool:
 def compares_times(known: Understood) -> bool:
     """Whether which rows meet depends on their event times."""
     join = known.description.join
-    return join is None or kind_of(join).windowed or bool(kind_of(join).limits(join)) or bool(known.rest)
+    if join is None or kind_of(join).windowed or kind_of(join).limits(join):
+        return True
+    asked = {part.id for each in known.rest for part in each.walk() if part.kind == "AttributeReference"}
+    asked |= {each for pair in known.keys for each in pair}
+    for mine, time in zip(known.inputs, known.times, strict=True):
+        if time is not None and any(mine.origin(each) == mine.origin(time) for each in asked if each in mine.columns):
+            return True
+    return False
 
 
 def edge_of_window(known: Understood) -> str:

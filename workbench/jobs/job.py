@@ -287,8 +287,8 @@ class Job(Result):
         if not is_unbounded(self.simulation):
             return found
         bounded = self.bounding()
-        if len(bounded.table) == 1:  # there were no pairs
-            return found
+        if len(bounded.table) == 1 or bounded.table["state_peak"].iloc[-2] >= bounded.table["state_peak"].iloc[-1]:
+            return found  # there were no pairs, or nothing is gained
         stays = f"rows stay in state forever, {counted(int(bounded.table['state_end'].iloc[-1]), 'row')} so far"
         return [Advice(stays, f"{bounded}; job.bounding().code() writes it"), *found]
 

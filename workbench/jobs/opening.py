@@ -564,6 +564,8 @@ def _rows(
         if found.beyond.num_rows:
             missing.append(_beyond(known, place, found.beyond, shown))
             untimed |= dict.fromkeys(words_of(found.beyond, shown.key), "with a time in the far future")
+        if not entering.compares_times(known):
+            missing += _filled(known, place, entered, shown, clock)
         left_at.append(found.left_at)
         places = entered.column(PLACE).to_numpy()
         parts.append(entered.drop_columns([PLACE]))
@@ -637,6 +639,19 @@ def _without_time(known: Understood, place: int, rows: pa.Table) -> str:
     )
 
 
+def _filled(known: Understood, place: int, rows: pa.Table, shown: entering.Columns, clock: replay.Clock) -> list[str]:
+    """What is said of rows that have no event time in a join that compares none."""
+    planned = np.array(clock.started, dtype=np.int64)[rows.column(BATCH).to_numpy() - clock.first] * 1000
+    count = int((rows.column(shown.time).cast(pa.int64()).to_numpy() == planned).sum())
+    name = _sides(known)[place].name or SIDES[place]
+    if not count or not _sides(known)[place].time:
+        return []
+    return [
+        f"{counted(count, 'row')} of {name} {'has' if count == 1 else 'have'} no event time, as {shown.time} is null; "
+        "the join compares no times, so each is shown at the time at which its micro-batch was planned"
+    ]
+
+
 def _in_groups(
     spark: SparkSession, known: Understood, place: int, logs: Checkpoint, choice: Choice
 ) -> tuple[pa.Table | None, list[str]]:
@@ -691,6 +706,10 @@ def _stream(
     described = _sides(known)[place]
     compared = residual.compared(spark, known, place, shown, rows.table)
     table, others = rows.table, [name for name in shown.names if name != shown.time]
+    if compared is not None:  # by which keys are told apart, so that a struct need not be one
+        plain = [name for name in others if not pa.types.is_nested(table.schema.field(name).type)]
+        shown = replace(shown, key=tuple(name for name in shown.key if name in plain))
+        others = plain
     key = list(shown.key) or others[:1]  # of a join whose keys are not understood nothing is told that rests on them
     if not key:
         raise ArgumentError(f"joined: its {SIDES[place]} side has no column beside the event time")

@@ -26,6 +26,7 @@ __all__ = [
     "frame",
     "ids",
     "named",
+    "planned_at",
     "renamed",
     "replayed",
     "window_of",
@@ -116,6 +117,14 @@ class Clock:
     started: Sequence[int]
     eviction: Sequence[int]
     late: Sequence[int]
+
+
+def planned_at(clock: Clock) -> Column:
+    """When the micro-batch of a row was planned."""
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+    place = (F.col(BATCH) - clock.first + 1).cast("int")
+    return F.timestamp_millis(F.element_at(_longs(clock.started), place))
 
 
 def asks_the_clock(plan: Node) -> bool:

@@ -12,7 +12,7 @@ from workbench.arrays import Flags, RowNumbers
 from workbench.errors import QueryError
 from workbench.jobs import entering, replay
 from workbench.jobs.catalyst import Node, listed, seq
-from workbench.jobs.conditions import is_collated
+from workbench.jobs.conditions import is_collated, is_struct
 from workbench.jobs.entering import Columns
 from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES
@@ -146,6 +146,11 @@ def compared(spark: SparkSession, known: Understood, place: int, shown: Columns,
             if is_collated(one.expressions[place]):
                 expression = java.org.apache.spark.sql.catalyst.expressions.CollationKey(expression)
                 text = f"hex({text})"
+            if is_struct(one.expressions[place]):
+                options = ", ".join(
+                    "'" + each.replace("'", r"\'") + "'" for pair in entering.AS_JSON.items() for each in pair
+                )
+                text = f"to_json({text}, map({options}))"
             if one.nulls_meet:
                 text = f"coalesce(concat('=', cast({text} as string)), 'null')"
         named.append(replay.named(java, expression, f"k{at}"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from workbench.jobs import conditions
-from workbench.jobs.catalyst import Node, expressions, listed, span, value
+from workbench.jobs.catalyst import Node, expressions, has_watermark, listed, span, value
 from workbench.times import micros
 from workbench.windows import Session, Sliding, Tumbling, Window
 
@@ -59,6 +59,8 @@ class Input:
         The columns that are session windows of single rows, which are not merged yet.
     operators
         What else changes rows below the join and keeps state, or that this does not read: names of Spark's operators.
+    of_marks
+        The columns that enter the join and have a watermark, as Spark knows it; of a plan read from text all.
     grouped
         The aggregation by windows that its rows come from; None: they are rows of its sources.
     latest_first
@@ -76,6 +78,7 @@ class Input:
     nulls: frozenset[int]
     sessions: frozenset[int]
     operators: tuple[str, ...]
+    of_marks: frozenset[int] = frozenset()
     grouped: Grouped | None = None
     latest_first: bool = False
 
@@ -164,6 +167,7 @@ def read(plan: Node) -> Input:
         frozenset(nulls),
         frozenset(sessions),
         tuple(dict.fromkeys(each.kind for each in nodes if each.kind not in known)),
+        _of_marks(plan),
         grouped,
         any(map(_reads_latest_first, nodes)),
     )
@@ -278,6 +282,12 @@ def _columns(plan: Node) -> dict[int, str]:
     output = plan.java.output()
     found = (output.apply(place) for place in range(output.size()))
     return {int(each.exprId().id()): str(each.name()) for each in found}
+
+
+def _of_marks(plan: Node) -> frozenset[int]:
+    """The columns of a plan that have a watermark."""
+    found = listed(plan.java.output())
+    return frozenset(int(each.exprId().id()) for each in found if not hasattr(each, "metadata") or has_watermark(each))
 
 
 def _times(plan: Node) -> Iterator[int]:

@@ -68,8 +68,12 @@ _ON_WINDOW = (
     "19:05:19 less the delay, so no row is late, and none leaves the state; call withWatermark on {} before window()"
 )
 _MOVED = (
-    "Spark runs the {} join below the aggregation of the {} side, on the rows that it aggregates: give it a column of "
-    "both sides to output, or join first and aggregate then"
+    "Spark may run the semi join below the aggregation of the left side, on the rows that it aggregates, which depends "
+    "on the size of a micro-batch: use an inner join with one row of the right side for each key and window"
+)
+_WINDOW_FIRST = (
+    "the windows are computed before withWatermark is called, so Spark knows no watermark of them, and keeps rows "
+    "forever: call withWatermark before window()"
 )
 _WINDOW_ABOVE = (
     "an aggregation after the join drops pairs whose window the watermark has passed, and a join without bounds on the "
@@ -283,9 +287,9 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
         kind = None
     if read.rest and not read.windows and None in _limits(inputs, read) and not hasattr(spark, "_jvm"):
         kind = None  # a bound may be in what a plan read from text does not say
-    if (moved := _below_its_aggregation(inputs, optimised)) is not None:
+    if how == "semi" and left.grouped is not None:
         kind = None
-        more.append(_MOVED.format(how, moved))
+        more.append(_MOVED)
     if _compares_windows(read, inputs):
         kind = None
         more.append("the condition compares parts of windows: join on the windows themselves, as with w = w")
@@ -300,17 +304,22 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
     notes += _of_days(spark, read, found)
     notes += _of_window_days(spark, inputs, read)
     notes += _of_marked_windows(inputs)
+    if any(mine.origin(pair[place]) in mine.windows for pair in read.keys for place, mine in enumerate((left, right))):
+        notes.append(_WINDOW_FIRST)
     notes += _of_filters(above, join)
     notes += [_LATEST_FIRST.format(inputs[side].name or side) for side in SIDES if inputs[side].latest_first]
-    if kind is None and not read.bounds and not read.windows and any(node.kind == "Aggregate" for node in plan.walk()):
+    if not read.bounds and not read.windows and any(node.kind == "Aggregate" for node in plan.walk()):
         notes += [_WINDOW_ABOVE] if _is_above(plan, join, "Aggregate") else []
     notes += [
         f"keys are compared as {' = '.join(str(each.java.sql()) for each in one.expressions)}"
         + (", and two nulls are equal" if one.nulls_meet else "")
         for one in read.compared.values()
+        if not all(map(conditions.is_struct, one.expressions))
     ]
+    edge = "start" if kind is not None and kind_of(kind).windowed else "end"
     described = [
-        _side(side, inputs[side], [pair[place] for pair in read.keys], times[side]) for place, side in enumerate(SIDES)
+        _side(side, inputs[side], [pair[place] for pair in read.keys], times[side], edge)
+        for place, side in enumerate(SIDES)
     ]
     where = " AND ".join(str(each.java.sql()) for each in read.rest)
     marks = [None if (mark := _mark(inputs[side], times[side])) is None else mark.time for side in SIDES]
@@ -397,15 +406,6 @@ def _of_state(
         yield _KEPT_WITHOUT.format(unmarked[0], " and of the ".join(f"{side}" for side in kept), padded)
     elif kind and not unmarked:
         yield from (_KEPT.format(side) for side in kept)
-
-
-def _below_its_aggregation(inputs: dict[Side, sides.Input], optimised: list[Node]) -> Side | None:
-    """The side whose rows are aggregated after the join that Spark runs, and before it as it is written."""
-    for join in optimised[:1] if len(optimised) == 1 else []:
-        for side, child in zip(SIDES, join.children, strict=True):
-            if inputs[side].grouped is not None and not any(node.kind == "Aggregate" for node in child.walk()):
-                return side
-    return None
 
 
 def _compares_windows(read: _Condition, inputs: dict[Side, sides.Input]) -> bool:
@@ -531,7 +531,10 @@ def _retention(spark: SparkObject, join: Node, times: dict[Side, int | None]) ->
         for part in each.parts
     ]
     equal = [conditions.equality(part) for part in parts]
-    if any(pair is not None and {pair[0].id, pair[1].id} == set(times.values()) for pair in equal):
+    marked = any(
+        catalyst.has_watermark(each) for child in join.children for each in catalyst.listed(child.java.output())
+    )
+    if marked and any(pair is not None and {pair[0].id, pair[1].id} == set(times.values()) for pair in equal):
         return dict.fromkeys(SIDES, 0)  # the event time is a key
     outputs = [child.java.outputSet() for child in join.children]
     given = [catalyst.listed(child.java.output()) for child in join.children]
@@ -740,10 +743,17 @@ class _Condition:
         pair = _pair(part, left, right)
         if limits:
             self.bounds.extend(limits)
-        elif pair and _is_window(pair[0], left, times["left"]) and _is_window(pair[1], right, times["right"]):
+        elif (
+            pair
+            and _is_window(pair[0], left, times["left"])
+            and _is_window(pair[1], right, times["right"])
+            and _has_a_watermark(pair, left, right)
+        ):
             self.windows.append(pair)
         elif pair and pair not in self.keys and not any(map(conditions.is_collated, part.children)):
             self.keys.append(pair)
+            if any(map(conditions.is_struct, part.children)) and (structs := _derived_of(part, left)) is not None:
+                self.compared[pair] = structs
         elif pair and pair not in self.keys:
             pair = None
         if limits or pair:
@@ -802,6 +812,16 @@ def _is_window(column: int, mine: sides.Input, time: int | None) -> bool:
     return found is not None and time is not None and mine.origin(found[1]) == mine.origin(time)
 
 
+def _has_a_watermark(pair: tuple[int, int], left: sides.Input, right: sides.Input) -> bool:
+    """Whether Spark knows a watermark of either of two windows, as it does where withWatermark comes before window().
+
+    Of sides without a watermark none is asked for.
+    """
+    if not left.watermarks and not right.watermarks:
+        return True
+    return any(column in mine.of_marks for column, mine in zip(pair, (left, right), strict=True))
+
+
 def _pair(part: Node, left: sides.Input, right: sides.Input) -> tuple[int, int] | None:
     """The ids of two columns that are equal, that of the left side first."""
     equal = conditions.equality(part)
@@ -815,17 +835,23 @@ def _pair(part: Node, left: sides.Input, right: sides.Input) -> tuple[int, int] 
 
 def _derived(part: Node, left: sides.Input, right: sides.Input, times: dict[Side, int | None]) -> Compared | None:
     """Expressions of columns of each side that are equal, that of the left side first; not of the event times."""
-    found = conditions.compared(part)
+    found = _derived_of(part, left)
     if found is None:
         return None
-    if set(found.columns[0]) <= set(right.columns):
-        found = replace(found, columns=found.columns[::-1], expressions=found.expressions[::-1])
     for mine, columns, time in zip((left, right), found.columns, times.values(), strict=True):
         origins = {mine.origin(each) for each in columns}
         of_time = time is not None and mine.origin(time) in origins
         if not set(columns) <= set(mine.columns) or of_time or origins & set(mine.windows):
             return None
     return found
+
+
+def _derived_of(part: Node, left: sides.Input) -> Compared | None:
+    """Expressions of columns of each side that are equal, that of the left side first."""
+    found = conditions.compared(part)
+    if found is None or set(found.columns[0]) <= set(left.columns):
+        return found
+    return replace(found, columns=found.columns[::-1], expressions=found.expressions[::-1])
 
 
 def _times(inputs: dict[Side, sides.Input], found: list[Conjunct]) -> tuple[dict[Side, int | None], list[str]]:
@@ -859,13 +885,13 @@ def _times(inputs: dict[Side, sides.Input], found: list[Conjunct]) -> tuple[dict
     return times, unknown
 
 
-def _side(side: Side, mine: sides.Input, keys: list[int], time: int | None) -> SideDescription:
+def _side(side: Side, mine: sides.Input, keys: list[int], time: int | None, edge: str) -> SideDescription:
     names = tuple(mine.columns[each] for each in keys)
     mark, entering = _mark(mine, time), _entering(mine, time)
     named = mine.columns[entering] if entering is not None else "" if time is None else mine.called(time)
     if mine.grouped is not None:
         window = next((each for each in mine.columns if mine.origin(each) == mine.grouped.window), None)
-        named = f"{mine.columns.get(window or 0, 'window')}_end"
+        named = f"{mine.columns.get(window or 0, 'window')}_{edge}"
     return SideDescription(
         mine.name or side,
         names[0] if len(names) == 1 else names,

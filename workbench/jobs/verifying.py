@@ -177,7 +177,8 @@ def _state(spark: SparkSession, simulation: Simulation, known: Understood, logs:
     for place, side in enumerate(SIDES):
         held = entering.held_before(spark, known, place, logs=logs, batch=last, choice=choice)
         shown, state = held.columns, held.table
-        compared = [name for name in shown.names if shown.with_time or name != shown.time]
+        timed = shown.with_time and entering.compares_times(known)  # else a time may be filled in
+        compared = [name for name in shown.names if timed or name != shown.time]
         kept = [name for name in compared if state.column(name).null_count < len(state)]
         rows = simulation.outcome.held_after(last - simulation.first, side)
         table = simulation.side(side).table.take(rows["row"].to_numpy()).select(kept)

@@ -14,7 +14,7 @@ from workbench.arrays import Flags
 from workbench.counts import counted, have
 from workbench.errors import TooLargeError, wrong
 from workbench.joins import Join, emission
-from workbench.kinds import kind_of
+from workbench.kinds import UNBOUNDED, kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side, other_side
 from workbench.model import Outcome, Shared, Simulation
 from workbench.reasons.judging import late_because
@@ -339,7 +339,7 @@ def _long_waits(join: Join, streams: dict[Side, Stream]) -> Iterator[Advice]:
         return
     delay = max(times.micros(each.watermark) for each in streams.values())
     reach = max(kind.waits(join, "left"), kind.waits(join, "right"), 0)
-    if delay + reach >= _HOURS:
+    if reach < UNBOUNDED and delay + reach >= _HOURS:
         wait = times.short(timedelta(microseconds=delay + reach))
         yield Advice(
             f"rows without partner come out {wait} after they happened, or later: the watermark delay and the "

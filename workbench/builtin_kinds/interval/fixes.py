@@ -23,6 +23,7 @@ _NEAREST = 4  # partners on each side of a row that are tried where some cannot 
 def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
     """Wider bounds, for rows that were on time and whose nearest partner on time is out of reach."""
     low, high = edges(join)
+    reach_low, reach_high = low + join.lower_exclusive * search.tick, high - join.upper_exclusive * search.tick
     some_cannot = search.semi or search.simulation.where is not None
     alive = {}
     for side in SIDES:
@@ -33,7 +34,7 @@ def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
         rows = np.flatnonzero(alive[side] & ~search.matched[side])
         for ahead, skip in product((True, False), range(_NEAREST if some_cannot else 1)):
             beyond_upper = ahead == (side == "left")
-            reach = (high if beyond_upper else low) * (1 if side == "left" else -1)
+            reach = (reach_high if beyond_upper else reach_low) * (1 if side == "left" else -1)
             near = search.nearest(side, rows, np.flatnonzero(alive[partner]), reach, ahead=ahead, skip=skip)
             mine, theirs = rows[near >= 0], near[near >= 0]
             one, other = (mine, theirs) if side == "left" else (theirs, mine)
