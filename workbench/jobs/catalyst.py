@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Node",
     "analysed",
+    "delay_of",
     "expressions",
     "has_watermark",
     "listed",
@@ -215,6 +216,11 @@ def random_parts(plan: Node) -> Iterator[str]:
 def has_watermark(column: JavaObject) -> bool:
     """Whether a column of the JVM's has a watermark."""
     return bool(column.metadata().contains(_DELAY))
+
+
+def delay_of(column: JavaObject) -> int:
+    """The delay of the watermark of a column of the JVM's, in microseconds."""
+    return int(column.metadata().getLong(_DELAY)) * 1_000
 
 
 def listed(seq: JavaObject) -> list[JavaObject]:

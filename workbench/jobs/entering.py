@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 
 from workbench.arrays import Batches, RowNumbers
 from workbench.errors import ArgumentError, QueryError, TooLargeError, excerpt
-from workbench.jobs import conditions, held, replay
+from workbench.jobs import conditions, held, repeats, replay
 from workbench.jobs.catalyst import Node, expressions, listed
 from workbench.jobs.checkpoint import LATEST, Checkpoint
+from workbench.jobs.repeats import OF
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
@@ -49,6 +50,7 @@ __all__ = [
     "named_by_id",
     "needed",
     "newest",
+    "none",
     "survivors",
 ]
 
@@ -208,8 +210,29 @@ def entered(
         return Entered(came, np.full(came.num_rows, -1), (), untimed, beyond)
     left_at = came.column(replay.LEFT_AT).fill_null(-1).to_numpy().astype(np.int64)
     apart = (each.filter(pc.is_null(each.column(replay.LEFT_AT))) for each in (untimed, beyond))
-    came, untimed, beyond = (each.drop_columns([replay.LEFT_AT]) for each in (came, *apart))
-    return Entered(came, left_at, tuple(steps.words), untimed, beyond)
+    words = tuple(steps.words)
+    if steps.of_others:
+        times = came.column(columns(known, place).time).cast(pa.int64()).to_pylist()
+        own = list(zip(times, came.column(BATCH).to_pylist(), strict=True))
+        left_at, words = repeats.told(left_at, words, came.column(OF).to_pylist(), own)
+    extra = [name for name in (replay.LEFT_AT, OF) if name in came.column_names]
+    came, untimed, beyond = (each.drop_columns(extra) for each in (came, *apart))
+    return Entered(came, left_at, words, untimed, beyond)
+
+
+def none(spark: SparkSession, known: Understood, place: int) -> pa.Table:
+    """The columns of a side and `BATCH`, and no row."""
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+    mine = columns(known, place)
+    types = dict(zip(known.inputs[place].columns, _fields(known, place), strict=True))
+    shown = [
+        F.lit(None).cast(str(types[each].dataType().sql())).alias(name)
+        for each, name in zip(mine.ids, mine.names, strict=False)
+    ]
+    if not mine.with_time:
+        shown.append(F.lit(None).cast("timestamp").alias(mine.time))
+    return _table(spark.range(0).select(*shown, F.col("id").alias(BATCH)))
 
 
 def _by_time(table: pa.Table, time: str) -> tuple[pa.Table, pa.Table, pa.Table]:
@@ -237,6 +260,8 @@ def _entered(
     every = tuple(known.inputs[place].columns)
     timed = [] if mine.with_time or time is None else [replay.TIME]
     carried = [BATCH, PLACE, *timed, *([] if steps is None else [replay.LEFT_AT])]
+    of = [OF] if steps is not None and steps.of_others else []
+    carried += of
     rows = rows.toDF(*(f"c{each}" for each in every), *carried)
     if any(node.kind == "Expand" for node in known.join.children[place].walk()):  # a row for each of its windows
         rows = rows.dropDuplicates([BATCH, PLACE])
@@ -254,7 +279,7 @@ def _entered(
         at = mine.names.index(mine.time)
         shown[at] = F.coalesce(F.col(f"c{mine.ids[at]}"), replay.planned_at(clock)).alias(mine.time)
     with_steps = [] if steps is None or not steps.words else [replay.LEFT_AT]
-    return _table(choice.of(rows.select(*shown, BATCH, PLACE, *with_steps), mine.key).sort(BATCH, PLACE))
+    return _table(choice.of(rows.select(*shown, BATCH, PLACE, *with_steps, *of), mine.key).sort(BATCH, PLACE))
 
 
 def survivors(
@@ -281,7 +306,7 @@ def survivors(
     side = optimised.children[place]
     ids = [int(each.exprId().id()) for each in listed(side.java.output())]
     try:
-        rows = replay.replayed(spark, side, sources, clock=clock).toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
+        rows = _that_come(spark, side, sources, clock).toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     except replay.NotReplayable:
         return None
     keys = [pair[place] for pair in known.keys]
@@ -290,6 +315,21 @@ def survivors(
         rows = choice.of(rows, names)
     with spark_errors_as(_UNREADABLE):
         return rows.select(F.col(BATCH), F.col(PLACE)).distinct().toArrow()
+
+
+def _that_come(
+    spark: SparkSession, plan: Node, sources: Mapping[frozenset[int], DataFrame], clock: replay.Clock | None
+) -> DataFrame:
+    """The columns of a plan, `BATCH` and `PLACE`, of the rows that no operator of it takes out."""
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+    steps = replay.Steps() if any(each.kind in replay.REPEATS for each in plan.walk()) else None
+    rows = replay.replayed(spark, plan, sources, steps=steps, clock=clock)
+    if steps is None:
+        return rows
+    names = [f"c{at}" for at in range(len(rows.columns) - 4)]
+    rows = rows.toDF(*names, BATCH, PLACE, replay.LEFT_AT, OF)
+    return rows.where(F.col(replay.LEFT_AT).isNull()).drop(replay.LEFT_AT, OF)
 
 
 def needed(known: Understood, place: int, optimised: Node) -> list[str] | None:
@@ -331,7 +371,7 @@ def held_before(
     """
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-    mine, side = columns(known, place), SIDES[place]
+    mine, side, edges = columns(known, place), SIDES[place], known.inputs[place].edges
     rows = held.joined_rows(spark, logs.address, batch, side, operator=logs.operators.get(known.join))
     kept = kept_columns(known, place, rows.columns[:-1])
     rows = rows.toDF(*named_by_id(kept), held.MATCHED)
@@ -344,11 +384,15 @@ def held_before(
     window = next(windows, None)
     edge = edge_of_window(known) if known.inputs[place].grouped is not None else "start"  # which is in the same windows
     stands_in = F.lit(None) if window is None else F.col(f"{window}.{edge}")
+    at_edge = next((each for each in kept if each is not None and known.inputs[place].origin(each) in edges), None)
+    if window is None and at_edge is not None:
+        shift = -edges[known.inputs[place].origin(at_edge)] - (_size(known, place) if edge == "start" else 0)
+        stands_in = F.timestamp_micros(F.unix_micros(f"c{at_edge}") + shift)
     stands_in = stands_in if other_name is None else F.col(f"c{other_name}")
     started = F.timestamp_millis(
         F.lit(next(each.started for each in logs.batches if each.number == batch)).cast("long")
     )
-    if window is None and other_name is None and not mine.with_time and not compares_times(known):
+    if window is None and at_edge is None and other_name is None and not mine.with_time and not compares_times(known):
         stands_in = started
     for each, name in zip(mine.ids, mine.names, strict=False):
         column = stands_in if name == mine.time else F.lit(None)
@@ -360,7 +404,7 @@ def held_before(
     start = F.lit(None).cast("long") if window is None else F.unix_micros(f"{window}.start")
     number = F.lit(batch).cast("long").alias(BATCH)
     chosen = choice.of(rows.select(*shown, number, held.MATCHED, start.alias(START)), mine.key)
-    if window is None and not mine.with_time and compares_times(known):
+    if window is None and at_edge is None and not mine.with_time and compares_times(known):
         return Held(_table(chosen.limit(0)), mine, chosen.count())
     table = _table(chosen)
     timed, _, _ = _by_time(table, mine.time)
@@ -550,14 +594,9 @@ def newest(
         return None
     ids = [int(each.exprId().id()) for each in listed(node.children[0].java.output())]
     try:
-        steps = replay.Steps() if any(each.kind == "Deduplicate" for each in node.children[0].walk()) else None
-        rows = replay.replayed(spark, node.children[0], sources, steps=steps, clock=clock)
+        rows = _that_come(spark, node.children[0], sources, clock).toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     except replay.NotReplayable:
         return None
-    if steps is not None:
-        rows = rows.toDF(*(f"c{each}" for each in ids), BATCH, PLACE, replay.LEFT_AT)
-        rows = rows.where(F.col(replay.LEFT_AT).isNull()).drop(replay.LEFT_AT)
-    rows = rows.toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     kind = dict(rows.dtypes)[f"c{time}"]
     newest_time = F.expr(micros_of(f"max(c{time})", kind == "timestamp_ntz"))
     if kind.startswith("struct"):

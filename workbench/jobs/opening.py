@@ -21,6 +21,7 @@ from workbench.jobs import (
     chains,
     entering,
     event_log,
+    followed,
     held,
     held_groups,
     leaving,
@@ -370,6 +371,7 @@ def _of_taken(
         for part in (understanding.below(known.join) if known.join.kind == "Join" else ())
     }
     inner = {each.known.join: leaving.pairs(spark, each.simulation, each.known) for each in before.values()}
+    known = followed.in_part(known, tuple(inner))
     missing += [words for each in before.values() for words in each.missing]
     first, from_start = logs.batches[0].number, logs.batches[0].number == 0
     count = len(logs.batches)
@@ -574,6 +576,11 @@ def _rows(
         elif passed is not None:
             filtered.append(~_among(entered, passed) & (found.left_at < 0))
         met.append(np.zeros(entered.num_rows, dtype=bool))
+    if not parts and not unread and known.description.join is None:  # as of a side that is not followed
+        parts.append(entering.none(spark, known, place))
+        left_at.append(np.zeros(0, dtype=np.int64))
+        met.append(np.zeros(0, dtype=bool))
+        filtered.append(np.zeros(0, dtype=bool))
     if not parts:
         raise QueryError(f"the job cannot be opened: {'; '.join(unread or missing)}", "")
     schema = pa.schema([each.with_nullable(True) for each in parts[-1].schema])

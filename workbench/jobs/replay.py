@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
-from workbench.jobs.catalyst import Node, expressions, listed, seq
+from workbench.jobs import repeats
+from workbench.jobs.catalyst import Node, delay_of, expressions, has_watermark, listed, seq
+from workbench.jobs.repeats import OF
 from workbench.jobs.sources import BATCH, PLACE
+from workbench.sources.choice import micros_of
 from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:
@@ -17,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = [
     "IN_THE_WAY",
     "LEFT_AT",
+    "MAPS",
+    "REPEATS",
     "TIME",
     "Clock",
     "NotReplayable",
@@ -26,6 +33,7 @@ __all__ = [
     "frame",
     "ids",
     "named",
+    "not_followed",
     "planned_at",
     "renamed",
     "replayed",
@@ -33,7 +41,17 @@ __all__ = [
 ]
 
 _PASSES_ON = frozenset(
-    {"Filter", "Generate", "Join", "Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"}
+    {
+        "ArrowEvalPython",
+        "BatchEvalPython",
+        "Filter",
+        "Generate",
+        "Join",
+        "Repartition",
+        "RepartitionByExpression",
+        "RebalancePartitions",
+        "ResolvedHint",
+    }
     | {"Sample", "Sort", "SubqueryAlias", "Union", "View", "Window"}
 )
 """Operators that give all columns of their input, or of their inputs, further."""
@@ -46,7 +64,13 @@ _TAKES_OUT = frozenset({"INNER", "CROSS", "LEFT SEMI", "LEFT ANTI"})
 _EXPLODES = frozenset({"Explode", "PosExplode", "Inline"})
 _CLOCKS = {"timestamp": "__now", "date": "__today", "timestamp_ntz": "__local_now"}
 """By type the column with the time of a row's micro-batch, which is what a query gets that asks its clock."""
-_CARRIED = (BATCH, PLACE, TIME, LEFT_AT, *_CLOCKS.values())
+_CARRIED = (BATCH, PLACE, TIME, LEFT_AT, OF, *_CLOCKS.values())
+_REBUILT = frozenset({"EventTimeWatermark", "Expand", "Project"})
+_PLACES = 2**54
+"""Places of rows of one source are less than this."""
+_MOST_BATCHES = 200
+MAPS = {"MapInPandas": "mapInPandas", "PythonMapInArrow": "mapInArrow", "MapInArrow": "mapInArrow"}
+"""The operators that run a function of Python over all rows, as users call them."""
 _ASKS_THE_CLOCK = {
     "CurrentTimestamp": "timestamp", "Now": "timestamp", "CurrentDate": "date", "LocalTimestamp": "timestamp_ntz",
 }  # fmt: skip
@@ -58,7 +82,9 @@ IN_THE_WAY = {
 """Operators through which rows cannot be followed, as users call them."""
 
 
-_PASSES, _CLOSED_IN = "__passes", "__closed_in"
+_PASSES, _CLOSED_IN = repeats.PASSES, "__closed_in"
+REPEATS = {name: IN_THE_WAY[name] for name in ("Deduplicate", "DeduplicateWithinWatermark")}
+"""The operators that take out rows whose columns are those of another one, as users call them."""
 
 
 def window_of(node: Node) -> int | None:
@@ -80,6 +106,25 @@ def _longs(values: Sequence[int]) -> Column:
     return F.array(*(F.lit(int(each)).cast("long") for each in values))
 
 
+def not_followed(node: Node) -> str:
+    """What an operator is called through which rows cannot be followed; empty: they can."""
+    if node.kind == "Aggregate":
+        if window_of(node) is None:
+            return "an aggregation without a window of the event time"
+        return "an aggregation by session windows" if _by_sessions(node) else ""
+    if not node.children or node.kind in (*_REBUILT, *_PASSES_ON, *REPEATS, *MAPS):
+        return ""
+    return f"Spark's operator {node.kind}"
+
+
+def _by_sessions(node: Node) -> bool:
+    """Whether an aggregation is one by session windows."""
+    return any(
+        each.kind == "AttributeReference" and bool(each.java.metadata().contains("spark.sessionWindow"))
+        for each in expressions(node, "groupingExpressions")
+    )
+
+
 class NotReplayable(WorkbenchError):  # noqa: N818 - caught where it is turned into a sentence
     """A plan has an operator through which rows cannot be followed."""
 
@@ -89,9 +134,17 @@ class Steps:
     """The operators of a plan that take rows out, in words, in the order in which they were met.
 
     Rows are given on by them and marked in `LEFT_AT`, so that each can be told where it left.
+
+    Attributes
+    ----------
+    words
+        The words of each, with a gap (`workbench.jobs.repeats`) where they name another row.
+    of_others
+        Whether rows have `OF`, too.
     """
 
     words: list[str] = field(default_factory=list)
+    of_others: bool = False
 
     def number(self, words: str) -> int:
         """The number of a step, which is new."""
@@ -174,7 +227,11 @@ def replayed(
         If there is an operator that is not understood, or a source that is not given.
     """
     asks = asks_the_clock(plan)
-    plans = _Plans(spark, sources, time, {} if inner is None else inner, steps, clock, asks and clock is not None)
+    if steps is not None:
+        steps.of_others = any(node.kind in REPEATS for node in plan.walk() if bool(node.java.isStreaming()))
+    given = {} if inner is None else inner
+    leaves = tuple(node for node in plan.walk() if bool(node.java.isStreaming()) and (not node.children))
+    plans = _Plans(spark, sources, time, given, steps, clock, asks and clock is not None, leaves)
     return frame(spark, plans.whole(plan))
 
 
@@ -197,6 +254,7 @@ class _Plans:
     steps: Steps | None
     clock: Clock | None
     asks: bool
+    leaves: tuple[Node, ...]
 
     def whole(self, node: Node) -> JavaObject:
         """A plan over what its sources gave, with its own columns and what was asked for."""
@@ -223,14 +281,20 @@ class _Plans:
                 return self._logical.Filter(condition, children[0])
             passes = frame(self.spark, self._kept(children[0], condition))
             return self._marked(children[0], passes, f"the filter {node.java.condition().sql()}")
-        if node.kind == "Deduplicate" and self.steps is not None:
-            return self._first_of_each(node, children[0])
+        if node.kind in REPEATS and self.steps is not None and self.clock is not None:
+            return self._first_of_each(node, children[0], self.clock)
         if node.kind == "Join" and self.steps is not None:
             return self._joined_with_a_table(node, children)
         if node.kind == "Generate" and self.steps is not None:
             return self._exploded(node, children[0])
+        if node.kind == "Aggregate" and _by_sessions(node):
+            raise NotReplayable("an aggregation by session windows, through which rows cannot be followed")
         if node.kind == "Aggregate" and self.clock is not None and (window := window_of(node)) is not None:
             return self._aggregated(node, children[0], window, self.clock)
+        if node.kind in MAPS and self.clock is not None:
+            return self._mapped(node, children[0])
+        if node.kind == "Union":
+            return self._united(node, children)
         if node.kind == "Expand":
             carried = self._carried(children[0])
             lists = [self._with(each, carried) for each in listed(node.java.projections())]
@@ -268,15 +332,31 @@ class _Plans:
         found = self.inner.get(node, self.sources.get(ids(node)))
         if found is None:
             raise NotReplayable(f"a source whose rows cannot be read again ({node.java.simpleString(3)[:80]})")
+        place = next((at for at, each in enumerate(self.leaves) if each is node), 0)
+        if place:  # places of rows of several sources are apart, and follow the sources
+            found = found.withColumn(PLACE, F.col(PLACE) + place * _PLACES)
+        return self._under_ids(self._carrying(found), node)
+
+    def _carrying(self, rows: DataFrame, batch: Column | None = None, place: Column | None = None) -> DataFrame:
+        """Rows with all that is carried along, which `BATCH` and `PLACE` begin; given, or there already."""
+        from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+        if batch is not None and place is not None:
+            rows = rows.select("*", batch.alias(BATCH), place.alias(PLACE))
         if self.steps is not None:
-            found = found.withColumn(LEFT_AT, F.lit(None).cast("int"))
+            rows = rows.withColumn(LEFT_AT, F.lit(None).cast("int"))
+            rows = rows.withColumn(OF, F.lit(None).cast("string")) if self.steps.of_others else rows
         if self.asks and self.clock is not None:
             pairs = enumerate(self.clock.started, self.clock.first)
             moments = F.create_map(*(F.lit(each) for pair in pairs for each in pair))
             now = F.timestamp_millis(moments[F.col(BATCH).cast("int")].cast("long"))
             for kind, name in _CLOCKS.items():
-                found = found.withColumn(name, now.cast(kind))
-        plan: JavaObject = found._jdf.queryExecution().analyzed()
+                rows = rows.withColumn(name, now.cast(kind))
+        return rows
+
+    def _under_ids(self, rows: DataFrame, node: Node) -> JavaObject:
+        """Rows as a plan with the columns of a node, under their ids, and those that are carried along."""
+        plan: JavaObject = rows._jdf.queryExecution().analyzed()
         given, wanted = listed(plan.output()), listed(node.java.output())
         aliases = [alias(self.spark._jvm, one, other) for one, other in zip(given, wanted, strict=False)]
         return self._logical.Project(self._seq([*aliases, *given[len(wanted) :]]), plan)
@@ -305,21 +385,104 @@ class _Plans:
         ]
         return self._logical.Project(self._seq(aliases), plan)
 
-    def _first_of_each(self, node: Node, made: JavaObject) -> JavaObject:
-        """``dropDuplicates``: the first row with equal columns goes on, by its micro-batch and place."""
-        from pyspark.sql import Window  # when needed: PySpark is slow to import
-        from pyspark.sql import functions as F
+    def _first_of_each(self, node: Node, made: JavaObject, clock: Clock) -> JavaObject:
+        """``dropDuplicates``: the first row with equal columns goes on, by its micro-batch and place.
 
-        outputs = listed(made.output())
-        keys = {int(each.exprId().id()) for each in listed(node.java.keys())}
+        Late rows are dropped by it, and are the first of none.
+        """
+        from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+        outputs, called = listed(made.output()), REPEATS[node.kind]
         names = [f"c{at}" for at in range(len(outputs))]
-        by = {str(each.name()): name for each, name in zip(outputs, names, strict=True)}
-        equal = [name for each, name in zip(outputs, names, strict=True) if int(each.exprId().id()) in keys]
-        rows = frame(self.spark, made).toDF(*names)
-        order = Window.partitionBy(F.col(by[LEFT_AT]).isNull(), *equal).orderBy(by[BATCH], by[PLACE])
-        passes = rows.withColumn(_PASSES, F.row_number().over(order) == 1)
-        columns = ", ".join(str(each.name()) for each in listed(node.java.keys()))
-        return self._marked(made, passes, f"dropDuplicates, as a row with the same {columns} came before it")
+        own = [pair for pair in zip(outputs, names, strict=True) if str(pair[0].name()) not in _CARRIED]
+        before = {int(each.exprId().id()): each for each in listed(node.children[0].java.output())}
+        own = [(before[int(each.exprId().id())], name) for each, name in own]  # which know their watermarks
+        marks = [pair for pair in own if has_watermark(pair[0])]
+        times = marks or [pair for pair in own if str(pair[0].dataType().typeName()).startswith("timestamp")]
+        time = _in_micros(*times[0]) if len(times) == 1 else None
+        if node.kind == "DeduplicateWithinWatermark" and (time is None or not marks):
+            raise NotReplayable(f"{called} of rows with several watermarks, through which rows cannot be followed")
+        if marks and time is not None:
+            late = F.element_at(
+                _longs(clock.late), (F.col(_named(outputs, names, BATCH)) - clock.first + 1).cast("int")
+            )
+            rows = frame(self.spark, made).toDF(*names)
+            passes = rows.withColumn(_PASSES, F.coalesce(F.expr(time) > late, F.lit(True)))
+            made = self._marked(made, passes, f"{called}, to which it came late,")
+            outputs = listed(made.output())
+        keys = {int(each.exprId().id()) for each in listed(node.java.keys())}
+        equal = [(each, name) for each, name in zip(outputs, names, strict=True) if int(each.exprId().id()) in keys]
+        expires = None
+        if node.kind == "DeduplicateWithinWatermark":
+            expires = F.coalesce(F.expr(str(time)), F.lit(0)) + delay_of(marks[0][0])
+        elif marks and time is not None and marks[0][1] in (name for _, name in equal):
+            expires = F.expr(time)
+        found = repeats.marked(
+            frame(self.spark, made).toDF(*names),
+            [name for _, name in equal],
+            names={
+                "batch": _named(outputs, names, BATCH),
+                "place": _named(outputs, names, PLACE),
+                "left_at": _named(outputs, names, LEFT_AT),
+            },
+            time=time,
+            expires=expires,
+            evictions=_longs(clock.eviction),
+            first=clock.first,
+        )
+        of = _named(outputs, names, OF)
+        found = found.withColumn(of, F.coalesce(F.col(of), F.col(OF))).drop(OF)
+        return self._marked(made, found, repeats.words_of(called, [str(each.name()) for each, _ in equal]))
+
+    def _mapped(self, node: Node, made: JavaObject) -> JavaObject:
+        """``mapInPandas`` or ``mapInArrow``: the function is asked for the rows of each micro-batch by themselves.
+
+        Nothing of a row is carried through it, so that rows that were taken out before are not given on.
+        """
+        from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+        if self.time is not None and any(each.name() == TIME for each in listed(made.output())):
+            raise NotReplayable(f"{MAPS[node.kind]} above withWatermark, through which event times cannot be followed")
+        rows = frame(self.spark, made)
+        names = [f"c{at}" for at in range(len(rows.columns))]
+        by = {str(each.name()): name for each, name in zip(listed(made.output()), names, strict=True)}
+        rows = rows.toDF(*names)
+        if LEFT_AT in by:
+            rows = rows.where(F.col(by[LEFT_AT]).isNull())
+        batches = sorted(each[0] for each in rows.select(by[BATCH]).distinct().collect())
+        if len(batches) > _MOST_BATCHES:
+            raise NotReplayable(f"{MAPS[node.kind]}, which is not asked again for {len(batches):,} micro-batches")
+        wanted = listed(node.children[0].java.output())
+        parts = []
+        for batch in batches:
+            plan = rows.where(F.col(by[BATCH]) == batch).select(*names[: len(wanted)])._jdf.queryExecution().analyzed()
+            given = listed(plan.output())
+            aliases = [alias(self.spark._jvm, one, other) for one, other in zip(given, wanted, strict=True)]
+            below = self._logical.Project(self._seq(aliases), plan)
+            asked = frame(self.spark, node.java.withNewChildren(self._seq([below])))
+            parts.append(self._carrying(asked, F.lit(batch).cast("long"), F.monotonically_increasing_id()))
+        if not parts:
+            from pyspark.sql.types import StructType
+
+            schema = StructType.fromJson(json.loads(node.java.schema().json()))
+            parts.append(
+                self._carrying(
+                    frame(self.spark, made).sparkSession.createDataFrame([], schema),
+                    *(F.lit(0).cast("long") for _ in range(2)),
+                )
+            )
+        return self._under_ids(reduce(lambda one, other: one.union(other), parts), node)
+
+    def _united(self, node: Node, children: list[JavaObject]) -> JavaObject:
+        """A union: its branches carry the same columns along, in the same order."""
+        carried = [[str(each.name()) for each in self._carried(child)] for child in children]
+        if any(each != carried[0] for each in carried):
+            raise NotReplayable("a union of branches with other watermarks, through which rows cannot be followed")
+        ordered = [
+            self._logical.Project(self._seq([*self._wanted(part, child), *self._carried(child)]), child)
+            for part, child in zip(node.children, children, strict=True)
+        ]
+        return self._in_order(node, node.java.withNewChildren(self._seq(ordered)))
 
     def _aggregated(self, node: Node, made: JavaObject, window: int, clock: Clock) -> JavaObject:
         """A windowed aggregation in append mode: a row for each group that a watermark has closed.
@@ -353,10 +516,10 @@ class _Plans:
         more = [named(java, closed, BATCH), named(java, place, PLACE)]
         if self.time is not None:
             more.append(named(java, catalyst.GetStructField(of_window, 1, java.scala.Option.empty()), TIME))
-        if LEFT_AT in by:
-            literal = getattr(getattr(catalyst, "Literal$"), "MODULE$")
-            left_at = next(each for each in outputs if str(each.name()) == LEFT_AT)
-            more.append(named(java, literal.create(None, left_at.dataType()), LEFT_AT))
+        literal = getattr(getattr(catalyst, "Literal$"), "MODULE$")
+        for each in outputs:
+            if str(each.name()) in (LEFT_AT, OF):
+                more.append(named(java, literal.create(None, each.dataType()), str(each.name())))
         return self._aggregate([*groups, closed], [*given_on, *more], below)
 
     def _aggregate(self, groups: list[JavaObject], given_on: list[JavaObject], below: JavaObject) -> JavaObject:
@@ -438,6 +601,19 @@ class _Plans:
 
     def _seq(self, values: list[JavaObject]) -> JavaObject:
         return seq(self.spark._jvm, values)
+
+
+def _named(outputs: Sequence[JavaObject], names: Sequence[str], wanted: str) -> str:
+    """What a column of a plan is called in a frame whose columns have these names."""
+    return next(name for each, name in zip(outputs, names, strict=True) if str(each.name()) == wanted)
+
+
+def _in_micros(column: JavaObject, name: str) -> str:
+    """SQL of an event time, or of the end of a window, in microseconds, by the name of its column."""
+    kind = str(column.dataType().typeName())
+    if kind == "struct":
+        return micros_of(f"{name}.end", False)
+    return micros_of(name, kind == "timestamp_ntz")
 
 
 def _table_of(plan: Node) -> str:

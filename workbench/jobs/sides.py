@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from workbench.jobs import conditions
@@ -65,6 +65,9 @@ class Input:
         The aggregation by windows that its rows come from; None: they are rows of its sources.
     latest_first
         Whether a source of files reads the newest first.
+    edges
+        The columns that are the start or the end of the window of `grouped`, or a time that is as far from these in
+        each row, and how far after the end, in µs.
     """
 
     name: str
@@ -81,6 +84,7 @@ class Input:
     of_marks: frozenset[int] = frozenset()
     grouped: Grouped | None = None
     latest_first: bool = False
+    edges: Mapping[int, int] = field(default_factory=dict)
 
     def lineage(self, column: int) -> Iterator[int]:
         """The ids of a column: its own, and those that it had before it was renamed."""
@@ -93,6 +97,11 @@ class Input:
         """The id that a column had before it was renamed."""
         *_, first = self.lineage(column)
         return first
+
+    def time_of(self, column: int) -> int:
+        """The event time that a column stands for: of an edge of an aggregation's window that window."""
+        origin = self.origin(column)
+        return origin if self.grouped is None or origin not in self.edges else self.grouped.window
 
     def name_of(self, column: int) -> str | None:
         """What a column was called in its source; None of one that was computed."""
@@ -124,7 +133,10 @@ class Input:
 _KNOWN = frozenset(
     {"EventTimeWatermark", "Expand", "Filter", "Project", "SubqueryAlias", "View", "ResolvedHint"}
     | {"StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation", "LogicalRelation"}
+    | {"Deduplicate", "DeduplicateWithinWatermark", "Generate", "Repartition", "RepartitionByExpression"}
+    | {"RebalancePartitions", "MapInPandas", "MapInArrow", "PythonMapInArrow"}
 )
+"""Operators after which a join is what it is without them: they give rows on, or other rows in their place."""
 
 
 def read(plan: Node) -> Input:
@@ -149,6 +161,10 @@ def read(plan: Node) -> Input:
             windows |= _sliding(node)
     grouped = _grouped(nodes, windows, origins, sessions)
     known = _KNOWN if grouped is None else _KNOWN | {"Aggregate"}
+    unions = [node for node in nodes if node.kind == "Union"]
+    if all(map(_branches_agree, unions)):
+        known |= {"Union"}
+    nulls -= {column for node in unions for column in _some_not_null(node)}
     marks = [(each, span(each.java.delay())) for each in nodes if each.kind == "EventTimeWatermark"]
     return Input(
         _name(plan),
@@ -166,11 +182,63 @@ def read(plan: Node) -> Input:
         tuple(_times(plan)),
         frozenset(nulls),
         frozenset(sessions),
-        tuple(dict.fromkeys(each.kind for each in nodes if each.kind not in known)),
+        tuple(dict.fromkeys(each.kind for each in nodes if each.kind not in known and not _is_with_a_table(each))),
         _of_marks(plan),
         grouped,
         any(map(_reads_latest_first, nodes)),
+        {} if grouped is None else _edges(nodes, origins, grouped),
     )
+
+
+def _is_with_a_table(node: Node) -> bool:
+    """Whether a node joins a stream with a table that is none."""
+    return node.kind == "Join" and not all(bool(child.java.isStreaming()) for child in node.children)
+
+
+def _branches(union: Node) -> list[tuple[Input, list[int]]]:
+    """The branches of a union, and the columns of each in order."""
+    return [(read(child), list(_columns(child))) for child in union.children]
+
+
+def _branches_agree(union: Node) -> bool:
+    """Whether what is said of the first branch of a union is so of all: watermarks and windows, column by column."""
+
+    def said(mine: Input, column: int) -> tuple[timedelta | None, bool, Window | None]:
+        mark, window = mine.watermark_of(column), mine.windows.get(mine.origin(column))
+        return None if mark is None else mark.delay, mark is None, None if window is None else window[0]
+
+    found = [[said(mine, each) for each in columns] for mine, columns in _branches(union)]
+    grouped = any(mine.grouped is not None or mine.operators for mine, _ in _branches(union))
+    return not grouped and all(each == found[0] for each in found)
+
+
+def _some_not_null(union: Node) -> set[int]:
+    """The columns of a union, by their ids before they were renamed, that are not null in each of its branches."""
+    (first, columns), *others = _branches(union)
+    return {
+        first.origin(column)
+        for place, column in enumerate(columns)
+        if not all(mine.is_null(ids[place]) for mine, ids in others)
+    }
+
+
+def _edges(nodes: list[Node], origins: Mapping[int, int], grouped: Grouped) -> dict[int, int]:
+    """The columns that are an edge of the window of an aggregation, and how far after its end each is, in µs."""
+    found: dict[int, int] = {}
+    for node in nodes:
+        for column, meaning in defined(node):
+            linear = conditions.linear(meaning)
+            if linear is None or list(linear.times.values()) != [1]:
+                continue
+            [number] = linear.times
+            if number >= 0:
+                continue
+            window, ordinal = conditions.of_field(number)
+            while window in origins:
+                window = origins[window]
+            if window == grouped.window:
+                found[column] = linear.micros - (0 if ordinal else grouped.size)
+    return found
 
 
 def _grouped(

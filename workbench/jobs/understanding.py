@@ -783,6 +783,10 @@ def _bounds(part: Node, inputs: dict[Side, sides.Input]) -> list[Bound]:
 def _of_end(limit: Bound, inputs: dict[Side, sides.Input], which: Literal["later", "earlier"]) -> Bound:
     """A bound of the end of a window in place of its start."""
     number = getattr(limit, which)
+    for mine in inputs.values():
+        if number in mine.columns and mine.grouped is not None and mine.origin(number) in mine.edges:
+            after = mine.edges[mine.origin(number)]
+            return replace(limit, micros=limit.micros + (after if which == "earlier" else -after))
     if number >= 0:
         return limit
     column, ordinal = conditions.of_field(number)
@@ -799,7 +803,7 @@ def _is_of(limit: Bound, left: sides.Input, right: sides.Input, times: dict[Side
     """Whether a bound is one of the two event times."""
     wanted = {times["left"], times["right"]}
     found = {
-        mine.origin(each) for mine in (left, right) for each in (limit.later, limit.earlier) if each in mine.columns
+        mine.time_of(each) for mine in (left, right) for each in (limit.later, limit.earlier) if each in mine.columns
     }
     return None not in wanted and found == {left.origin(times["left"] or 0), right.origin(times["right"] or 0)}
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrays import Counts
-from workbench.jobs import catalyst, entering, held_groups, reported, restarts
+from workbench.jobs import catalyst, entering, followed, held_groups, reported, restarts
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.understanding import Understood
 from workbench.kinds import HASH_JOIN, kind_of
@@ -47,7 +47,9 @@ def compare(
     """The table of `Job.comparison`."""
     marks = [node for node in known.plan.walk() if node.kind == "EventTimeWatermark"]
     facts = (
-        [_watermarks(simulation, logs)] if len(marks) <= len(SIDES) and not logs.operators else []
+        [_watermarks(simulation, logs)]
+        if len(marks) <= len(SIDES) and not logs.operators and followed.has_all_times(known.plan)
+        else []
     )  # else others hold the query's back, too
     if known.description.join is None:  # of which only late rows and watermarks are known
         return pd.DataFrame(facts, columns=_COLUMNS)

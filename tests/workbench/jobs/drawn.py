@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 import workbench as wb
 
 SIDES = ("l", "r")
+WAYS = (("id",), ("id", "at"), ("within", "id"))
 OUTER = {"l": ("left", "full"), "r": ("right", "full")}
 
 
@@ -42,6 +43,8 @@ class Drawn:
         The watermark delay of each side; None: it has no watermark.
     more
         What the condition asks for beside.
+    distinct
+        The columns of each side that ``dropDuplicates`` compares, or ``("within", "id")``; None: duplicates stay.
     filters
         A condition for each side that the job takes rows out by, before the watermark; None: none.
     nested
@@ -62,6 +65,7 @@ class Drawn:
     delays: tuple
     more: tuple
     filters: tuple
+    distinct: tuple
     nested: bool
     times_selected: bool
     restart: int | None
@@ -116,6 +120,7 @@ def drawn_jobs(draw):
         tuple(delays),
         () if grouped else tuple(draw(st.lists(st.sampled_from(asked), max_size=2, unique=True))),
         tuple(draw(st.sampled_from([None, None, "amount > 20", "id = 'a'"])) for _ in SIDES),
+        tuple(draw(st.sampled_from([None, None, None, *WAYS])) if not grouped else None for _ in SIDES),
         not grouped and draw(st.booleans()),
         draw(st.booleans()),
         None if grouped else draw(st.one_of(st.none(), st.integers(1, files - 1))),
@@ -135,6 +140,10 @@ def joined(spark, drawn, folder):
         if delay is not None:
             words = f"{delay} {drawn.unit}S"
             rows = rows.withWatermark("at", words.replace("HOURS", "hours").replace("SECONDS", "seconds"))
+        if (columns := drawn.distinct[SIDES.index(side)]) is not None:
+            within = columns[0] == "within" and delay is not None
+            names = [each for each in columns if each != "within"]
+            rows = rows.dropDuplicatesWithinWatermark(names) if within else rows.dropDuplicates(names)
         if drawn.window is not None:
             size, slide = (f"{each} seconds" for each in drawn.window)
             rows = rows.withColumn("w", F.window("at", size, slide))
