@@ -7,9 +7,9 @@ from dataclasses import replace
 from workbench.jobs import replay
 from workbench.jobs.catalyst import Node, expressions
 from workbench.jobs.understanding import Understood
-from workbench.literals import SIDES
+from workbench.literals import SIDES, Side
 
-__all__ = ["has_all_times", "in_part", "in_the_way"]
+__all__ = ["has_all_times", "in_part", "in_the_way", "of_older"]
 
 
 def in_the_way(plan: Node, inner: tuple[Node, ...] = ()) -> str:
@@ -54,6 +54,18 @@ def in_part(known: Understood, inner: tuple[Node, ...]) -> Understood:
         return known
     about = replace(known.description, join=None, unknown=(*words, *known.description.unknown))
     return replace(known, description=about, rest=())
+
+
+def of_older(plan: Node, side: Side, batch: int) -> list[str]:
+    """What is not known of a side whose operators held rows before the first micro-batch that is kept."""
+    kinds = dict.fromkeys(node.kind for node in plan.walk() if bool(node.java.isStreaming()))
+    words = dict.fromkeys(replay.REPEATS, "duplicates of") | {"Aggregate": "in a group with"}
+    return [
+        f"what {replay.IN_THE_WAY[kind]} of the {side} side held after micro-batch {batch}, the first that is kept, is "
+        f"not read: rows that are {words[kind]} older ones may differ from what the job had"
+        for kind in kinds
+        if kind in words
+    ]
 
 
 def has_all_times(plan: Node) -> bool:

@@ -522,6 +522,8 @@ def _rows(
             f"{', '.join(random)} of the {side} side differs each time it is evaluated: it, and all that depends on "
             "it, may differ from what the job had"
         )
+    if first and known.join.kind == "Join":
+        missing += followed.of_older(known.join.children[place], side, first)
     shown = entering.columns(known, place)
     parts: list[pa.Table] = []
     met: list[Flags] = []

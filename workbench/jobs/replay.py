@@ -462,7 +462,7 @@ class _Plans:
             asked = frame(self.spark, node.java.withNewChildren(self._seq([below])))
             parts.append(self._carrying(asked, F.lit(batch).cast("long"), F.monotonically_increasing_id()))
         if not parts:
-            from pyspark.sql.types import StructType
+            from pyspark.sql.types import StructType  # when needed: PySpark is slow to import
 
             schema = StructType.fromJson(json.loads(node.java.schema().json()))
             parts.append(

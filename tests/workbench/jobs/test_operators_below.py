@@ -8,6 +8,8 @@ import pytest
 from pyspark.sql import functions as F
 from test_reports import SCHEMA, WITHIN, Desk, fates, reason
 
+import workbench as wb
+
 ON = WITHIN.format("15 SECONDS")
 AFTER_WINDOW = "orders.id = payments.id AND payments.at BETWEEN orders.at - INTERVAL 10 SECONDS AND orders.at + INTERVAL 15 SECONDS"
 
@@ -78,6 +80,18 @@ def test_what_the_watermark_evicts_is_late_when_it_comes_again(desk):
     assert "to which it came late" in reason(job, "evicted")
     assert "the same id and at as the row at 10:02:00 of micro-batch 3" in reason(job, "once more")
     assert len(job.output) == len(desk.out)
+
+
+def test_what_was_kept_before_the_first_micro_batch_is_named(desk):
+    desk.spark.conf.set("spark.sql.streaming.minBatchesToRetain", "2")
+    arrive_again(desk)
+    frame = joined(desk, desk.read("orders").dropDuplicates(["id"]))
+    desk.run(frame)
+    job = wb.open_job(frame, desk.home / "checkpoint")
+    assert job.missing == (
+        f"what dropDuplicates of the left side held after micro-batch {job.simulation.first}, the first that is kept, is "
+        "not read: rows that are duplicates of older ones may differ from what the job had",
+    )
 
 
 # --- unions -----------------------------------------------------------------------------------------------------------
