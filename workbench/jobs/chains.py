@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["passed_on"]
 
 
-def passed_on(job: Job) -> Times:
+def passed_on(job: Job) -> Times | None:
     """The watermark that a join passes on in each micro-batch: what may still come out of it is not behind it.
+
+    None where the rows of neither side leave the state: the next join then heeds the watermarks of its other side only.
 
     It is the one up to which the state of either side has been evicted, as Spark derives it
     (``StreamingSymmetricHashJoinExec.produceOutputWatermark``).
@@ -24,7 +26,7 @@ def passed_on(job: Job) -> Times:
     Raises
     ------
     ArgumentError
-        If a side is kept forever, so that none is passed on, or what comes out of it is not known.
+        If the rows of one side only stay in state forever, or what comes out of it is not known.
     """
     if not job.is_understood:
         left, right = job.left.name, job.right.name
@@ -37,11 +39,13 @@ def passed_on(job: Job) -> Times:
         raise ValueError("a job has the watermarks of its logs")
     if retention is None:  # windows, which end at the watermark
         return logged.eviction
+    if not retention:
+        return None
     if len(retention) < 2:
         left, right = job.left.name, job.right.name
         raise ArgumentError(
-            f"join: the one before it, of {left} and {right}, passes on no watermark, as Spark keeps some of its rows "
-            "forever; open that one"
+            f"join: the one before it, of {left} and {right}, passes on a watermark that is not known, as Spark "
+            "keeps the rows of one side forever; open that one"
         )
     behind = logged.eviction - max(retention.values())
     return np.maximum(behind // 1000 * 1000, 0)

@@ -376,7 +376,8 @@ def _of_taken(
     first, from_start = logs.batches[0].number, logs.batches[0].number == 0
     count = len(logs.batches)
     logged_marks = np.array([each.watermark for each in logs.batches], dtype=np.int64)
-    marks = np.minimum.reduce([logged_marks, *(chains.passed_on(each) for each in before.values())])
+    passed = [mark for each in before.values() if (mark := chains.passed_on(each)) is not None]
+    marks = np.minimum.reduce([logged_marks, *passed])
     late = marks.copy() if not _is_set(spark, _ONE_WATERMARK) else np.concatenate([[0], marks[:-1]])
     if not from_start:
         late[0] = LONG_AGO
