@@ -181,6 +181,9 @@ EXAMPLES = [
         (*LATER, ("z", 62, 2)),
         facts=RowFacts(retention={"right": 0}),
     ),
+    Example(
+        S.STAYS_FOREVER, wb.IntervalJoin("0 seconds", None), (("a", 0, 0), *LATER), LATER, settings={"finish": False}
+    ),
     Example(S.LEFT_OUT, INTERVAL, (("a", 0, 0), *LATER), LATER, facts=gone([0, -1, -1], [-1, -1])),
     Example(
         S.CONDITION_FAILS,

@@ -287,7 +287,7 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
         kind = None
     if read.rest and not read.windows and None in _limits(inputs, read) and not hasattr(spark, "_jvm"):
         kind = None  # a bound may be in what a plan read from text does not say
-    if how == "semi" and left.grouped is not None:
+    if how is not None and left.grouped is not None and emission(IntervalJoin(None, None, how)).first_only:
         kind = None
         more.append(_MOVED)
     if _compares_windows(read, inputs):

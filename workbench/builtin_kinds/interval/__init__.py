@@ -138,6 +138,7 @@ class Interval(WithoutWindows[IntervalJoin]):
         yield from advice.wide_bounds(join, shared)
 
     def check(self, join: IntervalJoin, left: Stream, right: Stream) -> None:
+        super().check(join, left, right)
         for side, name, bound in (("left", "upper", join.upper), ("right", "lower", join.lower)):
             if bound is None and (side in emission(join).padded or emission(join).first_only):
                 raise ArgumentError(
