@@ -288,6 +288,7 @@ SESSION_CLOSED = "its partner {partner} arrived after the session had closed; {c
 NEAR_MISS = "near miss: the nearest partner is {partner}, {distance} away"
 IN_ANOTHER_WINDOW = f"{NEAR_MISS}, in another window; {{change}} would hold both"
 NO_PARTNER = "no partner in reach was on time"
+NONE_IN_REACH = "no row of its key on {other} is in reach"
 NO_PARTNER_BUT_FIX = f"{NO_PARTNER}; {FIX}"
 NO_UPPER = "the join has no upper bound"
 NO_LOWER = "the join has no lower bound"

@@ -43,6 +43,8 @@ def fixes(simulation: Simulation, asked: Mapping[Side, RowNumbers] | None = None
         microseconds); ``change`` (by how much that differs, in microseconds); ``partner`` (the row of the other side
         that it would meet; -1 where a match of a pattern has none).
     """
+    if simulation.facts.aggregated:
+        return pd.DataFrame(columns=COLUMNS)
     search = Search(simulation, asked)
     parts = kind_of(simulation.join).fixes(search) if simulation.flink is None else _in_flink(simulation, search)
     every = [part.assign(rank=rank) for rank, part in enumerate(parts) if len(part)]

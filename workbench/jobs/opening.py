@@ -451,6 +451,7 @@ def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: resi
         join=known.description.join,
         gone=gone if any(each.rows.any() for each in gone.values()) else None,
         untimed={side: each.untimed for side, each in zip(SIDES, made, strict=True)},
+        aggregated=any(each.grouped is not None for each in known.inputs),
         unmarked=_unmarked(known),
         never_late=_never_late(known) | _unmarked(known),
         is_stand_in=known.description.join is None,

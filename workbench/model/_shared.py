@@ -131,6 +131,8 @@ class RowFacts:
     failing, filters
         The rows that fail a filter of the job which Spark runs before the join, and per side this filter, in words; of
         other filtered rows it is not known what left them out.
+    aggregated
+        Whether rows of a side are aggregates, which other settings would make of other rows: no fix is looked for.
     is_stand_in
         Whether the join stands for one that was not understood, so that only late rows are known, and no partners.
     """
@@ -151,6 +153,7 @@ class RowFacts:
     never_late: frozenset[Side] = frozenset()
     failing: Flags | None = None
     filters: Mapping[Side, str] = field(default_factory=dict)
+    aggregated: bool = False
     is_stand_in: bool = False
 
     @property

@@ -493,6 +493,8 @@ class Sentences:
     def near(self, side: Side, row: int) -> str:
         """Why it did not meet the nearest partner that a changed setting would have given it; or that there is none."""
         template = self._near(side, row) or self.kind.alone(self.join, side)
+        if template == verdicts.NO_PARTNER and not self.outcome.assignments[other_side(side)]["late"].any():
+            template = verdicts.NONE_IN_REACH
         return self.fill(template, side, row)
 
     def then_near(self, side: Side, row: int) -> str:

@@ -180,7 +180,7 @@ def what_is_not_understood_tells_nothing_that_rests_on_it(desk):
         lambda: job.reasons, lambda: job.state_changes("a"), lambda: job.time_to_live("1 hour"), lambda: job.code,
         lambda: job.output, lambda: job.advise(), lambda: job.report(desk.home / "report.html"), lambda: job.charts,
     ):  # fmt: skip
-        with pytest.raises(wb.WorkbenchError, match="was not understood"):
+        with pytest.raises(wb.WorkbenchError, match="could not be analyzed"):
             ask()
 
 

@@ -10,6 +10,8 @@ from pyspark.sql import functions as F
 
 WITHIN = "paid_at BETWEEN ordered_at - INTERVAL 2 SECONDS AND ordered_at + INTERVAL 6 SECONDS"
 SAME = "order_id = oid"
+NEVER = "paid_at BETWEEN ordered_at + INTERVAL 2 SECONDS AND ordered_at"
+"""Bounds that the workbench does not make a join of: no pair is between them."""
 
 
 def marked(orders, payments, one="3 seconds", other="2 seconds"):
