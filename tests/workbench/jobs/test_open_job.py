@@ -346,12 +346,6 @@ def test_what_is_gone_is_counted_and_named(session, tmp_path, rows):
     assert not (tmp_path / "kept").exists()
 
 
-def unwatermarked(orders, payments):
-    return orders.withWatermark("ordered_at", "3 seconds").join(
-        payments, F.expr(f"{written.SAME} AND {written.WITHIN}")
-    )
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -370,14 +364,6 @@ def test_bad_input_is_one_sentence(outer, tmp_path, given, words):
     with pytest.raises(wb.WorkbenchError, match=re.escape(words)) as raised:
         wb.open_job(*given(outer[0], tmp_path))
     assert "\n" not in str(raised.value)
-
-
-def test_a_side_without_a_watermark(session, folder, outer):
-    joined = unwatermarked(*jobs.streams(session, folder))
-    with pytest.raises(
-        wb.ArgumentError, match="its right side, payments, has no watermark, and a job is opened with one on both"
-    ):
-        wb.open_job(joined, outer[1].checkpoint)
 
 
 @pytest.mark.parametrize("write", [written.tumbling_cogroup, written.tumbling], ids=lambda each: each.__name__)
