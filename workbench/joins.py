@@ -32,6 +32,7 @@ __all__ = [
     "WindowJoin",
     "check_how",
     "emission",
+    "emission_of",
     "how_of",
     "where_of",
     "without_where",
@@ -114,7 +115,12 @@ def how_of(join: Join) -> How:
 
 def emission(join: Join) -> Emission:
     """What comes out of a join."""
-    return _EMISSIONS[how_of(join)]
+    return emission_of(how_of(join))
+
+
+def emission_of(how: How) -> Emission:
+    """What comes out of joins with a ``how``."""
+    return _EMISSIONS[how]
 
 
 def _check_window(window: object) -> None:

@@ -18,8 +18,8 @@ from workbench.jobs.description import Description, SideDescription
 from workbench.kinds import UNBOUNDED, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
-from workbench.plan.names import identifier, interval
-from workbench.sources.choice import quoted
+from workbench.plan.names import identifier, shift
+from workbench.sources.choice import newest_times, quoted
 from workbench.streams import Stream
 from workbench.untyped import AltairChart, Record
 
@@ -118,7 +118,7 @@ class Bounding:
             "<" * getattr(join, "upper_exclusive", False) or "<=",
         )
         for sign, bound in zip(signs, (row["lower"], row["upper"]), strict=True):
-            parts += [] if bound is None else [f"({other} {sign} {one}{_shifted(bound)})"]
+            parts += [] if bound is None else [f"({other} {sign} {one}{shift(times.parse(bound, 'bound'))})"]
         parts += [f"F.expr({self.described.where!r})"] if self.described.where else []
         how = getattr(self.described.join, "how", "inner")
         lines += ["condition = (", "    " + "\n    & ".join(parts), ")"]
@@ -170,12 +170,14 @@ def _bounds(simulation: Simulation) -> list[dict[str, timedelta]]:
     if interval_ is None:
         return [{}]
     missing = [name for name, each in zip(("lower", "upper"), interval_, strict=True) if abs(each) >= UNBOUNDED]
+    if not missing:
+        return [{}]
     outputs = simulation.outcome.outputs
     met = outputs.table["matched"].to_numpy()
     moments = [simulation.side(side).event_times[outputs.first(side)[met]] for side in SIDES]
     apart = moments[1] - moments[0]
-    if not len(apart) or not missing:
-        return [{}] if not missing else []
+    if not len(apart):
+        return []
     found = []
     for share in _SHARES:
         beyond = (1 - share) / len(missing)
@@ -193,8 +195,7 @@ def _rounded(bound: int, name: str) -> int:
 
 def _disorder(stream: Stream) -> int:
     """The least watermark delay with which no row of a stream is late, in microseconds, in whole seconds."""
-    newest = np.full(stream.batch_count, np.iinfo(np.int64).min)
-    np.maximum.at(newest, stream.arrival, stream.event_times)
+    newest = newest_times(stream.batch_count, stream.arrival, stream.event_times)
     before = np.concatenate([newest[:1], np.maximum.accumulate(newest)[:-1]])
     behind = np.maximum(before[stream.arrival] - stream.event_times, 0)[stream.arrival > 0]
     return -(-(int(behind.max(initial=0)) + 1) // _SECOND) * _SECOND
@@ -255,8 +256,3 @@ def _time(name: str, side: SideDescription) -> str:
     raise WorkbenchError(
         f"the event time of {side.name} does not enter the join, so it cannot be compared there: select it before"
     )
-
-
-def _shifted(bound: str) -> str:
-    span = times.parse(bound, "bound")
-    return "" if not span else f" {'-' if span < times.ZERO else '+'} {interval(abs(span))}"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Node",
     "analysed",
+    "columns_in",
     "delay_of",
     "expressions",
     "has_watermark",
@@ -216,6 +217,11 @@ def random_parts(plan: Node) -> Iterator[str]:
 def has_watermark(column: JavaObject) -> bool:
     """Whether a column of the JVM's has a watermark."""
     return bool(column.metadata().contains(_DELAY))
+
+
+def columns_in(expression: Node) -> set[int]:
+    """The ids of the columns in an expression."""
+    return {each.id for each in expression.walk() if each.kind == "AttributeReference" and each.id is not None}
 
 
 def delay_of(column: JavaObject) -> int:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from workbench.arrays import Batches, RowNumbers
 from workbench.errors import ArgumentError, QueryError, TooLargeError, excerpt
 from workbench.jobs import conditions, held, repeats, replay
-from workbench.jobs.catalyst import Node, expressions, listed
+from workbench.jobs.catalyst import Node, columns_in, expressions, listed
 from workbench.jobs.checkpoint import LATEST, Checkpoint
 from workbench.jobs.repeats import OF
 from workbench.jobs.sources import BATCH, PLACE
@@ -392,19 +392,20 @@ def held_before(
     started = F.timestamp_millis(
         F.lit(next(each.started for each in logs.batches if each.number == batch)).cast("long")
     )
-    if window is None and at_edge is None and other_name is None and not mine.with_time and not compares_times(known):
+    compared = compares_times(known)
+    if window is None and at_edge is None and other_name is None and not mine.with_time and not compared:
         stands_in = started
     for each, name in zip(mine.ids, mine.names, strict=False):
         column = stands_in if name == mine.time else F.lit(None)
         column = F.col(f"c{each}") if each in kept else column.cast(str(types[each].dataType().sql()))
-        column = F.coalesce(column, started) if name == mine.time and not compares_times(known) else column
+        column = F.coalesce(column, started) if name == mine.time and not compared else column
         shown.append(column.alias(name))
     if len(mine.names) > len(mine.ids):
         shown.append(stands_in.cast("timestamp").alias(mine.time))
     start = F.lit(None).cast("long") if window is None else F.unix_micros(f"{window}.start")
     number = F.lit(batch).cast("long").alias(BATCH)
     chosen = choice.of(rows.select(*shown, number, held.MATCHED, start.alias(START)), mine.key)
-    if window is None and at_edge is None and not mine.with_time and compares_times(known):
+    if window is None and at_edge is None and not mine.with_time and compared:
         return Held(_table(chosen.limit(0)), mine, chosen.count())
     table = _table(chosen)
     timed, _, _ = _by_time(table, mine.time)
@@ -422,7 +423,7 @@ def compares_times(known: Understood) -> bool:
     join = known.description.join
     if join is None or kind_of(join).windowed or kind_of(join).limits(join):
         return True
-    asked = {part.id for each in known.rest for part in each.walk() if part.kind == "AttributeReference"}
+    asked = {column for each in known.rest for column in columns_in(each)}
     asked |= {each for pair in known.keys for each in pair}
     for mine, time in zip(known.inputs, known.times, strict=True):
         if time is not None and any(mine.origin(each) == mine.origin(time) for each in asked if each in mine.columns):

@@ -604,7 +604,7 @@ def _of_held(known: Understood, place: int, found: entering.Held, batch: int) ->
             f"the state of the {side} side held {counted(found.untimed, 'row')} without an event time after "
             f"micro-batch {batch}, the first that is kept: {'it is' if found.untimed == 1 else 'they are'} not listed"
         )
-    asked = {part.id for each in known.rest for part in each.walk() if part.kind == "AttributeReference"}
+    asked = {column for each in known.rest for column in catalyst.columns_in(each)}
     lost = [
         name
         for each, name in zip(found.columns.ids, found.columns.names, strict=False)

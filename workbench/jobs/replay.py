@@ -172,12 +172,18 @@ class Clock:
     late: Sequence[int]
 
 
+def _of_batch(values: Sequence[int], first: int, batch: str) -> Column:
+    """For each row the value of its micro-batch, of values from a first micro-batch on; null beyond these."""
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+    return F.get(_longs(values), (F.col(batch) - first).cast("int"))
+
+
 def planned_at(clock: Clock) -> Column:
     """When the micro-batch of a row was planned."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-    place = (F.col(BATCH) - clock.first + 1).cast("int")
-    return F.timestamp_millis(F.element_at(_longs(clock.started), place))
+    return F.timestamp_millis(_of_batch(clock.started, clock.first, BATCH))
 
 
 def asks_the_clock(plan: Node) -> bool:
@@ -347,9 +353,7 @@ class _Plans:
             rows = rows.withColumn(LEFT_AT, F.lit(None).cast("int"))
             rows = rows.withColumn(OF, F.lit(None).cast("string")) if self.steps.of_others else rows
         if self.asks and self.clock is not None:
-            pairs = enumerate(self.clock.started, self.clock.first)
-            moments = F.create_map(*(F.lit(each) for pair in pairs for each in pair))
-            now = F.timestamp_millis(moments[F.col(BATCH).cast("int")].cast("long"))
+            now = planned_at(self.clock)
             for kind, name in _CLOCKS.items():
                 rows = rows.withColumn(name, now.cast(kind))
         return rows
@@ -403,9 +407,7 @@ class _Plans:
         if node.kind == "DeduplicateWithinWatermark" and (time is None or not marks):
             raise NotReplayable(f"{called} of rows with several watermarks, through which rows cannot be followed")
         if marks and time is not None:
-            late = F.element_at(
-                _longs(clock.late), (F.col(_named(outputs, names, BATCH)) - clock.first + 1).cast("int")
-            )
+            late = _of_batch(clock.late, clock.first, _named(outputs, names, BATCH))
             rows = frame(self.spark, made).toDF(*names)
             passes = rows.withColumn(_PASSES, F.coalesce(F.expr(time) > late, F.lit(True)))
             made = self._marked(made, passes, f"{called}, to which it came late,")
@@ -497,7 +499,7 @@ class _Plans:
         by = {str(each.name()): name for each, name in zip(outputs, names, strict=True)}
         at = next(n for each, n in zip(outputs, names, strict=True) if int(each.exprId().id()) == window)
         end = F.unix_micros(F.col(f"{at}.end").cast("timestamp"))
-        late = F.element_at(_longs(clock.late), (F.col(by[BATCH]) - clock.first + 1).cast("int"))
+        late = _of_batch(clock.late, clock.first, by[BATCH])
         closed_in = F.size(F.filter(_longs(clock.eviction), lambda mark: mark < end)) + clock.first
         rows = frame(self.spark, made).toDF(*names)
         if LEFT_AT in by:

@@ -95,8 +95,7 @@ class Input:
 
     def origin(self, column: int) -> int:
         """The id that a column had before it was renamed."""
-        *_, first = self.lineage(column)
-        return first
+        return _origin(column, self.origins)
 
     def time_of(self, column: int) -> int:
         """The event time that a column stands for: of an edge of an aggregation's window that window."""
@@ -190,6 +189,13 @@ def read(plan: Node) -> Input:
     )
 
 
+def _origin(column: int, origins: Mapping[int, int]) -> int:
+    """The id that a column had before it was renamed."""
+    while column in origins:
+        column = origins[column]
+    return column
+
+
 def _is_with_a_table(node: Node) -> bool:
     """Whether a node joins a stream with a table that is none."""
     return node.kind == "Join" and not all(bool(child.java.isStreaming()) for child in node.children)
@@ -234,9 +240,7 @@ def _edges(nodes: list[Node], origins: Mapping[int, int], grouped: Grouped) -> d
             if number >= 0:
                 continue
             window, ordinal = conditions.of_field(number)
-            while window in origins:
-                window = origins[window]
-            if window == grouped.window:
+            if _origin(window, origins) == grouped.window:
                 found[column] = linear.micros - (0 if ordinal else grouped.size)
     return found
 
@@ -249,9 +253,7 @@ def _grouped(
     if len(found) != 1:
         return None
     for each in expressions(found[0], "groupingExpressions"):
-        column = each.id
-        while column is not None and column in origins:
-            column = origins[column]
+        column = None if each.id is None else _origin(each.id, origins)
         if column is not None and column in windows and column not in sessions:
             return Grouped(column, micros(windows[column][0].size))  # type: ignore[union-attr]
     return None

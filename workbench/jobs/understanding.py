@@ -17,7 +17,7 @@ from workbench.jobs.conditions import Bound, Compared, Conjunct
 from workbench.jobs.description import Description, SideDescription
 from workbench.jobs.explained import Explained
 from workbench.jobs.groups import Groups
-from workbench.joins import How, IntervalJoin, Join, WindowJoin, emission
+from workbench.joins import How, IntervalJoin, Join, WindowJoin, emission_of
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.plan import how as how_of
@@ -287,7 +287,7 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
         kind = None
     if read.rest and not read.windows and None in _limits(inputs, read) and not hasattr(spark, "_jvm"):
         kind = None  # a bound may be in what a plan read from text does not say
-    if how is not None and left.grouped is not None and emission(IntervalJoin(None, None, how)).first_only:
+    if how is not None and left.grouped is not None and emission_of(how).first_only:
         kind = None
         more.append(_MOVED)
     if _compares_windows(read, inputs):
@@ -343,8 +343,8 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
 
 def _is_kept(condition: Conjunct, how: How | None, join: Node) -> bool:
     """Whether a part of a join's condition takes no row of a side out, as the join pads what fails it."""
-    padded = () if how is None else emission(IntervalJoin("0 seconds", "0 seconds", how=how)).padded
-    columns = _columns_in(condition.written)
+    padded = () if how is None else emission_of(how).padded
+    columns = catalyst.columns_in(condition.written)
     return any(columns <= _ids(join.children[SIDES.index(side)]) for side in padded)
 
 
@@ -352,19 +352,14 @@ def _asked_first(found: list[Conjunct], join: Node) -> list[Node]:
     """The parts of conditions that have columns of one side of a join only."""
     mine = [_ids(child) for child in join.children]
     parts = [each.written for each in found]
-    return [each for each in parts if (columns := _columns_in(each)) and any(columns <= side for side in mine)]
-
-
-def _columns_in(condition: Node) -> set[int]:
-    nodes = (node for node in condition.walk() if node.kind == "AttributeReference")
-    return {node.id for node in nodes if node.id is not None}
+    return [each for each in parts if (columns := catalyst.columns_in(each)) and any(columns <= side for side in mine)]
 
 
 def _of_filters(above: list[Conjunct], join: Node) -> Iterator[str]:
     """A note on filters after a join that compare columns of both sides."""
     one_sided = _asked_first(above, join)
     for each in (one.written for one in above if one.written not in one_sided):
-        if len(_columns_in(each)) > 1:
+        if len(catalyst.columns_in(each)) > 1:
             yield (
                 f"the filter {each.java.sql()} after the join removes pairs: fates are those of the join itself, so "
                 "a row whose pairs are all removed is still matched"

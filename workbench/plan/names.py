@@ -44,6 +44,7 @@ __all__ = [
     "quoted",
     "release",
     "reserve",
+    "shift",
     "wrapped",
 ]
 
@@ -276,6 +277,13 @@ def option(plain: str, var: str) -> str:
 def interval(span: timedelta) -> str:
     """Python source of a positive time span as a column."""
     return f'F.expr("INTERVAL {times.text(span).upper()}")'
+
+
+def shift(bound: timedelta) -> str:
+    """What is added to a time to shift it, as Python source; empty for no shift."""
+    if not bound:
+        return ""
+    return f" {'-' if bound < times.ZERO else '+'} {interval(abs(bound))}"
 
 
 @dataclass(frozen=True)

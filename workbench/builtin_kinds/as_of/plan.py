@@ -6,9 +6,8 @@ from typing import cast
 
 from workbench import times
 from workbench.builtin_kinds.as_of import semantics
-from workbench.builtin_kinds.interval.plan import shift
 from workbench.joins import AsOfJoin, IntervalJoin
-from workbench.plan.names import Names, fill
+from workbench.plan.names import Names, fill, shift
 from workbench.plan.processors import KEPT, PLACED
 from workbench.sources.arrow import AFTER_ALL
 from workbench.times import Span

@@ -8,9 +8,9 @@ from workbench import times
 from workbench.joins import IntervalJoin
 from workbench.plan.conditions import of_pairs
 from workbench.plan.how import spark_how
-from workbench.plan.names import Names, fill, interval
+from workbench.plan.names import Names, fill, shift
 
-__all__ = ["render", "shift"]
+__all__ = ["render"]
 
 _TEMPLATE = '''
 {{ signature() }}
@@ -55,13 +55,6 @@ def render(join: IntervalJoin, names: Names, finish: bool) -> str:
         spark_how=spark_how(join.how),
         where=of_pairs(join.where, names),
     )
-
-
-def shift(bound: timedelta) -> str:
-    """What is added to a time to shift it, as Python source; empty for no shift."""
-    if not bound:
-        return ""
-    return f" {'-' if bound < times.ZERO else '+'} {interval(abs(bound))}"
 
 
 def _reach(join: IntervalJoin) -> str:
