@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 
 from workbench.arrays import Batches, RowNumbers
 from workbench.errors import ArgumentError, QueryError, TooLargeError, excerpt
-from workbench.jobs import conditions, held, repeats, replay
+from workbench.jobs import conditions, held, repeats, replay, sides
 from workbench.jobs.catalyst import Node, columns_in, expressions, listed
 from workbench.jobs.checkpoint import LATEST, Checkpoint
+from workbench.jobs.clock import Clock, planned_at
 from workbench.jobs.repeats import OF
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
@@ -185,7 +186,7 @@ def entered(
     choice: Choice,
     *,
     inner: Mapping[Node, DataFrame] | None = None,
-    clock: replay.Clock | None = None,
+    clock: Clock | None = None,
 ) -> Entered:
     """The rows of a side that its plan gives to the join, and those that its filters take out.
 
@@ -249,7 +250,7 @@ def _entered(
     sources: Mapping[frozenset[int], DataFrame],
     choice: Choice,
     inner: Mapping[Node, DataFrame] | None,
-    clock: replay.Clock | None,
+    clock: Clock | None,
     steps: replay.Steps | None,
 ) -> pa.Table:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
@@ -267,7 +268,7 @@ def _entered(
         rows = rows.dropDuplicates([BATCH, PLACE])
     shown = [F.col(f"c{each}").alias(name) for each, name in zip(mine.ids, mine.names, strict=False)]
     if not mine.with_time and time is None and clock is not None:
-        shown.append(replay.planned_at(clock).alias(mine.time))
+        shown.append(planned_at(clock).alias(mine.time))
     elif not mine.with_time:
         time_ = F.col(replay.TIME)
         if dict(rows.dtypes)[replay.TIME].startswith("struct"):  # a window, which is where its watermark is set
@@ -277,7 +278,7 @@ def _entered(
         shown.append(time_.alias(mine.time))
     if mine.with_time and clock is not None and not compares_times(known):
         at = mine.names.index(mine.time)
-        shown[at] = F.coalesce(F.col(f"c{mine.ids[at]}"), replay.planned_at(clock)).alias(mine.time)
+        shown[at] = F.coalesce(F.col(f"c{mine.ids[at]}"), planned_at(clock)).alias(mine.time)
     with_steps = [] if steps is None or not steps.words else [replay.LEFT_AT]
     return _table(choice.of(rows.select(*shown, BATCH, PLACE, *with_steps, *of), mine.key).sort(BATCH, PLACE))
 
@@ -290,7 +291,7 @@ def survivors(
     *,
     sources: Mapping[frozenset[int], DataFrame],
     choice: Choice,
-    clock: replay.Clock | None = None,
+    clock: Clock | None = None,
 ) -> pa.Table | None:
     """`BATCH` and `PLACE` of the rows that filters let through, which Spark pushes below the join, and the watermark.
 
@@ -318,7 +319,7 @@ def survivors(
 
 
 def _that_come(
-    spark: SparkSession, plan: Node, sources: Mapping[frozenset[int], DataFrame], clock: replay.Clock | None
+    spark: SparkSession, plan: Node, sources: Mapping[frozenset[int], DataFrame], clock: Clock | None
 ) -> DataFrame:
     """The columns of a plan, `BATCH` and `PLACE`, of the rows that no operator of it takes out."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
@@ -373,7 +374,8 @@ def held_before(
 
     mine, side, edges = columns(known, place), SIDES[place], known.inputs[place].edges
     rows = held.joined_rows(spark, logs.address, batch, side, operator=logs.operators.get(known.join))
-    kept = kept_columns(known, place, rows.columns[:-1])
+    in_state = rows.columns[:-1]
+    kept = kept_columns(known, place, in_state)
     rows = rows.toDF(*named_by_id(kept), held.MATCHED)
     other_name = _under_another_name(known, place, kept)
     if mine.with_time and known.times[place] not in kept and other_name is None:
@@ -385,15 +387,18 @@ def held_before(
     edge = edge_of_window(known) if known.inputs[place].grouped is not None else "start"  # which is in the same windows
     stands_in = F.lit(None) if window is None else F.col(f"{window}.{edge}")
     at_edge = next((each for each in kept if each is not None and known.inputs[place].origin(each) in edges), None)
-    if window is None and at_edge is not None:
-        shift = -edges[known.inputs[place].origin(at_edge)] - (_size(known, place) if edge == "start" else 0)
-        stands_in = F.timestamp_micros(F.unix_micros(f"c{at_edge}") + shift)
+    after_end = None if at_edge is None else (f"c{at_edge}", edges[known.inputs[place].origin(at_edge)])
+    if after_end is None:
+        after_end = _edge_taken_out(known, place, in_state)
+    if window is None and after_end is not None:
+        shift = -after_end[1] - (_size(known, place) if edge == "start" else 0)
+        stands_in = F.timestamp_micros(F.unix_micros(after_end[0]) + shift)
     stands_in = stands_in if other_name is None else F.col(f"c{other_name}")
     started = F.timestamp_millis(
         F.lit(next(each.started for each in logs.batches if each.number == batch)).cast("long")
     )
     compared = compares_times(known)
-    if window is None and at_edge is None and other_name is None and not mine.with_time and not compared:
+    if window is None and after_end is None and other_name is None and not mine.with_time and not compared:
         stands_in = started
     for each, name in zip(mine.ids, mine.names, strict=False):
         column = stands_in if name == mine.time else F.lit(None)
@@ -405,11 +410,27 @@ def held_before(
     start = F.lit(None).cast("long") if window is None else F.unix_micros(f"{window}.start")
     number = F.lit(batch).cast("long").alias(BATCH)
     chosen = choice.of(rows.select(*shown, number, held.MATCHED, start.alias(START)), mine.key)
-    if window is None and at_edge is None and not mine.with_time and compared:
+    if window is None and after_end is None and not mine.with_time and compared:
         return Held(_table(chosen.limit(0)), mine, chosen.count())
     table = _table(chosen)
     timed, _, _ = _by_time(table, mine.time)
     return Held(timed, mine, table.num_rows - timed.num_rows)
+
+
+def _edge_taken_out(known: Understood, place: int, names: Sequence[str]) -> tuple[str, int] | None:
+    """The column in state that is an end of an aggregate's window, and how far after its end it is, in µs.
+
+    Spark takes ``window.end`` out below the join where that is all of the window that is used. The column is called as
+    `named_by_id` calls it, of the names of the columns in state.
+    """
+    mine, run = known.inputs[place], known.run
+    if mine.grouped is None or run is None:
+        return None
+    side = run.children[place]
+    called = {str(each.name()): int(each.exprId().id()) for each in listed(side.java.output())}
+    found = sides.edges(side.walk(), mine.origins, mine.grouped)
+    taken = ((f"x{at}", found[called[name]]) for at, name in enumerate(names) if called.get(name) in found)
+    return next(taken, None)
 
 
 def _is_window(known: Understood, place: int, column: int) -> bool:
@@ -440,7 +461,7 @@ def edge_of_window(known: Understood) -> str:
 def _size(known: Understood, place: int) -> int:
     """How long the windows of an aggregated side are, in microseconds."""
     grouped = known.inputs[place].grouped
-    return 0 if grouped is None else grouped.size
+    return 0 if grouped is None or grouped.size is None else grouped.size
 
 
 def _under_another_name(known: Understood, place: int, kept: Sequence[int | None]) -> int | None:
@@ -561,7 +582,7 @@ def newest(
     optimised: Node,
     time: int | None,
     sources: Mapping[frozenset[int], DataFrame],
-    clock: replay.Clock | None = None,
+    clock: Clock | None = None,
 ) -> dict[int, tuple[int, int]] | None:
     """For each micro-batch (Spark's number) the newest event time where a watermark is set, and how many rows came.
 

@@ -37,6 +37,7 @@ from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.catalyst import Node
 from workbench.jobs.chain import Chain
 from workbench.jobs.checkpoint import Checkpoint
+from workbench.jobs.clock import Clock
 from workbench.jobs.job import Job
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
@@ -381,7 +382,7 @@ def _of_taken(
     late = marks.copy() if not _is_set(spark, _ONE_WATERMARK) else np.concatenate([[0], marks[:-1]])
     if not from_start:
         late[0] = LONG_AGO
-    clock = replay.Clock(first, [each.started for each in logs.batches], marks.tolist(), late.tolist())
+    clock = Clock(first, [each.started for each in logs.batches], marks.tolist(), late.tolist())
     # of a side that asks the clock an optimised plan has the time of now
     on_clock = [replay.asks_the_clock(child) for child in known.join.children]
     run_join = None if known.join.kind != "Join" or any(on_clock) else understanding.as_it_runs(known.join, run)
@@ -515,7 +516,7 @@ def _rows(
     run_join: Node | None,
     unread: Sequence[str],
     inner: Mapping[Node, DataFrame],
-    clock: replay.Clock,
+    clock: Clock,
 ) -> tuple[_Side, list[str]]:
     """A side's rows, and what is missing of them, a sentence each."""
     first, missing, side = logs.batches[0].number, [], SIDES[place]
@@ -650,7 +651,7 @@ def _without_time(known: Understood, place: int, rows: pa.Table) -> str:
     )
 
 
-def _filled(known: Understood, place: int, rows: pa.Table, shown: entering.Columns, clock: replay.Clock) -> list[str]:
+def _filled(known: Understood, place: int, rows: pa.Table, shown: entering.Columns, clock: Clock) -> list[str]:
     """What is said of rows that have no event time in a join that compares none."""
     planned = np.array(clock.started, dtype=np.int64)[rows.column(BATCH).to_numpy() - clock.first] * 1000
     count = int((rows.column(shown.time).cast(pa.int64()).to_numpy() == planned).sum())

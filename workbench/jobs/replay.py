@@ -9,8 +9,9 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
-from workbench.jobs import repeats
+from workbench.jobs import aggregating, repeats
 from workbench.jobs.catalyst import Node, delay_of, expressions, has_watermark, listed, seq
+from workbench.jobs.clock import Clock, longs, of_batch, planned_at
 from workbench.jobs.repeats import OF
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.sources.choice import micros_of
@@ -25,7 +26,6 @@ __all__ = [
     "MAPS",
     "REPEATS",
     "TIME",
-    "Clock",
     "NotReplayable",
     "Steps",
     "alias",
@@ -34,7 +34,6 @@ __all__ = [
     "ids",
     "named",
     "not_followed",
-    "planned_at",
     "renamed",
     "replayed",
     "window_of",
@@ -82,7 +81,7 @@ IN_THE_WAY = {
 """Operators through which rows cannot be followed, as users call them."""
 
 
-_PASSES, _CLOSED_IN = repeats.PASSES, "__closed_in"
+_PASSES, _GROUP = repeats.PASSES, "__group"
 REPEATS = {name: IN_THE_WAY[name] for name in ("Deduplicate", "DeduplicateWithinWatermark")}
 """The operators that take out rows whose columns are those of another one, as users call them."""
 
@@ -99,19 +98,12 @@ def _is_window(kind: JavaObject) -> bool:
     return str(kind.typeName()) == "struct" and [str(each) for each in kind.fieldNames()] == ["start", "end"]
 
 
-def _longs(values: Sequence[int]) -> Column:
-    """An array of whole numbers."""
-    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
-
-    return F.array(*(F.lit(int(each)).cast("long") for each in values))
-
-
 def not_followed(node: Node) -> str:
     """What an operator is called through which rows cannot be followed; empty: they can."""
     if node.kind == "Aggregate":
         if window_of(node) is None:
             return "an aggregation without a window of the event time"
-        return "an aggregation by session windows" if _by_sessions(node) else ""
+        return ""
     if not node.children or node.kind in (*_REBUILT, *_PASSES_ON, *REPEATS, *MAPS):
         return ""
     return f"Spark's operator {node.kind}"
@@ -150,40 +142,6 @@ class Steps:
         """The number of a step, which is new."""
         self.words.append(words)
         return len(self.words) - 1
-
-
-@dataclass(frozen=True)
-class Clock:
-    """When the micro-batches of a job ran, one value for each.
-
-    Attributes
-    ----------
-    first
-        Spark's number of the first.
-    started
-        When each was planned, in milliseconds since 1970-01-01 UTC.
-    eviction, late
-        The watermark that closes windows in each, and the one that late rows are judged by, in microseconds.
-    """
-
-    first: int
-    started: Sequence[int]
-    eviction: Sequence[int]
-    late: Sequence[int]
-
-
-def _of_batch(values: Sequence[int], first: int, batch: str) -> Column:
-    """For each row the value of its micro-batch, of values from a first micro-batch on; null beyond these."""
-    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
-
-    return F.get(_longs(values), (F.col(batch) - first).cast("int"))
-
-
-def planned_at(clock: Clock) -> Column:
-    """When the micro-batch of a row was planned."""
-    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
-
-    return F.timestamp_millis(_of_batch(clock.started, clock.first, BATCH))
 
 
 def asks_the_clock(plan: Node) -> bool:
@@ -293,8 +251,6 @@ class _Plans:
             return self._joined_with_a_table(node, children)
         if node.kind == "Generate" and self.steps is not None:
             return self._exploded(node, children[0])
-        if node.kind == "Aggregate" and _by_sessions(node):
-            raise NotReplayable("an aggregation by session windows, through which rows cannot be followed")
         if node.kind == "Aggregate" and self.clock is not None and (window := window_of(node)) is not None:
             return self._aggregated(node, children[0], window, self.clock)
         if node.kind in MAPS and self.clock is not None:
@@ -407,7 +363,7 @@ class _Plans:
         if node.kind == "DeduplicateWithinWatermark" and (time is None or not marks):
             raise NotReplayable(f"{called} of rows with several watermarks, through which rows cannot be followed")
         if marks and time is not None:
-            late = _of_batch(clock.late, clock.first, _named(outputs, names, BATCH))
+            late = of_batch(clock.late, clock.first, _named(outputs, names, BATCH))
             rows = frame(self.spark, made).toDF(*names)
             passes = rows.withColumn(_PASSES, F.coalesce(F.expr(time) > late, F.lit(True)))
             made = self._marked(made, passes, f"{called}, to which it came late,")
@@ -429,7 +385,7 @@ class _Plans:
             },
             time=time,
             expires=expires,
-            evictions=_longs(clock.eviction),
+            evictions=longs(clock.eviction),
             first=clock.first,
         )
         of = _named(outputs, names, OF)
@@ -487,42 +443,58 @@ class _Plans:
         return self._in_order(node, node.java.withNewChildren(self._seq(ordered)))
 
     def _aggregated(self, node: Node, made: JavaObject, window: int, clock: Clock) -> JavaObject:
-        """A windowed aggregation in append mode: a row for each group that a watermark has closed.
-
-        It comes out in the micro-batch whose watermark has passed the end of its window, and is made of the rows that
-        were not late in theirs.
-        """
+        """A windowed aggregation in append mode: a row for each group that a watermark has closed."""
         from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
+        rows, groups = self._grouped(node, made, window, clock)
         outputs = listed(made.output())
-        names = [f"c{at}" for at in range(len(outputs))]
-        by = {str(each.name()): name for each, name in zip(outputs, names, strict=True)}
-        at = next(n for each, n in zip(outputs, names, strict=True) if int(each.exprId().id()) == window)
-        end = F.unix_micros(F.col(f"{at}.end").cast("timestamp"))
-        late = _of_batch(clock.late, clock.first, by[BATCH])
-        closed_in = F.size(F.filter(_longs(clock.eviction), lambda mark: mark < end)) + clock.first
-        rows = frame(self.spark, made).toDF(*names)
-        if LEFT_AT in by:
-            rows = rows.where(F.col(by[LEFT_AT]).isNull())
-        rows = rows.where(end > late).withColumn(_CLOSED_IN, closed_in.cast("long"))
-        rows = rows.where(F.col(_CLOSED_IN) < clock.first + len(clock.eviction))
-        plan = rows._jdf.queryExecution().analyzed()
-        *given, closed = listed(plan.output())
-        java, catalyst = self.spark._jvm, self.spark._jvm.org.apache.spark.sql.catalyst.expressions
-        aliases = [alias(java, one, other) for one, other in zip(given, outputs, strict=True)]
-        below = self._logical.Project(self._seq([*aliases, closed]), plan)
-        groups = [self._timed_by(each, self._carried(made)) for each in listed(node.java.groupingExpressions())]
+        rows = rows.where(F.col(aggregating.CLOSED_IN).isNotNull()).drop(aggregating.LATE)
+        below, closed = self._as_before(made, rows)
         given_on = [self._timed_by(each, self._carried(made)) for each in listed(node.java.aggregateExpressions())]
-        of_window = next(each for each in outputs if int(each.exprId().id()) == window)
-        place = java.org.apache.spark.sql.catalyst.expressions.XxHash64(self._seq([*groups, closed]), 42)
-        more = [named(java, closed, BATCH), named(java, place, PLACE)]
+        java, catalyst = self.spark._jvm, self.spark._jvm.org.apache.spark.sql.catalyst.expressions
+        more = [named(java, closed, BATCH), named(java, self._hash([*groups, closed]), PLACE)]
         if self.time is not None:
+            of_window = next(each for each in outputs if int(each.exprId().id()) == window)
             more.append(named(java, catalyst.GetStructField(of_window, 1, java.scala.Option.empty()), TIME))
         literal = getattr(getattr(catalyst, "Literal$"), "MODULE$")
         for each in outputs:
             if str(each.name()) in (LEFT_AT, OF):
                 more.append(named(java, literal.create(None, each.dataType()), str(each.name())))
         return self._aggregate([*groups, closed], [*given_on, *more], below)
+
+    def _grouped(self, node: Node, made: JavaObject, window: int, clock: Clock) -> tuple[DataFrame, list[JavaObject]]:
+        """The rows that come to an aggregation, with what `aggregating` says of them; and by what they are grouped."""
+        from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+        groups = [self._timed_by(each, self._carried(made)) for each in listed(node.java.groupingExpressions())]
+        numbers = [each.id for each in expressions(node, "groupingExpressions")]
+        others = [each for each, number in zip(groups, numbers, strict=True) if number != window]
+        whole = made
+        if _by_sessions(node):
+            key = named(self.spark._jvm, self._hash(others), _GROUP)
+            whole = self._logical.Project(self._seq([*listed(made.output()), key]), made)
+        outputs = listed(whole.output())
+        names = [f"c{at}" for at in range(len(outputs))]
+        by = {str(each.name()): name for each, name in zip(outputs, names, strict=True)}
+        at = next(name for each, name in zip(outputs, names, strict=True) if int(each.exprId().id()) == window)
+        alive = F.col(by[LEFT_AT]).isNull() if LEFT_AT in by else F.lit(True)
+        rows = frame(self.spark, whole).toDF(*names)
+        if not _by_sessions(node):
+            return aggregating.in_windows(rows, at, batch=by[BATCH], alive=alive, clock=clock), groups
+        key_name = F.col(by[_GROUP])
+        found = aggregating.in_sessions(rows, at, batch=by[BATCH], alive=alive, key=key_name, clock=clock)
+        return found.drop(by[_GROUP]), groups
+
+    def _as_before(self, made: JavaObject, rows: DataFrame) -> tuple[JavaObject, JavaObject]:
+        """Rows of a plan with one column more, as a plan with the columns it had; and the one more."""
+        plan = rows._jdf.queryExecution().analyzed()
+        *given, more = listed(plan.output())
+        pairs = zip(given, listed(made.output()), strict=True)
+        aliases = [alias(self.spark._jvm, one, other) for one, other in pairs]
+        return self._logical.Project(self._seq([*aliases, more]), plan), more
+
+    def _hash(self, values: list[JavaObject]) -> JavaObject:
+        return self.spark._jvm.org.apache.spark.sql.catalyst.expressions.XxHash64(self._seq(values), 42)
 
     def _aggregate(self, groups: list[JavaObject], given_on: list[JavaObject], below: JavaObject) -> JavaObject:
         name = "org.apache.spark.sql.catalyst.plans.logical.Aggregate"

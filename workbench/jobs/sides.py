@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -12,7 +12,7 @@ from workbench.jobs.catalyst import Node, expressions, has_watermark, listed, sp
 from workbench.times import micros
 from workbench.windows import Session, Sliding, Tumbling, Window
 
-__all__ = ["Grouped", "Input", "Watermark", "defined", "read"]
+__all__ = ["Grouped", "Input", "Watermark", "defined", "edges", "read"]
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,13 @@ class Watermark:
 
 @dataclass(frozen=True)
 class Grouped:
-    """An aggregation of an input: the column that is the window of each of its rows, and how long that is, in µs."""
+    """An aggregation of an input: the column that is the window of each of its rows, and how long that is, in µs.
+
+    Session windows have no size (None).
+    """
 
     window: int
-    size: int
+    size: int | None
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ def read(plan: Node) -> Input:
     for node in nodes:
         if node.kind == "Expand":
             windows |= _sliding(node)
-    grouped = _grouped(nodes, windows, origins, sessions)
+    grouped = _grouped(nodes, windows, origins)
     known = _KNOWN if grouped is None else _KNOWN | {"Aggregate"}
     unions = [node for node in nodes if node.kind == "Union"]
     if all(map(_branches_agree, unions)):
@@ -185,7 +188,7 @@ def read(plan: Node) -> Input:
         _of_marks(plan),
         grouped,
         any(map(_reads_latest_first, nodes)),
-        {} if grouped is None else _edges(nodes, origins, grouped),
+        {} if grouped is None else edges(nodes, origins, grouped),
     )
 
 
@@ -228,7 +231,7 @@ def _some_not_null(union: Node) -> set[int]:
     }
 
 
-def _edges(nodes: list[Node], origins: Mapping[int, int], grouped: Grouped) -> dict[int, int]:
+def edges(nodes: Iterable[Node], origins: Mapping[int, int], grouped: Grouped) -> dict[int, int]:
     """The columns that are an edge of the window of an aggregation, and how far after its end each is, in µs."""
     found: dict[int, int] = {}
     for node in nodes:
@@ -240,13 +243,13 @@ def _edges(nodes: list[Node], origins: Mapping[int, int], grouped: Grouped) -> d
             if number >= 0:
                 continue
             window, ordinal = conditions.of_field(number)
-            if _origin(window, origins) == grouped.window:
-                found[column] = linear.micros - (0 if ordinal else grouped.size)
+            if _origin(window, origins) == grouped.window and (ordinal or grouped.size is not None):
+                found[column] = linear.micros - (0 if ordinal else grouped.size or 0)
     return found
 
 
 def _grouped(
-    nodes: list[Node], windows: Mapping[int, tuple[Window, int]], origins: Mapping[int, int], sessions: set[int]
+    nodes: list[Node], windows: Mapping[int, tuple[Window, int]], origins: Mapping[int, int]
 ) -> Grouped | None:
     """The only aggregation of an input, if it is one by windows of an event time."""
     found = [node for node in nodes if node.kind == "Aggregate"]
@@ -254,8 +257,9 @@ def _grouped(
         return None
     for each in expressions(found[0], "groupingExpressions"):
         column = None if each.id is None else _origin(each.id, origins)
-        if column is not None and column in windows and column not in sessions:
-            return Grouped(column, micros(windows[column][0].size))  # type: ignore[union-attr]
+        if column is not None and column in windows:
+            window = windows[column][0]
+            return Grouped(column, None if isinstance(window, Session) else micros(window.size))
     return None
 
 

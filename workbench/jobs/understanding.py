@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -298,13 +299,15 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
         more.append("the condition has no equality of a column of one side with a column of the other")
     derived = len(optimised) == 1 and not read.windows and hasattr(spark, "_jvm")
     retention = _retention(spark, optimised[0], times) if derived else None
-    if read.windows and kind is not None and not kind_of(kind).windowed:
+    groups_meet = any(map(partial(_are_windows_of_groups, inputs), read.keys))
+    if kind is not None and (groups_meet or (read.windows and not kind_of(kind).windowed)):
         retention = dict.fromkeys(SIDES, 0)  # the window is a key
     notes += _of_state(inputs, retention, how, kind)
     notes += _of_days(spark, read, found)
     notes += _of_window_days(spark, inputs, read)
     notes += _of_marked_windows(inputs)
-    if any(mine.origin(pair[place]) in mine.windows for pair in read.keys for place, mine in enumerate((left, right))):
+    of_rows = [pair for pair in read.keys if not _are_windows_of_groups(inputs, pair)]
+    if any(mine.origin(pair[place]) in mine.windows for pair in of_rows for place, mine in enumerate((left, right))):
         notes.append(_WINDOW_FIRST)
     notes += _of_filters(above, join)
     notes += [_LATEST_FIRST.format(inputs[side].name or side) for side in SIDES if inputs[side].latest_first]
@@ -411,6 +414,12 @@ def _compares_windows(read: _Condition, inputs: dict[Side, sides.Input]) -> bool
         for part in parts
         for mine in inputs.values()
     )
+
+
+def _are_windows_of_groups(inputs: dict[Side, sides.Input], pair: tuple[int, int]) -> bool:
+    """Whether two columns are the windows of aggregations."""
+    both = zip(inputs.values(), pair, strict=True)
+    return all(mine.grouped is not None and mine.origin(each) == mine.grouped.window for mine, each in both)
 
 
 def _of_others_compared(
@@ -788,6 +797,8 @@ def _of_end(limit: Bound, inputs: dict[Side, sides.Input], which: Literal["later
     for mine in inputs.values():
         if column in mine.columns and mine.grouped is not None and mine.origin(column) == mine.grouped.window:
             size = 0 if ordinal else mine.grouped.size
+            if size is None:  # of session windows only the end is the event time
+                return limit
             if which == "later":
                 return replace(limit, later=column, micros=limit.micros + size)
             return replace(limit, earlier=column, micros=limit.micros - size)
@@ -807,7 +818,7 @@ def _is_window(column: int, mine: sides.Input, time: int | None) -> bool:
     """Whether a column is a window of the event time."""
     found = mine.windows.get(mine.origin(column))
     if mine.grouped is not None:
-        return mine.origin(column) == mine.grouped.window
+        return mine.origin(column) == mine.grouped.window and mine.grouped.size is not None
     return found is not None and time is not None and mine.origin(found[1]) == mine.origin(time)
 
 
@@ -907,6 +918,8 @@ def _kind(
     unknown = [_NO_WATERMARK.format(side) for side in SIDES if not inputs[side].watermarks]
     if read.windows:
         return _of_windows(how, inputs, read, unknown)
+    if any(_are_windows_of_groups(inputs, pair) for pair in read.keys):
+        return _of_equal_windows(how, read, unknown)
     lower, upper = _limits(inputs, read)
     if lower is not None and upper is not None and lower[0] > upper[0]:
         return None, [*unknown, "the lower bound is above the upper: no pair meets the condition"]
@@ -919,6 +932,13 @@ def _kind(
     low, high = (None if each is None else timedelta(microseconds=each[0]) for each in (lower, upper))
     exclusive = (lower is not None and lower[1], upper is not None and upper[1])
     return IntervalJoin(low, high, how, *exclusive), unknown
+
+
+def _of_equal_windows(how: How | None, read: _Condition, unknown: list[str]) -> tuple[Join | None, list[str]]:
+    """A join of groups whose windows are equal, and so their event times, which are the ends of these."""
+    if read.bounds:
+        return None, [*unknown, _BOUNDS_BESIDE]
+    return None if how is None else IntervalJoin("0 seconds", "0 seconds", how), unknown
 
 
 def _of_windows(
@@ -936,7 +956,7 @@ def _of_windows(
     if any(inputs["left"].origin(pair[0]) in inputs["left"].sessions for pair in read.windows):
         return None, [*unknown, "session windows are compared before they are merged, which is no join of sessions"]
     if read.bounds:
-        return None, [*unknown, "the condition has bounds on the event times beside equal windows"]
+        return None, [*unknown, _BOUNDS_BESIDE]
     if how is None:
         return None, unknown
     join = WindowJoin(window, how)
@@ -944,10 +964,11 @@ def _of_windows(
     if not aggregated or len(kind_of(join).assign(join, np.zeros(1, dtype=np.int64))) == 1:
         return join, unknown
     if len(aggregated) == len(SIDES):
-        return IntervalJoin("0 seconds", "0 seconds", how), unknown
+        return _of_equal_windows(how, read, unknown)
     return None, [*unknown, f"rows of the {aggregated[0]} side have one window each, the others several"]
 
 
+_BOUNDS_BESIDE = "the condition has bounds on the event times beside equal windows"
 _Limit = tuple[int, bool] | None
 """A bound in microseconds, and whether it is exclusive; None: there is none."""
 

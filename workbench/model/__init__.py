@@ -13,6 +13,7 @@ from workbench.model._flink import FlinkRules, in_sql
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome, keys_present, on_time, present
 from workbench.model._outputs import Outputs, members
+from workbench.model._sessions import close_sessions
 from workbench.model._shared import Gone, RowFacts, Shared
 from workbench.model._simulate import complete, drop_counts, replay, simulate
 from workbench.model._simulation import Simulation, checked_batch, is_index
@@ -57,6 +58,7 @@ __all__ = [
     "at_most",
     "check_size",
     "checked_batch",
+    "close_sessions",
     "common_type",
     "complete",
     "drop_counts",

@@ -62,7 +62,7 @@ def _grouped(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame]) -> 
     key, start, end, batch = (_of_both(sides, name)[alive] for name in ("key", "start", "end", "batch"))
     is_right = alive >= cut
     if kind_of(join).merging:
-        group, groups, still_open = close_sessions(_apart(key, start, is_right), start, end, batch, marks)
+        group, groups, still_open = close_sessions(_apart(key, start, is_right), start, end, batch, marks.eviction)
     else:
         group, heads = numbered(equal(*along_keys((key, start))))
         closes = np.searchsorted(marks.eviction, end[heads])

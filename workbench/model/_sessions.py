@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 
 from workbench.arrays import Batches, Codes, RowNumbers, Times
-from workbench.model._watermarks import Watermarks
 from workbench.model.ordering import along_keys, numbered, order
 
 
 def close_sessions(
-    key: Codes, start: Times, end: Times, batch: Batches, marks: Watermarks
+    key: Codes, start: Times, end: Times, batch: Batches, eviction: Times
 ) -> tuple[RowNumbers, pd.DataFrame, RowNumbers]:
     """The session of each row.
 
@@ -19,8 +18,8 @@ def close_sessions(
     ----------
     key, start, end, batch
         Of each row: its key, the session it opens alone, and the micro-batch it arrives in. None of them late.
-    marks
-        The watermarks.
+    eviction
+        The watermark of each micro-batch that closes sessions.
 
     Returns
     -------
@@ -31,7 +30,7 @@ def close_sessions(
     still_open
         How many sessions are open after each micro-batch.
     """
-    count = len(marks)
+    count = len(eviction)
     arrived = order(batch)
     edges = np.searchsorted(batch[arrived], np.arange(count + 1))
     first, last = along_keys((key, start), (key, end))
@@ -57,7 +56,7 @@ def close_sessions(
             np.maximum.at(last, head, last[follower])
             np.maximum.at(end, head, end[follower])
             live = np.concatenate([live[~touched], heads])
-        done = end[live] <= marks.eviction[number]
+        done = end[live] <= eviction[number]
         closed[live[done]] = number
         live = live[~done]
         still_open[number] = len(live)

@@ -13,6 +13,24 @@ KEY = "orders.id = payments.id"
 ORDERS = [[("a", "10:00:00", "oa"), ("b", "10:00:10", "ob")], [("c", "10:20:00", "oc")], [("d", "09:59:30", "od")]]
 PAYMENTS = [[("a", "10:00:05", "pa")], [("b", "10:19:00", "pb"), ("d", "10:00:01", "pd")], [("d", "10:40:00", "pd2")]]
 
+IN_SESSIONS = (
+    [
+        [("a", "10:00:00", "o1"), ("a", "10:03:00", "o2"), ("b", "10:00:00", "o3")],
+        [("a", "10:01:30", "bridges"), ("b", "10:06:00", "o4")],
+        [("b", "10:01:00", "late"), ("a", "10:06:30", "new"), ("c", "10:20:00", "o5")],
+        [("a", "10:07:00", "late too"), ("d", "10:40:00", "o6")],
+        [("d", "10:41:00", "o7")],
+    ],
+    [
+        [("a", "10:00:00", "p1"), ("b", "10:00:30", "p2")],
+        [("a", "10:01:30", "p3"), ("a", "10:03:00", "p4"), ("b", "10:06:00", "p5")],
+        [("c", "10:20:10", "p6"), ("b", "10:19:00", "p7")],
+        [("d", "10:40:00", "p8")],
+        [("d", "10:42:00", "p9")],
+    ],
+)
+"""Rows of sessions with gaps of two minutes: some merge two, or come late, or after their session has closed."""
+
 
 @pytest.fixture
 def desk(spark, tmp_path):
@@ -28,6 +46,10 @@ def rows_out(desk):
 def pairs(job):
     found = job.output
     return sorted(zip(found.left_row.astype(str), found.right_row.astype(str), strict=True))
+
+
+def missing_as_none(found):
+    return sorted(tuple("None" if each == "nan" else each for each in row) for row in found)
 
 
 @pytest.mark.parametrize("delays", [(None, None), ("10 seconds", None), (None, "10 seconds")])
@@ -137,10 +159,7 @@ def test_windowed_counts_joined_by_their_windows(desk, how, window):
     orders, payments = (windowed_counts(desk, name, *window) for name in ("orders", "payments"))
     condition = F.expr(f"{KEY} AND orders.w = payments.w")
     job = desk.opened(orders.join(payments, condition, how).select("orders.row", "payments.row"))
-    assert [
-        (left or "None", right or "None")
-        for left, right in ((each[0].replace("nan", "None"), each[1].replace("nan", "None")) for each in pairs(job))
-    ] == rows_out(desk)
+    assert missing_as_none(pairs(job)) == rows_out(desk)
     assert "many" in job.rows
     assert job.unknown == ()
 
@@ -161,6 +180,48 @@ def test_counts_joined_with_rows_of_their_window(desk):
     job = desk.opened(counts.join(payments, condition).select("counts.row", "payments.row"))
     assert job.join == wb.WindowJoin(wb.Tumbling("10 minutes"))
     assert pairs(job) == rows_out(desk)
+
+
+def sessions(desk, name, gap="2 minutes"):
+    rows = desk.read(name).groupBy(F.session_window("at", gap).alias("w"), "id")
+    names = F.array_join(F.sort_array(F.collect_list("row")), " ").alias("row")
+    return rows.agg(names, F.count("*").alias("many")).alias(name)
+
+
+@pytest.mark.parametrize("how", ["inner", "full"])
+def test_sessions_that_are_aggregated_and_joined_by_their_windows(desk, how):
+    desk.each(*IN_SESSIONS)
+    orders, payments = sessions(desk, "orders"), sessions(desk, "payments")
+    on = F.expr(f"{KEY} AND orders.w = payments.w")
+    job = desk.opened(orders.join(payments, on, how).select("orders.row", "payments.row"))
+    assert job.unknown == ()
+    assert len(desk.out) > 0
+    assert missing_as_none(pairs(job)) == rows_out(desk)
+    assert job.left.time == "w_end"
+
+
+@pytest.mark.parametrize("grouped", [sessions, windowed_counts])
+def test_the_ends_of_windows_are_compared(desk, grouped):
+    """Spark takes the ends out below the join, and keeps nothing else of the windows."""
+    desk.each(*IN_SESSIONS)
+    orders, payments = (grouped(desk, name, "2 minutes") for name in ("orders", "payments"))
+    on = f"{KEY} AND payments.w.end BETWEEN orders.w.end AND orders.w.end + INTERVAL 2 MINUTES"
+    job = desk.opened(orders.join(payments, F.expr(on)).select("orders.row", "payments.row"))
+    assert job.join == wb.IntervalJoin("0 s", "2 minutes")
+    assert pairs(job) == rows_out(desk)
+    assert max(desk.state) == desk.state[-1] > 0
+
+
+def test_the_times_of_sessions_are_compared(desk):
+    desk.each(*IN_SESSIONS)
+    orders, payments = (
+        sessions(desk, name).select("id", "row", F.window_time("w").alias("t")).alias(name)
+        for name in ("orders", "payments")
+    )
+    on = F.expr(f"{KEY} AND payments.t BETWEEN orders.t AND orders.t + INTERVAL 2 MINUTES")
+    job = desk.opened(orders.join(payments, on, "left").select("orders.row", "payments.row"))
+    assert job.join == wb.IntervalJoin("0 s", "2 minutes", how="left")
+    assert missing_as_none(pairs(job)) == rows_out(desk)
 
 
 def test_a_semi_join_that_spark_may_move_below_an_aggregation_is_named(desk):
