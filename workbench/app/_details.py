@@ -11,9 +11,11 @@ import pandas as pd
 from markupsafe import Markup
 
 from workbench import charts
+from workbench.app import _jobs
 from workbench.app._form import show
 from workbench.app.html import HTML, html, together
 from workbench.errors import TooLargeError
+from workbench.jobs import Job
 from workbench.literals import SIDES, RowId, Setting
 from workbench.reasons.labels import Labels
 from workbench.reasons.own import sentences
@@ -52,9 +54,15 @@ class DetailsPanel:
         self._of_key = widgets.Button(description="All rows of this key", icon="key")
         self._of_key.layout.width = "auto"
         self._of_key.on_click(lambda _: self._pick(self._same_key))
+        self._made_of = widgets.Button(
+            description="Rows it is made of", icon="list", layout=widgets.Layout(width="auto")
+        )
+        self._made_of.on_click(lambda _: self._show_parts())
+        self._parts = HTML()
+        self._asked: tuple[Job, int] | None = None
         self._settings: Record = {}
         self._same_key: list[RowId] = []
-        self.widget = widgets.VBox([self._story, self._fix, self._candidates, self._of_key])
+        self.widget = widgets.VBox([self._story, self._fix, self._made_of, self._parts, self._candidates, self._of_key])
         self.widget.add_class("sjw-details")
 
     def explain(self, run: Result, picked: list[RowId], window: Markup | None, batch: int | None) -> None:
@@ -69,7 +77,7 @@ class DetailsPanel:
         batch
             The micro-batch at whose end the run is shown; None: the whole run is.
         """
-        for each in (self._fix, self._candidates, self._of_key):
+        for each in (self._fix, self._candidates, self._of_key, self._made_of, self._parts):
             show(each, False)
         if len(picked) == 1:
             self._explain_row(run, picked[0])
@@ -87,6 +95,8 @@ class DetailsPanel:
         why = run.why(index)
         self._story.value = _story(why)
         self._same_key = _rows_of_key(run, of)
+        self._asked = (run, index) if isinstance(run, Job) and of.side in run.aggregates else None
+        show(self._made_of, self._asked is not None)
         show(self._of_key, len(self._same_key) > 1)
         buttons = []
         for each in why.candidates.itertuples():
@@ -105,6 +115,11 @@ class DetailsPanel:
             named = Labels(run.simulation, whole=False).setting(setting, value)
             self._fix.description = "Close every window" if value is True else f"Set {named}"
             show(self._fix, True)
+
+    def _show_parts(self) -> None:
+        if self._asked is not None:
+            self._parts.value = _jobs.made_of(*self._asked)
+            show(self._parts, True)
 
 
 def _fix(run: Result, of: RowId) -> tuple[Setting, str | bool] | None:

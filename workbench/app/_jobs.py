@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from markupsafe import Markup
+
 from workbench.app._snapshot import RunConfiguration
+from workbench.app.html import html, together
+from workbench.errors import WorkbenchError
 from workbench.jobs import Job
+
+_MOST_ROWS = 40
 
 
 def as_it_ran(configuration: RunConfiguration) -> str:
@@ -32,3 +38,22 @@ def remarks(job: Job, configuration: RunConfiguration) -> str:
         found.append(f"previews apply {job.where}; a run on Spark from here, and the script, do not")
     found += job.missing
     return "; ".join(found)
+
+
+def made_of(job: Job, row: int) -> Markup:
+    """The rows that an aggregate is made of, as a table; or why they cannot be read."""
+    try:
+        rows = job.made_of(row)
+    except WorkbenchError as error:
+        return html("<p>{}</p>", str(error))
+    if rows.empty:
+        return html("<p>What it is made of is not known: it was in state before the first micro-batch.</p>")
+    shown = rows.drop(columns=["fate", "reason", "row"]).head(_MOST_ROWS)
+    heads = together(html("<th>{}</th>", str(name)) for name in shown.columns)
+    lines = together(
+        html("<tr>{}</tr>", together(html("<td>{}</td>", str(value)) for value in each))
+        for each in shown.itertuples(index=False)
+    )
+    more = len(rows) - len(shown)
+    words = html("<p>and {} more: job.made_of({})</p>", f"{more:,}", row) if more else html("")
+    return html("<table><tr>{}</tr>{}</table>{}", heads, lines, words)

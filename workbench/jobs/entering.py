@@ -53,6 +53,7 @@ __all__ = [
     "newest",
     "none",
     "survivors",
+    "to_arrow",
 ]
 
 MOST_ROWS = 5_000_000
@@ -233,7 +234,7 @@ def none(spark: SparkSession, known: Understood, place: int) -> pa.Table:
     ]
     if not mine.with_time:
         shown.append(F.lit(None).cast("timestamp").alias(mine.time))
-    return _table(spark.range(0).select(*shown, F.col("id").alias(BATCH)))
+    return to_arrow(spark.range(0).select(*shown, F.col("id").alias(BATCH)))
 
 
 def _by_time(table: pa.Table, time: str) -> tuple[pa.Table, pa.Table, pa.Table]:
@@ -280,7 +281,7 @@ def _entered(
         at = mine.names.index(mine.time)
         shown[at] = F.coalesce(F.col(f"c{mine.ids[at]}"), planned_at(clock)).alias(mine.time)
     with_steps = [] if steps is None or not steps.words else [replay.LEFT_AT]
-    return _table(choice.of(rows.select(*shown, BATCH, PLACE, *with_steps, *of), mine.key).sort(BATCH, PLACE))
+    return to_arrow(choice.of(rows.select(*shown, BATCH, PLACE, *with_steps, *of), mine.key).sort(BATCH, PLACE))
 
 
 def survivors(
@@ -411,8 +412,8 @@ def held_before(
     number = F.lit(batch).cast("long").alias(BATCH)
     chosen = choice.of(rows.select(*shown, number, held.MATCHED, start.alias(START)), mine.key)
     if window is None and after_end is None and not mine.with_time and compared:
-        return Held(_table(chosen.limit(0)), mine, chosen.count())
-    table = _table(chosen)
+        return Held(to_arrow(chosen.limit(0)), mine, chosen.count())
+    table = to_arrow(chosen)
     timed, _, _ = _by_time(table, mine.time)
     return Held(timed, mine, table.num_rows - timed.num_rows)
 
@@ -544,7 +545,7 @@ def named_by_id(ids: Sequence[int | None]) -> list[str]:
     return [f"x{at}" if each is None else f"c{each}" for at, each in enumerate(ids)]
 
 
-def _table(rows: DataFrame) -> pa.Table:
+def to_arrow(rows: DataFrame) -> pa.Table:
     """Rows in Arrow, columns of types that streams do not have as JSON."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 

@@ -15,6 +15,7 @@ from workbench.arrays import RowNumbers
 from workbench.counts import counted
 from workbench.errors import QueryError, WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
+from workbench.jobs.aggregates import BELOW, Aggregates
 from workbench.jobs.bounding import Bounding, bounding, is_unbounded
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.description import Description
@@ -22,8 +23,9 @@ from workbench.jobs.sinks import Sink
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
 from workbench.literals import Policy, Side
-from workbench.model import Logged, Simulation
-from workbench.reasons import explain, output
+from workbench.model import Logged, Simulation, is_index
+from workbench.reasons import explain, output, tables
+from workbench.reasons.labels import Labels
 from workbench.reasons.own import sentences
 from workbench.runs.arguments import check
 from workbench.runs.preview import Preview
@@ -73,6 +75,8 @@ class Job(Result):
     origins
         Of a join above another one: for each row of a side that comes out of that one, which of its outputs it is, as
         `workbench.jobs.leaving.origins` numbers them.
+    aggregates
+        Of a side that is aggregated before the join what its rows are made of.
     """
 
     known: Understood = field(repr=False)
@@ -83,6 +87,7 @@ class Job(Result):
     reports: Mapping[int, Json] = field(default_factory=dict, repr=False)
     sink: Sink | None = field(default=None, repr=False)
     origins: Mapping[Side, RowNumbers] = field(default_factory=dict, repr=False)
+    aggregates: Mapping[Side, Aggregates] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         numbers = self.checkpoint.batches[0].number, self.checkpoint.batches[-1].number
@@ -349,6 +354,62 @@ class Job(Result):
         """The job's charts, as a run has them. They count the micro-batches from 0."""
         self._check_understood()
         return super().charts
+
+    @schema.described(BELOW)
+    def aggregated(self, side: Side) -> pd.DataFrame:
+        """The rows that came to the aggregation of a side, where it has one before the join: what became of each.
+
+        Parameters
+        ----------
+        side
+            ``"left"`` or ``"right"``.
+
+        Raises
+        ------
+        ArgumentError
+            If the side is not aggregated by windows.
+        QueryError
+            If Spark fails to read the rows again.
+        """
+        if side not in SIDES:
+            raise wrong("side", side, "give 'left' or 'right'")
+        if side not in self.aggregates:
+            there = " or ".join(map(repr, self.aggregates))
+            remedy = f"give {there}" if there else "neither side of this job is aggregated by windows before the join"
+            raise wrong("side", side, remedy)
+        return tables.handed_out(self._aggregated[side])
+
+    @cached_property
+    def _aggregated(self) -> Mapping[Side, pd.DataFrame]:
+        labels = Labels(self.simulation, whole=False)
+        first = {"left": 0, "right": len(self.left)}
+        return {side: each.table(labels, first[side], self.side(side).name) for side, each in self.aggregates.items()}
+
+    def made_of(self, row: int) -> pd.DataFrame:
+        """The rows that an aggregate is made of; columns as in `aggregated`.
+
+        Empty of one that was in state before the first micro-batch that is kept: what it was made of is not known.
+
+        Parameters
+        ----------
+        row
+            An index of `rows`.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such row, or its side is not aggregated by windows.
+        QueryError
+            If Spark fails to read the rows again.
+        """
+        if not is_index(row, len(self.left) + len(self.right)):
+            raise wrong("row", row, f"use an index of job.rows, 0 to {len(self.left) + len(self.right) - 1}")
+        side: Side = "left" if row < len(self.left) else "right"
+        if side not in self.aggregates:
+            name = self.side(side).name
+            raise wrong("row", row, f"it is a row of {name}, which is not aggregated by windows before the join")
+        found = self._aggregated[side]
+        return found[found["row"] == row].reset_index(drop=True)
 
     def state(self, batch: int) -> pd.DataFrame:
         """What the job held in state after a micro-batch, read from its checkpoint.

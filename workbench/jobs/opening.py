@@ -34,6 +34,7 @@ from workbench.jobs import (
     understanding,
 )
 from workbench.jobs import checkpoint as checkpoints
+from workbench.jobs.aggregates import Aggregates
 from workbench.jobs.catalyst import Node
 from workbench.jobs.chain import Chain
 from workbench.jobs.checkpoint import Checkpoint
@@ -345,7 +346,7 @@ class _Side:
     filtered: Flags | None
     gone: Gone
     untimed: dict[str, str]
-    origins: RowNumbers
+    places: RowNumbers
 
 
 def _of_taken(
@@ -418,8 +419,16 @@ def _of_taken(
     logged = Logged(first, facts, marks, late, came, again, after, _is_set(spark, _WITHOUT_ROWS))
     simulation = Simulation(join, streams[0], streams[1], False, logs.policy, False, version, logged)
     joined = [side for side, child in zip(SIDES, known.join.children, strict=False) if child in before]
-    origins = {side: each.origins for side, each in zip(SIDES, made, strict=True) if side in joined}
-    return Job(simulation, known, logs, spark, tuple(dict.fromkeys(missing)), choice, origins=origins)
+    of_sides = dict(zip(SIDES, made, strict=True))
+    origins = {side: leaving.origins(of_sides[side].places, len(of_sides[side].arrival)) for side in joined}
+    aggregates = {
+        side: Aggregates(spark, known.join.children[place], by_ids, inner, clock, of_sides[side].places)
+        for place, side in enumerate(SIDES)
+        if known.inputs[place].grouped is not None
+    }
+    return Job(
+        simulation, known, logs, spark, tuple(dict.fromkeys(missing)), choice, origins=origins, aggregates=aggregates
+    )
 
 
 def _is_set(spark: SparkSession, setting: str) -> bool:
@@ -593,8 +602,7 @@ def _rows(
     arrival = entering.arrival(table, first)
     flags = None if passed is None and needed is None else np.concatenate(filtered)
     gone = Gone(np.concatenate(left_at), steps)
-    origins = leaving.origins(places, table.num_rows)
-    return _Side(table.select(list(shown.names)), arrival, np.concatenate(met), flags, gone, untimed, origins), missing
+    return _Side(table.select(list(shown.names)), arrival, np.concatenate(met), flags, gone, untimed, places), missing
 
 
 def _of_held(known: Understood, place: int, found: entering.Held, batch: int) -> list[str]:

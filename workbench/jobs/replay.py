@@ -14,7 +14,7 @@ from workbench.jobs.catalyst import Node, delay_of, expressions, has_watermark, 
 from workbench.jobs.clock import Clock, longs, of_batch, planned_at
 from workbench.jobs.repeats import OF
 from workbench.jobs.sources import BATCH, PLACE
-from workbench.sources.choice import micros_of
+from workbench.sources.choice import micros_of, quoted
 from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ __all__ = [
     "Steps",
     "alias",
     "asks_the_clock",
+    "below",
     "frame",
     "ids",
     "named",
@@ -56,6 +57,8 @@ _PASSES_ON = frozenset(
 """Operators that give all columns of their input, or of their inputs, further."""
 TIME = "__time"
 """The column with the event time of a row, as it was where its watermark is set."""
+WINDOW = ("window_start", "window_end")
+"""What the window of rows that come to an aggregation is called."""
 LEFT_AT = "__left_at"
 """The column with the number of the step (`Steps`) that takes a row out; null of one that goes on."""
 _TAKES_OUT = frozenset({"INNER", "CROSS", "LEFT SEMI", "LEFT ANTI"})
@@ -190,13 +193,41 @@ def replayed(
     NotReplayable
         If there is an operator that is not understood, or a source that is not given.
     """
-    asks = asks_the_clock(plan)
-    if steps is not None:
-        steps.of_others = any(node.kind in REPEATS for node in plan.walk() if bool(node.java.isStreaming()))
-    given = {} if inner is None else inner
-    leaves = tuple(node for node in plan.walk() if bool(node.java.isStreaming()) and (not node.children))
-    plans = _Plans(spark, sources, time, given, steps, clock, asks and clock is not None, leaves)
-    return frame(spark, plans.whole(plan))
+    return frame(spark, _Plans.of(spark, plan, sources, time=time, inner=inner, steps=steps, clock=clock).whole(plan))
+
+
+def below(
+    spark: SparkSession,
+    plan: Node,
+    sources: Mapping[frozenset[int], DataFrame],
+    inner: Mapping[Node, DataFrame],
+    clock: Clock,
+) -> tuple[DataFrame, Steps]:
+    """The rows that come to the aggregation of a part of a plan, and the steps that take some out before it.
+
+    Parameters
+    ----------
+    spark, plan, sources, inner, clock
+        As `replayed` takes them; the plan has one windowed aggregation.
+
+    Returns
+    -------
+    rows
+        The columns of the aggregation's input, the window as ``window_start`` and ``window_end``; `BATCH`, `LEFT_AT`,
+        `OF` where rows are told of others, `workbench.jobs.aggregating.LATE` and ``CLOSED_IN``, and `PLACE`, which is
+        that of the row that the aggregation makes of them.
+    steps
+        The steps.
+
+    Raises
+    ------
+    NotReplayable
+        If there is an operator that is not understood, or a source that is not given.
+    """
+    steps = Steps()
+    plans = _Plans.of(spark, plan, sources, inner=inner, steps=steps, clock=clock)
+    node = next(each for each in plan.walk() if each.kind == "Aggregate" and bool(each.java.isStreaming()))
+    return plans.below(node), steps
 
 
 def frame(spark: SparkSession, plan: JavaObject) -> DataFrame:
@@ -219,6 +250,49 @@ class _Plans:
     clock: Clock | None
     asks: bool
     leaves: tuple[Node, ...]
+
+    @classmethod
+    def of(
+        cls,
+        spark: SparkSession,
+        plan: Node,
+        sources: Mapping[frozenset[int], DataFrame],
+        *,
+        time: int | None = None,
+        inner: Mapping[Node, DataFrame] | None,
+        steps: Steps | None,
+        clock: Clock | None,
+    ) -> _Plans:
+        """As the arguments of `replayed`."""
+        if steps is not None:
+            steps.of_others = any(node.kind in REPEATS for node in plan.walk() if bool(node.java.isStreaming()))
+        leaves = tuple(node for node in plan.walk() if bool(node.java.isStreaming()) and (not node.children))
+        asks = asks_the_clock(plan) and clock is not None
+        return cls(spark, sources, time, {} if inner is None else inner, steps, clock, asks, leaves)
+
+    def below(self, node: Node) -> DataFrame:
+        """The rows that come to an aggregation, as `below` gives them."""
+        from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+        window, clock = window_of(node), self.clock
+        if window is None or clock is None:
+            raise NotReplayable("an aggregation without a window of the event time")
+        made = self.rebuilt(node.children[0])
+        rows, groups = self._grouped(node, made, window, clock)
+        plan, more = self._as_before(made, rows)
+        closed = next(each for each in more if each.name() == aggregating.CLOSED_IN)
+        place = named(self.spark._jvm, self._hash([*groups, closed]), PLACE)
+        columns = [each for each in listed(plan.output()) if each.name() != PLACE]
+        whole = frame(self.spark, self._logical.Project(self._seq([*columns, place]), plan))
+        names, at = [], ""
+        for each in columns:
+            name = str(each.name())
+            while name in names or (name in WINDOW and int(each.exprId().id()) != window):
+                name += "_"
+            names.append(name)
+            at = name if int(each.exprId().id()) == window else at
+        edges = [F.col(f"{quoted(at)}.{edge}").alias(name) for edge, name in zip(("start", "end"), WINDOW, strict=True)]
+        return whole.toDF(*names, PLACE).select(*edges, *(quoted(name) for name in (*names, PLACE) if name != at))
 
     def whole(self, node: Node) -> JavaObject:
         """A plan over what its sources gave, with its own columns and what was asked for."""
@@ -449,7 +523,7 @@ class _Plans:
         rows, groups = self._grouped(node, made, window, clock)
         outputs = listed(made.output())
         rows = rows.where(F.col(aggregating.CLOSED_IN).isNotNull()).drop(aggregating.LATE)
-        below, closed = self._as_before(made, rows)
+        below, [closed] = self._as_before(made, rows)
         given_on = [self._timed_by(each, self._carried(made)) for each in listed(node.java.aggregateExpressions())]
         java, catalyst = self.spark._jvm, self.spark._jvm.org.apache.spark.sql.catalyst.expressions
         more = [named(java, closed, BATCH), named(java, self._hash([*groups, closed]), PLACE)]
@@ -485,13 +559,13 @@ class _Plans:
         found = aggregating.in_sessions(rows, at, batch=by[BATCH], alive=alive, key=key_name, clock=clock)
         return found.drop(by[_GROUP]), groups
 
-    def _as_before(self, made: JavaObject, rows: DataFrame) -> tuple[JavaObject, JavaObject]:
-        """Rows of a plan with one column more, as a plan with the columns it had; and the one more."""
+    def _as_before(self, made: JavaObject, rows: DataFrame) -> tuple[JavaObject, list[JavaObject]]:
+        """Rows of a plan with more columns, as a plan that begins with the columns it had; and the others."""
         plan = rows._jdf.queryExecution().analyzed()
-        *given, more = listed(plan.output())
-        pairs = zip(given, listed(made.output()), strict=True)
-        aliases = [alias(self.spark._jvm, one, other) for one, other in pairs]
-        return self._logical.Project(self._seq([*aliases, more]), plan), more
+        given, before = listed(plan.output()), listed(made.output())
+        more = given[len(before) :]
+        aliases = [alias(self.spark._jvm, one, other) for one, other in zip(given, before, strict=False)]
+        return self._logical.Project(self._seq([*aliases, *more]), plan), more
 
     def _hash(self, values: list[JavaObject]) -> JavaObject:
         return self.spark._jvm.org.apache.spark.sql.catalyst.expressions.XxHash64(self._seq(values), 42)

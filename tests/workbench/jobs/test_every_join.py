@@ -8,6 +8,8 @@ from pyspark.sql import functions as F
 from test_reports import Desk, fates, reason, said
 
 import workbench as wb
+from workbench.app._details import DetailsPanel
+from workbench.literals import RowId
 
 KEY = "orders.id = payments.id"
 ORDERS = [[("a", "10:00:00", "oa"), ("b", "10:00:10", "ob")], [("c", "10:20:00", "oc")], [("d", "09:59:30", "od")]]
@@ -17,9 +19,9 @@ IN_SESSIONS = (
     [
         [("a", "10:00:00", "o1"), ("a", "10:03:00", "o2"), ("b", "10:00:00", "o3")],
         [("a", "10:01:30", "bridges"), ("b", "10:06:00", "o4")],
-        [("b", "10:01:00", "late"), ("a", "10:06:30", "new"), ("c", "10:20:00", "o5")],
-        [("a", "10:07:00", "late too"), ("d", "10:40:00", "o6")],
-        [("d", "10:41:00", "o7")],
+        [("b", "10:01:00", "joins one"), ("a", "10:06:30", "new"), ("c", "10:20:00", "o5")],
+        [("a", "10:07:00", "o8"), ("d", "10:40:00", "o6")],
+        [("d", "10:41:00", "o7"), ("a", "10:10:00", "late")],
     ],
     [
         [("a", "10:00:00", "p1"), ("b", "10:00:30", "p2")],
@@ -222,6 +224,44 @@ def test_the_times_of_sessions_are_compared(desk):
     job = desk.opened(orders.join(payments, on, "left").select("orders.row", "payments.row"))
     assert job.join == wb.IntervalJoin("0 s", "2 minutes", how="left")
     assert missing_as_none(pairs(job)) == rows_out(desk)
+
+
+@pytest.mark.parametrize(
+    ("grouped", "window"),
+    [(windowed_counts, ["2 minutes"]), (windowed_counts, ["4 minutes", "2 minutes"]), (sessions, [])],
+)
+def test_what_an_aggregate_is_made_of(desk, grouped, window):
+    """Spark's own aggregate lists the names of the rows that it is made of."""
+    desk.each(*IN_SESSIONS)
+    desk.arrive(5, orders=[("a", None, "timeless"), ("d", "10:43:00", "open")])
+    orders = grouped(desk, "orders", *window)
+    job = desk.opened(orders.join(grouped(desk, "payments", *window), F.expr(f"{KEY} AND orders.w = payments.w")))
+    for row, names in enumerate(job.rows.row):
+        assert " ".join(sorted(job.made_of(row).row_row)) == names
+    panel = DetailsPanel(lambda _: None, lambda _: None)
+    panel.explain(job, [RowId("left", 0)], None, None)
+    button, parts = panel.widget.children[2:4]
+    assert parts.layout.display == "none"
+    button.click()
+    assert all(f"<td>{name}</td>" in parts.value for name in job.rows.row[0].split())
+    found = job.aggregated("left")
+    assert dict.fromkeys(found.fate[found.row_row == "open"]) == {"open": None}
+    assert set(found.fate[found.row_row == "late"]) == {"late"}
+    assert found.reason[found.row_row == "timeless"].str.endswith("removes it before it reaches the aggregation").all()
+    assert set(found.row[found.fate != "aggregated"].isna()) == {True}
+    assert len(job.rows[job.rows.side == "left"]) == found.row.nunique()
+
+
+def test_a_side_without_an_aggregation_has_no_rows_below_it(desk):
+    counts = windowed_counts(desk, "orders", "10 minutes").alias("counts")
+    condition = F.expr("orders.id = counts.id AND orders.at >= counts.w.start AND orders.at < counts.w.end")
+    job = desk.opened(desk.read("orders").join(counts, condition))
+    with pytest.raises(wb.ArgumentError, match="side: got 'left'; give 'right'"):
+        job.aggregated("left")
+    with pytest.raises(wb.ArgumentError, match="row: got 0; it is a row of orders, which is not aggregated by windows"):
+        job.made_of(0)
+    with pytest.raises(wb.ArgumentError, match=r"row: got 99; use an index of job\.rows"):
+        job.made_of(99)
 
 
 def test_a_semi_join_that_spark_may_move_below_an_aggregation_is_named(desk):

@@ -54,7 +54,8 @@ class Desk:
 
     @staticmethod
     def _row(key, at, row):
-        return {"id": key, "at": at if "T" in at else f"2026-01-01T{at}Z", "row": row}
+        moment = at if at is None or "T" in at else f"2026-01-01T{at}Z"
+        return {"id": key, "at": moment, "row": row}
 
     def each(self, orders, payments):
         """One micro-batch for each pair of lists."""
