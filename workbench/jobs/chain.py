@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pandas as pd
 
-from workbench import schema
+from workbench import schema, times
 from workbench.arrays import RowNumbers
 from workbench.counts import counted
 from workbench.errors import WorkbenchError, wrong
-from workbench.jobs import leaving, passing
+from workbench.jobs import leaving, passing, supposed
 from workbench.jobs.description import Description
 from workbench.jobs.job import Job
-from workbench.literals import SIDES
+from workbench.jobs.supposed import Supposed
+from workbench.joins import Join, emission
+from workbench.literals import SIDES, Policy, Side
 from workbench.model import is_index
 from workbench.reasons import tables
+from workbench.times import Span
 from workbench.untyped import Value
 
 if TYPE_CHECKING:
@@ -88,6 +92,7 @@ class Chain:
     """
 
     joins: tuple[Job, ...] = field(repr=False)
+    _simulated: Callable[[Supposed], tuple[Job, ...]] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         numbers = [each.number for each in self.joins[0].checkpoint.batches]
@@ -287,19 +292,104 @@ class Chain:
         full = [each for each in parts if len(each)] or parts[:1]
         return pd.concat(full, ignore_index=True)
 
+    def under(
+        self,
+        *,
+        joins: Mapping[int, Join] | None = None,
+        watermarks: Mapping[str, Span] | None = None,
+        policy: Policy | None = None,
+    ) -> Chain:
+        """What the job would have given under other settings, simulated through all joins.
+
+        The rows come in the micro-batches of the job. What comes out of a join under these settings enters the next
+        one, through the job's own operators, which Spark is asked for.
+
+        Parameters
+        ----------
+        joins
+            Other joins, by their numbers: of the same kind, and the same ``how``, as the job's.
+        watermarks
+            Other watermark delays, such as ``"10 minutes"``, by the names of the streams. Of several streams with one
+            name each has it.
+        policy
+            Whether the watermark is the ``min`` or the ``max`` of all streams'; None: as in the job.
+
+        Returns
+        -------
+        Chain
+            Its `joins`, `rows`, `late`, `output`, `batches`, `why` and `charts`. It has no state that could be read,
+            and nothing to compare with.
+
+        Raises
+        ------
+        ArgumentError
+            If an argument is wrong.
+        WorkbenchError
+            If a join was not understood, or the watermarks of the logs do not follow from the rows.
+        """
+        for each in self.joins:
+            each._check_understood()
+        if self._simulated is None or self.joins[0].is_supposed:
+            raise WorkbenchError("this chain is simulated under other settings: use under() of the one that was opened")
+        wanted = [each.join for each in self.joins]
+        for number, join in _given("joins", joins, "numbers of joins and joins").items():
+            place = self._checked_number(number)
+            wanted[place] = self._checked_join(place, join)
+        delays = self._delays(_given("watermarks", watermarks, "names of streams and delays"))
+        own = self.joins[0].policy
+        policy = own if policy is None else policy
+        if policy not in ("min", "max"):
+            raise wrong("policy", policy, "use 'min' or 'max'")
+        streams = [each for some in self._streams.values() for each in some]
+        logged = [each.watermark for each in self.joins[0].checkpoint.batches]
+        if supposed.query_marks(self.joins, streams, {}, own).tolist() != logged:
+            raise WorkbenchError(
+                "other settings of this chain are not simulated, as the watermarks of its logs do not follow from its "
+                "rows: it was started again between them, or rows cannot be read any more"
+            )
+        marks = supposed.query_marks(self.joins, streams, delays, policy)
+        return Chain(self._simulated(Supposed(wanted, marks, policy, delays)), self._simulated)
+
+    @cached_property
+    def _streams(self) -> Mapping[str, list[tuple[int, Side]]]:
+        """The number and the side of each stream with a watermark, by its name."""
+        found: dict[str, list[tuple[int, Side]]] = {}
+        for number, (job, feed) in enumerate(zip(self.joins, passing.feeds(self.joins), strict=True)):
+            for side in SIDES:
+                if side not in feed and side not in job.simulation.facts.unmarked:
+                    found.setdefault(job.side(side).name, []).append((number, side))
+        return found
+
+    def _delays(self, watermarks: Mapping[str, Span]) -> dict[tuple[int, Side], timedelta]:
+        found: dict[tuple[int, Side], timedelta] = {}
+        for name, delay in watermarks.items():
+            if name not in self._streams:
+                raise wrong("watermarks", name, f"the streams with a watermark are {', '.join(self._streams)}")
+            found |= dict.fromkeys(self._streams[name], times.delay(delay, f"watermarks[{name!r}]"))
+        return found
+
+    def _checked_number(self, number: Value) -> int:
+        if not is_index(number, len(self.joins)):
+            raise wrong("joins", number, f"the joins are 0 to {len(self.joins) - 1}")
+        return int(number)
+
+    def _checked_join(self, number: int, join: Value) -> Join:
+        own = self.joins[number].join
+        if type(join) is not type(own) or emission(join) != emission(own):
+            raise wrong(f"joins[{number}]", join, f"give one of the kind and the how of {own}")
+        checked: Join = join
+        return checked
+
     def advise(self) -> NoReturn:
-        """Not of a chain: other settings of one of several joins are not simulated."""
+        """Not of a chain: `under` simulates other settings."""
         raise WorkbenchError(
-            "other settings of one of several joins are not simulated, as its watermark follows the streams of all; "
-            "run the rows of one by themselves: one = job.joins[0]; wb.run(one.join, *one.recording())"
+            "a chain gives no advice, as its watermark follows the streams of all joins: try other settings with "
+            "job.under(joins={0: …}, watermarks={…}), or run the rows of one join by themselves: one = job.joins[0]; "
+            "wb.run(one.join, *one.recording())"
         )
 
     def tune(self, **_: Value) -> NoReturn:
-        """Not of a chain: other settings of one of several joins are not simulated."""
-        self.advise()
-
-    def under(self, *_: Value, **__: Value) -> NoReturn:
-        """Not of a chain: other settings of one of several joins are not simulated."""
+        """Not of a chain: `under` simulates other settings."""
         self.advise()
 
     if not TYPE_CHECKING:
@@ -332,3 +422,12 @@ def _by_side(job: Job, table: pd.DataFrame, described: schema.Table, more: Mappi
         mine = mine[[*front, *(each for each in mine.columns if each not in front)]]
         parts.append(mine[mine["side"] == side].reset_index(drop=True))
     return parts
+
+
+def _given(name: str, given: Mapping[Any, Any] | None, what: str) -> Mapping[Any, Any]:
+    """An argument that is a mapping, or nothing."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise wrong(name, given, f"give a dict of {what}")
+    return given

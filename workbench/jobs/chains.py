@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.arrays import Times
 from workbench.errors import ArgumentError
+from workbench.kinds import kind_of
 
 if TYPE_CHECKING:
     from workbench.jobs.job import Job
@@ -37,6 +38,10 @@ def passed_on(job: Job) -> Times | None:
     logged, retention = job.simulation.logged, job.known.retention
     if logged is None or logged.eviction is None:
         raise ValueError("a job has the watermarks of its logs")
+    join = job.simulation.join
+    if join != job.simulation.facts.join and retention is not None:  # under other bounds than the job's
+        evicted = kind_of(join).evicted_up_to(join, logged.eviction)
+        return np.maximum(np.minimum(*evicted) // 1000 * 1000, 0)
     if retention is None:  # windows, which end at the watermark
         return logged.eviction
     if not retention:

@@ -77,6 +77,8 @@ class Job(Result):
         `workbench.jobs.leaving.origins` numbers them.
     aggregates
         Of a side that is aggregated before the join what its rows are made of.
+    is_supposed
+        Whether it is simulated under other settings than those it ran with.
     """
 
     known: Understood = field(repr=False)
@@ -88,6 +90,7 @@ class Job(Result):
     sink: Sink | None = field(default=None, repr=False)
     origins: Mapping[Side, RowNumbers] = field(default_factory=dict, repr=False)
     aggregates: Mapping[Side, Aggregates] = field(default_factory=dict, repr=False)
+    is_supposed: bool = field(default=False, repr=False)
 
     def __repr__(self) -> str:
         numbers = self.checkpoint.batches[0].number, self.checkpoint.batches[-1].number
@@ -180,8 +183,15 @@ class Job(Result):
     def _check_alone(self) -> None:
         if self.checkpoint.operators:
             raise WorkbenchError(
-                "other settings of one of several joins are not simulated, as its watermark follows the "
-                "streams of all; run its rows by themselves: wb.run(job.join, *job.recording())"
+                "other settings of one of several joins are not simulated by themselves, as its watermark follows the "
+                "streams of all: open the whole chain, without join=, and use its under()"
+            )
+
+    def _check_ran(self) -> None:
+        if self.is_supposed:
+            raise WorkbenchError(
+                "this join is simulated under other settings than those it ran with, so that it left no state and "
+                "nothing to compare with: the chain that was opened has these"
             )
 
     def recording(self) -> tuple[Stream, Stream]:
@@ -432,6 +442,7 @@ class Job(Result):
         QueryError
             If its state cannot be read any more.
         """
+        self._check_ran()
         numbers = [each.number for each in self.checkpoint.batches]
         if isinstance(batch, bool) or batch not in numbers:
             raise wrong("batch", batch, f"the checkpoint has micro-batches {numbers[0]} to {numbers[-1]}")
@@ -456,6 +467,7 @@ class Job(Result):
 
     @cached_property
     def _comparison(self) -> pd.DataFrame:
+        self._check_ran()
         facts = verifying.compare(self.spark, self.simulation, self.known, self.checkpoint, self.choice)
         if self.reports and self.choice.takes_all:
             facts = pd.concat([facts, verifying.drops(self.simulation, self.known, self.reports)], ignore_index=True)

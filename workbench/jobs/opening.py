@@ -41,6 +41,7 @@ from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.clock import Clock
 from workbench.jobs.job import Job
 from workbench.jobs.sources import BATCH, PLACE
+from workbench.jobs.supposed import Settings, Supposed
 from workbench.jobs.understanding import Understood
 from workbench.joins import IntervalJoin, Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
@@ -162,7 +163,10 @@ def open_job(
         replace(each, reports=reported.of_operator(reports_by_number, logs.operators, each.known.join)) for each in jobs
     ]
     jobs[-1] = replace(jobs[-1], sink=sink)
-    return jobs[0] if len(jobs) == 1 else Chain(tuple(jobs))
+    if len(jobs) == 1:
+        return jobs[0]
+    fewer = replace(logs, batches=jobs[0].checkpoint.batches)
+    return Chain(tuple(jobs), lambda supposed: tuple(_opened_once(spark, known, run, fewer, leaves, choice, supposed)))
 
 
 def _check_set_once(spark: SparkSession, plan: Node) -> None:
@@ -221,14 +225,17 @@ def _opened_once(
     logs: Checkpoint,
     leaves: Sequence[Node],
     choice: Choice,
+    supposed: Supposed | None = None,
 ) -> list[Job]:
-    for each in known:
-        _check_fits(spark, each, logs, leaves)
+    if supposed is None:
+        for each in known:
+            _check_fits(spark, each, logs, leaves)
     opened: dict[Node, Job] = {}
     with spark_errors_as("the job cannot be opened"):
         taken = dict(zip(leaves, sources.taken(spark, logs, leaves, catalyst.zone(known[-1].plan)), strict=True))
-        for each in known:
-            opened[each.plan] = _of_taken(spark, each, run, logs, taken, choice, opened)
+        for number, each in enumerate(known):
+            settings = None if supposed is None else supposed.of(number)
+            opened[each.plan] = _of_taken(spark, each, run, logs, taken, choice, opened, settings)
     return list(opened.values())
 
 
@@ -357,11 +364,16 @@ def _of_taken(
     taken: Mapping[Node, sources.Taken],
     choice: Choice,
     opened: Mapping[Node, Job],
+    settings: Settings | None = None,
 ) -> Job:
     """A join of a job whose sources gave these rows, in the plan that Spark runs; those below it are opened before.
 
-    Those of them that have been opened are given, by the part of the plan that ends with each.
+    Those of them that have been opened are given, by the part of the plan that ends with each. Under other settings
+    than the job's the join is simulated under these.
     """
+    own = known.description.join
+    if settings is not None:
+        known = replace(known, description=settings.described(known.description))
     missing = [logs.gap] if logs.gap else []
     missing += [words for each in taken.values() for words in each.missing]
     unread = [words for each in taken.values() if each.rows is None for words in each.missing]
@@ -378,6 +390,8 @@ def _of_taken(
     first, from_start = logs.batches[0].number, logs.batches[0].number == 0
     count = len(logs.batches)
     logged_marks = np.array([each.watermark for each in logs.batches], dtype=np.int64)
+    if settings is not None:
+        logged_marks = settings.marks
     passed = [mark for each in before.values() if (mark := chains.passed_on(each)) is not None]
     marks = np.minimum.reduce([logged_marks, *passed])
     late = marks.copy() if not _is_set(spark, _ONE_WATERMARK) else np.concatenate([[0], marks[:-1]])
@@ -409,15 +423,16 @@ def _of_taken(
     join = known.description.join or _STAND_IN
     where = residual.Residual(spark, known, shown, tables, known.rest)
     exact = residual.Residual(spark, known, shown, tables, known.by_calendar) if known.by_calendar else None
-    facts = replace(_row_facts(join, known, made, where), exact=exact, slack=_CLOCK_CHANGE if exact else 0)
+    facts = replace(_row_facts(join, known, made, where), exact=exact, slack=_CLOCK_CHANGE if exact else 0, join=own)
     if facts.filtered is not None and known.filters:
         facts = _with_filters(facts, residual.Residual(spark, known, shown, tables, known.filters))
     delays = [micros(each.watermark or timedelta(0)) for each in _sides(known)]
     came = {side: int(marks[0]) + delay for side, delay in zip(SIDES, delays, strict=True)} if first else {}
-    again = () if before or _unmarked(known) else _restarts(streams, delays, logs)
-    after = None if before else logs.next_watermark
+    again = () if before or _unmarked(known) or settings is not None else _restarts(streams, delays, logs)
+    after = None if before or settings is not None else logs.next_watermark
     logged = Logged(first, facts, marks, late, came, again, after, _is_set(spark, _WITHOUT_ROWS))
-    simulation = Simulation(join, streams[0], streams[1], False, logs.policy, False, version, logged)
+    policy = logs.policy if settings is None else settings.policy
+    simulation = Simulation(join, streams[0], streams[1], False, policy, False, version, logged)
     joined = [side for side, child in zip(SIDES, known.join.children, strict=False) if child in before]
     of_sides = dict(zip(SIDES, made, strict=True))
     origins = {side: leaving.origins(of_sides[side].places, len(of_sides[side].arrival)) for side in joined}
@@ -427,7 +442,15 @@ def _of_taken(
         if known.inputs[place].grouped is not None
     }
     return Job(
-        simulation, known, logs, spark, tuple(dict.fromkeys(missing)), choice, origins=origins, aggregates=aggregates
+        simulation,
+        known,
+        logs,
+        spark,
+        tuple(dict.fromkeys(missing)),
+        choice,
+        origins=origins,
+        aggregates=aggregates,
+        is_supposed=settings is not None,
     )
 
 

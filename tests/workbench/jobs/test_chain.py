@@ -13,6 +13,7 @@ import jobs
 import numpy as np
 import pandas as pd
 import pytest
+import written
 from pandas.testing import assert_frame_equal
 from pyspark.sql import functions as F
 from test_chains import inner_inner, inner_outer, line_of_three, outer_inner, three, two_pairs
@@ -226,10 +227,84 @@ def test_what_it_says_of_all_joins(opened):
     assert (chain.rows.fate != "changed").all()
 
 
+def chained(session, folder, delays=("2 seconds", "3 seconds", "4 seconds"), upper=5, first=6, how="inner"):
+    """Orders with their payments and refunds under settings that a test may change."""
+    orders, payments = written.marked(*jobs.streams(session, folder), one=delays[0], other=delays[1])
+    _, refunds = written.marked(*jobs.streams(session, folder), other=delays[2])
+    refunds = refunds.selectExpr("oid AS rid", "paid_at AS refunded_at", "payment_no AS refund_no").alias("refunds")
+    within = "BETWEEN ordered_at AND ordered_at + INTERVAL {} SECONDS"
+    on = F.expr(f"{written.SAME} AND paid_at {within.format(first)}")
+    pairs = orders.alias("orders").join(payments.alias("payments"), on, how)
+    pairs = pairs.select("order_id", "ordered_at", "order_no", "payment_no")
+    return pairs.join(refunds, F.expr(f"rid = order_id AND refunded_at {within.format(upper)}")).drop("refunded_at")
+
+
+@pytest.mark.family("other settings of a chain")
+@pytest.mark.parametrize(
+    ("changed", "under"),
+    [
+        ({}, {}),
+        ({"delays": ("2 seconds", "3 seconds", "0 seconds")}, {"watermarks": {"refunds": "0 seconds"}}),
+        ({"delays": ("0 seconds", "0 seconds", "0 seconds")}, {
+            "watermarks": dict.fromkeys(["orders", "payments", "refunds"], "0 seconds")
+        }),
+        ({"upper": 1}, {"joins": {1: wb.IntervalJoin("0 s", "1 s")}}),
+        ({"first": 2, "upper": 9, "delays": ("8 seconds", "3 seconds", "4 seconds")}, {
+            "joins": {0: wb.IntervalJoin("0 s", "2 s"), 1: wb.IntervalJoin("0 s", "9 s")},
+            "watermarks": {"orders": "8 seconds"},
+        }),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("how", ["inner", "left"])
+def test_other_settings_of_a_chain_are_what_spark_does_under_them(session, folder, tmp_path, how, changed, under):
+    """The job is run under the other settings, too: what it drops and puts out is what was simulated."""
+    joined = chained(session, folder, how=how)
+    ran = jobs.run(joined, tmp_path / "own")
+    if 0 in under.get("joins", {}):
+        under = under | {"joins": under["joins"] | {0: wb.IntervalJoin("0 s", "2 s", how)}}
+    found = wb.open_job(joined, ran.checkpoint).under(**under)
+    other = chained(session, folder, how=how, **changed)
+    again = jobs.run(other, tmp_path / "other")
+    chain = wb.open_job(other, again.checkpoint)
+    assert chain.mismatches.empty
+    batches = min(len(each.joins[0].checkpoint.batches) for each in (found, chain))
+
+    def compared(frame):
+        return frame[frame.batch < batches].reset_index(drop=True)
+
+    for mine, spark in zip(found.joins, chain.joins, strict=True):
+        assert_frame_equal(compared(mine.output), compared(spark.output))
+        assert_frame_equal(compared(mine.late), compared(spark.late))
+    if not changed:
+        assert_frame_equal(found.rows, wb.open_job(joined, ran.checkpoint).rows)
+
+
+def test_other_settings_that_are_none(opened):
+    chain = opened(inner_inner).chain
+    for given, words in [
+        ({"joins": {5: wb.IntervalJoin("0 s", "1 s")}}, "joins: got 5; the joins are 0 to 1"),
+        (
+            {"joins": {0: wb.IntervalJoin("0 s", "1 s", "left")}},
+            r"joins\[0\]: got IntervalJoin.*give one of the kind and",
+        ),
+        ({"joins": {0: "tumbling"}}, r"joins\[0\]: got 'tumbling'; give one of the kind and the how of IntervalJoin"),
+        ({"joins": [wb.IntervalJoin("0 s", "1 s")]}, "joins: got .*; give a dict of numbers of joins and joins"),
+        ({"watermarks": {"nobody": "1 s"}}, "watermarks: got 'nobody'; the streams with a watermark are"),
+        ({"watermarks": {"orders": "soon"}}, r"watermarks\['orders'\]: got 'soon'"),
+        ({"policy": "mean"}, "policy: got 'mean'; use 'min' or 'max'"),
+    ]:
+        with pytest.raises(wb.ArgumentError, match=words):
+            chain.under(**given)
+    found = chain.under(policy="max")
+    for call in (lambda: found.state(0), lambda: found.comparison, lambda: found.under(policy="min")):
+        with pytest.raises(wb.WorkbenchError, match="simulated under other settings"):
+            call()
+
+
 def test_what_a_chain_has_not(opened):
     chain = opened(inner_inner).chain
-    for call in (chain.advise, chain.tune, lambda: chain.under(left_watermark="1 minute")):
-        with pytest.raises(wb.WorkbenchError, match="other settings of one of several joins are not simulated"):
+    for call in (chain.advise, chain.tune):
+        with pytest.raises(wb.WorkbenchError, match=r"try other settings with job\.under"):
             call()
     with pytest.raises(
         AttributeError, match=re.escape("a chain has no left, each of its joins has: job.joins[0].left")
