@@ -59,6 +59,7 @@ class DetailsPanel:
         )
         self._made_of.on_click(lambda _: self._show_parts())
         self._parts = HTML()
+        self._parts.add_class("sjw-parts")
         self._asked: tuple[Job, int] | None = None
         self._settings: Record = {}
         self._same_key: list[RowId] = []

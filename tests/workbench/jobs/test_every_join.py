@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import jobs
 import pytest
+from page import Page
 from pyspark.sql import functions as F
 from test_reports import Desk, fates, reason, said
 
 import workbench as wb
-from workbench.app._details import DetailsPanel
-from workbench.literals import RowId
 
 KEY = "orders.id = payments.id"
 ORDERS = [[("a", "10:00:00", "oa"), ("b", "10:00:10", "ob")], [("c", "10:20:00", "oc")], [("d", "09:59:30", "od")]]
@@ -238,12 +237,13 @@ def test_what_an_aggregate_is_made_of(desk, grouped, window):
     job = desk.opened(orders.join(grouped(desk, "payments", *window), F.expr(f"{KEY} AND orders.w = payments.w")))
     for row, names in enumerate(job.rows.row):
         assert " ".join(sorted(job.made_of(row).row_row)) == names
-    panel = DetailsPanel(lambda _: None, lambda _: None)
-    panel.explain(job, [RowId("left", 0)], None, None)
-    button, parts = panel.widget.children[2:4]
-    assert parts.layout.display == "none"
-    button.click()
-    assert all(f"<td>{name}</td>" in parts.value for name in job.rows.row[0].split())
+    page = Page("job", namespace={"job": job})
+    page.wait()
+    page.pick(row_id="left-0")
+    assert page.html("parts") == ""
+    page.click("Rows it is made of")
+    assert all(f"<td>{name}</td>" in page.html("parts") for name in job.rows.row[0].split())
+    page.close()
     found = job.aggregated("left")
     assert dict.fromkeys(found.fate[found.row_row == "open"]) == {"open": None}
     assert set(found.fate[found.row_row == "late"]) == {"late"}
