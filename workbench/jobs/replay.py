@@ -149,7 +149,8 @@ class Steps:
 
 def asks_the_clock(plan: Node) -> bool:
     """Whether a plan has an expression such as ``current_timestamp()``."""
-    return any(f'.{name}"' in plan.java.toJSON() for name in _ASKS_THE_CLOCK)
+    text = str(plan.java.toJSON())
+    return any(f'.{name}"' in text for name in _ASKS_THE_CLOCK)
 
 
 def replayed(
