@@ -12,7 +12,7 @@ from workbench.jobs.catalyst import Node, expressions, has_watermark, listed, sp
 from workbench.times import micros
 from workbench.windows import Session, Sliding, Tumbling, Window
 
-__all__ = ["Grouped", "Input", "Watermark", "defined", "edges", "read"]
+__all__ = ["Grouped", "Input", "Watermark", "defined", "edges", "name", "read"]
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def read(plan: Node) -> Input:
     nulls -= {column for node in unions for column in _some_not_null(node)}
     marks = [(each, span(each.java.delay())) for each in nodes if each.kind == "EventTimeWatermark"]
     return Input(
-        _name(plan),
+        name(plan),
         _columns(plan),
         tuple(
             Watermark(time.id, None if delay is None else timedelta(microseconds=delay))
@@ -373,13 +373,13 @@ def _times(plan: Node) -> Iterator[int]:
             yield int(each.exprId().id())
 
 
-def _name(plan: Node) -> str:
+def name(plan: Node) -> str:
     """The alias that is nearest to the join; else what the source is called."""
     for node in plan.walk():
         if node.kind == "SubqueryAlias":
             return str(node.java.alias())
         if node.kind == "Join" and all(bool(child.java.isStreaming()) for child in node.children):
-            return "_".join(filter(None, map(_name, node.children)))
+            return "_".join(filter(None, map(name, node.children)))
         if node.kind == "StreamingRelationV2":
             options = node.java.extraOptions()
             return str(options.get("subscribe") or options.get("path") or "").rstrip("/").rpartition("/")[2]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from workbench.errors import one_of, wrong
-from workbench.jobs import catalyst, conditions, explained, groups, refusals, sides
+from workbench.jobs import catalyst, conditions, explained, groups, noted, refusals, sides
 from workbench.jobs.catalyst import Node
 from workbench.jobs.conditions import Bound, Compared, Conjunct
 from workbench.jobs.description import Description, SideDescription
@@ -22,7 +21,6 @@ from workbench.joins import How, IntervalJoin, Join, WindowJoin, emission_of
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.plan import how as how_of
-from workbench.times import micros as times_of
 from workbench.times import precise
 from workbench.untyped import SparkObject
 
@@ -45,7 +43,6 @@ __all__ = [
 
 _FIXED_ZONES = ("UTC", "Etc/UTC", "GMT", "Z")
 _DAY = 86_400_000_000
-_MIDNIGHTS = [datetime(2026, month, 1, tzinfo=UTC) for month in (1, 7)]  # in winter and in summer
 _ANY_TIME = 1_700_000_000_000  # milliseconds: whether a bound can be derived, not which
 _WORDS = {
     "Join": "a join of its own below this one",
@@ -64,6 +61,7 @@ _LATEST_FIRST = (
     "the files of {} are read with latestFirst: the newest come first and move the watermark, so that rows of older "
     "files are late; read them in order, or set a delay as long as the span of the older files"
 )
+_NO_JOIN = "a streaming DataFrame without a join of two streams"
 _ON_WINDOW = (
     "the watermark of the {} side is set on {}, a window, which Spark does not read as a time: it stays at 1970-01-01 "
     "19:05:19 less the delay, so no row is late, and none leaves the state; call withWatermark on {} before window()"
@@ -72,9 +70,19 @@ _MOVED = (
     "Spark may run the semi join below the aggregation of the left side, on the rows that it aggregates, which depends "
     "on the size of a micro-batch: use an inner join with one row of the right side for each key and window"
 )
+_OF_SESSIONS = 'unite both streams with union, and group them by the key and session_window(time, "gap")'
+_SESSIONS_UNMERGED = (
+    "session windows are compared before they are merged, which is no join of sessions: rows pair only where their "
+    f"event times are equal; {_OF_SESSIONS}"
+)
+_SESSIONS_EQUAL = f"sessions of the two sides are equal only where both begin and end at the same time: {_OF_SESSIONS}"
 _WINDOW_FIRST = (
     "the windows are computed before withWatermark is called, so Spark knows no watermark of them, and keeps rows "
     "forever: call withWatermark before window()"
+)
+_WINDOW_OF_ANOTHER = (
+    "the windows are of {0}, and the watermark of {1} is on {2}: Spark knows no watermark of the windows, and keeps "
+    "rows forever; call withWatermark on {0}, or make the windows of {2}"
 )
 _WINDOW_ABOVE = (
     "an aggregation after the join drops pairs whose window the watermark has passed, and a join without bounds on the "
@@ -306,9 +314,12 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
     notes += _of_days(spark, read, found)
     notes += _of_window_days(spark, inputs, read)
     notes += _of_marked_windows(inputs)
-    of_rows = [pair for pair in read.keys if not _are_windows_of_groups(inputs, pair)]
-    if any(mine.origin(pair[place]) in mine.windows for pair in of_rows for place, mine in enumerate((left, right))):
-        notes.append(_WINDOW_FIRST)
+    for side, child in zip(SIDES, join.children, strict=False):
+        notes += noted.of_duplicates(child, inputs[side].name or f"the {side} side")
+    notes += noted.of_duplicates_above(plan, join)
+    notes += _of_windows_unmarked(inputs, read)
+    if groups_meet and any(mine.grouped is not None and mine.grouped.size is None for mine in inputs.values()):
+        notes.append(_SESSIONS_EQUAL)
     notes += _of_filters(above, join)
     notes += [_LATEST_FIRST.format(inputs[side].name or side) for side in SIDES if inputs[side].latest_first]
     if not read.bounds and not read.windows and any(node.kind == "Aggregate" for node in plan.walk()):
@@ -435,10 +446,11 @@ def _of_others_compared(
         mine, time = inputs[side], times[side]
         others = [mine.columns[each] for each in compared if each in mine.columns and mine.watermark_of(each) is None]
         if others and time is not None and mine.watermarks:
-            marked = mine.called(time) or "another column"
+            marked, named = mine.called(time) or "another column", " and ".join(others)
             yield (
-                f"the condition compares {' and '.join(others)} of the {side} side, and its watermark is on {marked}: "
-                "a column that is computed after withWatermark has none, so put withWatermark last"
+                f"the condition compares {named} of the {side} side, and its watermark is on {marked}: Spark bounds "
+                f"the state by a column with a watermark only; call withWatermark on {others[0]}, after it is "
+                f"computed, or compare {marked}"
             )
 
 
@@ -449,21 +461,28 @@ def _of_marked_windows(inputs: dict[Side, sides.Input]) -> Iterator[str]:
             yield _ON_WINDOW.format(side, mine.computed.get(each.time) or "a window", mine.called(mine.marked(each)))
 
 
-def _of_window_days(spark: SparkObject, inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
-    """A note on windows of whole days, which begin at midnight UTC whatever the session's zone."""
-    zone = _zone(spark)
-    if not _changes_clocks(zone):
+def _of_windows_unmarked(inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
+    """A note on windows that are compared, and of which Spark knows no watermark."""
+    found = [
+        (mine, mine.windows[mine.origin(pair[place])][1])
+        for pair in read.keys
+        for place, mine in enumerate(inputs.values())
+        if mine.origin(pair[place]) in mine.windows and not _are_windows_of_groups(inputs, pair)
+    ]
+    if not found:
         return
+    for mine, time in found:
+        if mine.watermarks and mine.watermark_of(time) is None:
+            marked = mine.called(mine.marked(mine.watermarks[0]))
+            yield _WINDOW_OF_ANOTHER.format(mine.called(time), mine.name or "its side", marked)
+            return
+    yield _WINDOW_FIRST
+
+
+def _of_window_days(spark: SparkObject, inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
+    """A note on windows that begin at no midnight of the session's zone."""
     for pair in read.windows[:1]:
-        window = inputs["left"].windows[inputs["left"].origin(pair[0])][0]
-        size, offset = getattr(window, "size", None), getattr(window, "offset", timedelta(0))
-        if size is None or times_of(size) % _DAY or offset:
-            continue
-        begin = sorted({f"{moment.astimezone(ZoneInfo(zone)):%H:%M}" for moment in _MIDNIGHTS})
-        yield (
-            f"windows of {size.days} day{'s' * (size.days > 1)} begin at 00:00 UTC, which is {' or '.join(begin)} in "
-            f"{zone}, the session's time zone: give window() a startTime, or join on to_date and bounds"
-        )
+        yield from noted.of_windows(inputs["left"].windows[inputs["left"].origin(pair[0])][0], _zone(spark))
 
 
 def _is_above(plan: Node, join: Node, kind: str) -> bool:
@@ -643,7 +662,8 @@ def _of_groups(plan: Node) -> Understood:
     """The description of a join that is written as groups of a union."""
     found = groups.read(plan)
     if found is None:
-        raise wrong("joined", "a streaming DataFrame without a join of two streams", "give what their join returns")
+        given, remedy = noted.of_static(plan) or (_NO_JOIN, "give what their join returns")
+        raise wrong("joined", given, remedy)
     described = []
     unknown = [word for side, mine in zip(SIDES, found.inputs, strict=True) for word in _of_operators(side, mine)]
     unknown += found.unknown
@@ -954,7 +974,7 @@ def _of_windows(
         return None, [*unknown, f"the condition has windows of two kinds: {found[0][0]} and {found[1][0]}"]
     window = found[0][0]
     if any(inputs["left"].origin(pair[0]) in inputs["left"].sessions for pair in read.windows):
-        return None, [*unknown, "session windows are compared before they are merged, which is no join of sessions"]
+        return None, [*unknown, _SESSIONS_UNMERGED]
     if read.bounds:
         return None, [*unknown, _BOUNDS_BESIDE]
     if how is None:

@@ -243,9 +243,10 @@ def test_no_dataframe(joined):
 def test_no_join_of_two_streams(spark, orders):
     with pytest.raises(wb.ArgumentError, match="joined: got 'a DataFrame that is not streaming'"):
         wb.describe(spark.range(3))
-    for frame in (orders, orders.join(spark.range(3), F.expr("id = amount"))):
-        with pytest.raises(wb.ArgumentError, match="a streaming DataFrame without a join of two streams"):
-            wb.describe(frame)
+    with pytest.raises(wb.ArgumentError, match="a streaming DataFrame without a join of two streams"):
+        wb.describe(orders)
+    with pytest.raises(wb.ArgumentError, match=r"a join of the stream .* with the right side, which is static"):
+        wb.describe(orders.join(spark.range(3), F.expr("id = amount")))
 
 
 MICROS = st.integers(-(10**10), 10**10)
@@ -403,7 +404,7 @@ def test_windows_that_are_no_join_of_windows(streams):
     )
     found = wb.describe(a.join(b, F.expr(f"{KEY} AND a.w = b.w")))
     assert found.join is None
-    assert "session windows are compared before they are merged, which is no join of sessions" in found.unknown
+    assert any("session windows are compared before they are merged" in each for each in found.unknown)
     a, b = (
         each.withColumn("w", F.window("ts", "1 hour")).withColumn("v", F.window("ts", "5 minutes")).alias(name)
         for each, name in zip(streams, "ab", strict=True)
