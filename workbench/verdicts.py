@@ -72,7 +72,7 @@ class SharedVerdict(Verdict):
     JOINED = Told(
         "matched",
         "matched rows of {other}",
-        "joined with {rows} of {other}, first in micro-batch {batch}{partly}{fired}",
+        "joined with {rows} of {other}, first in micro-batch {batch}{partly}{fired}{lost_above}",
         IN_OUTPUT,
     )
     GROUPED = Told(
@@ -141,7 +141,7 @@ class SharedVerdict(Verdict):
     WAITING = Told(
         "pending",
         "still waiting when the recording ended",
-        "waiting: {until}{stands}",
+        "waiting: {until}{stands}{moved_by}",
         "Send a row of any key on the side that holds the watermark back, or end the input.",
     )
     WAITING_FOR_NEXT_MICRO_BATCH = Told(
@@ -224,6 +224,10 @@ class WindowVerdict(Verdict):
 
 PARTLY = "; it was late for {late_windows} of its {windows} windows"
 FIRED_AGAIN = "; its {window} fired again{times}, in {micro_batches}"
+LOST_ABOVE = (
+    "; the aggregation after the join drops {lost_pairs} as late: the window ended at {lost_end}, and its watermark "
+    "stood at {lost_mark} in micro-batch {lost_in}; bounds on the event times would hold that watermark back"
+)
 PADDED_BEFORE = "; before that, it came out padded in micro-batch {padded_in}"
 PADDED = "; it comes out {nulls}in micro-batch {padded_in}{fired_again}"
 
@@ -264,17 +268,23 @@ NEXT_ROW = "the next row of any key, on either side, starts that micro-batch"
 NEXT_ROW_ONLY = (
     f"{NEXT_ROW}; Spark runs none without rows, because spark.sql.streaming.noDataMicroBatches.enabled is false"
 )
-NEXT_ROW_OR_NONE = f"{NEXT_ROW}, or Spark runs it without rows if the query runs on"
+NEXT_ROW_OR_NONE = f"{NEXT_ROW}, or Spark runs it without rows if the query runs on, which trigger(once=True) does not"
 STANDS = "; the watermark stands at {last_watermark}{held_back}"
 NO_WATERMARK = "; there is no watermark yet{held_back}"
 FORGOTTEN = "; {holder} holds it back, with no row since the query was restarted"
 HELD_BACK = "; {holder}{idle} holds it back"
 IDLE = ", idle since micro-batch {idle_since},"
 FOLLOWS = "; it follows {holder}"
+MOVED_BY = "; a row of any key at {moved_at} or later on {movers} brings the watermark there"
 
 WAITS_WITH_IT = "it and its partner {partner} are both still in state"
-PARTNER_DROPPED = "its partner {partner} came too late and was dropped; {change} would have kept both"
-LATE_FOR_SHARED_WINDOW = "it came too late for the window it shares with {partner}; {change} would have kept both"
+PARTNER_DROPPED = "its partner {partner} came too late and was dropped; {kept_both}"
+LATE_FOR_SHARED_WINDOW = "it came too late for the window it shares with {partner}; {kept_both}"
+KEPT_BOTH = "{change} would have kept both"
+KEPT_BOTH_BY_POLICY = "the watermark follows the faster side (policy max); with policy min, both would be on time"
+KEPT_BOTH_WITHOUT_AHEAD = (
+    "{ahead}, {gap} ahead of every other row, moved the watermark; without {it}, both would be on time"
+)
 FLINK_LEFT_STATE = (
     "the earlier of it and its partner {partner} had left state when the later one arrived; "
     "{change} would have kept both"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,11 +10,12 @@ import numpy as np
 from workbench.arrays import Times
 from workbench.errors import ArgumentError
 from workbench.kinds import kind_of
+from workbench.literals import Side
 
 if TYPE_CHECKING:
     from workbench.jobs.job import Job
 
-__all__ = ["passed_on"]
+__all__ = ["behind", "passed_on"]
 
 
 def passed_on(job: Job) -> Times | None:
@@ -42,15 +44,27 @@ def passed_on(job: Job) -> Times | None:
     if join != job.simulation.facts.join and retention is not None:  # under other bounds than the job's
         evicted = kind_of(join).evicted_up_to(join, logged.eviction)
         return np.maximum(np.minimum(*evicted) // 1000 * 1000, 0)
-    if retention is None:  # windows, which end at the watermark
-        return logged.eviction
-    if not retention:
-        return None
-    if len(retention) < 2:
+    if retention is not None and len(retention) == 1:
         left, right = job.left.name, job.right.name
         raise ArgumentError(
             f"join: the one before it, of {left} and {right}, passes on a watermark that is not known, as Spark "
             "keeps the rows of one side forever; open that one"
         )
-    behind = logged.eviction - max(retention.values())
-    return np.maximum(behind // 1000 * 1000, 0)
+    return behind(retention, logged.eviction)
+
+
+def behind(retention: Mapping[Side, int] | None, eviction: Times) -> Times | None:
+    """The watermark that a join passes on, where its state is evicted by one, and its rows leave so far behind it.
+
+    Parameters
+    ----------
+    retention
+        As `Understood.retention` has it: of both sides, of none, or None of windows.
+    eviction
+        For each micro-batch the watermark that evicts state.
+    """
+    if retention is None:  # windows, which end at the watermark
+        return eviction
+    if not retention:
+        return None
+    return np.maximum((eviction - max(retention.values())) // 1000 * 1000, 0)

@@ -14,7 +14,7 @@ from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome, keys_present, on_time, present
 from workbench.model._outputs import Outputs, members
 from workbench.model._sessions import close_sessions
-from workbench.model._shared import Gone, RowFacts, Shared
+from workbench.model._shared import Above, Gone, RowFacts, Shared
 from workbench.model._simulate import complete, drop_counts, replay, simulate
 from workbench.model._simulation import Simulation, checked_batch, is_index
 from workbench.model._steps import Steps, row_steps, steps
@@ -40,6 +40,7 @@ __all__ = [
     "MOST",
     "NOTHING",
     "NO_MICRO_BATCH",
+    "Above",
     "Ahead",
     "Condition",
     "FlinkRules",

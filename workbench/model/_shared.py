@@ -91,6 +91,30 @@ class Gone:
 
 
 @dataclass(frozen=True, eq=False)
+class Above:
+    """An aggregation above a join, by tumbling windows of an event time of its rows, which drops late pairs.
+
+    Attributes
+    ----------
+    side
+        The side whose event time it is.
+    size, offset
+        Of the windows, in microseconds.
+    late
+        For each micro-batch the watermark by which its late rows are judged, in microseconds.
+    """
+
+    side: Side
+    size: int
+    offset: int
+    late: Times
+
+    def ends(self, moments: Times) -> Times:
+        """When the windows of some event times end."""
+        return moments - (moments - self.offset) % self.size + self.size
+
+
+@dataclass(frozen=True, eq=False)
 class RowFacts:
     """What is known of the rows of a job beside their keys and times.
 
@@ -135,6 +159,8 @@ class RowFacts:
         Whether rows of a side are aggregates, which other settings would make of other rows: no fix is looked for.
     is_stand_in
         Whether the join stands for one that was not understood, so that only late rows are known, and no partners.
+    above
+        The aggregation that the pairs come to; None: there is none that is known.
     """
 
     where: Condition | None = None
@@ -155,6 +181,7 @@ class RowFacts:
     filters: Mapping[Side, str] = field(default_factory=dict)
     aggregated: bool = False
     is_stand_in: bool = False
+    above: Above | None = None
 
     @property
     def asked(self) -> Condition | None:
@@ -168,7 +195,7 @@ class RowFacts:
         if self.join is None or join == self.join:
             return self
         if how_of(join) == how_of(self.join) and kind_of(join).operator is kind_of(self.join).operator:
-            return replace(self, retention=None, exact=None, slack=0)
+            return replace(self, retention=None, exact=None, slack=0, above=None)
         return RowFacts(
             self.where,
             self.met,

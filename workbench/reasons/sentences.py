@@ -16,17 +16,24 @@ from workbench.arrays import Objects, RowNumbers, Texts
 from workbench.counts import counted
 from workbench.fixes.search import kept_until
 from workbench.joins import emission
-from workbench.kinds import MS, kind_of
+from workbench.kinds import AGGREGATION, HASH_JOIN, MS, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
 from workbench.model import DATA, Simulation
 from workbench.reasons import firings, partners
-from workbench.reasons.judging import Judging, judge, judged_late, last_watermark, waiting
+from workbench.reasons.judging import Judging, judge, judged_late, last_watermark, late_because, waiting
 from workbench.reasons.labels import Labels, fix_value
 from workbench.streams import batches_with_rows
 from workbench.untyped import Record, Value
 from workbench.verdicts import SharedVerdict, Verdict
 
 __all__ = ["COLUMNS", "Fix", "Sentences"]
+
+
+_KEPT_BOTH: dict[Verdict | None, str] = {
+    SharedVerdict.LATE_BY_POLICY: verdicts.KEPT_BOTH_BY_POLICY,
+    SharedVerdict.LATE_BEHIND_ROWS_AHEAD: verdicts.KEPT_BOTH_WITHOUT_AHEAD,
+}
+"""What is told of a row and its partner, one of which was late for another cause than a short delay."""
 
 
 class Fix(Protocol):
@@ -246,6 +253,43 @@ class Sentences:
             first = table.groupby(["row", "start"])["batch"].transform("min")
             return table.assign(batch=first).drop_duplicates(["row", "start"], keep="last")
         return table if self.kind.grouped else table.sort_values("batch").drop_duplicates(["row", "partner"])
+
+    def lost_above(self, side: Side, row: int) -> str:
+        """That an aggregation above the join drops pairs of it."""
+        return self.fill(verdicts.LOST_ABOVE, side, row) if row in self._lost_above[side] else ""
+
+    def lost_pairs(self, side: Side, row: int) -> str:
+        """How many of its pairs are dropped there."""
+        lost, met = len(self._lost_above[side][row]), self._met[side][row][0]
+        return f"{lost} of its {met} pairs" if met > 1 else "this pair"
+
+    def lost_end(self, side: Side, row: int) -> str:
+        """When the window of the first of them ended."""
+        return self.labels.moment(self._lost_above[side][row][0][0])
+
+    def lost_mark(self, side: Side, row: int) -> str:
+        """The watermark by which that was late."""
+        return self.labels.moment(self._lost_above[side][row][0][1])
+
+    def lost_in(self, side: Side, row: int) -> str:
+        """The micro-batch in which that pair came out of the join."""
+        return str(self.simulation.first + self._lost_above[side][row][0][2])
+
+    @cached_property
+    def _lost_above(self) -> dict[Side, dict[int, list[tuple[int, int, int]]]]:
+        """Per side by row its pairs that are dropped above: the end of the window, the watermark, the micro-batch."""
+        above, outputs = self.simulation.facts.under(self.join).above, self.outcome.outputs
+        found: dict[Side, dict[int, list[tuple[int, int, int]]]] = {side: {} for side in SIDES}
+        if above is None:
+            return found
+        rows, batch = outputs.first(above.side), outputs.table["batch"].to_numpy()
+        ends = above.ends(self.simulation.side(above.side).event_times[rows])
+        lost = outputs.table["matched"].to_numpy() & (rows >= 0) & (ends <= above.late[batch])
+        for side, of in found.items():
+            for output, row in zip(np.flatnonzero(lost), outputs.first(side)[lost].tolist(), strict=True):
+                pair = int(ends[output]), int(above.late[batch[output]]), int(batch[output])
+                of.setdefault(row, []).append(pair)
+        return found
 
     def met(self, left: int, right: int) -> bool:
         """Whether a left and a right row came out together."""
@@ -518,15 +562,29 @@ class Sentences:
 
     def _parted(self, side: Side, row: int, partner: int) -> str:
         """The template of how the watermark kept a row from its partner."""
-        for each, one, template in (
-            (other_side(side), partner, verdicts.PARTNER_DROPPED),
-            (side, row, verdicts.LATE_FOR_SHARED_WINDOW),
-        ):
-            if self.assignments(each, one)["late"].any():
-                return template
+        late = self._parted_by(side, row, partner)
+        if late is not None:
+            return verdicts.LATE_FOR_SHARED_WINDOW if late == RowId(side, row) else verdicts.PARTNER_DROPPED
         if self.kind.merging:
             return verdicts.SESSION_CLOSED
         return verdicts.SEMI_JOIN_LOSES if self.simulation.flink is None else verdicts.FLINK_LEFT_STATE
+
+    def _parted_by(self, side: Side, row: int, partner: int) -> RowId | None:
+        """Which of a row and its partner was late, the partner first; None: neither."""
+        both = RowId(other_side(side), partner), RowId(side, row)
+        return next((each for each in both if self.assignments(each.side, each.row)["late"].any()), None)
+
+    def kept_both(self, side: Side, row: int) -> str:
+        """What would have kept a row and its partner, of which one was late."""
+        late = self._parted_by(side, row, int(self.fixes[RowId(side, row)].partner))
+        because = None if late is None else self._late_because[late.side].get(late.row)
+        return self.fill(_KEPT_BOTH.get(because, verdicts.KEPT_BOTH), side, row)
+
+    @cached_property
+    def _late_because(self) -> dict[Side, dict[int, Verdict | None]]:
+        """Per side by late row what else than a short delay made it late."""
+        rows = {side: np.arange(len(self.simulation.side(side))) for side in SIDES}
+        return {side: late_because(self.simulation, self.outcome, side, rows[side]).to_dict() for side in SIDES}
 
     def assignments(self, side: Side, row: int) -> pd.DataFrame:
         """A row's assignments in windows."""
@@ -663,6 +721,49 @@ class Sentences:
     def holder(self, side: Side, row: int) -> str:
         """The stream whose watermark the query has."""
         return "" if self._holder is None else self.labels.names[SIDES.index(self._holder)]
+
+    def moved_by(self, side: Side, row: int) -> str:
+        """Which rows would bring the watermark of a job to where a row in state leaves."""
+        return self.fill(verdicts.MOVED_BY, side, row) if self._movers(side, row) else ""
+
+    def moved_at(self, side: Side, row: int) -> str:
+        """From which event time on a row of the first of these streams does."""
+        return self.labels.moment(next(iter(self._movers(side, row).values())))
+
+    def movers(self, side: Side, row: int) -> str:
+        """These streams, with the event time of the second where that is another."""
+        (first, at), *others = self._movers(side, row).items()
+        named = self.labels.names[SIDES.index(first)]
+        for each, later in others:
+            where = "" if later == at else f" at {self.labels.moment(later)} or later"
+            link = "and one" if self.simulation.policy == "min" else "or one"
+            named += f", {link}{where} on {self.labels.names[SIDES.index(each)]},"
+        return named
+
+    def _movers(self, side: Side, row: int) -> dict[Side, int]:
+        """By side the least event time that brings its watermark to where a row in state leaves; none of sides past it.
+
+        Empty where the rows that move the watermark are not known.
+        """
+        logged, facts = self.simulation.logged, self.simulation.facts.under(self.join)
+        if logged is None or logged.following is None or facts.unmarked or facts.aggregated or not self._waits_by_time:
+            return {}
+        behind = {side: self.kind.waits(self.join, side)} if facts.retention is None else facts.retention
+        if side not in behind:
+            return {}
+        leaves = self._waiting[side][row] + behind[side]
+        delays = {each: times.micros(self.simulation.side(each).watermark) for each in SIDES}
+        return {each: leaves + delays[each] for each in SIDES if self._own_watermark(each) < leaves}
+
+    @property
+    def _waits_by_time(self) -> bool:
+        return self.kind.operator in (AGGREGATION, HASH_JOIN)
+
+    def _own_watermark(self, side: Side) -> int:
+        """How far the rows of a side would bring the watermark by themselves."""
+        stream = self.simulation.side(side)
+        newest = int(stream.event_times.max(initial=0)) if side != self.simulation.forgotten else 0
+        return max(int(self.watermarks.own[side][-1]), newest - times.micros(stream.watermark))
 
     def idle(self, side: Side, row: int) -> str:
         """Since which micro-batch that stream has sent nothing, where it has not in the last."""

@@ -113,7 +113,7 @@ def test_a_job_that_ended_before_a_micro_batch_without_rows(desk):
     desk.run(frame)
     desk.spark.conf.set(WITHOUT_ROWS, "true")
     words = reason(wb.open_job(frame, desk.home / "checkpoint"), "oa")
-    assert words.endswith(", or Spark runs it without rows if the query runs on")
+    assert words.endswith(", or Spark runs it without rows if the query runs on, which trigger(once=True) does not")
 
 
 # --- other settings at opening ----------------------------------------------------------------------------------------
