@@ -25,6 +25,10 @@ from workbench.streams import SIDES, Stream, on_one_clock
 __all__ = ["NEVER", "apply", "apply_all", "delays", "fixes", "needed_delay", "settings"]
 
 
+_WRONG = 10 * 365 * 86_400_000_000
+"""The change of a setting, in microseconds, from which on an event time is wrong rather than the setting."""
+
+
 def fixes(simulation: Simulation, asked: Mapping[Side, RowNumbers] | None = None) -> pd.DataFrame:
     """For each row that is not matched, the fixes found; the best is the first of its row.
 
@@ -50,7 +54,8 @@ def fixes(simulation: Simulation, asked: Mapping[Side, RowNumbers] | None = None
     every = [part.assign(rank=rank) for rank, part in enumerate(parts) if len(part)]
     if not every:
         return pd.DataFrame(columns=COLUMNS)
-    best = pd.concat(every, ignore_index=True).sort_values(["side", "row", "rank", "change"], kind="stable")
+    some = pd.concat(every, ignore_index=True)
+    best = some[some["change"] < _WRONG].sort_values(["side", "row", "rank", "change"], kind="stable")
     return _joined(simulation, best[COLUMNS]).reset_index(drop=True)
 
 

@@ -33,6 +33,8 @@ _SILENT_SHARE = 0.2  # so large a part of all that the other side sends in
 _NOT_BEGUN_SHARE = 0.5  # that part, of a silence at the start: many a side begins after the other
 _HOURS = 3_600 * _SECOND  # the wait from which on nulls are called late
 _YEAR = 365 * 86_400 * _SECOND
+_DIVIDED = (950_000 * _SECOND, 2_000_000 * _SECOND)
+"""Event times of the years 2000 to 2033, of which milliseconds were divided by 1,000 once too often."""
 _NAMED = 3  # rows that are named one by one
 _HEAVY = 0.5  # the share of the rows that a hundredth of the keys has when keys are called skewed
 
@@ -191,13 +193,24 @@ def _before_1970(streams: dict[Side, Stream]) -> Iterator[Advice]:
                 f"correct the event times of {stream.name}, or shift them",
             )
     newest = {side: int(each.event_times.max(initial=0)) for side, each in streams.items()}
+    if all(_DIVIDED[0] < each < _DIVIDED[1] for each in newest.values()):
+        names = " and ".join(each.name for each in streams.values())
+        yield Advice(f"all event times of {names} are in January 1970", _divided(*streams.values()))
     for side, stream in streams.items():
         if 0 < newest[side] < _YEAR < newest[other_side(side)]:
             yield Advice(
                 f"all event times of {stream.name} are in 1970, and those of {streams[other_side(side)].name} are not",
-                f"were milliseconds divided by 1,000 once too often? make {stream.time} with timestamp_millis, or with "
-                "timestamp_seconds of whole seconds",
+                _divided(stream),
             )
+
+
+def _divided(*streams: Stream) -> str:
+    """What to do where the event times of streams are a thousandth of what they should be."""
+    columns = " and ".join(dict.fromkeys(each.time for each in streams))
+    return (
+        f"were milliseconds divided by 1,000 once too often? make {columns} with timestamp_millis, or with "
+        "timestamp_seconds of whole seconds"
+    )
 
 
 def _late_because(simulation: Simulation, outcome: Outcome, side: Side) -> tuple[int, int, int]:
@@ -341,10 +354,12 @@ def _long_waits(join: Join, streams: dict[Side, Stream]) -> Iterator[Advice]:
     reach = max(kind.waits(join, "left"), kind.waits(join, "right"), 0)
     if reach < UNBOUNDED and delay + reach >= _HOURS:
         wait = times.short(timedelta(microseconds=delay + reach))
+        waiting = " and ".join(streams[side].name for side in SIDES if side in emission(join).padded)
         yield Advice(
             f"rows without partner come out {wait} after they happened, or later: the watermark delay and the "
             f"{'window' if kind.windowed else 'bounds'} add up",
-            "shorten the larger of the two, or run an inner join beside this one for matched rows at once",
+            f"shorten the larger of the two; to have unmatched rows at once, write {waiting} to the sink without the "
+            "join, too, and let the joined row of the same key overwrite each",
         )
 
 

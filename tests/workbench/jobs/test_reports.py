@@ -780,6 +780,8 @@ def the_policy_max_is_named(desk):
     on = F.expr(WITHIN.format("10 SECONDS"))
     job = desk.opened(desk.read("orders", "60 seconds").join(desk.read("payments", "60 seconds"), on, "left"))
     assert "with policy min, this row would be on time" in reason(job, "p4")
+    assert "its partner p3 came too late and was dropped; the watermark follows the faster side" in reason(job, "o0")
+    assert "with policy min, both would be on time" in reason(job, "o0")
     (advice,) = [each for each in job.advise() if each.setting == "policy"]
     assert advice.value == "min"
     assert fates_of(job.under(policy="min"))["p4"] == "matched"
@@ -819,6 +821,199 @@ def a_pair_is_late_for_the_window_above(desk):
     pairs = desk.read("orders").join(desk.read("payments"), F.expr("orders.id = payments.id"))
     found = wb.describe(pairs.groupBy(F.window("orders.at", "10 minutes")).count())
     assert any("an aggregation after the join drops pairs" in each for each in found.notes)
+
+
+# --- the cause is named, and what to do --------------------------------------------------------------------------------
+
+
+@report
+def milliseconds_that_were_divided_once_too_often(desk):
+    for number in range(3):
+        ms = 1_767_261_600_000 + number * 60_000
+        for name, more in (("orders", 0), ("payments", 5_000)):
+            desk.arrive(number, **{name: [{"id": "abc"[number], "ms": ms + more, "row": f"{name[0]}{number}"}]})
+
+    def timed(name, time):
+        found = desk.read(name, None, "id string, ms bigint, row string").withColumn("at", F.expr(time))
+        return found.withWatermark("at", "10 seconds").alias(name)
+
+    once = "CAST(ms / 1000000 AS TIMESTAMP)"
+    for right, words in ((once, "of orders and payments are in January 1970"), ("timestamp_millis(ms)", "are in 1970")):
+        job = desk.opened(timed("orders", once).join(timed("payments", right), F.expr(WITHIN.format("15 SECONDS"))))
+        (advice,) = [each for each in job.advise() if words in each.problem]
+        assert "make at with timestamp_millis" in advice.remedy
+        assert job.rows.fix_setting.isna().all()
+
+
+@report
+def a_static_side_is_named(desk):
+    desk.each([[("a", "10:00:00", "o1")]], [[("a", "10:00:05", "p1")]])
+    desk.arrive(0, payments=[("a", "10:00:05", "p1")])
+    static = [desk.spark.read.schema(SCHEMA).json(str(desk.home / name)).alias(name) for name in ("orders", "payments")]
+    on = F.expr(WITHIN.format("15 SECONDS"))
+    for joined, stream, table in (
+        (desk.read("orders").join(static[1], on, "left"), "orders", "payments"),
+        (static[0].join(desk.read("payments"), on), "payments", "orders"),
+    ):
+        with pytest.raises(wb.ArgumentError) as refused:
+            wb.describe(joined)
+        assert f"a join of the stream {stream} with {table}, which is static" in str(refused.value)
+        assert f"where rows of {table} arrive later, read it with spark.readStream" in str(refused.value)
+
+
+@report
+def what_duplicates_are_is_told(desk):
+    desk.each(
+        [[("a", "10:00:00", "o1"), ("a", "10:00:00", "o1")], [("z", "10:10:00", "oz")], [("a", "10:11:40", "o3")]],
+        [[("a", "10:00:05", "p1")], [("z", "10:10:00", "pz")], [("a", "10:11:45", "p3")]],
+    )
+    orders, on = desk.read("orders"), F.expr(WITHIN.format("15 SECONDS"))
+    meanings = {
+        "keeps each id forever: a later row with the same id is always dropped": orders.dropDuplicates(["id"]),
+        "compares id and at: a row that is sent again with another at is no duplicate": (
+            orders.dropDuplicates(["id", "at"])
+        ),
+        "keeps each id until the watermark has passed": orders.dropDuplicatesWithinWatermark(["id"]),
+    }
+    for meaning, frame in meanings.items():
+        (note,) = wb.describe(frame.alias("orders").join(desk.read("payments"), on, "left")).notes
+        assert f" of orders {meaning}" in note
+    pairs = orders.join(desk.read("payments"), on).select("orders.id", "orders.at", "orders.row")
+    job = desk.opened(pairs.dropDuplicates(["id"]))
+    assert any("dropDuplicates after the join removes pairs" in each for each in job.description.notes)
+    assert any("dropDuplicates after the join keeps each id forever" in each for each in job.description.notes)
+
+
+@report
+def what_brings_the_watermark_there_is_told(desk):
+    desk.each(
+        [[("1", "10:00:00", "l1"), ("2", "10:00:01", "l2")], [("9", "10:09:00", "l9")]], [[("1", "10:00:02", "r1")], []]
+    )
+    on = F.expr(WITHIN.format("3 SECONDS"))
+    job = desk.opened(desk.read("orders", "0 seconds").join(desk.read("payments", "5 seconds"), on, "left"))
+    words = "a row of any key at 10:00:09.001 or later on payments brings the watermark there"
+    assert words in reason(job, "l2")
+    assert "at 10:09:03.001 or later on orders, and one at 10:09:08.001 or later on payments, brings" in reason(
+        job, "l9"
+    )
+    desk.arrive(2, payments=[("x", "10:00:09.001", "rx")])
+    job = desk.opened(desk.read("orders", "0 seconds").join(desk.read("payments", "5 seconds"), on, "left"))
+    assert fates(job)["l2"] == "unmatched"  # as was said
+
+
+@report
+def a_once_trigger_runs_no_micro_batch_without_rows(desk):
+    desk.each([[("a", "10:00:00", "o1"), ("b", "10:05:00", "o2")]], [[("z", "10:05:00", "pz")]])
+    joined = desk.read("orders").join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")), "left")
+    place = str(desk.home / "checkpoint")
+    query = joined.writeStream.format("noop").option("checkpointLocation", place).trigger(once=True).start()
+    query.awaitTermination()
+    job = wb.open_job(joined, place)
+    assert "which trigger(once=True) does not" in reason(job, "o1")
+    assert "at 10:05:25.001 or later on orders, and one on payments, brings the watermark there" in reason(job, "o2")
+
+
+@report
+def windows_that_begin_at_no_local_midnight(desk):
+    desk.each([[("a", "2026-06-30T22:30:00Z", "o1")]], [[("a", "2026-07-01T08:00:00Z", "p1")]])
+
+    def told(zone, *window):
+        desk.spark.conf.set("spark.sql.session.timeZone", zone)
+        sides = [
+            desk.read(name).withColumn("w", F.window("at", *window)).alias(name) for name in ("orders", "payments")
+        ]
+        notes = wb.describe(sides[0].join(sides[1], F.expr("orders.id = payments.id AND orders.w = payments.w"))).notes
+        return " ".join(each for each in notes if "begin at 00:00 UTC" in each)
+
+    assert 'startTime="23 hours" (as in January) or startTime="22 hours" (as in July)' in told(
+        "Europe/Copenhagen", "1 day"
+    )
+    assert 'which is 02:00 in +02:00, the session\'s time zone: give window() startTime="22 hours"' in told(
+        "+02:00", "1 day"
+    )
+    assert 'startTime="10 hours"' in told("GMT+2", "12 hours")
+    assert 'startTime="30 minutes"' in told("Asia/Kolkata", "1 hour")
+    for zone, *window in (
+        ("Europe/Copenhagen", "1 hour"), ("Europe/Copenhagen", "1 day", "1 hour"), ("UTC", "1 day"), ("CTT", "7 hours"),
+        ("Europe/Copenhagen", "1 day", "1 day", "22 hours"), ("+02:00", "2 hours"),
+    ):  # fmt: skip
+        assert not told(zone, *window), (zone, window)
+
+
+@report
+def windows_of_another_time_than_the_marked_one(desk):
+    schema = f"{SCHEMA}, seen timestamp"
+    desk.each(*([[{**desk._row("a", "10:00:00", f"{side}1"), "seen": "2026-01-01T10:00:00Z"}]] for side in "op"))
+    sides = [
+        desk.read(name, None, schema).withWatermark("seen", "10 seconds").withColumn("w", F.window("at", "10 seconds"))
+        for name in ("orders", "payments")
+    ]
+    on = F.expr("orders.id = payments.id AND orders.w = payments.w")
+    notes = wb.describe(sides[0].alias("orders").join(sides[1].alias("payments"), on)).notes
+    assert any("the windows are of at, and the watermark of orders is on seen" in each for each in notes)
+    assert not any("before withWatermark is called" in each for each in notes)
+
+
+@report
+def a_partner_that_a_row_ahead_made_late(desk):
+    desk.each(
+        [[("a", "10:00:00", "o1"), ("b", "10:03:00", "o2")], [("z", "2026-01-02T10:00:00Z", "oX")], [], []],
+        [[("a", "10:00:02", "p1")], [("z", "2026-01-02T10:00:00Z", "pX")], [], [("b", "10:03:02", "p2")]],
+    )
+    desk.arrive(2, orders=[("c", "10:03:30", "o3")], payments=[("c", "10:03:30", "p3")])
+    on = F.expr(WITHIN.format("10 SECONDS"))
+    job = desk.opened(desk.read("orders", "30 seconds").join(desk.read("payments", "30 seconds"), on, "left"))
+    assert "its partner p2 came too late and was dropped; oX and pX, " in reason(job, "o2")
+    assert "watermark delay" not in reason(job, "o2")
+
+
+@report
+def a_pair_that_the_aggregation_above_drops(desk):
+    desk.each(
+        [[("a", "10:00:00", "o1")], [("z", "11:00:00", "oz")], [("y", "12:00:00", "oy")], [("x", "13:00:00", "ox")]],
+        [[("k", "10:00:00", "p0")], [("z", "11:00:00", "pz")], [("y", "12:00:00", "py")], [("a", "12:10:00", "p1")]],
+    )
+    on = F.expr("orders.id = payments.id")
+    for how in ("orders.at", "payments.at"):
+        joined = desk.read("orders").join(desk.read("payments"), on).select(F.col(how).alias("t"), "orders.id")
+        job = desk.opened(joined.groupBy(F.window("t", "10 minutes")).count())
+        lost = how == "orders.at"
+        assert desk.dropped == lost  # all by the aggregation
+        for row in ("o1", "p1"):
+            words = "the aggregation after the join drops this pair as late: the window ended at 10:10:00"
+            assert (words in reason(job, row)) is lost
+        assert "the aggregation" not in reason(job, "oz")
+    bounded = desk.read("orders").join(desk.read("payments"), F.expr(WITHIN.format("3 HOURS")))
+    job = desk.opened(bounded.groupBy(F.window("orders.at", "10 minutes")).count())
+    assert not desk.dropped
+    assert "the aggregation" not in reason(job, "o1")
+
+
+@report
+def unmatched_rows_that_are_wanted_at_once(desk):
+    desk.each([[("a", "10:00:00", "o1"), ("b", "10:00:01", "o2")]], [[("a", "10:00:02", "p1")]])
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), F.expr(WITHIN.format("4 HOURS")), "left"))
+    (advice,) = [each for each in job.advise() if "rows without partner come out 4 h" in each.problem]
+    assert "to have unmatched rows at once, write orders to the sink without the join, too" in advice.remedy
+
+
+@report
+def sessions_that_are_joined_have_a_remedy(desk):
+    desk.each([[("a", "10:00:00", "o1")]], [[("a", "10:00:02", "p1")]])
+    sides = [desk.read(name) for name in ("orders", "payments")]
+    single = [
+        each.withColumn("s", F.session_window("at", "10 seconds")).alias(name)
+        for each, name in zip(sides, ("orders", "payments"), strict=True)
+    ]
+    merged = [
+        each.groupBy(F.session_window("at", "10 seconds").alias("s"), "id").count().alias(name)
+        for each, name in zip(sides, ("orders", "payments"), strict=True)
+    ]
+    on = F.expr("orders.id = payments.id AND orders.s = payments.s")
+    for (left, right), words in ((single, "compared before they are merged"), (merged, "begin and end at the same")):
+        unknown = " ".join(wb.describe(left.join(right, on)).unknown)
+        assert words in unknown
+        assert "unite both streams with union, and group them by the key and session_window" in unknown
 
 
 @pytest.mark.parametrize("name", REPORTS)
