@@ -18,7 +18,7 @@ from workbench.reasons.partners import KeyAcross
 from workbench.untyped import Series
 from workbench.verdicts import SharedVerdict
 
-__all__ = ["Judge", "Judging", "judge", "judged_late", "last_watermark", "late_because", "waiting"]
+__all__ = ["Judge", "Judging", "judge", "judged_late", "last_watermark", "late_because", "leaves_behind", "waiting"]
 
 _LATE = {
     KeyAcross.NEVER_CAME: SharedVerdict.LATE_KEY_NEVER_CAME,
@@ -228,6 +228,14 @@ def last_watermark(simulation: Simulation) -> int:
     return int(simulation.outcome.marks.eviction[-1]) if following is None else following
 
 
+def leaves_behind(simulation: Simulation, side: Side) -> int | None:
+    """How far beyond its end in `waiting`, in microseconds, the watermark takes a row out of the state; None: never."""
+    retention, kind = simulation.facts.under(simulation.join).retention, kind_of(simulation.join)
+    if retention is not None:
+        return retention.get(side)
+    return 0 if kind.windowed else kind.waits(simulation.join, side)
+
+
 def _passed(of: Judging) -> None:
     """Names rows in state that the watermark has passed: they leave with the next micro-batch, or never."""
     simulation, kind = of.simulation, kind_of(of.simulation.join)
@@ -236,13 +244,10 @@ def _passed(of: Judging) -> None:
         return
     end = waiting(simulation, of.side, of.rows[pending]).loc[of.rows[pending]].to_numpy()
     waits, last = kind.waits(simulation.join, of.side), last_watermark(simulation)
-    facts = simulation.facts.under(simulation.join)
-    retention = facts.retention
-    stays = retention is not None and of.side not in retention
-    if waits >= UNBOUNDED or (stays and facts.unmarked):
+    behind = leaves_behind(simulation, of.side)
+    if waits >= UNBOUNDED or (behind is None and simulation.facts.under(simulation.join).unmarked):
         of.verdict[pending] = SharedVerdict.STAYS_FOREVER
-    elif stays:  # Spark derives no watermark for the state of the side
+    elif behind is None:  # Spark derives no watermark for the state of the side
         of.verdict[pending[end + waits <= last]] = SharedVerdict.WAITING_FOR_EVER
     elif simulation.logged is not None and simulation.logged.following is not None:
-        leaves = end + (waits if retention is None else retention[of.side]) <= last
-        of.verdict[pending[leaves]] = SharedVerdict.WAITING_FOR_NEXT_MICRO_BATCH
+        of.verdict[pending[end + behind <= last]] = SharedVerdict.WAITING_FOR_NEXT_MICRO_BATCH

@@ -20,7 +20,7 @@ from workbench.kinds import AGGREGATION, HASH_JOIN, MS, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
 from workbench.model import DATA, Simulation
 from workbench.reasons import firings, partners
-from workbench.reasons.judging import Judging, judge, judged_late, last_watermark, late_because, waiting
+from workbench.reasons.judging import Judging, judge, judged_late, last_watermark, late_because, leaves_behind, waiting
 from workbench.reasons.labels import Labels, fix_value
 from workbench.streams import batches_with_rows
 from workbench.untyped import Record, Value
@@ -748,10 +748,10 @@ class Sentences:
         logged, facts = self.simulation.logged, self.simulation.facts.under(self.join)
         if logged is None or logged.following is None or facts.unmarked or facts.aggregated or not self._waits_by_time:
             return {}
-        behind = {side: self.kind.waits(self.join, side)} if facts.retention is None else facts.retention
-        if side not in behind:
+        behind = leaves_behind(self.simulation, side)
+        if behind is None:
             return {}
-        leaves = self._waiting[side][row] + behind[side]
+        leaves = self._waiting[side][row] + behind
         delays = {each: times.micros(self.simulation.side(each).watermark) for each in SIDES}
         return {each: leaves + delays[each] for each in SIDES if self._own_watermark(each) < leaves}
 

@@ -914,6 +914,22 @@ def a_once_trigger_runs_no_micro_batch_without_rows(desk):
 
 
 @report
+def a_window_that_the_watermark_has_passed_leaves_with_the_next_micro_batch(desk):
+    desk.each([[("a", "10:00:00", "o1"), ("b", "10:00:28", "o2")]], [[("z", "10:00:28", "pz")]])
+    sides = [
+        desk.read(name).withColumn("w", F.window("at", "10 seconds")).drop("at").alias(name)
+        for name in ("orders", "payments")
+    ]
+    joined = sides[0].join(sides[1], F.expr("orders.id = payments.id AND orders.w = payments.w"), "left")
+    place = str(desk.home / "checkpoint")
+    query = joined.writeStream.format("noop").option("checkpointLocation", place).trigger(once=True).start()
+    query.awaitTermination()
+    job = wb.open_job(joined, place)
+    assert "the watermark has since passed that, at 10:00:18, so in the next micro-batch it comes" in reason(job, "o1")
+    assert "at 10:00:40 or later on orders, and one on payments, brings the watermark there" in reason(job, "o2")
+
+
+@report
 def windows_that_begin_at_no_local_midnight(desk):
     desk.each([[("a", "2026-06-30T22:30:00Z", "o1")]], [[("a", "2026-07-01T08:00:00Z", "p1")]])
 
