@@ -11,7 +11,6 @@ from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES
 from workbench.model import LONG_AGO, Above
 from workbench.times import micros
-from workbench.windows import Tumbling
 
 __all__ = ["aggregation"]
 
@@ -39,11 +38,12 @@ def aggregation(known: Understood, eviction: Times, *, from_start: bool) -> Abov
     if whole.grouped is None:
         return None
     window, time = whole.windows[whole.grouped.window]
-    if not isinstance(window, Tumbling):
+    size, offset = getattr(window, "size", None), getattr(window, "offset", None)
+    if size is None or offset is None or hasattr(window, "slide"):
         return None
     for side, mine, own, mark in zip(SIDES, known.inputs, known.times, known.marks, strict=True):
         if own is not None and mark is not None and mine.origin(own) == whole.origin(time):
-            return Above(side, micros(window.size), micros(window.offset), late)
+            return Above(side, micros(size), micros(offset), late)
     return None
 
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from workbench.jobs import sides
 from workbench.jobs.catalyst import Node, expressions, has_watermark, listed
 from workbench.times import exact, text
-from workbench.windows import Session, Sliding, Window
+from workbench.windows import Window
 
 __all__ = ["of_duplicates", "of_duplicates_above", "of_static", "of_windows"]
 
@@ -92,9 +92,10 @@ def _of_meaning(node: Node, subject: str) -> str:
 
 def of_windows(window: Window, zone: str) -> Iterator[str]:
     """A note on windows that begin at no midnight of a time zone, as Spark's begin by that of UTC."""
-    if isinstance(window, Session) or exact(window.offset):
+    size, offset = getattr(window, "size", None), getattr(window, "offset", None)
+    if size is None or offset is None or exact(offset):  # as of sessions, which begin with a row
         return
-    step = exact(window.slide if isinstance(window, Sliding) else window.size)
+    step = exact(getattr(window, "slide", size))
     offsets = {month: found for month, moment in _MONTHS.items() if (found := _offset(zone, moment)) is not None}
     if not offsets or (step % _DAY and _DAY % step) or not any(each % step for each in offsets.values()):
         return
@@ -105,7 +106,7 @@ def of_windows(window: Window, zone: str) -> Iterator[str]:
     else:
         given = " or ".join(f"{start} (as in {month})" for month, start in starts.items())
     yield (
-        f"windows of {text(window.size)} begin at 00:00 UTC, which is {' or '.join(begin)} in {zone}, the session's "
+        f"windows of {text(size)} begin at 00:00 UTC, which is {' or '.join(begin)} in {zone}, the session's "
         f"time zone: give window() {given}{', or join on to_date and bounds' * (step >= _DAY)}"
     )
 
