@@ -425,7 +425,7 @@ def _of_taken(
     where = residual.Residual(spark, known, shown, tables, known.rest)
     exact = residual.Residual(spark, known, shown, tables, known.by_calendar) if known.by_calendar else None
     facts = replace(_row_facts(join, known, made, where), exact=exact, slack=_CLOCK_CHANGE if exact else 0, join=own)
-    if _is_set(spark, _ONE_WATERMARK):  # else one watermark judges the rows of all operators
+    if known.description.join == own and _is_set(spark, _ONE_WATERMARK):  # else one watermark judges all rows
         facts = replace(facts, above=above.aggregation(known, marks, from_start=from_start))
     if facts.filtered is not None and known.filters:
         facts = _with_filters(facts, residual.Residual(spark, known, shown, tables, known.filters))
