@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import pandas as pd
+import pyspark
 import quick_java
 
 import workbench as wb
@@ -52,6 +53,18 @@ def environment(folder, jars=(), over=None, **settings):
     words = f"--properties-file {shlex.quote(str(file))} pyspark-shell"
     quiet = {"PYSPARK_SUBMIT_ARGS": words, "PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
     return (over or os.environ) | quiet
+
+
+def run_pipeline(spec, folder):
+    """Run a declarative pipeline by ``spark-pipelines``, with its tables in ``warehouse`` of a folder."""
+    home, warehouse = Path(pyspark.__file__).parent, Path(folder) / "warehouse"
+    env = environment(folder, **{"spark.sql.warehouse.dir": warehouse})
+    del env["PYSPARK_SUBMIT_ARGS"]
+    return subprocess.run(
+        [home / "bin" / "spark-pipelines", "run", "--spec", spec, "--conf", f"spark.sql.warehouse.dir={warehouse}"],
+        env=env | {"SPARK_HOME": str(home), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        capture_output=True, text=True, timeout=240, check=False, cwd=folder,
+    )  # fmt: skip
 
 
 def of_delta(folder, delta):

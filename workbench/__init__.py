@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench import flink, frames
     from workbench._version import __version__ as __version__
     from workbench.exporting import export
-    from workbench.jobs import Chain, Description, Job, SideDescription, Watch, describe, open_job, watch
+    from workbench.jobs import Chain, Description, Job, SideDescription, Watch, describe, flows, open_job, watch
     from workbench.runs.backends import Backends, backends
     from workbench.runs.live import Live, live
     from workbench.runs.loaded import load
@@ -81,6 +81,7 @@ __all__ = [
     "explain",
     "export",
     "flink",
+    "flows",
     "followed_by",
     "followed_by_any",
     "frames",
@@ -121,6 +122,7 @@ _LATER = {
     "describe": "jobs",
     "explain": "spark_io.explaining",
     "export": "exporting",
+    "flows": "jobs",
     "live": "runs.live",
     "load": "runs.loaded",
     "open_job": "jobs",

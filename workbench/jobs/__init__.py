@@ -6,7 +6,8 @@ from workbench.jobs.chain import Chain
 from workbench.jobs.description import Description, SideDescription
 from workbench.jobs.job import Job
 from workbench.jobs.opening import open_job
+from workbench.jobs.pipelines import flows
 from workbench.jobs.understanding import describe
 from workbench.jobs.watching import Watch, watch
 
-__all__ = ["Chain", "Description", "Job", "SideDescription", "Watch", "describe", "open_job", "watch"]
+__all__ = ["Chain", "Description", "Job", "SideDescription", "Watch", "describe", "flows", "open_job", "watch"]

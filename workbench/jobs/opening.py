@@ -23,6 +23,7 @@ from workbench.jobs import (
     entering,
     event_log,
     followed,
+    from_java,
     held,
     held_groups,
     leaving,
@@ -87,7 +88,8 @@ def open_job(
     Parameters
     ----------
     joined
-        The streaming DataFrame that the job runs, as its own code makes it; or a query of this session.
+        The streaming DataFrame that the job runs, as its own code makes it, or the ``Dataset`` that Java or Scala code
+        returned; or a query of this session.
     checkpoint
         The folder that is its ``checkpointLocation``, as Spark finds it; of a query of this session it is known.
     join
@@ -127,6 +129,7 @@ def open_job(
     TooLargeError
         If there are too many rows to take into memory.
     """
+    joined = from_java.in_python(joined)
     choice, sink = checked(keys, sample), sinks.given(output)
     in_parts = event_log.is_event_log(progress)
     reports = [] if in_parts else reported.listed(progress)

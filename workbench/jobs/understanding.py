@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from workbench.errors import one_of, wrong
-from workbench.jobs import catalyst, conditions, explained, groups, noted, refusals, sides
+from workbench.jobs import catalyst, conditions, explained, from_java, groups, noted, refusals, sides
 from workbench.jobs.catalyst import Node
 from workbench.jobs.conditions import Bound, Compared, Conjunct
 from workbench.jobs.description import Description, SideDescription
@@ -161,8 +161,9 @@ def describe(joined: DataFrame, mode: str = "append") -> Description:
     Parameters
     ----------
     joined
-        A streaming DataFrame in which two streams are joined. Of several joins the last is described. Of a session of
-        Spark Connect it is what the DataFrame's ``explain`` prints that is read, which has strings without quotes;
+        A streaming DataFrame in which two streams are joined, or the ``Dataset`` of Java or Scala code. Of several
+        joins the last is described. Of a session of Spark Connect it is what the DataFrame's ``explain`` prints that is
+        read, which has strings without quotes;
         `Description.where` is then near to SQL only, no note says how long Spark keeps rows, and of a semi join the
         types of the right side's columns are not known where the condition compares them without a cast.
     mode
@@ -190,6 +191,7 @@ def describe(joined: DataFrame, mode: str = "append") -> Description:
     IntervalJoin(lower='0 seconds', upper='1 minute', how='left')
     """
     one_of("mode", mode, ("append", "update", "complete"))
+    joined = from_java.in_python(joined)
     check_streaming(joined)
     if hasattr(joined, "_jdf"):
         spark, plan = joined.sparkSession, catalyst.analysed(joined)
@@ -655,6 +657,10 @@ def check_streaming(
     """
     if not getattr(joined, "isStreaming", False):
         given = "a DataFrame that is not streaming" if hasattr(joined, "isStreaming") else joined
+        if isinstance(joined, str):
+            remedy += "; of SQL text spark.sql(…) makes one"
+        elif callable(joined):
+            remedy += "; of a function that makes one, what it returns"
         raise wrong("joined", given, remedy)
 
 

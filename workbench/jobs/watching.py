@@ -15,7 +15,7 @@ import pandas as pd
 from workbench import _root, process, times
 from workbench.counts import counted
 from workbench.errors import QueryError, WorkbenchError, wrong
-from workbench.jobs import catalyst, opening, readings, reported, understanding
+from workbench.jobs import catalyst, from_java, opening, readings, reported, understanding
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.job import Job
 from workbench.jobs.understanding import Understood
@@ -66,6 +66,7 @@ def watch(
     ArgumentError
         As `workbench.open_job`.
     """
+    joined = from_java.in_python(joined)
     seconds = times.parse(every, "every").total_seconds()
     if not _LEAST <= seconds <= _LONGEST:
         raise wrong("every", every, f"give a time span from {_LEAST:g} seconds to an hour")
