@@ -22,9 +22,9 @@ __all__ = ["flows"]
 def flows(file: str | os.PathLike[str]) -> dict[str, Callable[[], DataFrame]]:
     """The functions of a declarative pipeline's flows, by the flows' names: those of tables, views and append flows.
 
-    No pipeline is run, and nothing is written. The file is loaded as ``spark-pipelines`` loads it, but with a classic
-    session in place of one of Spark Connect, so that `open_job` can read the plan of the DataFrame that a flow's
-    function returns.
+    No pipeline is run, and nothing is written. The file is loaded as ``spark-pipelines`` loads it, but with the active
+    session in place of one of Spark Connect: with a classic one, `open_job` can read the plan of the DataFrame that a
+    flow's function returns.
 
     Parameters
     ----------
@@ -39,7 +39,9 @@ def flows(file: str | os.PathLike[str]) -> dict[str, Callable[[], DataFrame]]:
     path = _checked(file)
     spark, found = session.spark(), _Flows()
     try:
-        from pyspark.pipelines.graph_element_registry import graph_element_registration_context
+        from pyspark.pipelines.graph_element_registry import (  # when needed: PySpark is slow to import
+            graph_element_registration_context,
+        )
     except ImportError:
         raise ArgumentError("file: the PySpark that is installed has no pipelines; use Spark 4.1 or later") from None
     registry: Any = found  # not derived from Spark's class, which Spark 4.0 does not have
