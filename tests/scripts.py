@@ -56,15 +56,21 @@ def environment(folder, jars=(), over=None, **settings):
 
 
 def run_pipeline(spec, folder):
-    """Run a declarative pipeline by ``spark-pipelines``, with its tables in ``warehouse`` of a folder."""
+    """Run a declarative pipeline by ``spark-pipelines``, with its tables in ``warehouse`` of a folder: code, and output."""
     home, warehouse = Path(pyspark.__file__).parent, Path(folder) / "warehouse"
     env = environment(folder, **{"spark.sql.warehouse.dir": warehouse})
     del env["PYSPARK_SUBMIT_ARGS"]
-    return subprocess.run(
+    running = subprocess.Popen(
         [home / "bin" / "spark-pipelines", "run", "--spec", spec, "--conf", f"spark.sql.warehouse.dir={warehouse}"],
         env=env | {"SPARK_HOME": str(home), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-        capture_output=True, text=True, timeout=240, check=False, cwd=folder,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder, start_new_session=True,
     )  # fmt: skip
+    try:
+        said, _ = running.communicate(timeout=240)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)  # the server that it started, too
+    return running.returncode, said
 
 
 def of_delta(folder, delta):

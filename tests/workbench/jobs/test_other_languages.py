@@ -13,7 +13,7 @@ from pathlib import Path
 import pyspark
 import pytest
 import scripts
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 import workbench as wb
 
@@ -183,16 +183,16 @@ def test_a_pipeline_that_ran(space, shop, connect_port):
     """What ``spark-pipelines`` ran is opened by the page's recipe; a flow of tables by views of their folders."""
     file = shop / "transformations" / "shop.py"
     file.write_text(file.read_text() + FROM_TABLES)
-    done = scripts.run_pipeline(shop / "spark-pipeline.yml", shop)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    code, said = scripts.run_pipeline(shop / "spark-pipeline.yml", shop)
+    assert code == 0, said[-3000:]
     exec(in_folder(shop, OF_PIPELINE), space)
     check(space["job"])
-    spark, flows = space["spark"], space["flows"]
+    flows = space["flows"]
     job = wb.open_job(flows["paid"](), checkpoint=space["checkpoint"], output=shop / "warehouse" / "paid")
     check(job)
     assert job.comparison.differences[2] == 0
     for name in ("old_orders", "old_payments"):
-        table = spark.readStream.schema("id string, at timestamp").parquet(str(shop / "warehouse" / name))
+        table = SparkSession.active().readStream.schema("id string, at timestamp").parquet(str(shop / "warehouse" / name))
         table.createOrReplaceTempView(name)
     job = wb.open_job(flows["met"](), checkpoint=space["checkpoint"].replace("paid/paid", "met/met"))
     assert job.join == wb.IntervalJoin("0 seconds", "15 seconds")
@@ -205,9 +205,9 @@ def test_a_pipeline_that_ran(space, shop, connect_port):
 def test_a_watermark_on_a_table_of_the_same_pipeline_is_refused_by_spark(shop, connect_port):
     file = shop / "transformations" / "shop.py"
     file.write_text(file.read_text() + FROM_TABLES + SET_AT_ONCE)
-    done = scripts.run_pipeline(shop / "spark-pipeline.yml", shop)
-    assert done.returncode
-    assert "TABLE_OR_VIEW_NOT_FOUND" in done.stdout + done.stderr
+    code, said = scripts.run_pipeline(shop / "spark-pipeline.yml", shop)
+    assert code
+    assert "TABLE_OR_VIEW_NOT_FOUND" in said
 
 
 @pytest.mark.parametrize(

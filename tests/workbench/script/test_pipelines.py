@@ -18,8 +18,8 @@ def test_a_pipeline_gives_the_rows_of_the_run(spark, connect_port, tmp_path):
     spec = folder / "pipeline" / "spark-pipeline.yml"
     text = spec.read_text().replace("file:///tmp/orders-with-payments", f"file://{tmp_path}/storage")
     spec.write_text(text.replace('"main_data/', f'"{folder}/main_data/'))
-    done = scripts.run_pipeline(spec, tmp_path)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    code, said = scripts.run_pipeline(spec, tmp_path)
+    assert code == 0, said[-3000:]
     found = spark.read.parquet(str(tmp_path / "warehouse" / "orders_with_payments")).toArrow().to_pylist()
     assert plain(found) == rows_of(run)
     assert len(found) > 20
