@@ -657,7 +657,7 @@ def check_streaming(
     """
     if not getattr(joined, "isStreaming", False):
         given = "a DataFrame that is not streaming" if hasattr(joined, "isStreaming") else joined
-        if isinstance(joined, str):
+        if isinstance(joined, str) and len(joined.split()) > 1:  # and no name of a query
             remedy += "; of SQL text spark.sql(…) makes one"
         elif callable(joined):
             remedy += "; of a function that makes one, what it returns"
