@@ -753,17 +753,21 @@ class Sentences:
             return {}
         leaves = self._waiting[side][row] + behind
         delays = {each: times.micros(self.simulation.side(each).watermark) for each in SIDES}
-        return {each: leaves + delays[each] for each in SIDES if self._own_watermark(each) < leaves}
+        return {each: leaves + delays[each] for each in SIDES if self._own_watermarks[each] < leaves}
 
     @property
     def _waits_by_time(self) -> bool:
         return self.kind.operator in (AGGREGATION, HASH_JOIN)
 
-    def _own_watermark(self, side: Side) -> int:
-        """How far the rows of a side would bring the watermark by themselves."""
-        stream = self.simulation.side(side)
-        newest = int(stream.event_times.max(initial=0)) if side != self.simulation.forgotten else 0
-        return max(int(self.watermarks.own[side][-1]), newest - times.micros(stream.watermark))
+    @cached_property
+    def _own_watermarks(self) -> dict[Side, int]:
+        """How far the rows of each side would bring the watermark by themselves."""
+        found: dict[Side, int] = {}
+        for side in SIDES:
+            stream = self.simulation.side(side)
+            newest = int(stream.event_times.max(initial=0)) if side != self.simulation.forgotten else 0
+            found[side] = max(int(self.watermarks.own[side][-1]), newest - times.micros(stream.watermark))
+        return found
 
     def idle(self, side: Side, row: int) -> str:
         """Since which micro-batch that stream has sent nothing, where it has not in the last."""
