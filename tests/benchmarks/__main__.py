@@ -23,7 +23,7 @@ QUICK = ["--quick"] * ("--quick" in sys.argv)
 ALL = (
     ("work", "against_flink")
     if QUICK
-    else ("start", "live", "work", "growth", "against_defaults", "against_flink", "large_job")
+    else ("start", "live", "work", "growth", "against_defaults", "against_flink", "large_job", "aggregated_job")
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,8 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench import schema
-from workbench.arrays import RowNumbers
+from workbench.arrays import RowNumbers, Texts
+from workbench.errors import TooLargeError
 from workbench.jobs import entering, repeats, replay
 from workbench.jobs.aggregating import CLOSED_IN, LATE
 from workbench.jobs.catalyst import Node
@@ -43,6 +43,7 @@ BELOW = schema.Table(
     ),
     "the row's columns",
 )
+_NONE = -1
 _OURS = (BATCH, PLACE, OF, LATE, CLOSED_IN, replay.LEFT_AT, replay.TIME)
 
 
@@ -69,12 +70,6 @@ class Aggregates:
     clock: Clock
     places: RowNumbers
 
-    @cached_property
-    def _rows(self) -> tuple[pa.Table, replay.Steps]:
-        with spark_errors_as("the rows below the aggregation cannot be read"):
-            rows, steps = replay.below(self.spark, self.plan, self.sources, self.inner, self.clock)
-            return entering.to_arrow(rows.sort(BATCH)), steps
-
     def table(self, labels: Labels, first: int, name: str) -> pd.DataFrame:
         """The rows as `BELOW` describes them.
 
@@ -91,45 +86,69 @@ class Aggregates:
         ------
         QueryError
             If Spark fails to read them.
+        TooLargeError
+            If there are too many to take into memory.
         """
-        rows, steps = self._rows
+        with spark_errors_as("the rows below the aggregation cannot be read"):
+            below, steps = replay.below(self.spark, self.plan, self.sources, self.inner, self.clock)
+            _check_size(below.count(), name)
+            rows = entering.to_arrow(below.sort(BATCH))
         table, zones = arrow.spark_ready(rows.drop_columns([n for n in _OURS if n in rows.column_names]), name)
         own = [column for column in table.column_names if column not in replay.WINDOW]
         found = arrow.to_pandas(table, zones).rename(columns=tables.renamed(own, BELOW.names))
-        end = rows.column("window_end").cast(pa.int64()).to_pylist()
+        left_at, words = _left_at(rows, steps)
         batch = rows.column(BATCH).to_numpy()
-        left_at, words = self._left_at(rows, steps)
         late = rows.column(LATE).to_numpy(zero_copy_only=False).astype(bool)
         closed_in = rows.column(CLOSED_IN).fill_null(-1).to_numpy()
-        place = pd.Series(np.arange(len(self.places)), index=self.places)
-        place = place[~place.index.duplicated()]
-        of = place.reindex(rows.column(PLACE).to_numpy()).to_numpy()
         is_in = closed_in >= 0
+        fate = np.select([left_at >= 0, late, is_in], ["removed", "late", "aggregated"], "open")
         found.insert(0, schema.BATCH.name, batch)
-        found["fate"] = np.select([left_at >= 0, late, is_in], ["removed", "late", "aggregated"], "open")
-        marks = np.array(self.clock.late, dtype=np.int64)[batch - self.clock.first].tolist()
-        last = labels.moment(int(self.clock.eviction[-1]))
-
-        def reason(row: int) -> str:
-            if left_at[row] >= 0:
-                return f"{words[left_at[row]]} removes it before it reaches the aggregation"
-            ends = f"its window ends at {labels.moment(end[row])}"
-            if late[row]:
-                return f"late for the aggregation: {ends}, and the watermark was {labels.moment(marks[row])}"
-            if is_in[row]:
-                return f"in a group that came out in micro-batch {closed_in[row]:,}"
-            return f"in a group that has not come out yet: {ends}, and the watermark is {last}"
-
-        found["reason"] = [reason(row) for row in range(len(found))]
-        rows_of = pd.Series(of, dtype="Float64").astype("Int64") + first
-        found["row"] = rows_of.where(is_in & (left_at < 0))
+        found["fate"] = fate
+        facts = pd.DataFrame({"fate": fate, "step": left_at, "closed_in": closed_in, "end": _NONE, "mark": _NONE})
+        by_time = late | (fate == "open")
+        facts.loc[by_time, "end"] = rows.column("window_end").cast(pa.int64()).to_numpy()[by_time]
+        facts.loc[late, "mark"] = np.array(self.clock.late, dtype=np.int64)[batch[late] - self.clock.first]
+        found["reason"] = _reasons(facts, words, labels, int(self.clock.eviction[-1]))
+        found["row"] = self._rows_of(rows.column(PLACE).to_numpy(), first).where(is_in & (left_at < 0))
         return tables.stack([found], BELOW)
 
-    @staticmethod
-    def _left_at(rows: pa.Table, steps: replay.Steps) -> tuple[RowNumbers, tuple[str, ...]]:
-        """For each row the number of the step that took it out, or -1; and the steps, in words."""
-        left_at = rows.column(replay.LEFT_AT).fill_null(-1).to_numpy().astype(np.int64)
-        if not steps.of_others:
-            return left_at, tuple(steps.words)
-        own = zip(rows.column("window_end").cast(pa.int64()).to_pylist(), rows.column(BATCH).to_pylist(), strict=True)
-        return repeats.told(left_at, steps.words, rows.column(OF).to_pylist(), list(own))
+    def _rows_of(self, places: RowNumbers, first: int) -> pd.Series[int]:
+        """The rows of `Job.rows` at some places; missing where there is none, as of a key that was not taken."""
+        rows = pd.Series(np.arange(first, first + len(self.places)), index=self.places, dtype="Int64")
+        return rows[~rows.index.duplicated()].reindex(places).reset_index(drop=True)
+
+
+def _check_size(count: int, name: str) -> None:
+    if count > entering.MOST_ROWS:
+        raise TooLargeError(
+            f"{count:,} rows came to the aggregation of {name}, of which {entering.MOST_ROWS:,} at most are listed",
+            count,
+        )
+
+
+def _reasons(facts: pd.DataFrame, steps: tuple[str, ...], labels: Labels, last: int) -> Texts:
+    """Why each row fared as it did, in a sentence: equal facts have one."""
+    columns = list(facts)
+    number = facts.groupby(columns, sort=False).ngroup().to_numpy()
+
+    def reason(fate: str, step: int, closed_in: int, end: int, mark: int) -> str:
+        if fate == "removed":
+            return f"{steps[step]} removes it before it reaches the aggregation"
+        if fate == "aggregated":
+            return f"in a group that came out in micro-batch {closed_in:,}"
+        ends = f"its window ends at {labels.moment(end)}"
+        if fate == "late":
+            return f"late for the aggregation: {ends}, and the watermark was {labels.moment(mark)}"
+        return f"in a group that has not come out yet: {ends}, and the watermark is {labels.moment(last)}"
+
+    texts = [reason(*each) for each in facts.drop_duplicates().itertuples(index=False, name=None)]
+    return np.array(texts, dtype=object)[number] if texts else np.array([], dtype=object)
+
+
+def _left_at(rows: pa.Table, steps: replay.Steps) -> tuple[RowNumbers, tuple[str, ...]]:
+    """For each row the number of the step that took it out, or -1; and the steps, in words."""
+    left_at = rows.column(replay.LEFT_AT).fill_null(-1).to_numpy().astype(np.int64)
+    if not steps.of_others:
+        return left_at, tuple(steps.words)
+    own = zip(rows.column("window_end").cast(pa.int64()).to_pylist(), rows.column(BATCH).to_pylist(), strict=True)
+    return repeats.told(left_at, steps.words, rows.column(OF).to_pylist(), list(own))

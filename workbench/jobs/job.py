@@ -380,6 +380,8 @@ class Job(Result):
             If the side is not aggregated by windows.
         QueryError
             If Spark fails to read the rows again.
+        TooLargeError
+            If there are too many to take into memory.
         """
         if side not in SIDES:
             raise wrong("side", side, "give 'left' or 'right'")
@@ -387,13 +389,20 @@ class Job(Result):
             there = " or ".join(map(repr, self.aggregates))
             remedy = f"give {there}" if there else "neither side of this job is aggregated by windows before the join"
             raise wrong("side", side, remedy)
-        return tables.handed_out(self._aggregated[side])
+        return tables.handed_out(self._below(side))
+
+    def _below(self, side: Side) -> pd.DataFrame:
+        """What `aggregated` gives, read once."""
+        if side not in self._read_below:
+            each = self.aggregates[side]
+            end = len(self.left) + (len(self.right) if side == "right" else 0)
+            labels = Labels(self.simulation, whole=False)
+            self._read_below[side] = each.table(labels, end - len(each.places), self.side(side).name)
+        return self._read_below[side]
 
     @cached_property
-    def _aggregated(self) -> Mapping[Side, pd.DataFrame]:
-        labels = Labels(self.simulation, whole=False)
-        first = {"left": 0, "right": len(self.left)}
-        return {side: each.table(labels, first[side], self.side(side).name) for side, each in self.aggregates.items()}
+    def _read_below(self) -> dict[Side, pd.DataFrame]:
+        return {}
 
     def made_of(self, row: int) -> pd.DataFrame:
         """The rows that an aggregate is made of; columns as in `aggregated`.
@@ -418,7 +427,7 @@ class Job(Result):
         if side not in self.aggregates:
             name = self.side(side).name
             raise wrong("row", row, f"it is a row of {name}, which is not aggregated by windows before the join")
-        found = self._aggregated[side]
+        found = self._below(side)
         return found[found["row"] == row].reset_index(drop=True)
 
     def state(self, batch: int) -> pd.DataFrame:
