@@ -60,7 +60,9 @@ def pytest_configure(config):
     config.stash[DURATIONS] = timing.Durations.read()
     config.stash[WORDS] = []
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(balance.Clock(config, config.stash[DURATIONS]))
+        clock = balance.Clock(config, config.stash[DURATIONS])
+        config.pluginmanager.register(clock)
+        config.option.calibration = clock.measured.calibration  # which pytest-xdist hands to its processes
 
 
 def pytest_report_header(config):
@@ -86,7 +88,10 @@ def pytest_collection_modifyitems(config, items):
                 item.add_marker(marker)
     kept = items
     if config.option.tier:
-        choice = tiers.choose(items, config.option.tier, _seed(config), config.stash[DURATIONS], _distance(config))
+        durations = config.stash[DURATIONS]
+        if config.option.tier == "all":  # the run ends after so many minutes: on a slow machine it takes fewer cases
+            durations = durations.on_machine(config.option.calibration)
+        choice = tiers.choose(items, config.option.tier, _seed(config), durations, _distance(config))
         kept = [item for item in kept if item.nodeid in choice.taken]
         config.stash[WORDS] = choice.words
     taken = {item.nodeid for item in kept}

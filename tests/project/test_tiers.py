@@ -229,3 +229,15 @@ def test_the_examples_of_a_page_are_taken_together_or_not_at_all():
     tests = [Made(f"{file}::{name}") for file, some in durations.files.items() for name in some]
     assert chosen(tests, "quick", durations) == {"docs/b.md::line:1"}
     assert len(chosen(tests, "all", durations)) == 3
+
+
+def test_a_slow_machine_takes_fewer_cases_of_each_family():
+    durations = timing.Durations(1.0, {"tests/a.py": {f"test_it[{number}]": [0, 0.5, 0] for number in range(9)}})
+    durations.files["tests/b.py"] = {"test_it": [0, 1.0, 0]}
+    tests = [Made(f"{file}::{name}") for file, some in durations.files.items() for name in some]
+    assert len(chosen(tests, "all", durations)) == 4
+    slow = chosen(tests, "all", durations.on_machine(3.0))
+    assert "tests/b.py::test_it" in slow
+    assert len(slow) == 2
+    assert durations.on_machine(0.5).files == durations.files
+    assert timing.Durations().on_machine(3.0).files == {}
