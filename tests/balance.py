@@ -9,6 +9,7 @@ import pytest
 import tiers
 from timing import Durations, calibrate, family, is_page, split
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 LARGE = 45.0
 """Seconds from which on a file's tests are shared out by their functions."""
@@ -61,6 +62,11 @@ class Clock:
         self.measured = Durations(calibration=calibrate() if config.option.calibrate else 0.0)
         self._needs: dict[str, str] = {}
         self._begin = time.monotonic()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: WorkerController) -> None:
+        """All processes of a run choose the same tests, by the speed that its first one measured."""
+        node.workerinput["calibration"] = self.measured.calibration
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.measured.add(report.nodeid, report.when, report.duration)

@@ -25,7 +25,8 @@ settings.load_profile("steady")
 os.environ |= quick_java.variable()
 
 
-DURATIONS, WORDS = pytest.StashKey[timing.Durations](), pytest.StashKey[list[str]]()
+DURATIONS, CALIBRATION = pytest.StashKey[timing.Durations](), pytest.StashKey[float]()
+WORDS = pytest.StashKey[list[str]]()
 NEEDS = {
     "server": {"broker", "database"},
     "engine": {"connectors", "delta", "pyflink", "javac", "cluster"},
@@ -62,7 +63,9 @@ def pytest_configure(config):
     if not hasattr(config, "workerinput"):
         clock = balance.Clock(config, config.stash[DURATIONS])
         config.pluginmanager.register(clock)
-        config.option.calibration = clock.measured.calibration  # which pytest-xdist hands to its processes
+        config.stash[CALIBRATION] = clock.measured.calibration
+    else:
+        config.stash[CALIBRATION] = config.workerinput["calibration"]
 
 
 def pytest_report_header(config):
@@ -90,7 +93,7 @@ def pytest_collection_modifyitems(config, items):
     if config.option.tier:
         durations = config.stash[DURATIONS]
         if config.option.tier == "all":  # the run ends after so many minutes: on a slow machine it takes fewer cases
-            durations = durations.on_machine(config.option.calibration)
+            durations = durations.on_machine(config.stash[CALIBRATION])
         choice = tiers.choose(items, config.option.tier, _seed(config), durations, _distance(config))
         kept = [item for item in kept if item.nodeid in choice.taken]
         config.stash[WORDS] = choice.words
