@@ -258,8 +258,8 @@ def _grouped(
     for each in expressions(found[0], "groupingExpressions"):
         column = None if each.id is None else _origin(each.id, origins)
         if column is not None and column in windows:
-            window = windows[column][0]
-            return Grouped(column, None if isinstance(window, Session) else micros(window.size))
+            size = getattr(windows[column][0], "size", None)  # which session windows do not have
+            return Grouped(column, None if size is None else micros(size))
     return None
 
 

@@ -197,17 +197,11 @@ def test_operators_that_are_no_concern_of_the_join_are_not_called_unknown(desk):
 # --- what cannot be followed ------------------------------------------------------------------------------------------
 
 
-def sessions(desk):
-    rows = desk.read("orders").groupBy(F.session_window("at", "10 seconds").alias("w"), "id")
-    rows = rows.agg(F.max("row").alias("row")).select("id", F.window_time("w").alias("at"), "row")
-    return rows, "an aggregation by session windows, between the rows of orders and the join"
-
-
 def first_rows(desk):
     return desk.read("orders").limit(3), "Spark's operator GlobalLimit, between the rows of orders and the join"
 
 
-@pytest.mark.parametrize("build", [sessions, first_rows])
+@pytest.mark.parametrize("build", [first_rows])
 def test_what_cannot_be_followed_is_named_and_the_rest_is_shown(desk, build):
     arrive_again(desk)
     rows, words = build(desk)
