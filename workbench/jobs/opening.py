@@ -395,7 +395,7 @@ def _of_taken(
     count = len(logs.batches)
     logged_marks = np.array([each.watermark for each in logs.batches], dtype=np.int64)
     if settings is not None:
-        logged_marks = settings.marks
+        logged_marks = settings.marks[:-1]
     passed = [mark for each in before.values() if (mark := chains.passed_on(each)) is not None]
     marks = np.minimum.reduce([logged_marks, *passed])
     late = marks.copy() if not _is_set(spark, _ONE_WATERMARK) else np.concatenate([[0], marks[:-1]])
@@ -435,7 +435,8 @@ def _of_taken(
     delays = [micros(each.watermark or timedelta(0)) for each in _sides(known)]
     came = {side: int(marks[0]) + delay for side, delay in zip(SIDES, delays, strict=True)} if first else {}
     again = () if before or _unmarked(known) or settings is not None else _restarts(streams, delays, logs)
-    after = None if before or settings is not None else logs.next_watermark
+    following = logs.next_watermark if settings is None else int(settings.marks[-1])
+    after = None if before else following
     logged = Logged(first, facts, marks, late, came, again, after, _is_set(spark, _WITHOUT_ROWS))
     policy = logs.policy if settings is None else settings.policy
     simulation = Simulation(join, streams[0], streams[1], False, policy, False, version, logged)

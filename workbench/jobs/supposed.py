@@ -14,6 +14,7 @@ from workbench.jobs.description import Description
 from workbench.joins import Join
 from workbench.literals import SIDES, Policy, Side
 from workbench.model import NOTHING, query_watermark
+from workbench.sources.choice import newest_times
 from workbench.times import micros
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Settings:
     delays
         The watermark delays of its sides that are other than the job's.
     marks
-        The watermark of the query in each micro-batch, in microseconds.
+        The watermark of the query in each micro-batch, and in the one that would follow, in microseconds.
     policy
         Whether that is the least or the greatest of all streams'.
     """
@@ -83,7 +84,7 @@ def query_marks(
     delays: Mapping[tuple[int, Side], timedelta],
     policy: Policy,
 ) -> Times:
-    """The watermark of a query in each micro-batch, from the newest times of its streams.
+    """The watermark of a query in each micro-batch and in the one that would follow, from its streams' newest times.
 
     Parameters
     ----------
@@ -105,8 +106,7 @@ def query_marks(
         stream = joins[number].side(side)
         newest = stream.newest
         if newest is None:
-            newest = np.full(stream.batch_count, NOTHING, dtype=np.int64)
-            np.maximum.at(newest, stream.arrival, stream.event_times)
+            newest = newest_times(stream.batch_count, stream.arrival, stream.event_times)
         seen = np.maximum.accumulate(newest)
         delay = micros(delays.get((number, side), stream.watermark))
         own.append(np.where(seen > NOTHING, np.maximum(seen, 0) // 1000 * 1000 - delay, 0))
@@ -114,4 +114,4 @@ def query_marks(
     for each in own[1:]:
         both = query_watermark(policy, both, each)
     first = joins[0].checkpoint.batches[0].watermark
-    return np.maximum.accumulate(np.concatenate([[first], both[:-1]]))
+    return np.maximum.accumulate(np.concatenate([[first], both]))
