@@ -13,7 +13,7 @@ from markupsafe import Markup
 from workbench import charts
 from workbench.app import _jobs
 from workbench.app._form import show
-from workbench.app.html import HTML, html, together
+from workbench.app.html import HTML, html, table, together
 from workbench.errors import TooLargeError
 from workbench.jobs import Job
 from workbench.literals import SIDES, RowId, Setting
@@ -208,11 +208,10 @@ def _rows(run: Result, picked: list[RowId]) -> Markup:
             fates["fate"].iloc[of.row].replace("_", " "),
             held,
         )
-        lines.append(html("<tr>{}</tr>", together(html("<td>{}</td>", cell) for cell in cells)))
+        lines.append(cells)
     more = html("<p>and {:,} more</p>", len(picked) - len(lines)) if len(picked) > len(lines) else ""
     names = ("row", "event time", "fate", "in state after")
-    heads = together(html("<th>{}</th>", name) for name in names)
-    return html("<table><tr>{}</tr>{}</table>{}", heads, together(lines), more)
+    return html("{}{}", table(names, lines), more)
 
 
 def _micro_batch(run: Result, batch: int) -> Markup:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from workbench.app._snapshot import RunConfiguration
-from workbench.app.html import html, together
+from workbench.app.html import html, table
 from workbench.errors import WorkbenchError
 from workbench.jobs import Job
 
@@ -49,11 +49,6 @@ def made_of(job: Job, row: int) -> Markup:
     if rows.empty:
         return html("<p>What it is made of is not known: it was in state before the first micro-batch.</p>")
     shown = rows.drop(columns=["fate", "reason", "row"]).head(_MOST_ROWS)
-    heads = together(html("<th>{}</th>", str(name)) for name in shown.columns)
-    lines = together(
-        html("<tr>{}</tr>", together(html("<td>{}</td>", str(value)) for value in each))
-        for each in shown.itertuples(index=False)
-    )
     more = len(rows) - len(shown)
     words = html("<p>and {} more: job.made_of({})</p>", f"{more:,}", row) if more else html("")
-    return html("<table><tr>{}</tr>{}</table>{}", heads, lines, words)
+    return html("{}{}", table(shown.columns, shown.itertuples(index=False)), words)

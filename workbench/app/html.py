@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import ipywidgets as widgets
@@ -10,7 +11,14 @@ from markupsafe import Markup, escape
 
 from workbench.markup import coloured, html, plain, stylesheet, together
 
-__all__ = ["HTML", "coloured", "html", "plain", "stylesheet", "together"]
+__all__ = ["HTML", "coloured", "html", "plain", "stylesheet", "table", "together"]
+
+
+def table(names: Iterable[object], rows: Iterable[Iterable[object]]) -> Markup:
+    """A table of texts: the names of its columns, and its rows below them."""
+    heads = together(html("<th>{}</th>", name) for name in names)
+    lines = (together(html("<td>{}</td>", cell) for cell in cells) for cells in rows)
+    return html("<table><tr>{}</tr>{}</table>", heads, together(html("<tr>{}</tr>", each) for each in lines))
 
 
 class HTML(widgets.HTML):  # type: ignore[misc]

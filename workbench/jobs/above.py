@@ -38,12 +38,12 @@ def aggregation(known: Understood, eviction: Times, *, from_start: bool) -> Abov
     if whole.grouped is None:
         return None
     window, time = whole.windows[whole.grouped.window]
-    size, offset = getattr(window, "size", None), getattr(window, "offset", None)
+    size, offset = whole.grouped.size, getattr(window, "offset", None)
     if size is None or offset is None or hasattr(window, "slide"):
         return None
     for side, mine, own, mark in zip(SIDES, known.inputs, known.times, known.marks, strict=True):
         if own is not None and mark is not None and mine.origin(own) == whole.origin(time):
-            return Above(side, micros(size), micros(offset), late)
+            return Above(side, size, micros(offset), late)
     return None
 
 

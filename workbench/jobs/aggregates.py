@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BELOW", "Aggregates"]
 
-_ROW = schema.Column("row", "integer", "the row of `Job.rows` that it is part of; missing: it is part of none")
 BELOW = schema.Table(
     "aggregated",
     "a row that came to the aggregation, once for each of its windows",
@@ -39,7 +38,7 @@ BELOW = schema.Table(
         schema.Column("window_end", "timestamp", "the end of its window, which is not part of it"),
         schema.Column("fate", "text", "aggregated, late, open (its group has not come out yet) or removed"),
         schema.Column("reason", "text", "why, in a sentence"),
-        _ROW,
+        schema.Column("row", "integer", "the row of `Job.rows` that it is part of; missing: it is part of none"),
     ),
     "the row's columns",
 )
@@ -91,8 +90,10 @@ class Aggregates:
         """
         with spark_errors_as("the rows below the aggregation cannot be read"):
             below, steps = replay.below(self.spark, self.plan, self.sources, self.inner, self.clock)
-            _check_size(below.count(), name)
-            rows = entering.to_arrow(below.sort(BATCH))
+            rows = entering.to_arrow(below.limit(entering.MOST_ROWS + 1).sort(BATCH))
+        if rows.num_rows > entering.MOST_ROWS:
+            most = f"{entering.MOST_ROWS:,} rows"
+            raise TooLargeError(f"more than {most} came to the aggregation of {name}, too many to list", rows.num_rows)
         table, zones = arrow.spark_ready(rows.drop_columns([n for n in _OURS if n in rows.column_names]), name)
         own = [column for column in table.column_names if column not in replay.WINDOW]
         found = arrow.to_pandas(table, zones).rename(columns=tables.renamed(own, BELOW.names))
@@ -116,14 +117,6 @@ class Aggregates:
         """The rows of `Job.rows` at some places; missing where there is none, as of a key that was not taken."""
         rows = pd.Series(np.arange(first, first + len(self.places)), index=self.places, dtype="Int64")
         return rows[~rows.index.duplicated()].reindex(places).reset_index(drop=True)
-
-
-def _check_size(count: int, name: str) -> None:
-    if count > entering.MOST_ROWS:
-        raise TooLargeError(
-            f"{count:,} rows came to the aggregation of {name}, of which {entering.MOST_ROWS:,} at most are listed",
-            count,
-        )
 
 
 def _reasons(facts: pd.DataFrame, steps: tuple[str, ...], labels: Labels, last: int) -> Texts:

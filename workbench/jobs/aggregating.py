@@ -26,6 +26,8 @@ LATE = "__late"
 CLOSED_IN = "__closed_in"
 """The micro-batch in which the group of a row comes out; null of a row in none, and of one whose group is open."""
 _KEY, _START, _END, _BATCH = "__key", "__start", "__end", "__batch"
+_OPENED, _CLOSED = "__opened", "__closed"
+"""When the session that a row merged into begins and ends."""
 
 
 def in_windows(rows: DataFrame, window: str, *, batch: str, alive: Column, clock: Clock) -> DataFrame:
@@ -46,7 +48,7 @@ def in_windows(rows: DataFrame, window: str, *, batch: str, alive: Column, clock
 
     end = _micros(f"{window}.end")
     closed = F.size(F.filter(longs(clock.eviction), lambda mark: mark < end)) + clock.first
-    late = alive & (end <= of_batch(clock.late, clock.first, batch))
+    late = _is_late(window, batch, alive, clock)
     is_out = alive & ~late & (closed < clock.first + len(clock.eviction))
     return rows.withColumn(LATE, late).withColumn(CLOSED_IN, F.when(is_out, closed.cast("long")))
 
@@ -63,7 +65,7 @@ def in_sessions(rows: DataFrame, window: str, *, batch: str, alive: Column, key:
     """
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-    late = alive & (_micros(f"{window}.end") <= of_batch(clock.late, clock.first, batch))
+    late = _is_late(window, batch, alive, clock)
     rows = rows.withColumn(LATE, late).withColumn(_KEY, key)
     ends = {_START: _micros(f"{window}.start"), _END: _micros(f"{window}.end"), _BATCH: F.col(batch)}
     alone = rows.where(alive & ~F.col(LATE)).select(_KEY, *(each.alias(name) for name, each in ends.items()))
@@ -74,10 +76,15 @@ def in_sessions(rows: DataFrame, window: str, *, batch: str, alive: Column, key:
         rows = rows.withColumn(name, each)
     rows = rows.join(F.broadcast(found), [_KEY, _START, _END, _BATCH], "left")
     kind = dict(rows.select(F.col(f"{window}.start").alias("start")).dtypes)["start"]
-    start, end = (F.timestamp_micros(name).cast(kind) for name in ("__opened", "__closed"))
+    start, end = (F.timestamp_micros(name).cast(kind) for name in (_OPENED, _CLOSED))
     whole = F.struct(start.alias("start"), end.alias("end"))
-    rows = rows.withColumn(window, F.when(F.col("__opened").isNotNull(), whole).otherwise(F.col(window)))
+    rows = rows.withColumn(window, F.when(F.col(_OPENED).isNotNull(), whole).otherwise(F.col(window)))
     return rows.select(*names, F.when(alive & ~F.col(LATE), F.col(CLOSED_IN)).alias(CLOSED_IN))
+
+
+def _is_late(window: str, batch: str, alive: Column, clock: Clock) -> Column:
+    """Whether the window of a row has ended before its micro-batch; the arguments are those of `in_windows`."""
+    return alive & (_micros(f"{window}.end") <= of_batch(clock.late, clock.first, batch))
 
 
 def _merged(alone: pa.Table, clock: Clock) -> pa.Table:
@@ -88,7 +95,7 @@ def _merged(alone: pa.Table, clock: Clock) -> pa.Table:
     group, sessions, _ = close_sessions(codes.to_numpy().astype(np.int64), start, end, batch - clock.first, eviction)
     closes = sessions["batch"].to_numpy()[group]
     closed_in = pa.array(closes + clock.first, pa.int64(), mask=closes == len(eviction))
-    for name, values in (("__opened", sessions["start"]), ("__closed", sessions["end"])):
+    for name, values in ((_OPENED, sessions["start"]), (_CLOSED, sessions["end"])):
         alone = alone.append_column(name, pa.array(values.to_numpy()[group], pa.int64()))
     return alone.append_column(CLOSED_IN, closed_in)
 

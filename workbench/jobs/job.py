@@ -22,7 +22,7 @@ from workbench.jobs.description import Description
 from workbench.jobs.sinks import Sink
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
-from workbench.literals import Policy, Side
+from workbench.literals import Policy, RowId, Side
 from workbench.model import Logged, Simulation, is_index
 from workbench.reasons import explain, output, tables
 from workbench.reasons.labels import Labels
@@ -423,7 +423,7 @@ class Job(Result):
         """
         if not is_index(row, len(self.left) + len(self.right)):
             raise wrong("row", row, f"use an index of job.rows, 0 to {len(self.left) + len(self.right) - 1}")
-        side: Side = "left" if row < len(self.left) else "right"
+        side = RowId.at(int(row), len(self.left)).side
         if side not in self.aggregates:
             name = self.side(side).name
             raise wrong("row", row, f"it is a row of {name}, which is not aggregated by windows before the join")

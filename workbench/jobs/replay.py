@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from workbench import schema
 from workbench.errors import WorkbenchError
 from workbench.jobs import aggregating, repeats
 from workbench.jobs.catalyst import Node, delay_of, expressions, has_watermark, listed, seq
@@ -57,7 +58,7 @@ _PASSES_ON = frozenset(
 """Operators that give all columns of their input, or of their inputs, further."""
 TIME = "__time"
 """The column with the event time of a row, as it was where its watermark is set."""
-WINDOW = ("window_start", "window_end")
+WINDOW = tuple(each.name for each in schema.WINDOW)
 """What the window of rows that come to an aggregation is called."""
 LEFT_AT = "__left_at"
 """The column with the number of the step (`Steps`) that takes a row out; null of one that goes on."""
