@@ -123,8 +123,11 @@ class WatchView:
         except Exception as error:  # noqa: BLE001 - nothing may leave the view without a way on
             self._failure = f"the workbench failed: {error!r}"
         finally:
-            self.open.disabled = self._opening = False
-        self.draw()
+            self._opening = False
+            try:
+                self.draw()
+            finally:
+                self.open.disabled = False  # last: who sees that it can be pressed sees what it led to, too
 
     def close(self) -> None:
         """Take away the page that was opened, and the view."""
