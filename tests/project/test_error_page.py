@@ -299,12 +299,17 @@ def checkpoint(spark, before, now, then=None):
             run((then if number and then else near)(left, right), f"{folder}/checkpoint")
 
 
+def text_and_number(spark):
+    texts = rate(spark, "l", True).withColumn("l_id", F.concat(F.lit("o-"), F.col("l_id").cast("string")))
+    start(texts.join(rate(spark, "r", True), F.expr(f"{KEYS} AND {BOUNDS}"))).awaitTermination(120)  # it fails soon
+
+
 WRONG = [outer, anti, aggregation, gaps, odd_name, no_key, update, complete, sessions, sort, count, text_time, negative]
 WRONG += [no_interval, no_schema, no_connector, other_key, other_columns, other_operators, other_sources]
 WRONG += [complete_aggregation, static_left, static_right, static_full, third_stream, second_watermark]
 WRONG += [counts_in_update, row_number, two_windows, limit, distinct, udf, subquery, write, no_alias, two_of_a_name]
 WRONG += [with_itself, gone, using, field_time, months, duplicates, timeout, update_groups, continuous]
-WRONG += [no_checkpoint, sink, one_name]
+WRONG += [no_checkpoint, sink, one_name, text_and_number]
 QUOTED = re.findall(r"^\| `([^`]+)`", PAGE, flags=re.MULTILINE)
 ELSEWHERE = ("Illegal Parquet type", "_spark_metadata", "No space left")
 """Met in the tests of files, of scripts and of fault injection."""

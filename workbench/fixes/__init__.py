@@ -55,7 +55,9 @@ def fixes(simulation: Simulation, asked: Mapping[Side, RowNumbers] | None = None
     if not every:
         return pd.DataFrame(columns=COLUMNS)
     some = pd.concat(every, ignore_index=True)
-    best = some[some["change"] < _WRONG].sort_values(["side", "row", "rank", "change"], kind="stable")
+    none = [DELAYS[side] for side in simulation.facts.undelayed]
+    good = some[(some["change"] < _WRONG) & ~some["setting"].isin(none)]
+    best = good.sort_values(["side", "row", "rank", "change"], kind="stable")
     return _joined(simulation, best[COLUMNS]).reset_index(drop=True)
 
 

@@ -437,10 +437,12 @@ def _of_taken(
     again = () if before or _unmarked(known) or settings is not None else _restarts(streams, delays, logs)
     following = logs.next_watermark if settings is None else int(settings.marks[-1])
     after = None if before else following
-    logged = Logged(first, facts, marks, late, came, again, after, _is_set(spark, _WITHOUT_ROWS))
     policy = logs.policy if settings is None else settings.policy
-    simulation = Simulation(join, streams[0], streams[1], False, policy, False, version, logged)
     joined = [side for side, child in zip(SIDES, known.join.children, strict=False) if child in before]
+    of_chain_by_max = bool(logs.operators) and policy == "max"
+    facts = replace(facts, undelayed=frozenset(SIDES if of_chain_by_max else joined) | facts.unmarked)
+    logged = Logged(first, facts, marks, late, came, again, after, _is_set(spark, _WITHOUT_ROWS))
+    simulation = Simulation(join, streams[0], streams[1], False, policy, False, version, logged)
     of_sides = dict(zip(SIDES, made, strict=True))
     origins = {side: leaving.origins(of_sides[side].places, len(of_sides[side].arrival)) for side in joined}
     aggregates = {

@@ -150,6 +150,9 @@ class RowFacts:
         ``without an event time``.
     unmarked
         The sides without a watermark.
+    undelayed
+        The sides whose watermark delay, were it longer, would keep no row: they have no watermark, or come out of
+        another join, or the greatest watermark of the streams of several joins counts.
     never_late
         The sides whose rows Spark never drops as late, as no event time of theirs enters the join that it runs.
     failing, filters
@@ -176,6 +179,7 @@ class RowFacts:
     gone: Mapping[Side, Gone] | None = None
     untimed: Mapping[Side, Mapping[str, str]] = field(default_factory=dict)
     unmarked: frozenset[Side] = frozenset()
+    undelayed: frozenset[Side] = frozenset()
     never_late: frozenset[Side] = frozenset()
     failing: Flags | None = None
     filters: Mapping[Side, str] = field(default_factory=dict)
@@ -202,6 +206,7 @@ class RowFacts:
             gone=self.gone,
             untimed=self.untimed,
             unmarked=self.unmarked,
+            undelayed=self.undelayed,
             never_late=self.never_late,
         )
 

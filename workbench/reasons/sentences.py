@@ -449,12 +449,13 @@ class Sentences:
         """By late row the setting and its value, in microseconds, of the least change of one delay that keeps it."""
         index, until = late["batch"].to_numpy() - 1, kept_until(late)
         streams = {side: self.simulation.side(side) for side in SIDES}
-        delays = {side: times.micros(stream.watermark) for side, stream in streams.items()}
+        delayed = [side for side in SIDES if side not in self.simulation.facts.undelayed]
+        delays = {side: times.micros(streams[side].watermark) for side in delayed}
         policy = self.simulation.policy
-        needed = {side: fixes.needed_delay(self.watermarks, policy, side, index, until).tolist() for side in SIDES}
+        needed = {side: fixes.needed_delay(self.watermarks, policy, side, index, until).tolist() for side in delayed}
         found = {}
         for place, row in enumerate(late.index.tolist()):
-            values = {side: needed[side][place] for side in SIDES}
+            values = {side: needed[side][place] for side in delayed}
             changes = [
                 (value - delays[side], value, DELAYS[side]) for side, value in values.items() if 0 < value < fixes.NEVER
             ]

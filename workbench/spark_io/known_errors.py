@@ -266,6 +266,12 @@ KNOWN = (
         'Call `outputMode("append")`, or write with `foreachBatch`.',
     ),
     Known(
+        "cannot be cast to … because it is malformed",
+        "A text is cast to a type that cannot hold it; where a join compares columns of two types, Spark casts one of "
+        "them.",
+        "Make both keys strings with `cast(\"string\")` before the join, or cast with `try_cast`, which gives null.",
+    ),
+    Known(
         "as a query with that name is already active",
         "A session runs one query of a name.",
         "Stop the other query, or give this one another `queryName`.",

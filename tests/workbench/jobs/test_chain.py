@@ -276,6 +276,23 @@ def test_other_settings_of_a_chain_are_what_spark_does_under_them(session, folde
         assert_frame_equal(found.rows, wb.open_job(joined, ran.checkpoint).rows)
 
 
+def test_a_fix_of_a_chain_keeps_the_row(session, folder, tmp_path):
+    """A fix names the delay of a stream, never of what comes out of a join; under it the row is late no longer."""
+    joined = chained(session, folder, how="inner", delays=("0 seconds", "0 seconds", "0 seconds"))
+    chain = wb.open_job(joined, jobs.run(joined, tmp_path / "own").checkpoint)
+    delays = chain.rows[chain.rows.fix_setting.isin(["left.watermark", "right.watermark"]) & (chain.rows.fate == "late")]
+    assert set(delays["join"]) == {0, 1}
+    for number, mine in delays.groupby("join"):
+        job = chain.joins[number]
+        names = [(job.left if each == "left.watermark" else job.right).name for each in mine.fix_setting]
+        assert set(names) <= {"orders", "payments", "refunds"}
+        assert chain.under(watermarks={names[-1]: mine.fix_value.iloc[-1]}).rows.fate[mine.index[-1]] != "late"
+    every = " ".join(str(chain.why(row)) for row in range(len(chain.rows)))
+    assert "orders_payments would" not in every
+    by_max = chain.under(policy="max")
+    assert not by_max.rows.fix_setting.isin(["left.watermark", "right.watermark"]).any()
+
+
 def test_other_settings_that_are_none(opened):
     chain = opened(inner_inner).chain
     for given, words in [
