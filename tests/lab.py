@@ -14,6 +14,7 @@ import warnings
 from pathlib import Path
 
 import nbformat
+import page as pages
 import parts
 from playwright.sync_api import TimeoutError as TimedOut
 
@@ -146,6 +147,22 @@ def come(opened, ask, arrived):
             )
         ask()
         arrived()
+
+
+def view(opened, name):
+    """Open a view of the page, in its group."""
+    group = pages.GROUP_OF[name]
+    opened.click(f".sjw-groups button:text-is('{group}')")
+    if list(pages.GROUP_OF.values()).count(group) > 1:
+        opened.click(f".sjw-tabs button:text-is('{name}')")
+
+
+def settings(opened):
+    """Show the settings, which are folded away where the page is narrow."""
+    opened.wait_for_selector(".sjw-head button:has-text('Settings')")
+    if not opened.locator(".sjw-left:visible").count():
+        opened.locator(".sjw-head button:has-text('Settings')").first.click()
+        opened.wait_for_selector(".sjw-left:visible")
 
 
 def there(opened):

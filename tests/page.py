@@ -17,9 +17,14 @@ from typing import Any
 import ipywidgets as widgets
 from itables.widget import ITable
 
+from workbench import charts
 from workbench.app import App
 
 ORDINALS = ("first", "second")
+GROUP_OF = {view.tab: view.group for view in charts.views() if view.tab} | {
+    "Output": "Rows", "Throughput": "State", "Tune": "Tune", **dict.fromkeys(("Script", "Flink", "Runs"), "Hand on")
+}  # fmt: skip
+"""The group of each view."""
 TYPE = " · "
 """What stands between a column's name and its type."""
 
@@ -126,7 +131,12 @@ class Page:
         self.wait()
 
     def look_at(self, tab: str) -> None:
-        """Open a tab without waiting for what it shows."""
+        """Open a tab, in its group, without waiting for what it shows."""
+        group = GROUP_OF.get(tab)
+        if group is not None:
+            self._box("groups").value = group
+            if self._box("tabs") is None:
+                return  # the only one of its group
         self.choice(tab).value = tab
 
     def run(self, seconds: float = 120) -> None:
@@ -248,21 +258,52 @@ class Page:
         return "sjw-stale" in _classes(self._box("shown"))
 
     @property
+    def band(self) -> dict[str, Any]:
+        """What the band over the views shows: ``sides``, ``figures``, ``since``."""
+        return next(each.shown for each in self.widgets() if each.has_trait("shown"))
+
+    @property
     def figures(self) -> dict[str, int]:
-        """The figures over the views."""
-        found = re.findall(r"<b>([\d,]+)</b>.*?<span>(.*?)</span>", self.html("figures"))
-        return {name: int(count.replace(",", "")) for count, name in found}
+        """The figures over the views: of both sides together by fate, and of the run."""
+        shown = self.band
+        found: dict[str, int] = dict.fromkeys(("matched", "unmatched", "late", "pending"), 0)
+        for fate in (each for side in shown["sides"] for each in side["fates"]):
+            name = fate["fate"].replace("_", " ")
+            found[name] = found.get(name, 0) + fate["rows"]
+        if not shown["sides"]:
+            found = {}
+        names = {"out": "rows out", "in state at most": "peak state"}
+        return found | {names[each["name"]]: each["value"] for each in shown["figures"]}
+
+    @property
+    def causes(self) -> dict[str, int]:
+        """The causes in the band, with how many rows there are of each, of both sides."""
+        found: dict[str, int] = {}
+        for each in (each for side in self.band["sides"] for each in side["causes"]):
+            found[each["cause"]] = found.get(each["cause"], 0) + each["rows"]
+        return found
+
+    @property
+    def since(self) -> str:
+        """What the band says has changed since a run before."""
+        return str(self.band["since"])
+
+    def filter(self, side: str | None = None, fate: str = "", cause: str = "") -> None:
+        """Press a fate or a cause in the band; without a side, what is pressed."""
+        band = next(each for each in self.widgets() if each.has_trait("shown"))
+        band.chosen = {} if side is None else {"side": side, "fate": fate, "cause": cause}
+        self.wait()
 
     @property
     def tabs(self) -> tuple[str, ...]:
-        """The names of the tabs; none where nothing is shown."""
-        row = self._box("tabs")
-        return tuple(row.options) if row is not None else ()
+        """The names of all views, in the order of their groups; none where nothing is shown."""
+        return tuple(GROUP_OF) if self._box("groups") is not None else ()
 
     @property
     def tab(self) -> str:
-        """The tab that is open."""
-        return self._box("tabs").value
+        """The view that is open."""
+        row, group = self._box("tabs"), self._box("groups").value
+        return row.value if row is not None else next(tab for tab, of in GROUP_OF.items() if of == group)
 
     @property
     def note(self) -> str:
@@ -310,7 +351,7 @@ class Page:
     @property
     def progress(self) -> tuple[int, int]:
         """How far the bar of progress is, and how far it goes; it is hidden while nothing runs."""
-        bar = next(each for each in self.widgets() if isinstance(each, widgets.IntProgress))
+        bar = next(each for each in self.widgets(hidden=True) if isinstance(each, widgets.IntProgress))
         return bar.value, bar.max
 
     def advice(self) -> list[str]:

@@ -214,7 +214,7 @@ class WindowVerdict(Verdict):
 
     OTHER_WINDOW = Told(
         "unmatched",
-        "the nearest row of its key is in another {window}",
+        "another {window} has the nearest row of its key",
         MISSED_SENTENCE,
         "Set the size, the offset or the gap that the reason names; an interval join has no window boundaries.",
     )

@@ -99,7 +99,8 @@ def a_million() -> None:
 
 
 def in_the_browser() -> None:
-    from lab import lab, page, run_all, saved
+    from lab import lab, page, run_all, saved, settings
+    from lab import view as show_view
 
     cells = [
         "%load_ext workbench\nimport generators",
@@ -114,10 +115,11 @@ def in_the_browser() -> None:
         run_all(opened)
         opened.wait_for_selector(".sjw-chart canvas", timeout=90_000)
         opened.wait_for_timeout(2_000)
+        settings(opened)
         opened.evaluate(BROWSER)
         field = opened.locator(".sjw .widget-inline-hbox:has(.widget-label:text-is('Upper bound')) input")
         for view in [each for each in CHARTS if each != "Windows"]:
-            opened.click(f".sjw-tabs button:text-is('{view}')")
+            show_view(opened, view)
             opened.wait_for_timeout(1_500)
             opened.evaluate("window.times = []")
             for move in range(MOVES):

@@ -11,7 +11,7 @@ from workbench import process
 from workbench.app._code import highlight_style
 from workbench.app._examples import Example, example_buttons
 from workbench.app._form import close
-from workbench.app._guard import framed
+from workbench.app._guard import Guard, framed
 from workbench.app._head import Head
 from workbench.app._history import HistoryButtons
 from workbench.app._live import LivePanel
@@ -22,7 +22,7 @@ from workbench.app._runs import Entry, RunActions, RunRecord, RunsPanel
 from workbench.app._saved import SavedPage
 from workbench.app._settings import SettingsPanel
 from workbench.app._shown import Shown
-from workbench.app._side import side_column
+from workbench.app._side import Drawer
 from workbench.app._spark_runs import SparkRuns
 from workbench.app._state import PageState
 from workbench.app._variables import named
@@ -76,7 +76,7 @@ class App:
         self._spark_runs = SparkRuns(self._page, self._previews.changed, space)
         self._live_runs = LiveRuns(self._page, self._spark_runs.begin, self._spark_runs.stopping, space)
         self._connect_buttons()
-        self.widget = self._arranged(with_examples=not any(isinstance(space.get(name), Job) for name in names))
+        self.widget = self._arranged()
         self._saved = SavedPage(self.widget, self._page.shown.results, self._summary)
         self._previews.changed()
         process.pages.append(self)
@@ -93,10 +93,16 @@ class App:
                 self._tell_others,
             )
         )
+        settings = SettingsPanel(space, names, lambda: self._previews.changed(), folder)
+        has_job = any(isinstance(space.get(name), Job) for name in names)
+        examples = [] if has_job else [example_buttons(self._show_example)]
+        self._guard = Guard()
+        self._drawer = Drawer(widgets.VBox([*examples, settings.widget]), self._guard)
+        undo = HistoryButtons(lambda by: self._previews.travel(by))
         return PageState(
             worker,
-            Head(live.buttons),
-            SettingsPanel(space, names, lambda: self._previews.changed(), folder),
+            Head([self._drawer.button, *undo.buttons], live.buttons),
+            settings,
             Shown(
                 worker.submit,
                 {"runs": runs.widget, "panels": widgets.VBox([each.widget for each in live.panels])},
@@ -105,7 +111,7 @@ class App:
             ),
             live,
             runs,
-            HistoryButtons(lambda by: self._previews.travel(by)),
+            undo,
             lambda: self._saved.changed(),
         )
 
@@ -117,15 +123,14 @@ class App:
         head.report.on_click(lambda _: Reports(self._page).write())
         head.record.on_click(lambda _: self.keep_recording())
         live.go.on_click(lambda _: self.go_live())
+        head.trouble.observe(lambda change: self._drawer.open() if change["new"] else None, "value")
 
-    def _arranged(self, with_examples: bool) -> widgets.VBox:
+    def _arranged(self) -> widgets.VBox:
         page = self._page
-        examples = [example_buttons(self._show_example)] if with_examples else []
-        settings = widgets.VBox([*examples, page.settings.widget])
-        left = side_column(page.undo.widget, page.shown.results.details.widget, settings)
-        right = widgets.VBox([page.head.widget, page.head.trouble, page.head.note, page.shown.widget])
+        right = widgets.VBox([page.head.trouble, page.head.note, page.shown.widget])
         right.add_class("sjw-right")
-        whole = framed(left, right, style=highlight_style())
+        columns = self._drawer.widget, right
+        whole = framed(*columns, top=[page.head.widget], style=highlight_style(), guard=self._guard)
         page.shown.results.chart.observe(self._looked_at, "views")
         return whole
 
@@ -133,7 +138,7 @@ class App:
         """Set the page to an example, and say what is to be seen there."""
         page = self._page
         if not page.busy:
-            page.shown.results.view.value = example.tab
+            page.shown.results.choice.open(example.tab)
             page.settings.begin_with(example.settings)
             page.head.note.value = html("<b>{}</b> {}", example.label, example.words)
 

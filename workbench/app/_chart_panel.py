@@ -64,6 +64,7 @@ class ChartPanel:
         self._bar = widgets.HBox([self._axis, self._stretch, self._whole])
         self._bar.add_class("sjw-axis")
         self.widget = widgets.VBox([self._bar, self.chart, self.scrubber.widget])
+        self.widget.add_class("sjw-chart-panel")
         self._whole.on_click(lambda _: self._zoom(Cut(axis=self.cut.axis)))
         self._axis.observe(lambda _: self._turn(), "value")
         self.chart.observe(lambda change: self._brushed(change["new"]), "brushed")

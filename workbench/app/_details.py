@@ -12,7 +12,9 @@ from markupsafe import Markup
 
 from workbench import charts
 from workbench.app import _jobs
+from workbench.app._effect import effect
 from workbench.app._form import show
+from workbench.app._picking import nearest
 from workbench.app.html import HTML, html, table, together
 from workbench.errors import TooLargeError
 from workbench.jobs import Job
@@ -24,6 +26,7 @@ from workbench.runs.why import Why
 from workbench.untyped import Record
 
 _MOST_ROWS, _MOST_BARS = 40, 60
+_NONE_NEAR = {"nearest": "", "gap": ""}
 _EMPTY = "Pick a row or a window in a chart or in the table to see its fate and the reason."
 
 
@@ -36,15 +39,24 @@ class DetailsPanel:
         Called with the setting and its value that the fix changes.
     pick
         Called with the rows that are picked next.
+    submit
+        Does a job of a kind in the thread that draws, as `CoalescingWorker.submit` does.
 
     Attributes
     ----------
     widget
         The panel.
+    nearest
+        The nearest candidate of the row that is explained, as charts take it.
     """
 
-    def __init__(self, apply: Callable[[Record], None], pick: Callable[[list[RowId]], None]) -> None:
-        self._pick = pick
+    def __init__(
+        self,
+        apply: Callable[[Record], None],
+        pick: Callable[[list[RowId]], None],
+        submit: Callable[[str, Callable[[], None]], None],
+    ) -> None:
+        self._pick, self._submit = pick, submit
         self._story = HTML()
         self._story.add_class("sjw-story")
         self._candidates = widgets.VBox([])
@@ -62,8 +74,15 @@ class DetailsPanel:
         self._parts.add_class("sjw-parts")
         self._asked: tuple[Job, int] | None = None
         self._settings: Record = {}
+        self.nearest: Record = dict(_NONE_NEAR)
         self._same_key: list[RowId] = []
-        self.widget = widgets.VBox([self._story, self._fix, self._made_of, self._parts, self._candidates, self._of_key])
+        self._effect = HTML()
+        self._effect.add_class("sjw-effect")
+        fix = widgets.HBox([self._fix, self._effect])
+        fix.add_class("sjw-fix")
+        told = widgets.VBox([self._story, fix])
+        more = widgets.VBox([self._candidates, self._of_key, self._made_of, self._parts])
+        self.widget = widgets.HBox([told, more])
         self.widget.add_class("sjw-details")
 
     def explain(self, run: Result, picked: list[RowId], window: Markup | None, batch: int | None) -> None:
@@ -78,7 +97,8 @@ class DetailsPanel:
         batch
             The micro-batch at whose end the run is shown; None: the whole run is.
         """
-        for each in (self._fix, self._candidates, self._of_key, self._made_of, self._parts):
+        self._settings, self.nearest = {}, dict(_NONE_NEAR)
+        for each in (self._fix, self._effect, self._candidates, self._of_key, self._made_of, self._parts):
             show(each, False)
         if len(picked) == 1:
             self._explain_row(run, picked[0])
@@ -95,6 +115,7 @@ class DetailsPanel:
         index = of.row + (len(run.left) if of.side == "right" else 0)
         why = run.why(index)
         self._story.value = _story(why)
+        self.nearest = nearest(why, run.simulation.fates[of.side]["fate"].iloc[of.row], len(run.left))
         self._same_key = _rows_of_key(run, of)
         self._asked = (run, index) if isinstance(run, Job) and of.side in run.aggregates else None
         show(self._made_of, self._asked is not None)
@@ -115,7 +136,18 @@ class DetailsPanel:
             self._settings = {setting: value}
             named = Labels(run.simulation, whole=False).setting(setting, value)
             self._fix.description = "Close every window" if value is True else f"Set {named}"
+            self._effect.value = ""
             show(self._fix, True)
+            show(self._effect, True)
+            asked = self._settings
+            self._submit("effect", lambda: self._say_effect(run, setting, value, asked))
+
+    def _say_effect(self, run: Result, setting: Setting, value: str | bool, asked: Record) -> None:
+        """Say beside the button what else it does, unless another row is picked by now."""
+        if self._settings is asked:
+            words = effect(run, setting, value)
+            if self._settings is asked:
+                self._effect.value = words
 
     def _show_parts(self) -> None:
         if self._asked is not None:

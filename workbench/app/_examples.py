@@ -42,7 +42,7 @@ EXAMPLES = (
         "Rows that come behind the watermark and are dropped: why, and which delay would have kept them.",
         "Red crosses are late rows: they came behind the watermark, and Spark dropped them. Click one to read by how "
         "much, and press the fix that it offers; the figure “late” falls, and “peak state” says what it costs.",
-        "Timeline",
+        "Tracks",
         _ORDERS | {"late": 0.12, "left.watermark": "5 seconds", "right.watermark": "5 seconds"},
     ),
     Example(

@@ -1,4 +1,4 @@
-"""The figures that matter of a run, and what changed since another."""
+"""What changed between two runs, in words and as a table."""
 
 from __future__ import annotations
 
@@ -7,32 +7,9 @@ from collections.abc import Iterable, Mapping
 from markupsafe import Markup
 
 from workbench.app.html import html, together
-from workbench.runs.summary import FIGURES, figures
+from workbench.runs.summary import figures
 
-__all__ = ["changed", "figures", "head", "side_by_side"]
-
-_GOOD_UP, _GOOD_DOWN = {"matched", "rows out"}, {"unmatched", "late", "pending", "peak state"}
-
-
-def head(now: dict[str, int], before: dict[str, int] | None) -> Markup:
-    """The figures as HTML, with their changes.
-
-    Parameters
-    ----------
-    now
-        The figures shown.
-    before
-        Those of the last run; None: there is none to compare with.
-    """
-    parts = []
-    for name, count in now.items():
-        change = count - before.get(name, 0) if before is not None else 0
-        tone = "better" if (change > 0) == (name in _GOOD_UP) else "worse"
-        if name not in _GOOD_UP | _GOOD_DOWN:
-            tone = "other"
-        moved = html('<i class="sjw-{}">{:+,}</i>', tone, change) if change else ""
-        parts.append(html('<div title="{}"><b>{:,}</b>{}<span>{}</span></div>', FIGURES[name], count, moved, name))
-    return together(parts)
+__all__ = ["changed", "figures", "side_by_side"]
 
 
 def changed(now: dict[str, str], before: dict[str, str] | None) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import anywidget
 import ipywidgets as widgets
+import traitlets
 
 from workbench.app.html import HTML, stylesheet
 
@@ -17,17 +19,25 @@ class Guard(anywidget.AnyWidget):  # type: ignore[misc]
 
     It gives ipywidgets' tabs and sliders the roles and names that they lack, keeps JupyterLab's shortcuts from acting
     on keys that are pressed in the page, and says so when the kernel that the page belongs to is gone.
+
+    Attributes
+    ----------
+    wide
+        Whether there is room for the settings beside the views.
     """
 
     _esm = Path(__file__).with_name("guard.js")
+    wide = traitlets.Bool(True).tag(sync=True)
 
 
-def framed(*columns: widgets.Widget, style: str = "") -> widgets.VBox:
-    """Columns beside each other as a page, with its style and what more there is to it."""
+def framed(
+    *columns: widgets.Widget, top: Sequence[widgets.Widget] = (), style: str = "", guard: Guard | None = None
+) -> widgets.VBox:
+    """Columns beside each other as a page, with what is above them, its style and what more there is to it."""
     body = widgets.HBox(columns)
     body.add_class("sjw-body")
     looks = HTML(stylesheet(f"{_STYLE.read_text(encoding='utf-8')}\n{style}"))
     looks.layout.display = "none"
-    whole = widgets.VBox([looks, Guard(), body])
+    whole = widgets.VBox([looks, guard or Guard(), *top, body])
     whole.add_class("sjw")
     return whole

@@ -30,6 +30,8 @@ class Head:
 
     Parameters
     ----------
+    first
+        The buttons that stand first: of the settings.
     live_buttons
         The buttons of live queries, which stand between the others.
 
@@ -44,7 +46,7 @@ class Head:
         What is wrong, and what was done beside, below the row.
     """
 
-    def __init__(self, live_buttons: list[widgets.Widget]) -> None:
+    def __init__(self, first: list[widgets.Widget], live_buttons: list[widgets.Widget]) -> None:
         narrow = widgets.Layout(width="auto")
         self.run = widgets.Button(description="Run on Spark", button_style="primary", icon="play", layout=narrow)
         self.run.disabled = True  # until something is shown that can be run
@@ -59,7 +61,7 @@ class Head:
         self.report = widgets.Button(
             description="Report", icon="file-text-o", tooltip=tip, disabled=True, layout=narrow
         )
-        self._bar = widgets.IntProgress(0, layout=widgets.Layout(width="120px", visibility="hidden"))
+        self._bar = widgets.IntProgress(0, layout=widgets.Layout(width="90px", display="none"))
         self._painted = 0.0
         self._text, self.trouble, self.note = HTML(), HTML(), HTML()
         self.note.add_class("sjw-note")
@@ -68,7 +70,7 @@ class Head:
         self._badge = ""
         self._failed = "", ""  # the kind of job that failed last, and what was said of it
         said = [self._bar, self._text, self.anyway, self.record, self.report]
-        self.widget = widgets.HBox([self.run, *live_buttons, self.stop, *said])
+        self.widget = widgets.HBox([*first, self.run, *live_buttons, self.stop, *said])
         self.widget.add_class("sjw-head")
 
     def say(self, kind: str, text: str) -> None:
@@ -118,8 +120,8 @@ class Head:
             self._bar.value = 0
 
     def show_progress(self, on: bool) -> None:
-        """Show the progress bar, or hide it; it keeps its place."""
-        self._bar.layout.visibility = "visible" if on else "hidden"
+        """Show the progress bar, or hide it."""
+        show(self._bar, on)
 
     def offer_preview(self, on: bool) -> None:
         """Offer to make a preview that takes long, or no longer."""

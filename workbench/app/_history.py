@@ -69,7 +69,7 @@ class HistoryButtons:
 
     Attributes
     ----------
-    widget
+    buttons
         The buttons.
     """
 
@@ -79,7 +79,7 @@ class HistoryButtons:
         self._redo = widgets.Button(icon="repeat", tooltip="Redo it", layout=narrow)
         self._undo.on_click(lambda _: travel(-1))
         self._redo.on_click(lambda _: travel(1))
-        self.widget = widgets.HBox([self._undo, self._redo])
+        self.buttons = [self._undo, self._redo]
 
     def enable(self, undo: bool, redo: bool) -> None:
         """Make the buttons usable, or not."""

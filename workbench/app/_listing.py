@@ -95,16 +95,6 @@ class Listing:
     def __len__(self) -> int:
         return len(self._frame)
 
-    def counts(self, found: Flags) -> dict[str, int]:
-        """How many of some rows there are of each cause, the most frequent first, where they have some.
-
-        Parameters
-        ----------
-        found
-            Whether each row is one of them, as `asked` gives it.
-        """
-        return {}
-
     def places(self, query: Query, found: Flags) -> RowNumbers:
         """The rows of a query's cause among those that it `asked` for, in its order, by their place in the listing."""
         places = np.flatnonzero(found)
@@ -257,9 +247,6 @@ class _OfRows(Listing):
     @cached_property
     def _keys(self) -> Texts:
         return self._run.keys.to_numpy()[self._index]
-
-    def counts(self, found: Flags) -> dict[str, int]:
-        return {str(cause): int(count) for cause, count in pd.Series(self._causes[found]).value_counts().items()}
 
     def places(self, query: Query, found: Flags) -> RowNumbers:
         if query.cause:

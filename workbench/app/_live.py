@@ -63,8 +63,10 @@ class LivePanel:
         self.speed = widgets.Dropdown(
             options=[("1×", 1), ("2×", 2), ("5×", 5), ("10×", 10), ("30×", 30)],
             value=5,
+            description="Speed",
             tooltip="Seconds of event time that pass in a second.",
-            layout=widgets.Layout(width="64px"),
+            style={"description_width": "auto"},
+            layout=widgets.Layout(width="108px"),
         )
         self.panels = [panel.make() for panel in panels()]
         self.buttons = [self.go, self.speed, self.pause_button]

@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypedDict
 
+import numpy as np
 from markupsafe import Markup
 
 from workbench.app.html import html
 from workbench.charts import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
-from workbench.literals import SIDES, RowId
+from workbench.literals import SIDES, RowId, Side
 from workbench.runs.result import Result
+from workbench.runs.why import Why
 from workbench.untyped import Record, Value
+
+_MOST_PICKED = 2_000
+
+
+class Filter(TypedDict):
+    """What all views are filtered by: rows of one side, of one fate, and of one cause; an empty cause is any."""
+
+    side: Side
+    fate: str
+    cause: str
+
+
+def rows_of_filter(run: Result, chosen: Filter) -> list[RowId]:
+    """The rows that are filtered by, the first 2,000 of them."""
+    side, first = chosen["side"], 0 if chosen["side"] == "left" else len(run.left)
+    wanted = (run.simulation.fates[side]["fate"] == chosen["fate"]).to_numpy()
+    if chosen["cause"]:
+        wanted &= (run.causes.to_numpy() == chosen["cause"])[first : first + len(wanted)]
+    return [RowId(side, row) for row in np.flatnonzero(wanted)[:_MOST_PICKED].tolist()]
 
 
 def rows_of_mark(clicked: Mapping[str, Value], drawing: Drawing | None) -> list[RowId]:
@@ -46,6 +68,24 @@ def params(run: Result | None, picked: list[RowId], moment: int) -> Record:
         arrived = int(run.side(of.side).arrival[of.row])
         evicted = int(run.simulation.fates[of.side]["evicted_in"].iloc[of.row])
     return {MOMENT: moment, PICKED: [str(each) for each in picked], PICKED_ARRIVED: arrived, PICKED_EVICTED: evicted}
+
+
+def nearest(why: Why, fate: str, count: int) -> Record:
+    """The nearest candidate of a row that was not matched, as charts take it; none of one that was.
+
+    Parameters
+    ----------
+    why
+        The row's story.
+    fate
+        What became of it.
+    count
+        How many rows the left side has.
+    """
+    if fate == "matched" or why.candidates.empty:
+        return {"nearest": "", "gap": ""}
+    first = why.candidates.iloc[0]
+    return {"nearest": str(RowId.at(int(first["row"]), count)), "gap": str(first["apart"])}
 
 
 def same_rows(one: Result, other: Result) -> bool:

@@ -15,9 +15,9 @@ from workbench.app._flink import FlinkPanel
 from workbench.app._form import show
 from workbench.app._key_steps import KeySteps
 from workbench.app._lifetimes import LifetimesPanel
-from workbench.app._picking import params, rows_of_mark, same_rows, window_of_mark
+from workbench.app._picking import Filter, params, rows_of_filter, rows_of_mark, same_rows, window_of_mark
 from workbench.app._table import TablePanel
-from workbench.app._tabs import Tab, tabs
+from workbench.app._tabs import Tab, TabChoice
 from workbench.app._texts import TextsPanel
 from workbench.app._tune import TunePanel
 from workbench.app.html import HTML
@@ -39,7 +39,7 @@ class ResultsPanel:
     cell
         Gives the text of the cell that does what the page does.
     panels
-        What the tabs *Runs* and *Live* show beside the chart, by the name of the part: ``runs``, ``panels``.
+        What the views *Runs* and *Throughput* show beside the chart, by the name of the part: ``runs``, ``panels``.
     live_chart
         Gives the chart of the live query; None where there is none.
     apply
@@ -49,12 +49,12 @@ class ResultsPanel:
     ----------
     widget
         The panel.
-    view
-        The choice of the tab.
+    choice
+        The choice of the view.
     chart
         The chart, of whichever view.
     details
-        What is picked, in detail; it stands beside the views.
+        What is picked, in detail; it stands below the chart.
     run
         What is shown; None before there is something to show.
     tune
@@ -73,15 +73,12 @@ class ResultsPanel:
         self._submit_table = partial(submit, "table")
         self.run: Result | None = None
         self._live: Live | None = None
+        self._filter: Filter | None = None
         self._picked: list[RowId] = []
         self._window: Markup | None = None
         self._drawn: Any = None
         self._filled: Any = None
-        self._tabs = {tab.name: tab for tab in tabs()}
-        self.view = widgets.ToggleButtons(
-            options=list(self._tabs), tooltips=[tab.help for tab in self._tabs.values()], style={"button_width": "auto"}
-        )
-        self.view.add_class("sjw-tabs")
+        self.choice = TabChoice(self._draw_soon)
         self._remark = HTML()
         self._remark.add_class("sjw-remark")
         self._tune = self.tune = TunePanel(self._draw_soon, apply)
@@ -89,11 +86,11 @@ class ResultsPanel:
         own: dict[str, Callable[[Result], Drawing | None]] = {
             "Flink": lambda run: self._flink.drawing(run, self._chart.cut),
             "Tune": self._tune.drawing,
-            "Live": lambda _: live_chart(),
+            "Throughput": lambda _: live_chart(),
         }
         self._chart = ChartPanel(self._draw_soon, self._zoomed, own)
         self.chart, self._scrubber = self._chart.chart, self._chart.scrubber
-        self.details = DetailsPanel(apply, self._pick)
+        self.details = DetailsPanel(apply, self._pick, submit)
         self._table = TablePanel(self._pick, self._draw_soon)
         self._texts = TextsPanel(cell, self._draw_soon)
         self._steps = KeySteps(self._pick)
@@ -110,9 +107,11 @@ class ResultsPanel:
             "code": self._texts.widget,
             "runs": panels["runs"],
         }
-        self.widget = widgets.VBox([self.view, self._remark, *self._parts.values()])
+        parts = [*self._parts.values()]
+        below = 1 + parts.index(self._chart.widget)
+        parts[below:below] = [self.details.widget]
+        self.widget = widgets.VBox([self.choice.widget, self._remark, *parts])
         self.widget.add_class("sjw-views")
-        self.view.observe(lambda _: self._draw_soon(), "value")
         self.chart.observe(lambda change: self._clicked(change["new"]), "clicked")
         show(self.widget, False)  # until there is something to show
         self._arrange()
@@ -130,6 +129,8 @@ class ResultsPanel:
         if before is None or not (same_live or same_rows(before, run)):
             self._picked, self._window = [], None
             self._chart.show_all()
+        if self._filter is not None:
+            self._picked, self._window = rows_of_filter(run, self._filter), None
         if live is not None and live.active:
             self._chart.follow(run)
         elif before_live is not None:
@@ -141,7 +142,7 @@ class ResultsPanel:
 
     @property
     def _tab(self) -> Tab:
-        return self._tabs[self.view.value]
+        return self.choice.tab
 
     def _draw_soon(self) -> None:
         if self.run is not None and not self._chart_moved():
@@ -227,6 +228,7 @@ class ResultsPanel:
         if "stories" in tab.parts:
             self._flink.explain(self._picked)
         self.details.explain(run, self._picked, self._window, batch)
+        self.chart.params = {**self.chart.params, **self.details.nearest}
 
     def _clicked(self, clicked: Record) -> None:
         if clicked.get("place") is not None:
@@ -241,6 +243,13 @@ class ResultsPanel:
         self._picked, self._window = rows, window
         self.chart.params = self._params()
         self._submit(self._draw)
+
+    def filter_by(self, chosen: Filter | None) -> None:
+        """Show only rows of a side, a fate and a cause in the table, and pick them in the chart; None: all again."""
+        self._filter = chosen
+        self._table.filter_by(chosen)
+        if self.run is not None:
+            self._pick([] if chosen is None else rows_of_filter(self.run, chosen))
 
     def _zoomed(self) -> None:
         if self.run is not None:

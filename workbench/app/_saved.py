@@ -55,7 +55,7 @@ class SavedPage:
         self._closed = threading.Event()
         self._worker = CoalescingWorker(lambda *_: None)  # a page that cannot be saved is no trouble to its user
         results.chart.observe(lambda _: self.changed(), "picture")
-        results.view.observe(lambda _: self.changed(), "value")
+        results.choice.call_when_changed(self.changed)
 
     def display(self) -> None:
         """Show the page in the output of a cell."""

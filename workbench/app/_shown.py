@@ -8,13 +8,14 @@ import ipywidgets as widgets
 from markupsafe import Markup
 
 from workbench.app._code import cell
-from workbench.app._figures import changed, figures, head
+from workbench.app._figures import changed, figures
 from workbench.app._form import show
 from workbench.app._results import ResultsPanel
 from workbench.app._runs import RunRecord
 from workbench.app._saved import summary
 from workbench.app._settings import describe
 from workbench.app._snapshot import RunConfiguration
+from workbench.app.band import Band, comparable, of_causes, of_fates
 from workbench.app.html import HTML, html
 from workbench.charts import Drawing
 from workbench.runs.live import Live
@@ -55,40 +56,48 @@ class Shown:
         apply: Callable[[Record], None],
     ) -> None:
         self._seen: tuple[RunConfiguration, Result] | None = None
-        self._figures, self._since = HTML(), HTML()
-        self._figures.add_class("sjw-figures")
-        self._since.add_class("sjw-since")
+        self._submit = submit
+        self._band = Band(lambda chosen: self.results.filter_by(chosen))
         self.results = ResultsPanel(submit, self.cell, panels, live_chart, apply)
         self._begin = HTML(_HOW_TO_BEGIN)
         self._begin.add_class("sjw-begin")
         self.say_how_to_begin(False)
-        self.widget = widgets.VBox([self._begin, self._figures, self._since, self.results.widget])
+        self.widget = widgets.VBox([self._begin, self._band, self.results.widget])
         self.widget.add_class("sjw-shown")
 
     @property
     def anything(self) -> bool:
         """Whether there has been something to show yet."""
-        return self._seen is not None and bool(self._figures.value)
+        return self._seen is not None and bool(self._band.shown)
 
     def show(self, run: Result, configuration: RunConfiguration, last: RunRecord | None) -> None:
         """Show a run or preview: its views, what changed since another run, and last its figures."""
-        counts = figures(run)  # first: what is too large to be counted leaves the page as it is
-        words = changed(describe(configuration), describe(last.configuration)) if last else ""
+        before = last if last is not None and comparable(run, last.run) else None
+        words = changed(describe(configuration), describe(before.configuration)) if before is not None else ""
+        since = f"since run {before.number}: {words}" if before is not None else ""
+        shown = of_fates(run, None if before is None else before.run, since)  # first: it may be too large
         self._seen = configuration, run
         self.say_how_to_begin(False)
         self.results.show(run)  # the chart first: it takes the browser longest
-        self._since.value = f"since run {last.number}: {words}" if last else ""
-        self._figures.value = head(counts, last.figures if last else None)  # last: the badge changes next to them
+        self._show_band(run, shown)  # last: the badge changes next to it
 
     def show_live(self, run: Result, live: Live | None) -> None:
         """Show what a live query has done so far, last its figures; it is of the configuration shown before."""
         if self._seen is None:
             return
-        counts = figures(run)
+        shown = of_fates(run)
         self._seen = self._seen[0], run
         self.results.show(run, live)
-        self._since.value = ""
-        self._figures.value = head(counts, None)
+        self._show_band(run, shown)
+
+    def _show_band(self, run: Result, shown: Record) -> None:
+        self._band.show(shown)
+        self._submit("causes", lambda: self._show_causes(run, shown))
+
+    def _show_causes(self, run: Result, shown: Record) -> None:
+        """Add the causes to the band, unless it shows another run by now."""
+        if self._seen is not None and self._seen[1] is run and shown["sides"]:
+            self._band.show(of_causes(run.simulation, shown))
 
     def say_how_to_begin(self, on: bool) -> None:
         """Say what to do where there is nothing to show yet, or no longer."""

@@ -1,37 +1,52 @@
-"""The column beside the views: undo, the details of what is picked, and the settings, which fold away."""
+"""The settings as a column beside the views, which is folded away where a page is narrow."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.app._form import show
+from workbench.app._guard import Guard
+
+__all__ = ["Drawer"]
 
 
-def side_column(undo: widgets.HBox, details: widgets.Widget, settings: widgets.Widget) -> widgets.VBox:
-    """The column.
+class Drawer:
+    """The settings of a page, and the button that shows them or folds them away.
+
+    Until it is pressed the width of the page decides, which app.css asks for and the page's `Guard` reports.
 
     Parameters
     ----------
-    undo
-        The buttons for undo and redo, beside which the one that folds the settings is put.
-    details
-        What is picked, in detail; it may be hidden.
     settings
         The settings.
+    guard
+        What is around the page.
+
+    Attributes
+    ----------
+    widget
+        The column.
+    button
+        The button.
     """
-    fold = widgets.ToggleButton(icon="angle-double-left", layout=widgets.Layout(width="auto"))
-    fold.tooltip = "Fold the settings away, or show them."
-    undo.children = (*undo.children, fold)
-    show(details, False)
-    column = widgets.VBox([undo, details, settings])
-    column.add_class("sjw-left")
 
-    def folded(change: Any) -> None:
-        show(settings, not change["new"])
-        fold.icon = "angle-double-right" if change["new"] else "angle-double-left"
-        (column.add_class if change["new"] else column.remove_class)("sjw-folded")
+    def __init__(self, settings: widgets.Widget, guard: Guard) -> None:
+        self._guard = guard
+        self._open: bool | None = None  # None: as the width of the page has it
+        self.widget = widgets.VBox([settings])
+        self.widget.add_class("sjw-left")
+        self.widget.add_class("sjw-auto")
+        self.button = widgets.Button(description="Settings", icon="sliders", layout=widgets.Layout(width="auto"))
+        self.button.tooltip = "Show the settings of the streams, the join and the watermark, or fold them away."
+        self.button.on_click(lambda _: self._turn())
 
-    fold.observe(folded, "value")
-    return column
+    def open(self) -> None:
+        """Show the settings, unless they were folded away by hand: one of them is wrong."""
+        if self._open is None:
+            self._open = True
+            self.widget.remove_class("sjw-auto")
+
+    def _turn(self) -> None:
+        self._open = not (self._guard.wide if self._open is None else self._open)
+        self.widget.remove_class("sjw-auto")
+        show(self.widget, self._open)

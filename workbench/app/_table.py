@@ -14,6 +14,7 @@ from workbench import charts
 from workbench.app._code import CodeBox
 from workbench.app._form import show
 from workbench.app._listing import Listing, Query, listing
+from workbench.app._picking import Filter
 from workbench.app.html import HTML
 from workbench.charts import WHOLE, Cut
 from workbench.jobs import Job
@@ -63,9 +64,7 @@ class TablePanel:
         self._of: tuple[Value, ...] = ()
         self._count, self._first = 0, 0
         self._filling = False
-        self._causes = widgets.ToggleButtons(options=[("all", "")], tooltips=["Rows of every cause."])
-        self._causes.style.button_width = "auto"
-        self._causes.add_class("sjw-causes")
+        self._filter: Filter | None = None
         self._text = _tool(widgets.Text, "Search", "Rows that contain this text in a column.", continuous_update=False)
         self._fate = _tool(widgets.Dropdown, "Fate", "Only rows of this fate.", options=[("any", "")])
         self._side = _tool(widgets.Dropdown, "Side", "Only rows of this side.", options=[("both", "")])
@@ -79,7 +78,7 @@ class TablePanel:
         self._on = widgets.Button(icon="chevron-right", tooltip=f"The next {PAGE} rows", layout=small)
         self._back.on_click(lambda _: self._turn(-PAGE))
         self._on.on_click(lambda _: self._turn(PAGE))
-        self._asking = (self._causes, self._text, self._fate, self._side, self._key, self._by, self._descending)
+        self._asking = (self._text, self._fate, self._side, self._key, self._by, self._descending)
         for each in self._asking:
             each.observe(self._asked, "value")
         self._copy = widgets.ToggleButton(description="As pandas", icon="code", layout=small)
@@ -87,20 +86,21 @@ class TablePanel:
         self._copy.observe(lambda _: self._show_code(), "value")
         self._code = CodeBox()
         show(self._code, False)
-        tools = widgets.HBox([*self._asking[1:], self._back, self._on, self._copy])
+        tools = widgets.HBox([*self._asking, self._back, self._on, self._copy])
         tools.add_class("sjw-tools")
-        self.widget = widgets.VBox([self._causes, self._note, tools, self._code, self._table])
+        self.widget = widgets.VBox([self._note, tools, self._code, self._table])
         self.widget.add_class("sjw-table")
         self._table.observe(self._selected, "selected_rows")
 
     @property
     def asked(self) -> tuple[Query, int]:
         """Which rows are asked for, and the first of them that is shown."""
+        chosen = self._filter
         query = Query(
             text=self._text.value.strip(),
-            fate=self._fate.value,
-            side=self._side.value,
-            cause=self._causes.value,
+            fate=self._fate.value if chosen is None else chosen["fate"],
+            side=self._side.value if chosen is None else chosen["side"],
+            cause="" if chosen is None else chosen["cause"],
             key=self._key.value.strip(),
             by=self._by.value,
             descending=self._descending.value,
@@ -116,10 +116,7 @@ class TablePanel:
             self._within, self._first = cut, 0
         shown, (query, first) = self._listing, self.asked
         query = replace(query, cut=cut)
-        asked = shown.asked(query)
-        self._offer_causes(shown.counts(asked))
-        query = replace(query, cause=self._causes.value)
-        found = shown.places(query, asked)
+        found = shown.places(query, shown.asked(query))
         places = found[first : first + PAGE]
         frame, self._ids = shown.page(places)
         self._count, self._query = len(found), query
@@ -142,7 +139,6 @@ class TablePanel:
     def refuse(self, words: str) -> None:
         """Say why there are no rows to show."""
         self._listing, self._ids, self._count, self._note.value = None, [], 0, words
-        show(self._causes, False)
         self._filling = True
         try:
             self._table.update(pd.DataFrame(), selected_rows=[], allow_html=False, **_LOOKS)
@@ -167,14 +163,11 @@ class TablePanel:
         finally:
             self._filling = False
 
-    def _offer_causes(self, counts: dict[str, int]) -> None:
-        """Offer the causes of the rows that are asked for, with how many there are of each."""
-        self._filling = True
-        try:
-            show(self._causes, len(counts) > 1 or bool(self._causes.value))
-            _set_options(self._causes, "all", {f"{count:,} × {cause}": cause for cause, count in counts.items()})
-        finally:
-            self._filling = False
+    def filter_by(self, chosen: Filter | None) -> None:
+        """List only rows of a side, a fate and a cause, whatever the fields beside say; None: as these say."""
+        self._filter, self._first = chosen, 0
+        for each in (self._fate, self._side):
+            each.disabled = chosen is not None
 
     def _turn(self, by: int) -> None:
         if 0 <= self._first + by < self._count:

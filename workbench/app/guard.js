@@ -13,7 +13,7 @@ function tabs(row) {
   const list = buttons[0]?.parentElement;
   if (!list) return;
   list.setAttribute("role", "tablist");
-  named(list, "Views");
+  named(list, row.matches(".sjw-groups") ? "Groups of views" : "Views");
   for (const each of buttons) {
     each.setAttribute("role", "tab");
     each.setAttribute("aria-selected", String(each.classList.contains("mod-active")));
@@ -28,8 +28,8 @@ function choices(row) {
 }
 
 function improve(page) {
-  for (const row of page.querySelectorAll(".sjw-tabs")) tabs(row);
-  for (const row of page.querySelectorAll(".widget-toggle-buttons:not(.sjw-tabs)")) choices(row);
+  for (const row of page.querySelectorAll(".sjw-groups, .sjw-tabs")) tabs(row);
+  for (const row of page.querySelectorAll(".widget-toggle-buttons:not(.sjw-groups, .sjw-tabs)")) choices(row);
   for (const slider of page.querySelectorAll(".widget-slider")) {
     const box = slider.closest(".widget-inline-hbox") ?? slider;
     const label = box.querySelector(".widget-label")?.textContent || box.title || slider.title || "Micro-batch";
@@ -62,9 +62,19 @@ function arrows(event) {
   event.preventDefault();
 }
 
+// What a fix changed is taken back by the key that takes back elsewhere, too; in a field it is the field's own.
+function undo(event) {
+  if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target.matches("input, textarea")) return;
+  const icon = event.currentTarget.querySelector(event.shiftKey ? ".fa-repeat" : ".fa-undo");
+  icon?.closest("button")?.click();
+  event.preventDefault();
+}
+
+const WIDE = 1160; // pixels, as in app.css
+
 function render({ model, el }) {
   el.style.display = "none";
-  let page = null, seen = null, due = 0;
+  let page = null, seen = null, sized = null, due = 0;
 
   const soon = () => {
     if (due) return;
@@ -97,6 +107,14 @@ function render({ model, el }) {
     page.setAttribute("role", "region");
     page.setAttribute("aria-label", "Stream-join workbench");
     page.addEventListener("keydown", arrows);
+    page.addEventListener("keydown", undo);
+    sized = new ResizeObserver(() => {
+      const wide = page.clientWidth >= WIDE;
+      if (!page.clientWidth || wide === model.get("wide")) return;
+      model.set("wide", wide);
+      model.save_changes();
+    });
+    sized.observe(page);
     seen = new MutationObserver(soon);
     seen.observe(page, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
     improve(page);
@@ -113,6 +131,7 @@ function render({ model, el }) {
     kernel?.disposed?.disconnect(gone);
     cancelAnimationFrame(due);
     seen?.disconnect();
+    sized?.disconnect();
   };
 }
 

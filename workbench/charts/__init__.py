@@ -32,13 +32,14 @@ from workbench.charts._state import state
 from workbench.charts._style import MOST_ROWS, STEPS, thin
 from workbench.charts._timeline import of_key, timeline, timeline_counts
 from workbench.charts._tuning_charts import TuningCharts
-from workbench.charts._view import Scene, TuningScene, TuningView, View
+from workbench.charts._view import GROUPS, Scene, TuningScene, TuningView, View
 from workbench.charts._watch import watched
 from workbench.charts._watermarks import watermarks
 from workbench.charts._windows import MOST_WINDOWS, window_counts, windows
 
 __all__ = [
     "AXES",
+    "GROUPS",
     "LATEST",
     "MOMENT",
     "MOST_ROWS",

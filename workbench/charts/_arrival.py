@@ -154,4 +154,5 @@ VIEW = View(
     "Event time against arrival, and the watermark that late rows are judged by.",
     """Event time against arrival, with the watermark as a staircase; late rows lie below it.""",
     _draw,
+    group="Watermark and late",
 )

@@ -107,6 +107,7 @@ VIEW = View(
     "Which keys hold the state, and how the state of one of them changes step by step.",
     """Rows in state by key, micro-batch by micro-batch: the twenty keys that hold most of them for longest.""",
     _draw,
+    group="State",
     of_rows=False,
     has_steps=True,
 )

@@ -166,5 +166,6 @@ VIEW = View(
     "How late rows were, and which delay would have kept how many.",
     """How late rows were, by side, over their arrival, and the share of rows that each watermark delay keeps.""",
     _draw,
+    group="Watermark and late",
     listed="late > 0",
 )

@@ -69,13 +69,14 @@ def _owner(view: View | TuningView) -> tuple[type, Record, Callable[[Any], Calla
 
 
 for _each in (
+    _tracks.LANES_VIEW,
+    _windows.VIEW,
+    _misses.VIEW,
     _tracks.VIEW,
     _timeline.VIEW,
-    _arrival.VIEW,
     _watermarks.VIEW,
-    _windows.VIEW,
     _late.VIEW,
-    _misses.VIEW,
+    _arrival.VIEW,
     _state.VIEW,
     _keys.VIEW,
     _pareto.VIEW,

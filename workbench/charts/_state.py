@@ -107,6 +107,7 @@ VIEW = View(
     "Rows in state after each micro-batch: added, evicted, and row by row since when and until when.",
     """Rows in state by side, and bytes, over micro-batches, with what was added and evicted.""",
     _draw,
+    group="State",
     of_rows=False,
     lists_state=True,
 )

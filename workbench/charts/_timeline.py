@@ -156,7 +156,7 @@ def fill(
         behind, tables["spans"] = ("strip", _strip(windows)) if crossing else ("bands", _bands(windows))
     values = span_params(*ends(shown["time"])) | {
         "size": 110 if few else 28,
-        "line_opacity": 0.55 if few else max(0.08, min(0.4, 150 / max(1, len(lines)))),
+        "line_opacity": 0.55 if few else max(0.05, min(0.25, 40 / max(1, len(lines)))),
     }
     if reach is not None:
         values |= {
@@ -234,7 +234,7 @@ def _layout(names: tuple[str, str], look: Look) -> AltairChart:
 
 def first_values(look: Look) -> Record:
     """The first values of the parameters of `lanes`."""
-    values = TIMES | {"size": 28, "line_opacity": 0.4, "moment": LATEST, "picked": []}
+    values = TIMES | {"size": 28, "line_opacity": 0.4, "moment": LATEST, "picked": [], "nearest": "", "gap": ""}
     return values | ({"lower": 0, "upper": 0} if look.interval else {})
 
 
@@ -272,13 +272,16 @@ def lanes(names: tuple[str, str], look: Look, x: alt.X, to: str = "other_time", 
     line = alt.Chart(alt.NamedData("lines")).transform_filter("datum.batch <= moment")
     ends_at: Record = {"x": x, "x2": alt.X2(to), "y": y, "y2": alt.Y2("other_y:Q")}
     layers.append(line.mark_rule(color=COLOURS[0], clip=True, opacity=alt.ExprRef("line_opacity")).encode(**ends_at))
-    chosen = line.transform_filter("indexof(picked, datum.left) >= 0 || indexof(picked, datum.right) >= 0")
+    is_picked = "indexof(picked, datum.left) >= 0 || indexof(picked, datum.right) >= 0"
+    is_pointed = "" if alone else " || datum.left == hovered || datum.right == hovered"
+    chosen = line.transform_filter(is_picked + is_pointed)
     layers.append(chosen.mark_rule(color="#111111", strokeWidth=2, clip=True).encode(**ends_at))
     if look.watermark:
         layers += _watermark()
     points = row_points(names).encode(**place)
     layers.append(points.add_params(pointed) if alone else points)
     layers.append(picked_points().encode(**place))
+    layers += _gap(place)
     if look.few:
         names_of = alt.Chart(alt.NamedData("names")).transform_filter("datum.batch <= moment")
         layers.append(
@@ -407,9 +410,24 @@ def _watermark() -> list[Value]:
     ]
 
 
+def _gap(place: Record) -> list[Value]:
+    """The nearest row of the other side to a row that is picked and not matched, and how far it is from it."""
+    is_nearest = "nearest != '' && datum.row_id == nearest"
+    both = alt.Chart(alt.NamedData("rows")).transform_filter(
+        f"{is_nearest} || (nearest != '' && datum.row_id == picked[0])"
+    )
+    line = both.mark_line(color=COLOURS[2], strokeDash=[4, 3], strokeWidth=1.5, clip=True)
+    end = alt.Chart(alt.NamedData("rows")).transform_filter(is_nearest)
+    ring = end.mark_point(shape="circle", size=200, strokeWidth=1.5, color=COLOURS[2], filled=False, clip=True)
+    told = end.transform_calculate(words="gap").mark_text(
+        align="center", dy=-18, fontSize=12, color=COLOURS[2], fontWeight="bold"
+    )
+    return [line.encode(**place), ring.encode(**place), told.encode(**place, text=alt.Text("words:N"))]
+
+
 def _interval(pointed: Any) -> alt.Chart:
-    """The interval of the left row that is pointed at or picked, in the right lane."""
-    chosen: Any = {"or": [pointed, "indexof(picked, datum.row_id) >= 0"]}
+    """The interval of the left row that is pointed at, or picked alone, in the right lane."""
+    chosen: Any = {"or": [pointed, "length(picked) == 1 && datum.row_id == picked[0]"]}
     return (
         alt.Chart(alt.NamedData("rows"))
         .transform_filter("datum.side == 'left'")

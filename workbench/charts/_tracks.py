@@ -31,7 +31,7 @@ from workbench.kinds import kind_of
 from workbench.literals import FATES, SIDES, row_ids
 from workbench.model import DATA, Simulation
 from workbench.reasons.labels import key_words
-from workbench.untyped import AltairChart, Series, Value
+from workbench.untyped import AltairChart, Record, Series, Value
 
 _MOST_BATCHES = 1_000
 _MOST_LATE = 2_000
@@ -41,11 +41,18 @@ _ROOM = 0.02  # of the axis, at both ends
 _RULE = "datum.batch == moment"
 
 
+def _draw_lanes(scene: Scene) -> Drawing:
+    filled = _lanes(scene)
+    ends = _ends(scene.simulation, scene.cut.axis)[["batch", "x"]]
+    tables = {**filled.tables, "strip": _strip(scene.simulation, scene.cut.axis), "ends": ends}
+    counted = "counts" in tables
+    layout = _lanes_layout(scene.simulation.names, scene.cut.axis, filled.look, counted)
+    title, values = _on_axis(scene)
+    return Drawing(layout, tables, title, filled.subtitle, filled.params | values, counted, along="x")
+
+
 def _draw(scene: Scene) -> Drawing:
     simulation, cut = scene.simulation, scene.cut
-    title = f"{kind_of(simulation.join).label} {'on' if cut.axis.of_times else 'by'} {cut.axis.name}"
-    first, last = _extent(simulation, cut.axis)
-    low, high = (first, last) if cut.whole else (cut.axis.shown(cut.low), cut.axis.shown(cut.high))
     filled = _lanes(scene)
     batches = _batches(simulation, cut.axis, scene)
     late, worst = _late(simulation, cut)
@@ -58,17 +65,27 @@ def _draw(scene: Scene) -> Drawing:
         "late": late,
         "ends": batches[["batch", "x"]],
     }
+    title, values = _on_axis(scene)
+    counted = "counts" in tables
+    layout = _layout(simulation.names, cut.axis, filled.look, counted, len(tables["bytes"]) > 0)
+    return Drawing(layout, tables, title, f"{filled.subtitle}{worst}", filled.params | values, counted, along="x")
+
+
+def _on_axis(scene: Scene) -> tuple[str, Record]:
+    """The title, and the parameters that say which stretch of the axis is shown."""
+    simulation, cut = scene.simulation, scene.cut
+    title = f"{kind_of(simulation.join).label} {'on' if cut.axis.of_times else 'by'} {cut.axis.name}"
+    first, last = _extent(simulation, cut.axis)
+    low, high = (first, last) if cut.whole else (cut.axis.shown(cut.low), cut.axis.shown(cut.high))
     span = pd.Series(pd.to_datetime([low, high], unit="ms")) if cut.axis.of_times else None
-    values = filled.params | {
+    values = {
         "low": float(low),
         "high": float(high),
         "first": float(first),
         "last": float(last),
         "time_format": "" if span is None else time_format(span),
     }
-    counted = "counts" in tables
-    layout = _layout(simulation.names, cut.axis, filled.look, counted, len(tables["bytes"]) > 0)
-    return Drawing(layout, tables, title, f"{filled.subtitle}{worst}", values, counted, along="x")
+    return title, values
 
 
 def _extent(simulation: Simulation, axis: Axis) -> tuple[float, float]:
@@ -139,11 +156,16 @@ def _strip(simulation: Simulation, axis: Axis) -> pd.DataFrame:
 
 def _batches(simulation: Simulation, axis: Axis, scene: Scene) -> pd.DataFrame:
     """The micro-batches, thinned: ``batch``, ``x`` (how far it had come), ``newest`` (event time), ``bytes``."""
+    reported = scene.micro_batches()[["batch", "state_bytes"]]
+    frame = _ends(simulation, axis)
+    return frame.assign(bytes=frame["batch"].map(reported.set_index("batch")["state_bytes"]).astype(float))
+
+
+def _ends(simulation: Simulation, axis: Axis) -> pd.DataFrame:
+    """The micro-batches, thinned: ``batch``, ``x``, ``newest``."""
     ends = ends_of_batches(simulation, axis)
     newest = ends_of_batches(simulation, EVENT_TIME)
     frame = pd.DataFrame({"batch": np.arange(len(ends)), "x": axis.shown(ends), "newest": newest})
-    reported = scene.micro_batches()[["batch", "state_bytes"]]
-    frame["bytes"] = frame["batch"].map(reported.set_index("batch")["state_bytes"]).astype(float)
     return thin(frame[newest > np.iinfo(np.int64).min], _MOST_BATCHES)
 
 
@@ -221,8 +243,11 @@ def _late(simulation: Simulation, cut: Cut) -> tuple[pd.DataFrame, str]:
 
 
 @layout
-def _layout(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: bool, measured: bool) -> AltairChart:
-    grid = axis.x("x", labels=False, ticks=False, domain=False)
+def _lanes_layout(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: bool) -> AltairChart:
+    return _together([_overview(axis), _lanes_track(names, axis, look, counted)], look)
+
+
+def _lanes_track(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: bool) -> AltairChart:
     top = axis.x("x", orient="top", offset=2)
     if counted:
         layers = [_timeline.count_lanes(names, top, "x2")]
@@ -230,10 +255,16 @@ def _layout(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: b
         layers = _timeline.lanes(names, look, top, "other_x", alone=False)
     words = "rows counted by fate" if counted else "rows, lines join matched pairs · height in a lane: key"
     height = 300 if look.behind == "strip" else 250
+    return _track([*layers, _moment_rule(axis)], words, height)
+
+
+@layout
+def _layout(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: bool, measured: bool) -> AltairChart:
+    grid = axis.x("x", labels=False, ticks=False, domain=False)
     rule = _moment_rule(axis)
     tracks = [
         _overview(axis),
-        _track([*layers, rule], words, height),
+        _lanes_track(names, axis, look, counted),
         _track([*_lag_layers(names, grid), rule], "watermark lag: behind the newest row, in seconds"),
         _track([*_held_layers(names, grid), rule], "rows in state"),
     ]
@@ -243,6 +274,11 @@ def _layout(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: b
         size = size.encode(x=grid, y=y, tooltip=_batch_tooltip([alt.Tooltip("bytes:Q", format=",")]))
         tracks.append(_track([size, rule], "bytes in state", height=40))
     tracks.append(_track([*_late_layers(grid), rule], "late rows: behind the watermark, in seconds"))
+    return _together(tracks, look)
+
+
+def _together(tracks: Sequence[AltairChart], look: _timeline.Look) -> AltairChart:
+    """Tracks below each other, each with scales of its own."""
     values = _timeline.first_values(look) | {"first": 0, "last": 1, "hovered": ""}
     apart = alt.ScaleResolveMap(x="independent", y="independent", color="independent", shape="independent")
     return looks(alt.vconcat(*tracks, spacing=8, resolve=alt.Resolve(scale=apart)), values)
@@ -340,12 +376,22 @@ def _late_layers(x: alt.X) -> list[Value]:
     ]
 
 
+LANES_VIEW = View(
+    "lanes",
+    "Tracks",
+    "The rows of both streams, their pairs and windows: drag over a stretch to look at it, double-click for all.",
+    """Lanes of both sides with pairs and windows, and all rows as a strip above them.""",
+    _draw_lanes,
+    of_axes=True,
+    listed="fate == fate",
+)
 VIEW = View(
     "tracks",
     "Timeline",
     "Rows, watermarks, state and late rows over one axis: drag over a stretch to look at it, double-click for all.",
     """Lanes of both sides with pairs and windows, watermark lag, state and late rows, over one shared axis.""",
     _draw,
+    group="Watermark and late",
     of_axes=True,
     listed="fate == fate",
 )

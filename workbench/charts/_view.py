@@ -14,7 +14,10 @@ from workbench.literals import Setting, Side
 from workbench.model import Simulation, Steps
 from workbench.streams import Stream
 
-__all__ = ["Scene", "TuningScene", "TuningView", "View"]
+__all__ = ["GROUPS", "Scene", "TuningScene", "TuningView", "View"]
+
+GROUPS = ("Rows", "Watermark and late", "State", "Tune", "Hand on")
+"""The groups of the page's views, in their order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +59,8 @@ class View:
         The method's docstring.
     draw
         Makes its tables of a scene, and fills its layout with them.
+    group
+        The group of the page that the tab is in, one of `GROUPS`.
     of_rows
         Whether it shows a stretch of event time, and so takes ``between``.
     of_moment
@@ -76,6 +81,7 @@ class View:
     tip: str
     doc: str
     draw: Callable[[Scene], Drawing]
+    group: str = "Rows"
     of_rows: bool = True
     of_moment: bool = True
     of_axes: bool = False

@@ -107,5 +107,6 @@ VIEW = View(
     "Each stream's own watermark, the query's, and who holds it back.",
     """Each side's own watermark and the query's, over micro-batches, and who holds it back.""",
     _draw,
+    group="Watermark and late",
     of_rows=False,
 )

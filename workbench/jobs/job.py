@@ -255,7 +255,13 @@ class Job(Result):
         facts, given = self.simulation.facts, {"left": left_watermark, "right": right_watermark}
         if marked := frozenset(side for side in facts.unmarked if given[side] is not None):
             rest = facts.unmarked - marked
-            facts = replace(facts, unmarked=rest, undelayed=facts.undelayed - marked, never_late=facts.never_late - marked, retention=None)
+            facts = replace(
+                facts,
+                unmarked=rest,
+                undelayed=facts.undelayed - marked,
+                never_late=facts.never_late - marked,
+                retention=None,
+            )
             left, right = (
                 replace(each, newest=None) if side in marked else each
                 for side, each in zip(SIDES, (left, right), strict=True)

@@ -11,8 +11,8 @@ import pandas as pd
 
 from workbench.literals import FATES, SIDES, RowId
 from workbench.model import Simulation
+from workbench.reasons.causes import lost_rows
 from workbench.reasons.labels import key_words
-from workbench.reasons.own import sentences
 from workbench.runs import why
 from workbench.runs.result import Result
 from workbench.untyped import Record, Value
@@ -78,14 +78,10 @@ def shortened(text: Any, most: int = _LONGEST) -> Any:
 
 def _grouped(simulation: Simulation) -> pd.DataFrame:
     """Columns ``side``, ``row``, ``fate``, ``label``: one row for each that was not matched."""
-    lost = {side: np.flatnonzero(simulation.fates[side]["fate"].to_numpy() != "matched") for side in SIDES}
-    told, parts = sentences(simulation, lost), []
-    for side, name in zip(SIDES, simulation.names, strict=True):
-        labels = [f"{name}: {cause}" for cause in told.causes(side)]
-        fates = simulation.fates[side]["fate"].to_numpy()[lost[side]]
-        columns = {"side": side, "row": lost[side], "fate": fates, "label": pd.Series(labels, dtype=object)}
-        parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, ignore_index=True)
+    table = lost_rows(simulation)
+    names = dict(zip(SIDES, simulation.names, strict=True))
+    label = table["side"].map(names).astype(object) + ": " + table.pop("cause")
+    return table.assign(label=label.astype(object))
 
 
 def _listed(result: Result, chosen: pd.DataFrame) -> pd.DataFrame:

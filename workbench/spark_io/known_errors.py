@@ -269,7 +269,7 @@ KNOWN = (
         "cannot be cast to … because it is malformed",
         "A text is cast to a type that cannot hold it; where a join compares columns of two types, Spark casts one of "
         "them.",
-        "Make both keys strings with `cast(\"string\")` before the join, or cast with `try_cast`, which gives null.",
+        'Make both keys strings with `cast("string")` before the join, or cast with `try_cast`, which gives null.',
     ),
     Known(
         "as a query with that name is already active",

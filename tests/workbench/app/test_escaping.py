@@ -8,7 +8,8 @@ from pathlib import Path
 import ipywidgets as widgets
 import pandas as pd
 import pytest
-from lab import CHROMIUM, come, lab, page, run_all, saved
+from lab import CHROMIUM, come, lab, page, run_all, saved, settings
+from lab import view as view_of
 from page import Page
 from playwright.sync_api import expect
 
@@ -101,7 +102,7 @@ def address(tmp_path_factory):
         yield address, root
 
 
-OWN_TABS = ("Output", "Script", "Live", "Tune", "Flink", "Runs")
+OWN_TABS = ("Output", "Script", "Throughput", "Tune", "Flink", "Runs")
 WITH_CHART = {view.tab for view in charts.views()} - {"Windows"} | {"Tune", "Flink"}
 WITH_TABLE = {view.tab for view in charts.views() if view.tab and view.listed is not None} | {"Output"}
 
@@ -154,6 +155,7 @@ def test_nothing_runs_in_the_browser(address):
     address, root = address
     with page(address, saved(root, "evil.ipynb", *CELLS)) as opened:
         come(opened, lambda: run_all(opened), lambda: arrived(opened))
+        settings(opened)
         tips = 0
         for upper in ("5 seconds", "9 seconds"):
             bound = ".sjw .widget-inline-hbox:has(.widget-label:text-is('Upper bound')) input:visible"
@@ -165,7 +167,7 @@ def test_nothing_runs_in_the_browser(address):
             opened.locator(".sjw button:has-text('Run on Spark')").click()
             opened.wait_for_selector(f".sjw-badge:has-text('run {number}, on Spark')", timeout=180_000)
         for tab in (*(view.tab for view in charts.views() if view.tab), *OWN_TABS):
-            opened.click(f".sjw-tabs button:text-is('{tab}')")
+            view_of(opened, tab)
             if tab in WITH_CHART:
                 tips += hover(opened)
             if tab in WITH_TABLE:
@@ -184,8 +186,7 @@ def test_nothing_runs_in_the_browser(address):
         assert tips > 10
         kind = ".sjw .widget-inline-hbox:has(.widget-label:text-is('Kind')) select:visible"
         opened.locator(kind).select_option(label="Tumbling window join")
-        opened.wait_for_selector(".sjw-since:has-text('Tumbling window join')", timeout=60_000)
-        opened.click(".sjw-tabs button:text-is('Windows')")
+        view_of(opened, "Windows")
         opened.wait_for_selector(".sjw-chart-title:has-text('Tumbling window join'):visible", timeout=60_000)
         opened.evaluate("""() => {
             window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({ code: `

@@ -7,7 +7,7 @@ import itertools
 import fault_lab
 import ipywidgets as widgets
 import pytest
-from lab import CHROMIUM, chromium, come, lab, run_all, saved
+from lab import CHROMIUM, chromium, come, lab, run_all, saved, settings, view
 from lab import page as page_of
 from page import Page
 
@@ -23,7 +23,7 @@ TEXTS = [
     "$(id)", "\u2028", '"""', "'''", "\\", "#", ";", "--", "/*", "*/", "\ud800", '__import__("os").system("id")',
     "spark._jvm.System.exit(1)", "[[1,2],[3", "s3a://nowhere/x",
 ]  # fmt: skip
-TABS = [view.tab for view in charts.views() if view.tab] + ["Output", "Script", "Live", "Tune", "Flink", "Runs"]
+TABS = [view.tab for view in charts.views() if view.tab] + ["Output", "Script", "Throughput", "Tune", "Flink", "Runs"]
 
 
 def text_fields(page):
@@ -114,10 +114,11 @@ def test_texts_that_are_typed_in_the_browser(tmp_path):
     ):
         shown = lambda: opened.wait_for_selector(".sjw-chart canvas:visible", timeout=60_000)  # noqa: E731
         come(opened, lambda: run_all(opened), shown)
+        settings(opened)
         boxes = opened.locator(".sjw input[type=text]:visible:enabled, .sjw textarea:visible:enabled")
         filled = 0
         for tab in ("Timeline", "Script", "Tune", "Runs"):
-            opened.click(f".sjw-tabs button:text-is('{tab}')")
+            view(opened, tab)
             place = 0
             while place < boxes.count():  # a setting may show others
                 box = boxes.nth(place)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from lab import CHROMIUM, chromium, come, lab, page, run_all, saved
+from lab import CHROMIUM, chromium, come, lab, page, run_all, saved, settings, view
+from page import GROUP_OF
 from playwright.sync_api import expect
 
 from workbench.kinds import kinds
@@ -79,6 +80,7 @@ def show_app(opened):
     """Run the notebook, and wait until the app shows what it does."""
     come(opened, lambda: run_all(opened), lambda: arrived(opened))
     ask_kernel(opened, "pass")  # comes after all that the opening page has sent
+    settings(opened)
     opened.evaluate("() => document.querySelector('.sjw').scrollIntoView()")
 
 
@@ -107,10 +109,6 @@ def choose(opened, label, option):
 
 def button(opened, words):
     return opened.locator(f".sjw button:has-text('{words}'):visible:enabled").first
-
-
-def view(opened, name):
-    opened.click(f".sjw-tabs button:text-is('{name}')")
 
 
 def badge(opened, words, timeout=120_000):
@@ -175,12 +173,12 @@ def test_it_opens_with_a_preview_of_what_the_join_does(opened):
     badge(opened, "Preview (simulated)")
     title(opened, "Interval join on event time")
     assert shown(opened, "rows") > 200
-    expect(opened.locator(".sjw-figures")).to_contain_text("matched")
+    expect(opened.locator(".sjw-band")).to_contain_text("matched")
 
 
 def test_a_browser_that_shows_the_page_changes_no_setting(opened):
     time.sleep(2)
-    assert not opened.locator(".sjw-left button:has(.fa-undo):enabled").count()
+    assert not opened.locator(".sjw-head button:has(.fa-undo):enabled").count()
 
 
 def test_each_kind_of_join_is_set_and_previewed(opened):
@@ -211,10 +209,10 @@ def test_undo_and_redo(opened):
     assert opened.evaluate(has, "30 seconds")
     field(opened, "Upper bound").fill("25 seconds")
     time.sleep(2)  # a step that is undone while it is being drawn is another test's
-    opened.click(".sjw-left button:has(.fa-undo):enabled")
+    opened.click(".sjw-head button:has(.fa-undo):enabled")
     time.sleep(3)
     opened.wait_for_function(has, arg="30 seconds")
-    opened.click(".sjw-left button:has(.fa-repeat):enabled")
+    opened.click(".sjw-head button:has(.fa-repeat):enabled")
     opened.wait_for_function(has, arg="25 seconds")
 
 
@@ -444,7 +442,7 @@ def test_nothing_violates_wcag(opened, theme):
     opened.evaluate(change, theme)
     opened.wait_for_function("dark => (document.body.dataset.jpThemeLight === 'false') === dark", arg="Dark" in theme)
     found = {}
-    for name in opened.locator(".sjw-tabs button").all_inner_texts():
+    for name in GROUP_OF:
         view(opened, name)
         opened.wait_for_timeout(1_500)
         rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
@@ -478,7 +476,7 @@ def test_a_click_on_an_event_picks_it_everywhere(opened):
 def test_two_runs_are_compared(ran):
     field(ran, "Upper bound").fill("3 seconds")
     ran.wait_for_selector(".sjw-since:has-text('upper bound 30 s → 3 s')")
-    expect(ran.locator(".sjw-figures i").nth(1)).to_be_attached()
+    expect(ran.locator(".sjw-count em").nth(1)).to_be_attached()
     button(ran, "Run on Spark").click()
     badge(ran, "run 2, on Spark in")
     view(ran, "Runs")
@@ -498,7 +496,7 @@ def test_going_live_pausing_and_stopping(opened):
         "before => [...document.querySelectorAll('.sjw-chart div')].find(each => each.view).view.data('rows').length > before",
         arg=before, timeout=180_000,
     )  # fmt: skip
-    view(opened, "Live")
+    view(opened, "Throughput")
     title(opened, "Live")
     execute(opened, 3)
     opened.wait_for_selector(".jp-OutputArea-output:has-text('the kernel is free')")
@@ -558,7 +556,7 @@ def test_nothing_is_clipped(ran):
         clipped = ran.evaluate(
             """() => {
                 const seen = [...document.querySelectorAll(
-                    '.sjw .widget-label, .sjw-tabs button, .sjw-head button, .sjw-left button')].filter(e => e.clientWidth > 0);
+                    '.sjw .widget-label, .sjw-groups button, .sjw-tabs button, .sjw-head button, .sjw-left button')].filter(e => e.clientWidth > 0);
                 if (seen.length < 20) throw new Error('the page is not there');
                 return seen.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent);
             }"""
@@ -603,7 +601,7 @@ def test_a_window_of_500_pixels_cuts_nothing_off(opened):
     opened.set_viewport_size({"width": 500, "height": 1000})
     opened.evaluate("void window.jupyterapp.shell.collapseLeft()")
     try:
-        for name in opened.locator(".sjw-tabs button").all_inner_texts():
+        for name in GROUP_OF:
             view(opened, name)
             ask_kernel(opened, "pass")  # comes after all that the view has sent
             opened.evaluate("() => new Promise(done => setTimeout(() => requestAnimationFrame(done), 300))")
@@ -630,10 +628,10 @@ def test_the_keyboard_is_enough(ran):
     for _ in range(90):
         ran.keyboard.press("Tab")
         reached.add(ran.evaluate("document.activeElement.textContent.trim() || document.activeElement.title"))
-    assert {"Run on Spark", "Timeline", "Whole run"} <= reached
-    ran.locator(".sjw-tabs button:text-is('Timeline')").focus()
+    assert {"Run on Spark", "Rows", "Tracks", "Whole run"} <= reached
+    ran.locator(".sjw-groups button:text-is('Rows')").focus()
     for _ in range(20):  # from tab to tab, as in every row of tabs
-        if ran.evaluate("document.activeElement.textContent.trim()") == "Script":
+        if ran.evaluate("document.activeElement.textContent.trim()") == "Hand on":
             break
         ran.keyboard.press("ArrowRight")
     ran.wait_for_selector(".sjw-code pre:has-text('def join_streams'):visible")
@@ -674,6 +672,7 @@ def test_a_second_page_leaves_the_first_alone(jupyter, browser):
         expect(first.locator(".sjw-badge")).to_contain_text("run 1, on Spark in")
         expect(first.locator(".sjw-chart canvas:visible")).to_have_count(1)
         for each, words in ((first, "1 · IntervalJoin"), (second, "page 1: 1 · IntervalJoin")):
+            each.locator(".sjw-groups button:text-is('Hand on')").click()
             each.locator(".sjw-tabs button:text-is('Runs')").click()
             each.locator("select:visible").filter(has_text=words).first.wait_for()
         second.locator("button:has-text('Go back to it'):visible:enabled").click()

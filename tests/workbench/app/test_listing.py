@@ -44,19 +44,25 @@ def first_page(page):
 
 
 def test_causes_are_counted_and_a_click_filters(page):
+    """Those of the band: the most frequent of each side, and how many rows have others."""
     run = page.meant()
-    page.open("Unmatched")
-    wanted = run.rows["fate"].isin(["unmatched", "pending", "null_key"])
-    counts = run.causes[wanted].value_counts()
-    shown = [label for label, _ in page.choice(("all", "")).options]
-    assert shown == ["all", *(f"{count:,} × {cause}" for cause, count in counts.items())]
-    assert len(counts) > 1
-    page.choice(("all", "")).value = counts.index[-1]
-    page.wait()
-    rows = arrived(run, wanted & (run.causes == counts.index[-1]))
+    page.open("Tracks")
+    lost = run.rows["fate"] != "matched"
+    for side in page.band["sides"]:
+        counts = run.causes[lost & (run.rows["side"] == side["side"])].value_counts()
+        assert sum(each["rows"] for each in side["causes"]) + side["more"] == counts.sum()
+        assert all(counts[each["cause"]] == each["rows"] for each in side["causes"])
+        assert [each["rows"] for each in side["causes"]] == counts.iloc[: len(side["causes"])].tolist()
+    chosen = page.band["sides"][0]["causes"][-1]
+    page.filter("left", chosen["fate"], chosen["cause"])
+    rows = arrived(run, (run.rows["side"] == "left") & (run.causes == chosen["cause"]))
     assert first_page(page) == rows.index[:200].tolist()
-    assert page.note.startswith(f"Preview (simulated): {len(rows):,} of {wanted.sum():,} rows")
+    assert page.chart.params["picked"] == [f"left-{row}" for row in sorted(rows.index)]
     assert code(page).index.tolist() == rows.index.tolist()
+    page.set({"Upper bound": "60 seconds"})  # the filter holds where its rows are others
+    assert page.chart.params["picked"] != [f"left-{row}" for row in sorted(rows.index)]
+    page.filter()
+    assert len(first_page(page)) == 200
 
 
 @pytest.mark.parametrize(
@@ -70,7 +76,7 @@ def test_causes_are_counted_and_a_click_filters(page):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("tab", ["Timeline", "Unmatched", "Late", "Output"])
+@pytest.mark.parametrize("tab", ["Tracks", "Unmatched", "Late", "Output"])
 def test_the_code_gives_what_is_shown(page, tab, asked):
     page.open(tab)
     if not all(page.usable(field) and _has(page, field, value) for field, value in asked.items()):
@@ -142,18 +148,6 @@ def test_rows_are_listed_as_they_arrived_and_the_other_way_round(page):
     page.wait()
     assert first_page(page) == order[::-1][:200]
     assert code(page).index.tolist() == order[::-1]
-
-
-def test_causes_are_counted_of_the_rows_that_are_asked_for(page):
-    run = page.meant()
-    page.open("Timeline")
-    page.set({"Side": "payments"})
-    wanted = run.rows["side"] == "right"
-    counts = run.causes[wanted].value_counts()
-    assert [label for label, _ in page.choice(("all", "")).options] == [
-        "all",
-        *(f"{count:,} × {cause}" for cause, count in counts.items()),
-    ]
 
 
 def test_a_column_with_a_name_of_the_tables_own_is_kept():

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from IPython.display import display
 from IPython.utils.capture import capture_output
-from lab import CHROMIUM, lab, notebook, page, run_all, saved
+from lab import CHROMIUM, lab, notebook, page, run_all, saved, settings
 from nbclient import NotebookClient
 from page import Page, wait_for
 from pictures import pixels
@@ -120,10 +120,11 @@ def book(tmp_path_factory):
         with page(address, "n.ipynb") as opened:
             run_all(opened)
             opened.wait_for_selector(".sjw-badge:has-text('Preview')", timeout=120_000)
+            settings(opened)
             choice = ".sjw .widget-inline-hbox:has(.widget-label:text-is('Scenario')) select:visible"
             opened.locator(choice).select_option(label="orders_payments")
             opened.wait_for_selector(".sjw-chart-subtitle:has-text('342 matched')", timeout=60_000)
-            opened.wait_for_selector(".sjw-figures:has-text('342')")
+            opened.wait_for_selector(".sjw-band:has-text('171')")
             # the summary and the picture have come when the notebook's own copy has them
             opened.wait_for_function(
                 f"""() => {{

@@ -280,7 +280,9 @@ def test_a_fix_of_a_chain_keeps_the_row(session, folder, tmp_path):
     """A fix names the delay of a stream, never of what comes out of a join; under it the row is late no longer."""
     joined = chained(session, folder, how="inner", delays=("0 seconds", "0 seconds", "0 seconds"))
     chain = wb.open_job(joined, jobs.run(joined, tmp_path / "own").checkpoint)
-    delays = chain.rows[chain.rows.fix_setting.isin(["left.watermark", "right.watermark"]) & (chain.rows.fate == "late")]
+    delays = chain.rows[
+        chain.rows.fix_setting.isin(["left.watermark", "right.watermark"]) & (chain.rows.fate == "late")
+    ]
     assert set(delays["join"]) == {0, 1}
     for number, mine in delays.groupby("join"):
         job = chain.joins[number]

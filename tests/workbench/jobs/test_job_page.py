@@ -103,12 +103,12 @@ def test_tuning_is_that_of_the_job(page, job):
 
 
 def test_a_run_on_spark_is_held_against_the_job(page, job):
-    assert page.text("since") == ""  # nothing else has been shown
+    assert page.since == ""  # nothing else has been shown
     page.run()
     assert page.trouble == ""
     assert page.app.run is not None
     assert "this run does not apply (paid >= amount)" in "".join(page.notes())
-    assert page.text("since") == "since run 1: and (paid >= amount) → without (paid >= amount)"
+    assert page.since == "since run 1: and (paid >= amount) → without (paid >= amount)"
     page.open("Runs")
     page.choose_run("Run", 2)
     page.choose_run("against", 1)

@@ -26,11 +26,11 @@ WORDS = {
     "late,": "late ",
     "its key is null": "its key is null",
     "in the gap between two windows": "gap between two windows",
-    "the nearest row of its key is beyond the upper bound": (
+    "the upper bound excludes the nearest row of its key": (
         "beyond the upper bound",
         "no partner in reach was on time",
     ),
-    "the nearest row of its key is before the lower bound": (
+    "the lower bound excludes the nearest row of its key": (
         "beyond the lower bound",
         "no partner in reach was on time",
     ),

@@ -36,7 +36,7 @@ class AsOfVerdict(Verdict):
     )
     BEYOND_TOLERANCE = Told(
         "unmatched",
-        "the nearest row of its key is beyond the tolerance",
+        "the tolerance excludes the nearest row of its key",
         MISSED_SENTENCE,
         "Widen the tolerance to the value that the reason names.",
     )

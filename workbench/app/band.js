@@ -1,0 +1,93 @@
+// The band over the views: a bar of fates for each side, why rows of it were not matched below, and figures. What is
+// pressed is what all views are filtered by; pressed again, nothing is. All text is set as text.
+const count = (number) => number.toLocaleString("en");
+const words = (fate) => fate.replace("_", " ");
+
+function make(name, kind = "", text = "") {
+  const made = document.createElement(name);
+  if (kind) made.className = kind;
+  if (text) made.textContent = text;
+  return made;
+}
+
+function render({ model, el }) {
+  el.classList.add("sjw-band");
+
+  function button(filter, kind, label, title) {
+    const made = make("button", kind);
+    made.type = "button";
+    made.title = title;
+    made.setAttribute("aria-label", label);
+    made.dataset.filter = JSON.stringify(filter);
+    made.addEventListener("click", () => {
+      const same = made.dataset.filter === JSON.stringify(model.get("chosen"));
+      model.set("chosen", same ? {} : filter);
+      model.save_changes();
+    });
+    return made;
+  }
+
+  function bar(side) {
+    const row = make("div", "sjw-side"), name = make("b", "sjw-name", side.name), pieces = make("div", "sjw-bar");
+    name.title = `${side.name}: ${count(side.rows)} rows`;
+    const counts = make("div", "sjw-counts");
+    for (const { fate, rows, change } of side.fates) {
+      const filter = { side: side.side, fate, cause: "" };
+      const label = `${count(rows)} of ${count(side.rows)} rows of ${side.name} ${words(fate)}`;
+      const piece = button(filter, `sjw-piece sjw-fate-${fate}`, label, label);
+      piece.style.flexGrow = rows;
+      piece.tabIndex = -1; // the words beside it do the same
+      pieces.append(piece);
+      const told = button(filter, "sjw-count", `${label}: show these`, "Show these rows in all views.");
+      told.append(make("i", `sjw-dot sjw-fate-${fate}`), make("b", "", count(rows)), ` ${words(fate)}`);
+      if (change) told.append(make("em", `sjw-${change.tone}`, `${change.by > 0 ? "+" : "−"}${count(Math.abs(change.by))}`));
+      counts.append(told);
+    }
+    row.append(name, pieces, counts);
+    const causes = make("div", "sjw-causes");
+    const most = Math.max(1, ...side.causes.map((each) => each.rows));
+    for (const { cause, fate, rows } of side.causes) {
+      const label = `${count(rows)} of ${side.name}: ${cause}`;
+      const one = button({ side: side.side, fate, cause }, "sjw-cause", label, `${label}. Show these rows in all views.`);
+      const track = make("span", "sjw-track"), length = make("i", `sjw-fate-${fate}`);
+      length.style.width = `${Math.max(6, (100 * rows) / most)}%`;
+      track.append(length);
+      one.append(make("b", "", count(rows)), track, make("span", "sjw-cause-words", cause));
+      causes.append(one);
+    }
+    if (side.more) causes.append(make("span", "sjw-more", `+ ${count(side.more)} of other causes`));
+    row.append(causes);
+    return row;
+  }
+
+  function figure({ name, value, unit, help, change }) {
+    const one = make("span", "sjw-figure");
+    one.title = help;
+    one.append(make("b", "", count(value)), ` ${unit} ${name}`);
+    if (change) one.append(make("em", `sjw-${change.tone}`, `${change.by > 0 ? "+" : "−"}${count(Math.abs(change.by))}`));
+    return one;
+  }
+
+  function mark() {
+    const chosen = JSON.stringify(model.get("chosen"));
+    for (const each of el.querySelectorAll("button")) each.setAttribute("aria-pressed", String(each.dataset.filter === chosen));
+    el.classList.toggle("sjw-filtered", chosen !== "{}");
+  }
+
+  function draw() {
+    const { sides = [], figures = [], since = "" } = model.get("shown");
+    const focused = el.contains(document.activeElement) ? document.activeElement.dataset.filter : null;
+    const last = make("div", "sjw-figure-row");
+    last.append(...figures.map(figure));
+    if (since) last.append(make("span", "sjw-since", since));
+    el.replaceChildren(...sides.map(bar), last);
+    mark();
+    if (focused) [...el.querySelectorAll("button")].find((each) => each.dataset.filter === focused && each.tabIndex >= 0)?.focus();
+  }
+
+  model.on("change:shown", draw);
+  model.on("change:chosen", mark);
+  draw();
+}
+
+export default { render };
