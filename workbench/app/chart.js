@@ -51,6 +51,26 @@ function keysOf(rows) {
   });
 }
 
+// What a dark reader sees of a chart: the same colours as in the band over it and in a report, and light words.
+const DARK = {
+  "#2a78b5": "#4d9fdd", "#e69f00": "#e9ac2b", "#c8321e": "#e8604d", "#56b4c9": "#6bc5d9", "#8c8c8c": "#9a9a9a",
+  "#111111": "#f2f4f6", "#333333": "#d5dbe1", "#6b737d": "#98a2ad", "#dfe8f2": "#263442", "#b9cbe0": "#35506b",
+  "#c3c9d0": "#3a444f", "#c3cfdb": "#35414e", "#f3d9a4": "#4d4227", "#fbe3b0": "#574a29", "#f7cf7e": "#6b5a2c",
+};
+
+function darkened(given) {
+  const text = JSON.stringify(given).replace(/#[0-9a-f]{6}/gi, (colour) => DARK[colour.toLowerCase()] ?? colour);
+  const spec = JSON.parse(text);
+  const lines = { labelColor: "#d5dbe1", titleColor: "#98a2ad", gridColor: "#3a444f", domainColor: "#5a6470", tickColor: "#5a6470" };
+  spec.config = { ...spec.config };
+  spec.config.axis = { ...spec.config.axis, ...lines };
+  spec.config.legend = { ...spec.config.legend, labelColor: "#d5dbe1", titleColor: "#98a2ad" };
+  return spec;
+}
+
+// JupyterLab, and what shows its widgets, says so at the page's body; a report asks the reader's system by itself.
+const isDark = () => document.body.dataset.jpThemeLight === "false";
+
 function plain(value) {
   return JSON.parse(JSON.stringify(value ?? null));
 }
@@ -78,7 +98,7 @@ async function render({ model, el }) {
     copy.width = canvas.clientWidth;
     copy.height = canvas.clientHeight;
     const paper = copy.getContext("2d");
-    paper.fillStyle = "#fff";
+    paper.fillStyle = isDark() ? "#111111" : "#ffffff";
     paper.fillRect(0, 0, copy.width, copy.height);
     paper.drawImage(canvas, 0, 0, copy.width, copy.height);
     model.set("picture", { number: Number(el.dataset.painted), png: copy.toDataURL("image/png").split(",")[1] });
@@ -250,7 +270,8 @@ async function render({ model, el }) {
   async function embed(drawing) {
     api?.finalize();
     width = room();
-    const spec = fitted(plain(model.get("spec")), width);
+    const given = plain(model.get("spec"));
+    const spec = fitted(isDark() ? darkened(given) : given, width);
     const tables = Object.entries(drawing.tables).map(([name, each]) => [name, rowsOf(each)]);
     const keys = tables.map(([name, rows]) => [name, keysOf(rows)]); // before Vega makes times of numbers
     spec.datasets = { ...spec.datasets, ...Object.fromEntries(tables) };
@@ -363,9 +384,16 @@ async function render({ model, el }) {
     if (api && el.clientWidth && Math.abs(room() - width) > 8) paint();
   }, 200));
   resized.observe(el);
+  const themes = new MutationObserver(() => {
+    if (!api) return;
+    shown = null; // it is compiled anew, in other colours
+    paint();
+  });
+  themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
   await paint();
   return () => {
     resized.disconnect();
+    themes.disconnect();
     picture.cancel();
     api?.finalize();
     count(-1);

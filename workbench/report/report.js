@@ -38,25 +38,10 @@ const known = new Map(rows.map((row) => [row.id, row]));
 const asked = { group: null, between: null, words: "", most: PAGE };
 let picked = null, params = {}, home = {};
 
-// What a dark reader sees of a chart: the same colours as in the rest of the report, and light words.
-const DARK = {
-  "#2a78b5": "#4d9fdd", "#e69f00": "#e9ac2b", "#c8321e": "#e8604d", "#56b4c9": "#6bc5d9", "#8c8c8c": "#9a9a9a",
-  "#111111": "#f2f4f6", "#333333": "#d5dbe1", "#6b737d": "#98a2ad", "#dfe8f2": "#263442", "#b9cbe0": "#35506b",
-  "#c3c9d0": "#3a444f", "#c3cfdb": "#35414e", "#f3d9a4": "#4d4227", "#fbe3b0": "#574a29", "#f7cf7e": "#6b5a2c",
-};
 const theme = matchMedia("(prefers-color-scheme: dark)");
 theme.addEventListener("change", () => location.reload());
 
-function themed(chart) {
-  if (!theme.matches) return chart;
-  const text = JSON.stringify(chart.spec).replace(/#[0-9a-f]{6}/gi, (colour) => DARK[colour.toLowerCase()] ?? colour);
-  const spec = JSON.parse(text);
-  const lines = { labelColor: "#d5dbe1", titleColor: "#98a2ad", gridColor: "#3a444f", domainColor: "#5a6470", tickColor: "#5a6470" };
-  spec.config = { ...spec.config };
-  spec.config.axis = { ...spec.config.axis, ...lines };
-  spec.config.legend = { ...spec.config.legend, labelColor: "#d5dbe1", titleColor: "#98a2ad" };
-  return { ...chart, spec };
-}
+const themed = (chart) => (theme.matches ? { ...chart, spec: darkened(chart.spec) } : chart);
 
 const box = byId("timeline");
 const model = modelOf(themed(data.charts.timeline), {
