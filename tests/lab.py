@@ -163,6 +163,9 @@ def settings(opened):
     if not opened.locator(".sjw-left:visible").count():
         opened.locator(".sjw-head button:has-text('Settings')").first.click()
         opened.wait_for_selector(".sjw-left:visible")
+        fits = """() => [...document.querySelectorAll('.sjw-chart canvas')].every(
+            each => !each.offsetParent || each.clientWidth <= each.closest('.sjw-chart').clientWidth)"""
+        opened.wait_for_function(fits)  # drawn anew in what room is left
 
 
 def there(opened):
