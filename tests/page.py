@@ -135,8 +135,10 @@ class Page:
         group = GROUP_OF.get(tab)
         if group is not None:
             self._box("groups").value = group
-            if self._box("tabs") is None:
-                return  # the only one of its group
+            views = self._box("tabs")
+            if views is not None:  # None: the only one of its group
+                views.value = tab
+            return
         self.choice(tab).value = tab
 
     def run(self, seconds: float = 120) -> None:

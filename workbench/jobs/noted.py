@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from workbench.jobs import sides
-from workbench.jobs.catalyst import Node, expressions, has_watermark, listed
+from workbench.jobs.catalyst import Node, expressions, has_watermark
 from workbench.times import exact, text
 from workbench.windows import Window
 
@@ -69,9 +69,8 @@ def _called(node: Node) -> str:
 
 def _of_meaning(node: Node, subject: str) -> str:
     """Which rows are duplicates: those of any time, of the same event time, or within the watermark."""
-    keys, columns = expressions(node, "keys"), listed(node.children[0].java.output())
-    marked = {int(each.exprId().id()) for each in columns if has_watermark(each)}
-    names, times = [each.name for each in keys], [each.name for each in keys if each.id in marked]
+    keys = expressions(node, "keys")
+    names, times = [each.name for each in keys], [each.name for each in keys if has_watermark(each.java)]
     compared = " and ".join(names)
     if node.kind == _WITHIN:
         return (

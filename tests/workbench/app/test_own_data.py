@@ -25,10 +25,10 @@ def opened(orders=ORDERS, payments=PAYMENTS, **more):
 def same_rows(page, space):
     """Whether the cell gives the streams that the page shows, row by row; gives them."""
     made = page.meant(**space)
-    assert page.tables_match(made, "tracks")
+    assert page.tables_match(made, "lanes")
     page.open("Output")
     pd.testing.assert_frame_equal(page.table.df, made.output.head(len(page.table.df)))
-    page.open("Timeline")
+    page.open("Tracks")
     return made
 
 

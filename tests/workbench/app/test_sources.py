@@ -63,7 +63,7 @@ def test_a_strangers_source_has_its_entry_its_fields_the_preview_and_the_cell(cl
         meant = page.meant()
         assert (meant.left.name, meant.right.name, len(meant.output)) == ("tick", "tock", count)
         assert meant.output["left_t"].tolist() == list(pd.date_range(START, periods=count, freq="1s"))
-        assert page.tables_match(meant, "tracks")
+        assert page.tables_match(meant, "lanes")
     assert page.cell().startswith("from pandas import DataFrame, date_range\nimport workbench as wb\n")
     assert not page.usable("Go live")
 

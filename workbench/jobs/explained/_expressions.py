@@ -156,7 +156,9 @@ class Expressions:
         known = self._types.get(number, self._types.get(number % COPY))
         known = known or ("timestamp" if found[4] else "long" if found[3] else None)
         name = self._names.name(word)
-        return self._made(kind, text, children, exprId={"id": number}, name=name, word=word, dataType=known)
+        made = self._made(kind, text, children, exprId={"id": number}, name=name, word=word, dataType=known)
+        made.java.metadata = answers(metadata=answers(contains=bool(found[4]))).metadata
+        return made
 
     def _literal(self, text: str) -> Node | None:
         if text.lower() == "null":

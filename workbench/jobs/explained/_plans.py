@@ -47,7 +47,8 @@ class Plans:
         self._shared: dict[str, Line] = {}
         self._uses = 0
         self._makers: dict[str, Callable[[str, Expressions, tuple[Node, ...]], _Made]] = {
-            "Aggregate": self._of_aggregate, "EventTimeWatermark": self._of_watermark, "Expand": self._of_expand,
+            "Aggregate": self._of_aggregate, "Deduplicate": self._of_duplicates,
+            "DeduplicateWithinWatermark": self._of_duplicates, "EventTimeWatermark": self._of_watermark, "Expand": self._of_expand,
             "Filter": self._of_filter, "Generate": self._of_generate, "Join": self._of_join,
             "Project": self._of_project, "SubqueryAlias": self._of_alias, "Union": self._of_union,
         }  # fmt: skip
@@ -145,6 +146,9 @@ class Plans:
         generator, *settings = split(rest)
         columns = _below(children) + (_columns(settings[-1]) if settings else [])
         return _Made(columns, {"generator": (read.expression(generator),), "outer": "true" in settings})
+
+    def _of_duplicates(self, rest: str, read: Expressions, children: tuple[Node, ...]) -> _Made:
+        return _Made(_below(children), {"keys": read.named([*listed(rest), "[]"][0])})
 
     def _of_union(self, _: str, __: Expressions, children: tuple[Node, ...]) -> _Made:
         return _Made(_below(children[:1]))
