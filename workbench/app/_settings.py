@@ -13,8 +13,10 @@ import generators
 from workbench import joins, times, windows
 from workbench.app._form import Form, group, heading, show
 from workbench.app._join_inputs import join_inputs
+from workbench.app._kind_picture import introduction
 from workbench.app._snapshot import Reader, RunConfiguration, Snapshot
 from workbench.app._source import SourcePanel
+from workbench.app.html import HTML
 from workbench.app.sources import sources
 from workbench.app.sources.job import VARIABLE as JOB
 from workbench.jobs import Job
@@ -102,8 +104,11 @@ class SettingsPanel:
             add(name, _input_of(each), each.label, each.help)
         add("how", widgets.Dropdown(options=HOWS), "How", _HOW)
         self.form.follow("kind", self._show_fields)
-        self._fields = group(*self.form.row("kind", *self._inputs.inputs))
-        return [self._fields, *self.form.row("how")]
+        self._fields = group(*self.form.row(*self._inputs.inputs))
+        self._introduction = HTML()
+        self._introduction.add_class("sjw-introduction")
+        kind, *fields = self.form.row("kind")
+        return [kind, *fields, self._introduction, self._fields, *self.form.row("how")]
 
     def _show_fields(self) -> None:
         """Show the fields that the kind of join has; grey what it has not."""
@@ -111,6 +116,7 @@ class SettingsPanel:
         wanted = set(self._inputs.names[kind.name].values())
         for name in self._inputs.inputs:
             show(self.form.inputs[name], name in wanted)
+        self._introduction.value = introduction(kind.sketch)
         self.form.inputs["how"].disabled = not kind.hows
         self.form.inputs["how"].tooltip = _HOW if kind.hows else kind.no_how
 

@@ -11,6 +11,7 @@ from workbench.kinds._execution import ENDED, Execution
 from workbench.kinds._flink import FlinkTexts
 from workbench.kinds._form import Form
 from workbench.kinds._inputs import WHERE, Field, Flag, Input, J, Menu, Text
+from workbench.kinds._introduction import Introduction, Sketch, Stretch
 from workbench.kinds._kind import Kind
 from workbench.kinds._operator import (
     AGGREGATION,
@@ -45,6 +46,7 @@ __all__ = [
     "FlinkTexts",
     "Form",
     "Input",
+    "Introduction",
     "J",
     "Kind",
     "KindPanel",
@@ -57,6 +59,8 @@ __all__ = [
     "Semantics",
     "Settings",
     "SharedRows",
+    "Sketch",
+    "Stretch",
     "Text",
     "Words",
     "kind_of",

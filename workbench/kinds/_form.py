@@ -20,8 +20,6 @@ class Form(Generic[J]):
         The word that stands for it in the page's settings.
     label
         What it is called.
-    scenario
-        A scenario of generated streams that its example joins.
     fields, texts, menus, flags, hows
         The inputs of its form, and the values of ``how`` that it has; none: it has no ``how``.
     no_how
@@ -30,7 +28,6 @@ class Form(Generic[J]):
 
     name: str
     label: str
-    scenario: str = "orders_payments"
     fields: tuple[Field, ...] = ()
     texts: tuple[Text, ...] = ()
     menus: tuple[Menu, ...] = ()

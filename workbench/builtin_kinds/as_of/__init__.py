@@ -41,6 +41,8 @@ from workbench.kinds import (
     Operator,
     RowsInLists,
     SharedRows,
+    Sketch,
+    Stretch,
 )
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names
@@ -134,6 +136,14 @@ class WithinTolerance(_AsOf):
 
     name = "as_of"
     label = "As-of join, within a tolerance"
+    sketch = Sketch(
+        "Gives each left row one partner: the right row of its key that is nearest in the chosen direction of time, "
+        "within the tolerance.",
+        left=(3, 6, 9),
+        right=(1.2, 2.4, 8),
+        pairs=((0, 1), (2, 2)),
+        spans=(Stretch(1, 3), Stretch(4, 6), Stretch(7, 9)),
+    )
     fields = (Field("tolerance", "Tolerance", "20 seconds", _APART, "a tolerance", times.not_negative),)
     operator = CLOSEST_PAIR
     parts = (model.BY_PAIRS, reasons.REASONS)
@@ -190,6 +200,13 @@ class AnyAge(_AsOf):
 
     name = "as_of_any_age"
     label = "As-of join, however far"
+    sketch = Sketch(
+        "Gives each left row one partner: the right row of its key that is nearest in the chosen direction of time, "
+        "however far away it is.",
+        left=(3, 6, 9),
+        right=(1.2, 2.4, 8),
+        pairs=((0, 1), (1, 1), (2, 2)),
+    )
     operator = HOLDING
     parts = (model.BY_PROCESSOR, reasons.REASONS, Expiring(semantics.decided, semantics.retained))
     without_processor = ("without a tolerance it needs", ": give it one")

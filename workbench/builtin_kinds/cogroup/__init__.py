@@ -12,7 +12,7 @@ from workbench.builtin_kinds.session import flink as session_flink
 from workbench.builtin_kinds.window import FixedWindows
 from workbench.builtin_kinds.window import flink as window_flink
 from workbench.joins import CoGroup, How
-from workbench.kinds import AGGREGATION, Kind
+from workbench.kinds import AGGREGATION, Kind, Sketch, Stretch
 from workbench.plan.names import Names, literal
 from workbench.untyped import Record, Value
 from workbench.windows import Session, Sliding, Tumbling
@@ -29,6 +29,25 @@ class _Groups:
     reserved = frozenset({"window_start", "window_end", "left", "right", "batch"})
 
 
+_SENTENCE = (
+    "Gives one result for each key and {}: the rows of both streams in it, as two lists, of which one may be empty."
+)
+_SKETCHES = {
+    Tumbling: Sketch(
+        _SENTENCE.format("window"),
+        left=(1, 2.6, 7),
+        right=(2, 3.4, 8),
+        spans=(Stretch(0, 3, "2 | 1"), Stretch(3, 6, "0 | 1"), Stretch(6, 9, "1 | 1")),
+    ),
+    Sliding: Sketch(
+        _SENTENCE.format("window, where windows overlap"),
+        left=(1, 5),
+        right=(3, 7.4),
+        spans=(Stretch(0, 4, "1 | 1"), Stretch(2, 6, "1 | 1"), Stretch(4, 8, "1 | 1"), Stretch(6, 10, "0 | 1")),
+    ),
+}
+
+
 class FixedGroups(_Groups, FixedWindows[CoGroup]):
     """Groups of tumbling or sliding windows."""
 
@@ -39,6 +58,7 @@ class FixedGroups(_Groups, FixedWindows[CoGroup]):
         super().__init__(window)
         self.name = f"cogroup_{window.__name__.lower()}"
         self.label = f"coGroup, {window.__name__.lower()} windows"
+        self.sketch = _SKETCHES[window]
 
     def describes(self, join: object) -> bool:
         return isinstance(join, CoGroup) and isinstance(join.window, self.window)
@@ -64,6 +84,12 @@ class SessionGroups(_Groups, Sessions[CoGroup]):
 
     name = "cogroup_session"
     label = "coGroup, session windows"
+    sketch = Sketch(
+        _SENTENCE.format("session"),
+        left=(1, 2.4, 6.6),
+        right=(1.7, 3.2, 7.4, 9.6),
+        spans=(Stretch(1, 4.4, "2 | 2"), Stretch(6.6, 8.6, "1 | 1"), Stretch(9.6, 10.8)),
+    )
 
     def describes(self, join: object) -> bool:
         return isinstance(join, CoGroup) and isinstance(join.window, Session)

@@ -19,7 +19,7 @@ from workbench.errors import ArgumentError
 from workbench.fixes import delays
 from workbench.flink import syntax as flink
 from workbench.joins import How, IntervalJoin, emission
-from workbench.kinds import MS, UNBOUNDED, WHERE, Advised, Field, Flag, J, Kind, SharedRows
+from workbench.kinds import MS, UNBOUNDED, WHERE, Advised, Field, Flag, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.streams import Stream
@@ -58,6 +58,14 @@ class Interval(WithoutWindows[IntervalJoin]):
 
     name = "interval"
     label = "Interval join"
+    sketch = Sketch(
+        "Pairs rows of a key whose event times are within two bounds: the right row is at least the lower bound, and "
+        "at most the upper bound, after the left row.",
+        left=(1, 4, 7.4),
+        right=(2, 2.9, 5.5),
+        pairs=((0, 0), (0, 1), (1, 2)),
+        spans=(Stretch(1, 3.2), Stretch(4, 6.2), Stretch(7.4, 9.6)),
+    )
     fields = (
         Field("lower", "Lower bound", "0 seconds", f"The earliest right row, {_RELATIVE}", "a lower bound"),
         Field("upper", "Upper bound", "15 seconds", f"The latest right row, {_RELATIVE}", "an upper bound"),

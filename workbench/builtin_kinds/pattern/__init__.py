@@ -14,7 +14,7 @@ from workbench.builtin_kinds.pattern import flink, model, plan, reasons
 from workbench.builtin_kinds.pattern.verdicts import ALONE
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.joins import How
-from workbench.kinds import LATE_ROWS, Field, Kind, Operator, RowsInLists, Text
+from workbench.kinds import LATE_ROWS, Field, Kind, Operator, RowsInLists, Sketch, Stretch, Text
 from workbench.literals import Setting, Side
 from workbench.patterns import MOST_HELD, Pattern, read_steps
 from workbench.patterns.checking import check_streams, of_sides
@@ -145,6 +145,14 @@ class Within(_Patterns):
 
     name = "pattern"
     label = "Pattern"
+    sketch = Sketch(
+        "Finds rows of a key that follow each other as a pattern says, such as a left row and then a right row, within "
+        "a time; each match comes out once.",
+        left=(1, 5.6),
+        right=(2.6, 9),
+        pairs=((0, 0),),
+        spans=(Stretch(1, 3.6), Stretch(5.6, 8.2)),
+    )
     fields = (Field("within", "Within", "15 minutes", _WITHIN_HELP, "a within", times.positive),)
 
     def describes(self, join: object) -> bool:
@@ -156,6 +164,12 @@ class Endless(_Patterns):
 
     name = "pattern_without_end"
     label = "Pattern, however long"
+    sketch = Sketch(
+        "Finds rows of a key that follow each other as a pattern says, however much time is between them.",
+        left=(1, 5.6),
+        right=(2.6, 9),
+        pairs=((0, 0), (1, 1)),
+    )
 
     def describes(self, join: object) -> bool:
         return isinstance(join, Pattern) and join.within is None

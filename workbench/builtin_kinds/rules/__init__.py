@@ -13,7 +13,7 @@ from workbench.builtin_kinds.rules.verdicts import IN_FORCE, IN_FORCE_ON_ARRIVAL
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.fixes import delays
 from workbench.joins import MOST_COPIES, AsOf, How, Join, RulesJoin
-from workbench.kinds import LATE_ROWS, Kind, KindPanel, Operator, PanelOf, RowsInMaps, Text
+from workbench.kinds import LATE_ROWS, Kind, KindPanel, Operator, PanelOf, RowsInMaps, Sketch, Stretch, Text
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames
 from workbench.streams import Stream
@@ -152,6 +152,14 @@ class RulesByEventTime(_Rules):
 
     name = "rules"
     label = "Rules join"
+    sketch = Sketch(
+        "Right rows are rules: each left row comes out with every rule that is in force at its event time and that it "
+        "meets.",
+        left=(2.4, 6, 8),
+        right=(1, 4.8),
+        pairs=((0, 0), (1, 1), (2, 1)),
+        spans=(Stretch(1, 4.8, "first version"), Stretch(4.8, 10, "second version")),
+    )
     operator = BY_EVENT_TIME
     parts = (model.BY_EVENT_TIME, model.MEETING, reasons.REASONS, _PANEL)
     as_of = "event time"
@@ -173,6 +181,14 @@ class RulesByArrival(_Rules):
 
     name = "rules_on_arrival"
     label = "Rules join by arrival"
+    sketch = Sketch(
+        "Right rows are rules: each left row comes out at once, with every rule that has arrived by then and that it "
+        "meets.",
+        left=(2.4, 6, 8),
+        right=(1, 4.8),
+        pairs=((0, 0), (1, 1), (2, 1)),
+        spans=(Stretch(1, 4.8, "first version"), Stretch(4.8, 10, "second version")),
+    )
     operator = BY_ARRIVAL
     parts = (model.BY_ARRIVAL, model.MEETING, reasons.REASONS_BY_ARRIVAL, _PANEL)
     as_of = "arrival"

@@ -14,7 +14,7 @@ from workbench.builtin_kinds.session import advice, flink, plan
 from workbench.builtin_kinds.session.fixes import sessions
 from workbench.builtin_kinds.session.verdicts import IN_ANOTHER_SESSION
 from workbench.joins import How, WindowJoin
-from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, SharedRows
+from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames, column, interval
 from workbench.sources.columns import LATE_WINDOW
@@ -71,6 +71,14 @@ class SessionJoin(Sessions[WindowJoin]):
     """Pairs in the same session."""
 
     name = "session"
+    sketch = Sketch(
+        "Rows of a key that follow each other within the gap, on either stream, are one session; each left row of a "
+        "session is paired with each right row of it.",
+        left=(1, 2.4, 6.6),
+        right=(1.7, 3.2, 7.4, 9.6),
+        pairs=((0, 0), (0, 1), (1, 0), (1, 1), (2, 2)),
+        spans=(Stretch(1, 4.4), Stretch(6.6, 8.6), Stretch(9.6, 10.8)),
+    )
     label = "Session window join"
 
     def describes(self, join: object) -> bool:

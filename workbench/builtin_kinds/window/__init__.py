@@ -15,7 +15,7 @@ from workbench.builtin_kinds.window.fixes import windows
 from workbench.builtin_kinds.window.semantics import assign, window_calls
 from workbench.fixes import delays
 from workbench.joins import How, WindowJoin, how_of, where_of
-from workbench.kinds import ENDED, WHERE, Advised, Field, J, Kind, SharedRows
+from workbench.kinds import ENDED, WHERE, Advised, Field, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.sources.columns import LATE_WINDOW
@@ -107,6 +107,25 @@ class FixedWindows(OwnWindows[J]):
             yield from advice.many_windows(join.window)
 
 
+_SKETCHES = {
+    Tumbling: Sketch(
+        "Pairs rows of a key that are in the same window; windows have one size and do not overlap.",
+        left=(1, 2.6, 7),
+        right=(2, 3.4, 8),
+        pairs=((0, 0), (1, 0), (2, 2)),
+        spans=(Stretch(0, 3), Stretch(3, 6), Stretch(6, 9)),
+    ),
+    Sliding: Sketch(
+        "Pairs rows of a key that are in the same window; windows overlap, and a pair comes out once for each window "
+        "that both rows are in.",
+        left=(1, 5),
+        right=(3, 7.4),
+        pairs=((0, 0), (1, 0), (1, 1)),
+        spans=(Stretch(0, 4), Stretch(2, 6), Stretch(4, 8), Stretch(6, 10)),
+    ),
+}
+
+
 class FixedWindowJoin(FixedWindows[WindowJoin]):
     """Pairs in the same tumbling or sliding window."""
 
@@ -114,6 +133,7 @@ class FixedWindowJoin(FixedWindows[WindowJoin]):
         super().__init__(window)
         self.name = window.__name__.lower()
         self.label = f"{window.__name__} window join"
+        self.sketch = _SKETCHES[window]
         self.texts = (WHERE,)
 
     def describes(self, join: object) -> bool:
