@@ -101,6 +101,7 @@ class ResultsPanel:
             "panels": panels["panels"],
             "chart": self._chart.widget,
             "stories": self._flink.stories,
+            "advice": self._tune.advice,
             "table": self._table.widget,
             "steps": self._steps.widget,
             "lifetimes": self._lifetimes.widget,

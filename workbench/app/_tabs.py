@@ -64,7 +64,7 @@ _OWN = (
         "Tune",
         "What each watermark delay keeps and costs; click a point to apply its setting.",
         "Tune",
-        ("tune", "chart"),
+        ("tune", "chart", "advice"),
     ),
     Tab("Script", _SCRIPT, "Hand on", ("code",)),
     Tab("Flink", _FLINK, "Hand on", ("flink", "chart", "stories")),

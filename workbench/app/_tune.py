@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import ipywidgets as widgets
 
+from workbench.app._answer import answer, best_of
 from workbench.app._form import show
 from workbench.app.html import HTML, html
 from workbench.charts import Drawing, tuning_views
-from workbench.errors import ArgumentError, WorkbenchError, read_whole, wrong
-from workbench.literals import Setting
+from workbench.errors import ArgumentError, WorkbenchError
+from workbench.literals import DELAYS, Setting
 from workbench.reasons.labels import Labels
 from workbench.runs.result import Result
-from workbench.tuning import Advice, Best, Tuning, advised, tuned
+from workbench.tuning import Advice, Tuning, advised, tuned
 
 MOST_ROWS = 200_000
 """Rows of both sides up to which the page tunes by itself."""
@@ -32,7 +33,7 @@ _ASKED = {
 
 
 class TunePanel:
-    """What other watermark delays would keep and cost.
+    """One question, how much to keep and how much to hold in state, and the setting that answers it.
 
     Parameters
     ----------
@@ -44,7 +45,9 @@ class TunePanel:
     Attributes
     ----------
     widget
-        The panel.
+        The question, its answer, and the choice of a chart.
+    advice
+        What else there is to do, below the chart.
     """
 
     def __init__(self, changed: Callable[[], None], apply: Callable[[dict[str, str]], None]) -> None:
@@ -59,8 +62,13 @@ class TunePanel:
             tooltips=[view.tip for view in tuning_views()],
             style={"button_width": "auto"},
         )
-        self.text = HTML()
-        self.text.add_class("sjw-tuned")
+        self._text = HTML()
+        self._text.add_class("sjw-tuned")
+        self._recommended: dict[str, str] = {}
+        self._take = widgets.Button(description="Apply", icon="check", layout=widgets.Layout(width="auto"))
+        self._take.tooltip = "Apply the recommended setting to the page."
+        self._take.on_click(lambda _: self._apply(self._recommended))
+        self._advised: list[tuple[Advice, widgets.HBox]] = []
         self._views.observe(lambda _: changed(), "value")
         self.advice = widgets.VBox()
         self._asked = {
@@ -70,9 +78,11 @@ class TunePanel:
         for field in self._asked.values():
             field.layout, field.style.description_width = widgets.Layout(width="auto"), "auto"
             field.observe(lambda _: self._answer(), "value")
-        row = widgets.HBox(list(self._asked.values()), layout=widgets.Layout(flex_flow="row wrap"))
-        self.question = row
-        self.widget = widgets.VBox([self.advice, self._views, row, self.text])
+        self._question = widgets.HBox(list(self._asked.values()))
+        self._question.add_class("sjw-asked")
+        answered = widgets.HBox([self._text, self._take])
+        answered.add_class("sjw-answered")
+        self.widget = widgets.VBox([self._question, answered, self._views])
 
     @property
     def view(self) -> str:
@@ -83,21 +93,20 @@ class TunePanel:
         """The chosen chart of a run's tuning; None where there are too many rows."""
         rows = len(run.left) + len(run.right)
         if rows > MOST_ROWS:
-            self.text.value = f"{rows:,} rows are too many to tune while you wait: use wb.tune(join, left, right)"
+            self._text.value = f"{rows:,} rows are too many to tune while you wait: use wb.tune(join, left, right)"
             return None
         if self._of is not run:
             named = Labels(run.simulation, whole=False).setting
-            self.text.value = "trying other watermark delays …"
-            advice = [self._line(each, named) for each in advised(run.simulation)]
+            self._text.value = "trying other watermark delays …"
+            self._advised = [(each, self._line(each, named)) for each in advised(run.simulation)]
             tuning: Tuning | None = None
             try:
                 tuning = tuned(run.simulation)
             except ArgumentError as error:  # nothing of this join can be tuned
                 self._refused = error.remedy
             self._of, self._tuning, self._named = run, tuning, named
-            self.advice.children = advice
         self._answer()
-        for part in (self._views, self.question):
+        for part in (self._views, self._question):
             show(part, self._tuning is not None)
         return None if self._tuning is None else self._tuning.charts.drawing(self.view)
 
@@ -106,15 +115,23 @@ class TunePanel:
         return self._tuning if self._of is run else None
 
     def _answer(self) -> None:
-        """Say which setting does what is asked for."""
+        """Say which setting does what is asked for, and what else there is to do."""
+        self._recommended = {}
         if self._tuning is None:
-            self.text.value = self._refused
-            return
-        asked = {name: field.value.strip() for name, field in self._asked.items()}
-        try:
-            self.text.value = html("<b>{}</b>: {}", _question(asked), _best(self._tuning, asked).text(self._named))
-        except WorkbenchError as error:
-            self.text.value = html("{}", error)
+            self._text.value = self._refused
+        else:
+            asked = {name: field.value.strip() for name, field in self._asked.items()}
+            try:
+                best = best_of(self._tuning, asked)
+                now = self._tuning.table[self._tuning.table["now"]].iloc[0]
+                self._text.value = answer(self._tuning, best, asked, self._named)
+                self._recommended = {name: value for name, value in best.settings.items() if now[name] != value}
+            except WorkbenchError as error:
+                self._text.value = html("{}", error)
+        show(self._take, bool(self._recommended))
+        answered = self._tuning is not None and "sjw-answer" in self._text.value
+        delays = DELAYS.values() if answered else ()  # of these the answer is the only one
+        self.advice.children = [line for each, line in self._advised if each.setting not in delays]
 
     def _line(self, one: Advice, named: Callable[[Setting, str], str]) -> widgets.HBox:
         """An advice, with a button that takes it."""
@@ -123,7 +140,7 @@ class TunePanel:
         if one.setting is None or one.value is None:
             return widgets.HBox([words])
         settings: dict[str, str] = {one.setting: one.value}
-        take = widgets.Button(description="Take it", icon="check", tooltip=f"Set {named(one.setting, one.value)}.")
+        take = widgets.Button(description="Apply", icon="check", tooltip=f"Set {named(one.setting, one.value)}.")
         take.layout = widgets.Layout(width="auto", flex="0 0 auto")
         take.on_click(lambda _: self._apply(settings))
         return widgets.HBox([words, take])
@@ -134,28 +151,3 @@ class TunePanel:
             return {}
         row = self._tuning.table.iloc[place]
         return {str(name): str(row[name]) for name in self._tuning.settings}
-
-
-def _best(tuning: Tuning, asked: Mapping[str, str]) -> Best:
-    """The setting that is recommended.
-
-    Raises
-    ------
-    WorkbenchError
-        If what is asked for cannot be read, or no setting does it.
-    """
-    keep, rows = asked["keep"].removesuffix("%"), asked["rows"]
-    try:
-        share = float(keep) / 100 if keep else None
-    except ValueError:
-        raise wrong("keep", asked["keep"], "write a share in percent, such as 99.9, or nothing") from None
-    most = read_whole("rows in state", rows, "write a number of rows, such as 10000, or nothing") if rows else None
-    return tuning.best(share, most_rows=most, most_time=asked["time"] or None)
-
-
-def _question(asked: Mapping[str, str]) -> str:
-    """What is asked for, in words."""
-    kept = f"To keep {asked['keep'].removesuffix('%')} %" if asked["keep"] else "To keep as much as possible"
-    rows = f"with at most {asked['rows']} rows in state" if asked["rows"] else ""
-    time = f"each for at most {asked['time']} in state" if asked["time"] else ""
-    return " ".join(filter(None, (kept, ", ".join(filter(None, (rows, time))))))

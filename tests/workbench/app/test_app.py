@@ -808,7 +808,11 @@ def test_tuning_answers_what_is_asked_for(page):
     page.set({"Keep at least, %": "50", "Rows in state, at most": str(fewest + 20)})
     best = tuning.best(0.5, most_rows=fewest + 20)
     assert f"To keep 50 % with at most {fewest + 20} rows in state" in page.text("tuned")
-    assert f"keeps {best.row['kept']:.3%} and holds at most {best.row['state_peak']:,} rows" in page.text("tuned")
+    found = page.html("tuned")
+    assert f"<td>{best.row['kept']:.3%}</td><td>{best.row['state_peak']:,}</td>" in found
+    page.press("Apply")
+    assert [page.value(f"Watermark / {place}") for place in ("first", "second")] == list(best.settings.values())
+    assert all("delay" not in each for each in page.advice())
     page.set({"Keep at least, %": "", "Time in state, at most": "60 s"})
     assert "To keep as much as possible with at most" in page.text("tuned")
     page.set({"Rows in state, at most": "1"})

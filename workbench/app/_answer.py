@@ -1,0 +1,94 @@
+"""The answer of a tuning: which setting does what is asked for, beside the present one and the next cheaper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from markupsafe import Markup
+
+from workbench import times
+from workbench.app.html import html, table, together
+from workbench.errors import read_whole, wrong
+from workbench.literals import Setting
+from workbench.reasons.labels import setting_name, setting_value
+from workbench.tuning import Best, Tuning
+from workbench.untyped import Series
+
+__all__ = ["answer", "best_of"]
+
+_FIGURES = ("keeps", "rows in state, at most", "longest time in state")
+
+
+def best_of(tuning: Tuning, asked: Mapping[str, str]) -> Best:
+    """The setting that is recommended.
+
+    Parameters
+    ----------
+    tuning
+        The tuning.
+    asked
+        As the page asks it: ``keep`` in percent, ``rows`` and ``time``, each a text, which may be empty.
+
+    Raises
+    ------
+    WorkbenchError
+        If what is asked for cannot be read, or no setting does it.
+    """
+    keep, rows = asked["keep"].removesuffix("%"), asked["rows"]
+    try:
+        share = float(keep) / 100 if keep else None
+    except ValueError:
+        raise wrong("keep", asked["keep"], "write a share in percent, such as 99.9, or nothing") from None
+    most = read_whole("rows in state", rows, "write a number of rows, such as 10000, or nothing") if rows else None
+    return tuning.best(share, most_rows=most, most_time=asked["time"] or None)
+
+
+def answer(tuning: Tuning, best: Best, asked: Mapping[str, str], named: Callable[[Setting, str], str]) -> Markup:
+    """What to set, what that keeps and costs, and how sure it is.
+
+    Parameters
+    ----------
+    tuning, best, asked
+        As `best_of` takes and gives them.
+    named
+        Gives a setting and its value in words.
+    """
+    words = [named(name, value) for name, value in best.settings.items()]
+    names = (tuning.left.name, tuning.right.name)
+    heads = ["", *(setting_name(tuning.join, names, name) for name in tuning.settings), *_FIGURES]
+    now = tuning.table[tuning.table["now"]].iloc[0]
+    lines = [("now", now), ("recommended", best.row)]
+    if best.cheaper is not None:
+        lines.append(("the next cheaper", best.cheaper))
+    notes = [each for each in (*best.notes, f"this rests on {best.basis}") if each]
+    return html(
+        '<p class="sjw-question">{}</p><p class="sjw-answer">{}</p><div class="sjw-beside">{}</div>{}'
+        "<details><summary>Details</summary><ul>{}</ul></details>",
+        _question(asked),
+        ", ".join(words),
+        table(heads, ([name, *_cells(tuning, row)] for name, row in lines)),
+        html('<p class="sjw-unsure">{}.</p>', _capital(best.warning)) if best.warning else "",
+        together(html("<li>{}.</li>", _capital(each)) for each in notes),
+    )
+
+
+def _cells(tuning: Tuning, row: Series) -> list[str]:
+    settings = [setting_value(name, str(row[name])) for name in tuning.settings]
+    return [
+        *settings,
+        f"{row['kept']:.3%}",
+        f"{row['state_peak']:,}",
+        times.short(row["state_time"].to_pytimedelta()),
+    ]
+
+
+def _question(asked: Mapping[str, str]) -> str:
+    """What is asked for, in words."""
+    kept = f"To keep {asked['keep'].removesuffix('%')} %" if asked["keep"] else "To keep as much as possible"
+    rows = f"with at most {asked['rows']} rows in state" if asked["rows"] else ""
+    time = f"each for at most {asked['time']} in state" if asked["time"] else ""
+    return " ".join(filter(None, (kept, ", ".join(filter(None, (rows, time)))))) + ":"
+
+
+def _capital(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"
