@@ -82,12 +82,18 @@ class Form:
         """Inputs, each with the place where it is marked."""
         return [part for name in names for part in (self.inputs[name], self._marks[name])]
 
-    def mark(self, marks: Mapping[str, str], remarks: Mapping[str, str] | None = None) -> None:
-        """Say beside each input what is wrong with it, or else what is to be said of it; nothing beside the others."""
-        remarks = {} if remarks is None else remarks
+    def mark(
+        self,
+        marks: Mapping[str, str],
+        remarks: Mapping[str, str] | None = None,
+        changes: Mapping[str, str] | None = None,
+    ) -> None:
+        """Say beside each input what is wrong with it, or else what changed it, or else what is to be said of it."""
+        remarks, changes = remarks or {}, changes or {}
         for name, mark in self._marks.items():
-            words = marks.get(name) or remarks.get(name, "")
+            words = marks.get(name) or changes.get(name) or remarks.get(name, "")
             mark.value = words
+            (mark.add_class if name in changes and name not in marks else mark.remove_class)("sjw-applied")
             (mark.add_class if words else mark.remove_class)("sjw-said")
             (mark.add_class if words and name not in marks else mark.remove_class)("sjw-quiet")
 

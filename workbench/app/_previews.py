@@ -120,4 +120,4 @@ class Previews:
     def apply(self, settings: Record) -> None:
         """Set fields: to a row's fix, an advice, or a setting of a tuning."""
         if not self._page.busy:
-            self._page.settings.apply(settings)
+            self._page.settings.fix(settings)

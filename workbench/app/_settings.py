@@ -65,6 +65,7 @@ class SettingsPanel:
         self._inputs = join_inputs()
         self._reader = Reader(self._inputs, folder)
         self._job: Job | None = None
+        self._fixed: tuple[Record, dict[str, str]] = {}, {}  # what a fix led to, and what it changed, in words
         with self.form.quietly():
             self._source = SourcePanel(self.form, namespace, self._look_again)
             self.widget = widgets.VBox(
@@ -163,6 +164,19 @@ class SettingsPanel:
         named = self._inputs.named(self.form.value("kind"), settings)
         self.form.set({trigger if name == "trigger" else name: value for name, value in named.items()})
 
+    def fix(self, settings: Mapping[str, Value]) -> None:
+        """Apply settings that the page recommends, and mark what they changed until something else is changed."""
+        before = self.form.state
+        with self.form.changing():
+            self.apply(settings)
+            after = self.form.state
+            moved = {
+                name: f"was {_shown(before[name])}; Ctrl+Z takes it back"
+                for name in after
+                if after[name] != before[name]
+            }
+            self._fixed = after, moved
+
     def begin_with(self, settings: Mapping[str, Value]) -> None:
         """Set the page to generated streams: some settings to these values, all others as on a new page.
 
@@ -206,7 +220,8 @@ class SettingsPanel:
     def mark(self, snapshot: Snapshot, marks: Mapping[str, str]) -> None:
         """Say beside the inputs what is wrong with a snapshot, and why what it does not need is grey."""
         kind = kinds()[snapshot.values["kind"]]
-        self.form.mark(marks, {} if kind.hows else {"how": kind.no_how})
+        after, moved = self._fixed
+        self.form.mark(marks, {} if kind.hows else {"how": kind.no_how}, moved if snapshot.values == after else {})
         self._source.tell(self._reader.findings)
 
     def name(self, configuration: RunConfiguration) -> None:
@@ -257,6 +272,13 @@ def _input_of(part: Input) -> widgets.Widget:
             return widgets.Checkbox(part.first)
         case _:
             assert_never(part)
+
+
+def _shown(value: Value) -> str:
+    """What an input held, in words."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return {each: words for words, each in _POLICIES}.get(value, str(value)) or "empty"
 
 
 def _settings(of: RunConfiguration | Result) -> Record:

@@ -204,3 +204,27 @@ def test_a_closed_page_leaves_hardly_a_widget(page):
     assert open_widgets() > before + 400
     close_all()
     assert open_widgets() < before + 40
+
+
+def test_what_a_fix_changed_is_marked_until_something_else_is_changed(page):
+    page.set({"Scenario": "orders_payments", "Events": 100, "Late": 0.2})
+    page.open("Tune")
+    page.press("Apply")
+    page.wait()
+    marked = [page.mark(f"Watermark / {place}") for place in ("first", "second")]
+    assert "was 10 seconds; Ctrl+Z takes it back" in marked
+    page.press("Undo the last change of a setting")
+    page.wait()
+    assert not any(page.mark(f"Watermark / {place}") for place in ("first", "second"))
+    page.press("Redo it")
+    page.wait()
+    assert [page.mark(f"Watermark / {place}") for place in ("first", "second")] == marked
+    page.set({"Events": 110})
+    assert not any(page.mark(f"Watermark / {place}") for place in ("first", "second"))
+
+
+def test_a_kind_is_introduced_where_it_is_chosen(page):
+    for kind, words in {"Session window join": "follow each other within the gap", "Pattern": "within a time"}.items():
+        page.set({"Kind": kind})
+        assert words in page.text("introduction")
+        assert "<svg" in page.html("introduction")
