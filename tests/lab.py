@@ -45,6 +45,9 @@ def lab(home: Path, root: Path):
     quiet = home / "JUPYTERLAB_SETTINGS_DIR" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
     quiet.parent.mkdir(parents=True)
     quiet.write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False}))
+    unsaved = quiet.parents[1] / "docmanager-extension" / "plugin.jupyterlab-settings"
+    unsaved.parent.mkdir()
+    unsaved.write_text(json.dumps({"autosave": False}))  # a page comes back as its notebook was saved
     port = parts.free_port()
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}", *options(port)]
     with serving(command, port, env=os.environ | folders) as address:

@@ -37,23 +37,29 @@ class WorkbenchMagics(Magics):  # type: ignore[misc]
     @argument(
         "--folder", help="where runs on Spark keep their files, such as s3a://bucket/scratch; else on this machine"
     )
+    @argument("--tab", action="store_true", help="open it in a tab beside the notebook, not in the cell")
     @line_magic
     def workbench(self, line: str) -> None:
         """Open the stream-join workbench, ``%workbench orders payments`` on two streams, ``%workbench job`` on a job.
 
         Both are variables of the notebook.
         """
-        from workbench.app import App  # when needed: the page is slow to import
+        from workbench.app import App, kept_in_notebook  # when needed: the page is slow to import
 
         arguments = parse_argstring(self.workbench, line)
         names = self._names(arguments.left, arguments.right)
         cell = self._cell()
         folder = arguments.folder and arguments.folder.strip("\"'")
         page = App(*names, namespace=self.shell.user_ns, cell=cell, folder=folder)
-        for each in [each for each in process.pages if isinstance(each, App) and each is not page]:
-            if cell is not None and each.cell == cell:
-                page.take_place_of(each)
-        display(page)
+        before = [each for each in process.pages if isinstance(each, App) and each is not page]
+        same = next((each for each in before if cell is not None and each.cell == cell), None)
+        page.come_back(kept_in_notebook(cell) if same is None else same.kept())
+        if same is not None:
+            page.take_place_of(same)
+        if arguments.tab:
+            page.display_in_tab()
+        else:
+            display(page)
 
     def _cell(self) -> str | None:
         """The notebook's cell that is being run, where the front end says so."""

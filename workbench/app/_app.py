@@ -14,6 +14,7 @@ from workbench.app._form import close
 from workbench.app._guard import Guard, framed
 from workbench.app._head import Head
 from workbench.app._history import HistoryButtons
+from workbench.app._kept import Kept
 from workbench.app._live import LivePanel
 from workbench.app._live_runs import LiveRuns
 from workbench.app._previews import Previews
@@ -77,7 +78,8 @@ class App:
         self._live_runs = LiveRuns(self._page, self._spark_runs.begin, self._spark_runs.stopping, space)
         self._connect_buttons()
         self.widget = self._arranged()
-        self._saved = SavedPage(self.widget, self._page.shown.results, self._summary)
+        self._streams = names
+        self._saved = SavedPage(self.widget, self._page.shown.results, self._summary, self.kept)
         self._previews.changed()
         process.pages.append(self)
 
@@ -145,6 +147,10 @@ class App:
     def _ipython_display_(self) -> None:
         self._saved.display()
 
+    def display_in_tab(self) -> None:
+        """Show the page in a tab of JupyterLab's main area, beside the notebook; in the cell where there are none."""
+        self._saved.display_in_tab("Workbench" if self.number == 1 else f"Workbench {self.number}")
+
     def _summary(self) -> Any:
         """What the page shows, for a saved notebook."""
         return self._page.shown.summary(self._page.head.summary())
@@ -167,6 +173,21 @@ class App:
         """Have the other pages list the runs of this one as they are now."""
         for each in self._others():
             each._page.worker.submit("runs", each._page.runs.refresh)
+
+    def kept(self) -> Kept:
+        """What the page is set to, as its notebook keeps it."""
+        page, results = self._page, self._page.shown.results
+        settings = {} if page.wanted is None else page.wanted.values
+        return Kept(self._streams, settings, results.choice.tab.name, tuple(results.picked))
+
+    def come_back(self, kept: Kept | None) -> None:
+        """Set the page to what it was, if it was opened with the same streams: settings, view and picked rows."""
+        if kept is None or kept.streams != self._streams:
+            return
+        page, results = self._page, self._page.shown.results
+        results.choice.open(kept.view)
+        page.settings.come_back(kept.settings)
+        page.worker.submit("picking", lambda: results.pick_again(kept.picked))
 
     def take_place_of(self, other: App) -> None:
         """Close another page, and go on with its past runs: its cell was run again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -244,6 +244,17 @@ class ResultsPanel:
         self._picked, self._window = rows, window
         self.chart.params = self._params()
         self._submit(self._draw)
+
+    @property
+    def picked(self) -> list[RowId]:
+        """The rows that are picked, but for those of a fate or a cause."""
+        return [] if self._filter is not None else self._picked
+
+    def pick_again(self, rows: Iterable[RowId]) -> None:
+        """Pick rows as far as what is shown has them."""
+        run = self.run
+        if run is not None:
+            self._pick([each for each in rows if 0 <= each.row < len(run.side(each.side))])
 
     def filter_by(self, chosen: Filter | None) -> None:
         """Show only rows of a side, a fate and a cause in the table, and pick them in the chart; None: all again."""

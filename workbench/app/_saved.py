@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,21 +13,25 @@ from uuid import uuid4
 import ipywidgets as widgets
 from IPython.display import display
 from markupsafe import Markup
+from sidecar import Sidecar
 
+from workbench.app._kept import Kept
 from workbench.app._results import ResultsPanel
 from workbench.app.html import html, stylesheet, together
 from workbench.app.worker import CoalescingWorker
 from workbench.charts import Drawing
 from workbench.charts.renderer import png
+from workbench.untyped import Record
 
 _REST = 1.0  # seconds between two savings, and after a change before its saving
+_TAB = 8.0  # seconds after which a tab has not come
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _PLAIN = "The stream-join workbench: run this cell to open it."
 _STYLE = """
 body:has(.sjw-page-{name}) .sjw-saved-{name},
-.jp-OutputArea:has(.sjw-page-{name}) > .jp-OutputArea-child:has(.sjw-saved-{name}),
-.jp-OutputArea:has(.sjw-page-{name}) > .jp-OutputArea-child:has(.sjw-saved-{name}) + .jp-OutputArea-child,
-.jp-OutputArea:not(:has(.sjw-page-{name})) > .jp-OutputArea-child:has(+ .jp-OutputArea-child .sjw-saved-{name})
+body:has(.sjw-page-{name}) .jp-OutputArea-child:has(.sjw-saved-{name}),
+body:has(.sjw-page-{name}) .jp-OutputArea-child:has(.sjw-saved-{name}) + .jp-OutputArea-child,
+body:not(:has(.sjw-page-{name})) .jp-OutputArea-child:has(+ .jp-OutputArea-child .sjw-saved-{name})
 {{ display: none }}
 """
 
@@ -44,14 +49,19 @@ class SavedPage:
         Its views.
     summary
         Gives a summary of what it shows.
+    kept
+        Gives what it is set to.
     """
 
-    def __init__(self, page: widgets.Widget, results: ResultsPanel, summary: Callable[[], Markup]) -> None:
-        self._page, self._results, self._summary = page, results, summary
+    def __init__(
+        self, page: widgets.Widget, results: ResultsPanel, summary: Callable[[], Markup], kept: Callable[[], Kept]
+    ) -> None:
+        self._page, self._results, self._summary, self._set_to = page, results, summary, kept
         self._name = uuid4().hex[:12]
         page.add_class(f"sjw-page-{self._name}")
         self._kept: tuple[Any, Any] | None = None  # the handles of the outputs that are read without a kernel
         self._last: dict[str, str] = {}
+        self._tab: Sidecar | None = None
         self._closed = threading.Event()
         self._worker = CoalescingWorker(lambda *_: None)  # a page that cannot be saved is no trouble to its user
         results.chart.observe(lambda _: self.changed(), "picture")
@@ -59,8 +69,35 @@ class SavedPage:
 
     def display(self) -> None:
         """Show the page in the output of a cell."""
+        display(self._view(), raw=True)
+        self._keep()
+
+    def display_in_tab(self, title: str) -> None:
+        """Show the page in a tab of JupyterLab's main area; in the cell where there are none."""
+        where = html(
+            '<p class="sjw-note">The stream-join workbench is in the tab “{}”, beside this notebook.</p>', title
+        )
+        place = display({"text/html": str(where), "text/plain": _PLAIN}, raw=True, display_id=True)
+        self._tab = Sidecar(title=title, anchor="tab-after")
+        self._tab.outputs = ({"output_type": "display_data", "data": self._view(), "metadata": {}},)
+        self._keep()
+        threading.Thread(target=self._come_back, args=(place,), name="workbench tab", daemon=True).start()
+
+    def _come_back(self, place: Any) -> None:
+        """Show the page in the cell, unless the tab has it by now: a front end that knows no tabs says nothing."""
+        deadline = time.monotonic() + _TAB
+        while self._results.chart.views <= 0 and time.monotonic() < deadline:
+            if self._closed.wait(0.2):
+                return
+        if self._results.chart.views <= 0 and place is not None:
+            place.update(self._view(), raw=True)
+
+    def _view(self) -> dict[str, Any]:
         view = self._page.get_view_spec()  # `_repr_mimebundle_` gives the same, and the repr of all parts besides
-        display({_VIEW: view, "text/plain": _PLAIN}, raw=True)
+        return {_VIEW: view, "text/plain": _PLAIN}
+
+    def _keep(self) -> None:
+        """Show what is read in the page's place when there is no kernel."""
         summary = display(self._of_summary(), raw=True, display_id=True)
         self._kept = summary, display({"text/plain": ""}, raw=True, display_id=True)
         self.changed()
@@ -79,18 +116,18 @@ class SavedPage:
         if drawn is not None:
             self._update("picture", picture, {"image/png": drawn, "text/plain": ""} if drawn else {"text/plain": ""})
 
-    def _update(self, name: str, handle: Any, bundle: dict[str, str]) -> None:
+    def _update(self, name: str, handle: Any, bundle: Record) -> None:
         if handle is not None and self._last.get(name) != (now := repr(bundle)):
             handle.update(bundle, raw=True)
             self._last[name] = now
 
-    def _of_summary(self) -> dict[str, str]:
+    def _of_summary(self) -> Record:
         style = stylesheet(_STYLE.format(name=self._name))
         drawing = self._drawing()
         chart = html("<p><b>{}</b> {}</p>", drawing.title, drawing.subtitle) if drawing is not None else ""
         summary = self._summary()
         text = html('<div class="sjw-saved-{}">{}<p>{}</p>{}{}</div>', self._name, style, _PLAIN, summary, chart)
-        return {"text/html": str(text), "text/plain": ""}
+        return {"text/html": str(text), "text/plain": "", **self._set_to().bundle()}
 
     def _drawing(self) -> Drawing | None:
         return self._results.chart.shown if self._results.chart_is_open else None
@@ -109,6 +146,8 @@ class SavedPage:
     def close(self) -> None:
         """Save no more."""
         self._closed.set()
+        if self._tab is not None:
+            self._tab.close()
         self._worker.close()
 
 

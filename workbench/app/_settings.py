@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import assert_never
 
 import ipywidgets as widgets
+from traitlets import TraitError
 
 import generators
 from workbench import joins, times, windows
@@ -207,6 +209,13 @@ class SettingsPanel:
         with self.form.quietly():
             self.form.set(values)
 
+    def come_back(self, values: Mapping[str, Value]) -> None:
+        """Set inputs to what they held in another session; values of another type are left out."""
+        held = self.form.state
+        known = {name: _like(held[name], each) for name, each in values.items() if name in held}
+        with suppress(TraitError), self.form.changing():  # an error: somebody has changed what was kept
+            self.form.set({name: each for name, each in known.items() if each is not None})
+
     def configuration(self, snapshot: Snapshot) -> RunConfiguration:
         """What a snapshot asks for.
 
@@ -272,6 +281,13 @@ def _input_of(part: Input) -> widgets.Widget:
             return widgets.Checkbox(part.first)
         case _:
             assert_never(part)
+
+
+def _like(held: Value, value: Value) -> Value:
+    """A value as an input holds it that holds another one; None: it is of another type."""
+    if isinstance(held, float) and type(value) is int:  # JSON has one type of number
+        return float(value)
+    return value if type(value) is type(held) or (held is None and isinstance(value, str)) else None
 
 
 def _shown(value: Value) -> str:

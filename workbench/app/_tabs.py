@@ -127,8 +127,10 @@ class TabChoice:
         return self._of_group[self._groups.value]
 
     def open(self, name: str) -> None:
-        """Choose a view."""
-        tab = self._tabs[name]
+        """Choose a view, if there is one of this name."""
+        tab = self._tabs.get(name)
+        if tab is None:
+            return
         self._of_group[tab.group] = tab
         if self._groups.value == tab.group:
             self._views.value = name

@@ -470,6 +470,49 @@ def test_a_restarted_kernel_is_told(own):
     expect(own.locator(".sjw-gone")).to_have_count(0)
 
 
+def test_after_save_and_restart_the_page_comes_back_as_it_was(own):
+    choose(own, "Scenario", "orders_payments")
+    field(own, "Upper bound").fill("4 seconds")
+    own.keyboard.press("Tab")
+    view(own, "Late")
+    own.wait_for_selector(".sjw-tabs .mod-active:text-is('Late')")
+    title(own, "late")
+    own.wait_for_timeout(2_000)  # until its table is there
+    own.locator(".sjw table.dataTable tbody tr:visible").first.click()
+    own.wait_for_selector(".sjw-details:visible .sjw-fate-late")
+    told = own.locator(".sjw-story:visible h4").first.inner_text()
+    kept = "get_ipython() and [len(each.kept().picked) for each in __import__('workbench').process.pages]"
+    wait_for(lambda: "[1]" in ask_kernel(own, f"print({kept})"))
+    own.wait_for_timeout(3000)  # it is saved with the notebook a second after it has come to rest
+    own.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    own.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    own.wait_for_selector(".sjw-gone-note:has-text('was restarted or shut down')", timeout=60_000)
+    own.wait_for_function(
+        "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'", timeout=60_000
+    )
+    run_all(own)
+    own.wait_for_selector(".sjw:not(.sjw-gone) .sjw-badge:has-text('Preview (simulated)')", timeout=120_000)
+    own.wait_for_selector(".sjw-tabs .mod-active:text-is('Late')")
+    expect(own.locator(".sjw-story:visible h4").first).to_have_text(told)
+    settings(own)
+    expect(field(own, "Upper bound")).to_have_value("4 seconds")
+
+
+def test_the_page_opens_in_a_tab_beside_the_notebook(jupyter, browser):
+    address, root = jupyter
+    with page(address, saved(root, "tab.ipynb", "%load_ext workbench\n%workbench --tab"), browser=browser) as opened:
+        run_all(opened)
+        opened.wait_for_selector(".sjw .sjw-chart canvas:visible", timeout=120_000)
+        badge(opened, "Preview (simulated)")
+        assert opened.locator(".jp-Notebook .sjw").count() == 0
+        assert opened.locator(".sjw-chart canvas").first.bounding_box()["width"] > 900
+        opened.click(".lm-TabBar-tabLabel:text-is('tab.ipynb')")
+        words = opened.locator(".jp-OutputArea-output:visible").all_inner_texts()
+        assert words == ["The stream-join workbench is in the tab “Workbench”, beside this notebook."]
+        opened.click(".lm-TabBar-tab:has-text('Workbench') .lm-TabBar-tabCloseIcon")
+        opened.wait_for_selector(".jp-OutputArea-output:visible:has-text('run this cell to open it')")
+
+
 @pytest.mark.parametrize("how", ["sessionContext.shutdown()", "sessionContext.session.kernel.shutdown()"])
 def test_a_kernel_that_is_shut_down_is_told(own, how):
     own.evaluate(f"() => window.jupyterapp.shell.currentWidget.{how}")

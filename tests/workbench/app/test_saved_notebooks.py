@@ -99,6 +99,18 @@ def test_what_a_page_says_is_text_in_a_saved_notebook(shell):
     assert not [text for text in texts() if "<img" in text]
 
 
+def test_where_there_are_no_tabs_the_page_comes_in_the_cell(shell):
+    opened = Page()
+    opened.wait()
+    view = "application/vnd.jupyter.widget-view+json"
+    with capture_output() as captured:
+        opened.app.display_in_tab()
+        said, *_ = (each.data for each in captured.outputs)
+        assert "in the tab “Workbench”" in said["text/html"]
+        wait_for(lambda: any(view in each.data for each in captured.outputs), 30)
+        close_all()
+
+
 CELLS = (
     "%load_ext workbench",
     RUN,

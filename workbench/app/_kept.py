@@ -1,0 +1,102 @@
+"""What a page was set to, as its notebook keeps it: read when the cell is run again after a restart of the kernel.
+
+It is part of the cell's output, so that it is saved, copied and cleared with it. Only names and values of settings are
+in it, and the numbers of picked rows: no row of a stream.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.literals import RowId
+from workbench.streams import SIDES
+from workbench.untyped import Record, Value
+
+__all__ = ["MIME", "Kept", "kept", "kept_in_notebook"]
+
+MIME = "application/vnd.stream-join-workbench.page+json"
+"""The type of the part of the output; front ends show none of a type that they do not know."""
+_SECRET = re.compile(r"://[^/\s]*:[^/\s]*@|\b(?:password|passwd|secret|token)\s*=", re.IGNORECASE)
+_MOST = 50_000_000  # bytes of a notebook that is read
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a page was set to.
+
+    Attributes
+    ----------
+    streams
+        The names that the page was opened with.
+    settings
+        The values of its inputs, by name.
+    view
+        The view that was open.
+    picked
+        The rows that were picked.
+    """
+
+    streams: tuple[str, ...]
+    settings: Mapping[str, Value]
+    view: str
+    picked: tuple[RowId, ...]
+
+    def bundle(self) -> Record:
+        """As it stands in the notebook, without texts that have a password in them."""
+        open_ = {name: each for name, each in self.settings.items() if not _SECRET.search(str(each))}
+        found = {
+            "streams": list(self.streams),
+            "settings": {name: list(each) if isinstance(each, tuple) else each for name, each in open_.items()},
+            "view": self.view,
+            "picked": [list(each) for each in self.picked],
+        }
+        return {MIME: json.loads(json.dumps(found, default=str))}
+
+
+def kept(bundle: object) -> Kept | None:
+    """What stands in a notebook; None: it is none of ours, or somebody has changed it."""
+    found = bundle.get(MIME) if isinstance(bundle, dict) else None
+    if not isinstance(found, dict):
+        return None
+    streams, settings, view, picked = (found.get(name) for name in ("streams", "settings", "view", "picked"))
+    if not (isinstance(streams, list) and isinstance(settings, dict) and isinstance(view, str)):
+        return None
+    rows = [each for each in picked if _is_row(each)] if isinstance(picked, list) else []
+    plain = {name: tuple(each) if isinstance(each, list) else each for name, each in settings.items()}
+    return Kept(tuple(map(str, streams)), plain, view, tuple(RowId(side, number) for side, number in rows))
+
+
+def _is_row(found: object) -> bool:
+    return isinstance(found, list) and len(found) == 2 and found[0] in SIDES and type(found[1]) is int
+
+
+def kept_in_notebook(cell: str | None) -> Kept | None:
+    """What the notebook that this kernel belongs to keeps of the page in a cell, as it was saved last.
+
+    Parameters
+    ----------
+    cell
+        The id of the cell; None: the front end does not tell it.
+    """
+    path = os.environ.get("JPY_SESSION_NAME")  # Jupyter's server names the notebook of a kernel so
+    if cell is None or not path:
+        return None
+    try:
+        file = Path(path)
+        if file.suffix != ".ipynb" or file.stat().st_size > _MOST:
+            return None
+        cells: Any = json.loads(file.read_text(encoding="utf-8"))["cells"]
+        return _of_cell(each for each in cells if each.get("id") == cell)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # it is no notebook, or not there any more
+        return None
+
+
+def _of_cell(cells: Iterable[Any]) -> Kept | None:
+    outputs = (output for each in cells for output in each.get("outputs", ()))
+    return next((found for each in outputs if (found := kept(each.get("data"))) is not None), None)
