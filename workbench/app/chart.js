@@ -53,7 +53,8 @@ function keysOf(rows) {
 
 // What a dark reader sees of a chart: the same colours as in the band over it and in a report, and light words.
 const DARK = {
-  "#2a78b5": "#4d9fdd", "#e69f00": "#e9ac2b", "#c8321e": "#e8604d", "#56b4c9": "#6bc5d9", "#8c8c8c": "#9a9a9a",
+  "#2a78b5": "#4d9fdd", "#c98300": "#e9ac2b", "#b52413": "#e8604d", "#2f9cb5": "#6bc5d9", "#808080": "#9a9a9a",
+  "#6a4c9c": "#b79ae6", "#2e8555": "#5cc08a",
   "#111111": "#f2f4f6", "#333333": "#d5dbe1", "#6b737d": "#98a2ad", "#dfe8f2": "#263442", "#b9cbe0": "#35506b",
   "#c3c9d0": "#3a444f", "#c3cfdb": "#35414e", "#f3d9a4": "#4d4227", "#fbe3b0": "#574a29", "#f7cf7e": "#6b5a2c",
 };

@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from workbench.charts._drawing import Drawing
-from workbench.charts._style import KEPT_AXIS, QUIET, SIDE_COLOURS, WIDTH, layout, looks
+from workbench.charts._style import COLOURS, KEPT_AXIS, QUIET, WIDTH, layout, looks
 from workbench.untyped import AltairChart
 
 
@@ -32,7 +32,7 @@ def _layout() -> AltairChart:
         y=alt.Y("kept:Q", title="pairs kept", axis=KEPT_AXIS, scale=alt.Scale(zero=False)),
         tooltip=["bounds:N", alt.Tooltip("kept:Q", format=".2%"), alt.Tooltip("state:Q", format=",")],
     )
-    line = base.mark_line(color=SIDE_COLOURS[0], interpolate="step-after", opacity=0.5)
-    points = base.mark_point(color=SIDE_COLOURS[0], filled=True, size=70)
+    line = base.mark_line(color=COLOURS[0], interpolate="step-after", opacity=0.5)
+    points = base.mark_point(color=COLOURS[0], filled=True, size=70)
     words = base.mark_text(align="left", dx=8, dy=12, fontSize=11, color=QUIET).encode(text="label:N")
     return looks(alt.layer(line, points, words), width=WIDTH, height=260)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench.arrays import Numbers
 from workbench.charts._drawing import Drawing
-from workbench.charts._style import INK, QUIET, SIDE_COLOURS, TUNING_HEIGHT, WIDTH, layout, looks
+from workbench.charts._style import COLOURS, INK, QUIET, TUNING_HEIGHT, WIDTH, layout, looks
 from workbench.charts._view import TuningScene, TuningView
 from workbench.kinds import kind_of
 from workbench.untyped import AltairChart, Record
@@ -51,7 +51,7 @@ def _layout(names: tuple[str, str]) -> AltairChart:
     bars = (
         alt.Chart(alt.NamedData("pairs"))
         .transform_calculate(zero="0")
-        .mark_rect(color=SIDE_COLOURS[0], opacity=0.85)
+        .mark_rect(color=COLOURS[0], opacity=0.85)
         .encode(
             x=alt.X("from:Q", title=f"{names[1]} after {names[0]} (s); negative: before"),
             x2="to:Q",

@@ -22,7 +22,7 @@ from workbench.charts._style import (
 )
 from workbench.untyped import AltairChart
 
-_COLOURS = ("#c8321e", "#e69f00", "#7b3fa0", "#b07cc6", "#56b4c9", "#2a78b5", "#8c8c8c", "#8a5a33", "#3f8f4f")
+_COLOURS = ("#b52413", "#c98300", "#7b3fa0", "#b07cc6", "#2f9cb5", "#2a78b5", "#808080", "#8a5a33", "#3f8f4f")
 
 
 def engines(

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.charts._drawing import Drawing
-from workbench.charts._style import INK, SIDE_COLOURS, WIDTH, layout, looks, panel_title
+from workbench.charts._style import COLOURS, INK, WIDTH, layout, looks, panel_title
 from workbench.counts import counted
 from workbench.kinds import kind_of
 from workbench.model import Simulation
@@ -65,7 +65,7 @@ def _layout(fields: tuple[str, ...]) -> AltairChart:
         bars = (
             alt.Chart(alt.NamedData("rows"))
             .transform_filter(f"datum.place == {place}")
-            .mark_rect(opacity=0.85, color=SIDE_COLOURS[0])
+            .mark_rect(opacity=0.85, color=COLOURS[0])
             .encode(
                 x=alt.X("from:Q", title="value of the row minus value of the rule"),
                 x2="to:Q",

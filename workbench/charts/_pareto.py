@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from workbench.charts._drawing import Drawing
-from workbench.charts._style import KEPT_AXIS, SIDE_COLOURS, TUNING_HEIGHT, WIDTH, layout, looks
+from workbench.charts._style import COLOURS, KEPT_AXIS, TUNING_HEIGHT, WIDTH, layout, looks
 from workbench.charts._view import TuningScene, TuningView
 from workbench.reasons.labels import setting_name, setting_value
 from workbench.untyped import AltairChart
@@ -59,7 +59,7 @@ def _layout() -> AltairChart:
         alt.Tooltip("pairs_lost:Q", title="pairs lost", format=","),
         alt.Tooltip("wait:Q", title="wait of rows without partner (s)", format=".1f"),
     ]
-    colour = alt.condition("datum.pareto", alt.value(SIDE_COLOURS[0]), alt.value("#c4c9cf"))
+    colour = alt.condition("datum.pareto", alt.value(COLOURS[0]), alt.value("#c4c9cf"))
     points = settings.mark_point(filled=True, size=70, opacity=0.9).encode(color=colour, tooltip=tooltip)
     now = settings.transform_filter("datum.now").mark_point(size=320, strokeWidth=2.5, color="#111111", filled=False)
     chart: Any = alt.layer(points, now.encode(tooltip=tooltip))

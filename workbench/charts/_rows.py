@@ -15,7 +15,7 @@ from workbench.charts._style import MOST_ROWS, STEPS
 from workbench.errors import wrong
 from workbench.joins import emission
 from workbench.kinds import kind_of
-from workbench.literals import SIDES, Side, row_ids
+from workbench.literals import SIDES, Side, other_side, row_ids
 from workbench.model import Simulation
 from workbench.reasons.labels import key_words
 from workbench.reasons.own import sentences
@@ -102,9 +102,10 @@ def many(simulation: Simulation, cut: Cut) -> bool:
 
 
 def rows(simulation: Simulation, chosen: dict[Side, RowNumbers], reasons: bool = True) -> pd.DataFrame:
-    """Some rows of each side, as `timeline` and `arrival` take them."""
+    """Some rows of each side, as `timeline` and `arrival` take them; ``alone``: no row across has their key."""
     few = max(len(each) for each in chosen.values()) <= MOST_REASONS
     explained = sentences(simulation, chosen).table if reasons and few else None
+    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
     parts = []
     for side, mine in chosen.items():
         stream, fates = simulation.side(side), simulation.fates[side]
@@ -117,6 +118,7 @@ def rows(simulation: Simulation, chosen: dict[Side, RowNumbers], reasons: bool =
                 "time": stream.event_times[mine].astype("datetime64[us]"),
                 "batch": stream.arrival[mine],
                 "arrived": arrived(stream.arrival)[mine],
+                "alone": ~np.isin(keys[side][mine], keys[other_side(side)]),
                 **{name: fates[name].to_numpy()[mine] for name in ("fate", "decided_in", "evicted_in")},
             }
         )

@@ -19,8 +19,8 @@ from altair.utils import schemapi
 from workbench.literals import FATES
 from workbench.untyped import AltairChart, Record, Series, Value
 
-COLOURS = ("#2a78b5", "#e69f00", "#c8321e", "#56b4c9", "#8c8c8c")
-SIDE_COLOURS = ("#3b6ea5", "#c77d2e")
+COLOURS = ("#2a78b5", "#c98300", "#b52413", "#2f9cb5", "#808080")
+SIDE_COLOURS = ("#6a4c9c", "#2e8555")
 SHAPES = ("circle", "diamond", "cross", "triangle-up", "square")
 MOST_ROWS = 2_000
 """Rows a side that are drawn one by one; of larger streams, counts are drawn."""
@@ -178,7 +178,8 @@ def stream_name(names: Sequence[str]) -> str:
 def row_points(names: Sequence[str], table: str = "rows") -> alt.Chart:
     """The rows as points: those that have come by the moment, with the fate they have by then.
 
-    While a moment is chosen, rows that are not in state then are faint.
+    While a moment is chosen, rows that are not in state then are faint. Rows that were not matched are hollow where no
+    setting would bring them a partner: the other stream has no row of their key.
     """
     tooltip = [
         alt.Tooltip("stream:N"),
@@ -194,9 +195,11 @@ def row_points(names: Sequence[str], table: str = "rows") -> alt.Chart:
         .transform_calculate(
             stream=stream_name(names), at=moment_text("time"), now="datum.decided_in <= moment ? datum.fate : 'pending'"
         )
-        .mark_point(filled=True, size=alt.ExprRef("size"), clip=True)
+        .mark_point(filled=True, size=alt.ExprRef("size"), clip=True, strokeWidth=1.2)
         .encode(
             **fate_scale("now"),
+            stroke=alt.Stroke("now:N", scale=alt.Scale(domain=list(FATES), range=list(COLOURS)), legend=_fate_legend()),
+            fillOpacity=alt.condition("datum.now == 'unmatched' && datum.alone", alt.value(0), alt.value(1)),
             tooltip=tooltip,
             opacity=alt.condition("moment < 1e9 && datum.evicted_in <= moment", alt.value(0.3), alt.value(0.9)),
         )

@@ -15,6 +15,7 @@ from workbench.charts._rows import Cut, counts, late_rows, many, rows, with_part
 from workbench.charts._style import (
     COLOURS,
     INK,
+    SIDE_COLOURS,
     STEPS,
     WIDTH,
     fate_colour,
@@ -253,7 +254,11 @@ def _lanes_track(names: tuple[str, str], axis: Axis, look: _timeline.Look, count
         layers = [_timeline.count_lanes(names, top, "x2")]
     else:
         layers = _timeline.lanes(names, look, top, "other_x", alone=False)
-    words = "rows counted by fate" if counted else "rows, lines join matched pairs · height in a lane: key"
+    words = (
+        "rows counted by fate"
+        if counted
+        else "rows, lines join matched pairs · height: key · hollow: no row of its key on the other stream"
+    )
     height = 300 if look.behind == "strip" else 250
     return _track([*layers, _moment_rule(axis)], words, height)
 
@@ -322,7 +327,7 @@ def _batch_tooltip(more: Sequence[Value]) -> list[Value]:
 def _lag_layers(names: tuple[str, str], x: alt.X) -> list[Value]:
     own = alt.Chart(alt.NamedData("lag"))
     y = alt.Y("behind:Q", title=None, axis=_few_ticks(), scale=alt.Scale(zero=True))
-    scale = alt.Scale(domain=[*names, "the query"], range=["#3b6ea5", "#c77d2e", INK])
+    scale = alt.Scale(domain=[*names, "the query"], range=[*SIDE_COLOURS, INK])
     colour = alt.Color("stream:N", scale=scale, legend=alt.Legend(title=None, orient="top", symbolSize=90, offset=2))
     width = alt.condition("datum.stream == 'the query'", alt.value(4), alt.value(1.6))
     faint = alt.condition("datum.stream == 'the query'", alt.value(0.35), alt.value(1))

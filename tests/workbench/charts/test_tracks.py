@@ -124,3 +124,21 @@ def test_streams_without_rows_are_drawn():
         run = wb.preview(JOIN, *sides)
         for axis in run.charts.axes:
             assert png(run.charts.tracks(axis=axis).to_dict())
+
+
+def keys_of(stream):
+    return stream.to_pandas()[next(iter(stream.key))]
+
+
+def test_rows_whose_key_is_on_one_stream_only_are_hollow():
+    orders, payments = generators.generate("orders_payments", events=60, seed=2)
+    payments = wb.Stream.from_pandas(payments.to_pandas()[::2], "payments", payments.key, payments.time)
+    orders = wb.Stream.from_pandas(orders.to_pandas()[10:], "orders", orders.key, orders.time)
+    run = wb.preview(wb.IntervalJoin("0 seconds", "3 seconds", how="full"), orders, payments)
+    drawn = run.charts.drawing("lanes").tables["rows"].set_index("row_id")["alone"]
+    keys = {side: set(keys_of(run.side(side))) for side in ("left", "right")}
+    for side, other in (("left", "right"), ("right", "left")):
+        stream = run.side(side)
+        expected = ~keys_of(stream).isin(keys[other])
+        assert 0 < expected.sum() < len(expected)
+        assert drawn[[f"{side}-{row}" for row in range(len(stream))]].tolist() == expected.tolist()

@@ -1,0 +1,94 @@
+"""Colours of fates and of streams: seen against their background, and told apart with deuteranopia, on page and report."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import generators
+import workbench
+from workbench.literals import FATES
+
+HOME = Path(workbench.__file__).parent
+SCRIPT = (HOME / "app" / "chart.js").read_text()
+DARK = dict(re.findall(r'"(#[0-9a-f]{6})": "(#[0-9a-f]{6})"', SCRIPT))
+THEMES = {"light": ("#ffffff", lambda colour: colour), "dark": ("#111111", DARK.__getitem__)}
+DEUTERANOPIA = np.array(
+    [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]
+)
+"""Of linear RGB, at full strength: Machado, Oliveira and Fernandes 2009."""
+RUN = workbench.preview(
+    workbench.IntervalJoin("0 seconds", "5 seconds", how="left"), *generators.generate("orders_payments", events=20)
+)
+
+
+def scale_of(view, name, domain):
+    """The range of a scale of a chart with a domain."""
+    found = re.findall(
+        r'"domain": (\[[^\]]*\]), "range": (\[[^\]]*\])', json.dumps(RUN.charts.drawing(view).chart().to_dict())
+    )
+    ranges = {tuple(json.loads(values)) for names, values in found if json.loads(names)[: len(domain)] == list(domain)}
+    [only] = [each for each in ranges if each[0].startswith("#") == (name == "colour")]
+    return only
+
+
+FATE_COLOURS, SHAPES = (scale_of("lanes", name, FATES) for name in ("colour", "shape"))
+STREAM_COLOURS = scale_of("watermarks", "colour", ("orders", "payments"))[:2]
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+WHITE = np.array([0.9505, 1, 1.089])
+
+
+def linear(colour):
+    parts = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(colour):
+    return float(TO_XYZ[1] @ linear(colour))
+
+
+def contrast(one, other):
+    """As WCAG 2 has it."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def seen(colour):
+    """A colour in CIE Lab, as it is seen with deuteranopia."""
+    xyz = TO_XYZ @ np.clip(DEUTERANOPIA @ linear(colour), 0, 1) / WHITE
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("colours", [FATE_COLOURS, STREAM_COLOURS], ids=["fates", "streams"])
+def test_colours_are_seen_and_told_apart(colours, theme):
+    background, shown = THEMES[theme]
+    there = [shown(colour) for colour in colours]
+    assert min(contrast(colour, background) for colour in there) >= 3  # WCAG 2, 1.4.11
+    apart = [np.linalg.norm(seen(one) - seen(other)) for one, other in itertools.combinations(there, 2)]
+    assert min(apart) >= 20  # where 2.3 is a difference that is just noticed
+
+
+def test_each_fate_has_a_shape_of_its_own():
+    assert len(set(SHAPES)) == len(FATES) == len(FATE_COLOURS)
+
+
+def test_fates_and_streams_have_no_colour_in_common():
+    assert not {*FATE_COLOURS} & {*STREAM_COLOURS}
+    apart = [np.linalg.norm(seen(one) - seen(other)) for one in FATE_COLOURS for other in STREAM_COLOURS]
+    assert min(apart) >= 5
+
+
+@pytest.mark.parametrize("place", ["app/app.css", "report/report.css"])
+def test_page_and_report_have_the_colours_of_the_charts(place):
+    text = (HOME / place).read_text()
+    for fate, colour in zip(FATES, FATE_COLOURS, strict=True):
+        name = fate if "app" in place else fate.replace("_", "-")
+        found = re.findall(rf"--(?:sjw-)?{name}: (#[0-9a-f]{{6}})", text)
+        assert found == [colour, DARK[colour]], fate
