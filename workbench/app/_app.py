@@ -10,7 +10,6 @@ import ipywidgets as widgets
 from workbench import process
 from workbench.app._code import highlight_style
 from workbench.app._examples import Example, example_buttons
-from workbench.app._form import close
 from workbench.app._guard import Guard, framed
 from workbench.app._head import Head
 from workbench.app._history import HistoryButtons
@@ -27,6 +26,7 @@ from workbench.app._side import Drawer
 from workbench.app._spark_runs import SparkRuns
 from workbench.app._state import PageState
 from workbench.app._variables import named
+from workbench.app.closing import close
 from workbench.app.html import html
 from workbench.app.worker import CoalescingWorker
 from workbench.jobs import Job

@@ -272,6 +272,8 @@ def _input_of(part: Input) -> widgets.Widget:
     match part:
         case Field():
             return widgets.Text(part.first)
+        case Text(form=form) if form is not None:
+            return form(part.first)
         case Text():
             made = widgets.Textarea if part.is_long else widgets.Text
             return made(part.first, placeholder=part.unset, **({"rows": 8} if part.is_long else {}))

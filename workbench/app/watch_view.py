@@ -10,9 +10,10 @@ from IPython import get_ipython
 from markupsafe import Markup
 
 from workbench.app._app import App
-from workbench.app._form import close, show
+from workbench.app._form import show
 from workbench.app._guard import framed
 from workbench.app.chart import ChartBox
+from workbench.app.closing import close
 from workbench.app.html import HTML, html, together
 from workbench.charts import watched
 from workbench.counts import counted

@@ -198,12 +198,18 @@ def row_points(names: Sequence[str], table: str = "rows") -> alt.Chart:
         .mark_point(filled=True, size=alt.ExprRef("size"), clip=True, strokeWidth=1.2)
         .encode(
             **fate_scale("now"),
-            stroke=alt.Stroke("now:N", scale=alt.Scale(domain=list(FATES), range=list(COLOURS)), legend=_fate_legend()),
+            stroke=_edge(),
             fillOpacity=alt.condition("datum.now == 'unmatched' && datum.alone", alt.value(0), alt.value(1)),
             tooltip=tooltip,
             opacity=alt.condition("moment < 1e9 && datum.evicted_in <= moment", alt.value(0.3), alt.value(0.9)),
         )
     )
+
+
+def _edge() -> alt.StrokeValue:
+    """The colour of a fate around a point, hollow or not; without a scale of its own, which would have a legend."""
+    tests = [{"test": f"datum.now === '{fate}'", "value": colour} for fate, colour in zip(FATES, COLOURS, strict=True)]
+    return alt.StrokeValue(condition=tests[:-1], value=COLOURS[-1])
 
 
 def picked_points(table: str = "rows") -> alt.Chart:

@@ -65,6 +65,8 @@ class Text:
         What the field shows while its text is empty.
     is_long
         Whether it has several lines.
+    form
+        Makes the widget that shows it, of its first text; its trait ``value`` is the text. None: a text field.
     """
 
     argument: str
@@ -74,6 +76,7 @@ class Text:
     read: Callable[[str, str], Any]
     unset: str = ""
     is_long: bool = False
+    form: Callable[[str], Any] | None = None
 
 
 def _read_where(text: str, argument: str) -> Condition | None:

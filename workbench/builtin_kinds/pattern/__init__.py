@@ -41,6 +41,12 @@ _MOST_HELP = "How many rows the partial matches of a key may hold, before the ru
 _WITHIN_HELP = "The last row of a match comes less than this after the first one."
 
 
+def _form(first: str) -> Any:
+    from workbench.builtin_kinds.pattern.builder import PatternBuilder  # when needed: the page is slow to import
+
+    return PatternBuilder(first)
+
+
 def _read_skip(text: str, argument: str) -> str:
     if not text.strip():
         raise wrong(argument, text, "use no skip, to next, past last event, to first <step> or to last <step>")
@@ -70,7 +76,7 @@ class _Patterns(WithoutWindows[Pattern]):
 
     scenario = "user_actions"
     texts = (
-        Text("steps", "Steps", _EXAMPLE, _STEPS_HELP, read_steps, is_long=True),
+        Text("steps", "Steps", _EXAMPLE, _STEPS_HELP, read_steps, is_long=True, form=_form),
         Text("skip", "Skip", "past last event", _SKIP_HELP, _read_skip),
         Text("most", "Most rows held", f"{MOST_HELD}", _MOST_HELP, _read_most),
     )
