@@ -17,8 +17,9 @@ from workbench.app._history import HistoryButtons
 from workbench.app._live import LivePanel
 from workbench.app._live_runs import LiveRuns
 from workbench.app._previews import Previews
+from workbench.app._records import Entry, RunRecord
 from workbench.app._reports import Reports
-from workbench.app._runs import Entry, RunActions, RunRecord, RunsPanel
+from workbench.app._runs import RunActions, RunsPanel
 from workbench.app._saved import SavedPage
 from workbench.app._settings import SettingsPanel
 from workbench.app._shown import Shown

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from workbench.app._code import cell
 from workbench.app._figures import changed, figures
 from workbench.app._form import show
+from workbench.app._records import RunRecord
 from workbench.app._results import ResultsPanel
-from workbench.app._runs import RunRecord
 from workbench.app._saved import summary
 from workbench.app._settings import describe
 from workbench.app._snapshot import RunConfiguration
