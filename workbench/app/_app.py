@@ -30,6 +30,7 @@ from workbench.app._variables import named
 from workbench.app.html import html
 from workbench.app.worker import CoalescingWorker
 from workbench.jobs import Job
+from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.spark_io.storage import check_folder
 from workbench.untyped import Namespace, Record
@@ -154,6 +155,11 @@ class App:
     def run(self) -> Run | None:
         """The last run, None before the first."""
         return self._page.run
+
+    @property
+    def shown(self) -> Result | None:
+        """The run or preview that the views show; of a live query, what it had done by then."""
+        return self._page.shown.run
 
     @property
     def runs(self) -> list[RunRecord]:

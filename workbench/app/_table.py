@@ -11,7 +11,7 @@ import pandas as pd
 from itables.widget import ITable
 
 from workbench import charts
-from workbench.app._code import CodeBox
+from workbench.app._code import CodeBox, together
 from workbench.app._form import show
 from workbench.app._listing import Listing, Query, listing
 from workbench.app._looks import LOOKS, PAGE, wrapped
@@ -38,6 +38,8 @@ class TablePanel:
         Called with the input rows of the row that was selected.
     changed
         Called when other rows are asked for.
+    opening
+        Gives the lines of a cell that make what is shown, as ``run``.
 
     Attributes
     ----------
@@ -45,8 +47,10 @@ class TablePanel:
         The panel.
     """
 
-    def __init__(self, pick: Callable[[list[RowId]], None], changed: Callable[[], None]) -> None:
-        self._pick, self._changed = pick, changed
+    def __init__(
+        self, pick: Callable[[list[RowId]], None], changed: Callable[[], None], opening: Callable[[], str]
+    ) -> None:
+        self._pick, self._changed, self._opening = pick, changed, opening
         self._note, self._table = HTML(), ITable()
         self._ids: list[list[RowId]] = []
         self._listing: Listing | None = None
@@ -72,7 +76,7 @@ class TablePanel:
         for each in self._asking:
             each.observe(self._asked, "value")
         self._copy = widgets.ToggleButton(description="As pandas", icon="code", layout=small)
-        self._copy.tooltip = "The code that selects these rows of a run."
+        self._copy.tooltip = "The code of a cell that gives these rows."
         self._copy.observe(lambda _: self._show_code(), "value")
         self._code = CodeBox()
         show(self._code, False)
@@ -141,7 +145,7 @@ class TablePanel:
         """Show the code of what is shown, if it is wanted."""
         show(self._code, self._copy.value)
         if self._copy.value and self._listing is not None:
-            self._code.show(self._listing.code(self._query), "rows.py")
+            self._code.show(together(self._opening(), self._listing.code(self._query)), "rows.py")
 
     def _offer(self, run: Result, shown: Listing) -> None:
         """Offer the columns, fates and sides that there are."""

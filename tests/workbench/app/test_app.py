@@ -681,6 +681,11 @@ def test_going_live(spark):
     assert not page.button("Run on Spark").disabled
     assert live.run().mismatch == ""
     assert page.figures["rows out"] == len(live.run().output)
+    assert page.app.shown.output.equals(live.run().output)
+    page.open("Output")
+    page.field_named("As pandas").value = True
+    page.wait()
+    assert page.code.text == "from workbench.app import current\n\nrun = current().shown\nshown = run.output\nshown"
     page.click("Keep as recording")
     assert {"live_orders_2", "live_payments"} <= set(space)
     assert space["live_orders"] == "a variable of the user's"

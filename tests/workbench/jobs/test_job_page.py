@@ -94,6 +94,18 @@ def test_what_the_variable_holds_now(job):
     assert "paid >= amount" not in "".join(page.notes())
 
 
+def test_the_code_of_rows_runs_in_a_fresh_cell(page, job):
+    page.open("Output")
+    page.field_named("As pandas").value = True
+    page.wait()
+    space = {"mine": job}
+    exec(page.code.text, space)
+    assert space["shown"].equals(job.output)
+    page.set({"Watermark / first": "0 seconds"})
+    exec(page.code.text, space)
+    assert space["shown"].equals(page.app.shown.output)
+
+
 def test_tuning_is_that_of_the_job(page, job):
     page.open("Tune")
     assert page.trouble == ""
