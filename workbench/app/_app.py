@@ -27,7 +27,6 @@ from workbench.app._side import Drawer
 from workbench.app._spark_runs import SparkRuns
 from workbench.app._state import PageState
 from workbench.app._variables import named
-from workbench.app.html import html
 from workbench.app.worker import CoalescingWorker
 from workbench.jobs import Job
 from workbench.runs.result import Result
@@ -86,7 +85,12 @@ class App:
     def _panels(self, space: Record, names: tuple[str, ...], folder: str | None) -> PageState:
         """The panels; what they call is there before a user can see them."""
         worker = CoalescingWorker(lambda kind, error: self._page.head.job_ended(kind, error))
-        live = LivePanel(worker, lambda run: self._live_runs.show(run), lambda error: self._live_runs.ended(error))
+        live = LivePanel(
+            worker,
+            lambda run: self._live_runs.show(run),
+            lambda error: self._live_runs.ended(error),
+            lambda: self._live_runs.overdue(),
+        )
         runs = RunsPanel(
             RunActions(
                 lambda record: self._spark_runs.back_to(record),
@@ -142,7 +146,7 @@ class App:
         if not page.busy:
             page.shown.results.choice.open(example.tab)
             page.settings.begin_with(example.settings)
-            page.head.note.value = html("<b>{}</b> {}", example.label, example.words)
+            self._previews.guide(example)
 
     def _ipython_display_(self) -> None:
         self._saved.display()
