@@ -18,6 +18,7 @@ from workbench.counts import counted, have
 from workbench.errors import ArgumentError, TooLargeError
 from workbench.literals import SIDES
 from workbench.runs.result import Result
+from workbench.runs.summary import with_units
 from workbench.streams import same_rows
 
 __all__ = ["Comparison"]
@@ -76,7 +77,8 @@ class Comparison:
             return
         titles = [each.short for each in (one, other)]
         columns: list[dict[str, object]] = [
-            {**describe(each.record.configuration), **each.record.figures} for each in (one, other)
+            {**describe(each.record.configuration), **with_units(each.record.run, each.record.figures)}
+            for each in (one, other)
         ]
         if one.record is other.record:
             self._text.value = side_by_side(titles[:1], columns[0])

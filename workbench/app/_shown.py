@@ -21,6 +21,7 @@ from workbench.charts import Drawing
 from workbench.runs.live import Live
 from workbench.runs.result import Result
 from workbench.runs.run import Run
+from workbench.runs.summary import with_units
 from workbench.untyped import Record
 
 _HOW_TO_BEGIN = html(
@@ -129,4 +130,4 @@ class Shown:
         if self._seen is None:
             return summary(headline, {}, {})
         configuration, run = self._seen
-        return summary(headline, describe(configuration), figures(run))
+        return summary(headline, describe(configuration), with_units(run, figures(run)))
