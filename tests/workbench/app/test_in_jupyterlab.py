@@ -189,7 +189,7 @@ def test_each_kind_of_join_is_set_and_previewed(opened):
         title(opened, words)
         for each in kind.fields:
             expect(field(opened, each.label)).to_be_visible()
-    expect(opened.locator(".sjw select:disabled")).not_to_have_count(0)  # a coGroup has no how
+    expect(opened.locator(".sjw select:disabled")).not_to_have_count(0)  # a coGroup has no join type
     choose(opened, "Scenario", "impressions_clicks")
     title(opened, "Interval join on event time")
 

@@ -85,7 +85,7 @@ def test_a_partner_that_the_watermark_passed_was_in_reach(join):
         f"{counted(apart, 'row')} {have(apart)} no partner, though the key is on the other side"
     )
     assert drawing.subtitle.endswith(
-        f"; {kept_apart:,} more have one in reach, for which the watermark had passed"
+        f"; {kept_apart:,} more have one within the bounds, for which the watermark had passed"
     ) == (kept_apart > 0)
     assert sum(row["rows"] for row in drawing.tables["rows"].to_dict("records")) == apart
 

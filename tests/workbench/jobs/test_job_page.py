@@ -136,7 +136,9 @@ def test_a_run_on_spark_is_held_against_the_job(page, job):
 
 
 def test_rows_that_fail_what_else_the_join_asks_for_are_told_from_near_misses(page, job):
-    failed = job.rows[job.causes.str.fullmatch(r"no row of (orders|payments) in reach satisfies \(paid >= amount\)")]
+    failed = job.rows[
+        job.causes.str.fullmatch(r"no row of (orders|payments) within the bounds satisfies \(paid >= amount\)")
+    ]
     assert len(failed)
     assert all(failed.reason.str.contains("but none satisfies"))
     page.open("Unmatched")

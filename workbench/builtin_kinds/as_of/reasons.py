@@ -63,6 +63,11 @@ class _AsOfSentences(Sentences):
         kept = self.keeps(RowId("right", int(self._by_definition[row])))
         return "" if kept is None else self.labels.setting(*kept)
 
+    def delay_by_policy(self, side: Side, row: int) -> str:
+        """Why that delay keeps it, where it is of the left stream."""
+        kept = self.keeps(RowId("right", int(self._by_definition[row])))
+        return "" if kept is None else self.of_both("right", side, row, kept[0])
+
     def _beside(self, row: int, partner: int) -> str:
         """A right row, and how far it is from a left one."""
         apart = int(self.labels.times["right"][partner]) - int(self.labels.times["left"][row])

@@ -91,7 +91,7 @@ class _Rules(WithoutWindows[RulesJoin]):
     scenario = "readings_thresholds"
     texts = _TEXTS
     hows: tuple[How, ...] = ()
-    no_how = "a row comes out once for each rule that it meets: a rules join takes no how"
+    no_how = "a row comes out once for each rule that it meets: a rules join has no other join type"
     no_ttl = "whose rules stay until they are replaced"
     not_compared = (
         "Flink's broadcast state drops no row as late: it is what as_of='arrival' gives; by event time the job of "
@@ -159,6 +159,9 @@ class RulesByEventTime(_Rules):
     def held_by(self, join: RulesJoin, side: Side) -> str:
         return "the watermark" if side == "left" else "the rule: its latest version stays until another takes its place"
 
+    def within(self, join: RulesJoin) -> str:
+        return "in force at its time"
+
     def waiting(self, join: RulesJoin, side: Side) -> str:
         return IN_FORCE if side == "right" else UNTIL_PASSED
 
@@ -180,6 +183,9 @@ class RulesByArrival(_Rules):
 
     def held_by(self, join: RulesJoin, side: Side) -> str:
         return "the rule: its last version stays until another comes"
+
+    def within(self, join: RulesJoin) -> str:
+        return "in force on its arrival"
 
     def waiting(self, join: RulesJoin, side: Side) -> str:
         return IN_FORCE_ON_ARRIVAL
