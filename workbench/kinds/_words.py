@@ -46,10 +46,6 @@ class Words(Settings[J]):
         """What a row is late for: its ``window``, its ``last window``; empty where there are no windows."""
         return self.window_noun
 
-    def within(self, join: J) -> str:
-        """Where the partners of a row are, behind "no row of payments"."""
-        return f"in its {self.window_noun}"
-
     def waiting(self, join: J, side: Side) -> str:
         """Until when a row in state waits, as a template.
 

@@ -187,7 +187,7 @@ class Sentences:
 
     def within_reach(self, side: Side, row: int) -> str:
         """Where its partners are: within the bounds, in its window."""
-        return self.kind.within(self.join)
+        return f"in its {self.kind.window_noun}" if self.kind.windowed else "within the bounds"
 
     def left_name(self, side: Side, row: int) -> str:
         """The name of the left stream."""

@@ -89,9 +89,6 @@ class _AsOf(WithoutWindows[AsOfJoin]):
         "and SQL's drops no row as late"
     )
 
-    def within(self, join: AsOfJoin) -> str:
-        return "in the direction of the join" if join.tolerance is None else "within the tolerance"
-
     def waiting(self, join: AsOfJoin, side: Side) -> str:
         return MAY_BE_PARTNER if side == "right" else self.decided(join)
 

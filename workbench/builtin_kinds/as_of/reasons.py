@@ -30,6 +30,9 @@ class _AsOfSentences(Sentences):
         super().__init__(simulation, asked)
         self._join = cast(AsOfJoin, simulation.join)
 
+    def within_reach(self, side: Side, row: int) -> str:
+        return "in the direction of the join" if self._join.tolerance is None else "within the tolerance"
+
     def judge(self, of: Judging) -> None:
         if of.side == "left":
             of.verdict[of.verdict == SharedVerdict.JOINED] = AsOfVerdict.HAS_PARTNER

@@ -52,9 +52,6 @@ class WithoutWindows(Kind[J]):
     def window_word(self, join: J) -> str:
         return ""
 
-    def within(self, join: J) -> str:
-        return "within the bounds"
-
 
 class Interval(WithoutWindows[IntervalJoin]):
     """An interval join: a stream-stream join on the key and two bounds."""

@@ -127,9 +127,6 @@ class _Patterns(WithoutWindows[Pattern]):
     def held_by(self, join: Pattern, side: Side) -> str:
         return "the watermark, and then a partial match"
 
-    def within(self, join: Pattern) -> str:
-        return "within the time of the pattern"
-
     def waiting(self, join: Pattern, side: Side) -> str:
         return UNTIL_PASSED
 

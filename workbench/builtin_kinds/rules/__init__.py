@@ -159,9 +159,6 @@ class RulesByEventTime(_Rules):
     def held_by(self, join: RulesJoin, side: Side) -> str:
         return "the watermark" if side == "left" else "the rule: its latest version stays until another takes its place"
 
-    def within(self, join: RulesJoin) -> str:
-        return "in force at its time"
-
     def waiting(self, join: RulesJoin, side: Side) -> str:
         return IN_FORCE if side == "right" else UNTIL_PASSED
 
@@ -183,9 +180,6 @@ class RulesByArrival(_Rules):
 
     def held_by(self, join: RulesJoin, side: Side) -> str:
         return "the rule: its last version stays until another comes"
-
-    def within(self, join: RulesJoin) -> str:
-        return "in force on its arrival"
 
     def waiting(self, join: RulesJoin, side: Side) -> str:
         return IN_FORCE_ON_ARRIVAL
