@@ -407,9 +407,12 @@ class Page:
         return space["run"]
 
 
+_LISTS = (widgets.Dropdown, widgets.RadioButtons)
+
+
 def enter(field: Any, value: Any) -> None:
     """Give a field a value; of a list, the entry with a text."""
-    if isinstance(field, widgets.Dropdown):
+    if isinstance(field, _LISTS):
         field.index = _place(field, value)
     else:
         field.value = value
@@ -417,25 +420,25 @@ def enter(field: Any, value: Any) -> None:
 
 def offers(field: Any, value: Any) -> bool:
     """Whether a field can be given a value: whether a list has the entry."""
-    return not isinstance(field, widgets.Dropdown) or bool(_places(field, value))
+    return not isinstance(field, _LISTS) or bool(_places(field, value))
 
 
 def shown_value(field: Any) -> Any:
     """What a field shows; of a column its name."""
-    if not isinstance(field, widgets.Dropdown):
+    if not isinstance(field, _LISTS):
         return field.value
     is_column = isinstance(field.value, str) and (field.label or "").startswith(f"{field.value}{TYPE}")
     return field.value if is_column else field.label
 
 
-def _place(field: widgets.Dropdown, value: Any) -> int:
+def _place(field: widgets.Dropdown | widgets.RadioButtons, value: Any) -> int:
     """The place of an entry with a text, or of a column with a name."""
     found = _places(field, value)
     assert found, f"{field.description} has no {value!r}: {_texts(field)}"
     return found[0]
 
 
-def _places(field: widgets.Dropdown, value: Any) -> list[int]:
+def _places(field: widgets.Dropdown | widgets.RadioButtons, value: Any) -> list[int]:
     texts = _texts(field)
     return [place for place, text in enumerate(texts) if value == text or text.startswith(f"{value}{TYPE}")]
 
@@ -476,7 +479,7 @@ def _words(widget: Any) -> tuple[str, ...]:
     return (getattr(widget, "description", ""), *getattr(widget, "titles", ()))
 
 
-def _texts(field: widgets.Dropdown) -> list[str]:
+def _texts(field: widgets.Dropdown | widgets.RadioButtons) -> list[str]:
     return [each[0] if isinstance(each, tuple) else str(each) for each in field.options]
 
 

@@ -29,6 +29,7 @@ Span = str | timedelta
 
 ZERO = timedelta(0)
 MICROSECOND = timedelta(microseconds=1)
+_SECOND = timedelta(seconds=1)
 
 _UNITS = (
     ("day", timedelta(days=1)),
@@ -167,7 +168,7 @@ def micros(span: Span) -> int:
 
 
 def text(span: Span) -> str:
-    """A time span in its largest whole unit, as both `parse` and Spark read it.
+    """A time span in its largest whole unit, above a second in seconds, as both `parse` and Spark read it.
 
     Examples
     --------
@@ -175,11 +176,15 @@ def text(span: Span) -> str:
     '90 seconds'
     >>> text(timedelta(milliseconds=-1))
     '-1 millisecond'
+    >>> text(timedelta(seconds=-16.994))
+    '-16.994 seconds'
     """
     span = exact(span)
     for unit, length in _UNITS:
         if span and span % length == ZERO:
             count = span // length
+            if length < _SECOND < abs(span):
+                return f"{Decimal(micros(span)) / 1_000_000:f} seconds"
             return f"{count} {unit}{'' if abs(count) == 1 else 's'}"
     return "0 seconds"
 

@@ -96,7 +96,7 @@ class SharedVerdict(Verdict):
     LATE_FOR_PARTNER = Told("late", "late, and would have matched a row of {other}", LATE_SENTENCE, _LONGER_DELAY)
     LATE_OUT_OF_REACH = Told(
         "late",
-        "late, and no row of {other} in reach",
+        "late, and no row of {other} {within_reach}",
         LATE_SENTENCE,
         "A longer delay keeps the row, but it still finds no partner: widen the bounds or the windows first.",
     )
@@ -140,7 +140,7 @@ class SharedVerdict(Verdict):
     )
     WAITING = Told(
         "pending",
-        "still waiting when the recording ended",
+        "still waiting after the last micro-batch",
         "waiting: {until}{stands}{moved_by}",
         "Send a row of any key on the side that holds the watermark back, or end the input.",
     )
@@ -172,8 +172,8 @@ class SharedVerdict(Verdict):
     )
     CONDITION_FAILS = Told(
         "unmatched",
-        "no row of {other} in reach satisfies {condition}",
-        "{refused} of {other} in reach, but none satisfies {condition}{padded}",
+        "no row of {other} {within_reach} satisfies {condition}",
+        "{refused} of {other} {within_reach}, but none satisfies {condition}{padded}",
         "Look at the values that the condition compares.",
     )
     BETWEEN_WINDOWS = Told(
@@ -203,7 +203,7 @@ class SharedVerdict(Verdict):
     )
     NO_PARTNER_ON_TIME = Told(
         "unmatched",
-        "no row of {other} in reach was on time",
+        "no row of {other} {within_reach} was on time",
         MISSED_SENTENCE,
         _LONGER_DELAY,
     )
@@ -228,8 +228,8 @@ LOST_ABOVE = (
     "; the aggregation after the join drops {lost_pairs} as late: the window ended at {lost_end}, and its watermark "
     "stood at {lost_mark} in micro-batch {lost_in}; bounds on the event times would hold that watermark back"
 )
-PADDED_BEFORE = "; before that, it came out padded in micro-batch {padded_in}"
-PADDED = "; it comes out {nulls}in micro-batch {padded_in}{fired_again}"
+PADDED_BEFORE = "; before that, it was written {nulls}in micro-batch {padded_in}"
+PADDED = "; it is written {nulls}in micro-batch {padded_in}{fired_again}"
 
 BEHIND = "by {behind_by}"
 EXACTLY_AT = "exactly at the watermark"
@@ -241,10 +241,12 @@ FLINK_ALLOWED = ", with an allowed lateness of {lateness}"
 FLINK_BEHIND = f"{ARRIVED}, and an interval join drops rows behind it; this row goes to the side output"
 ROWS_AHEAD = "{ahead}, {gap} ahead of every other row, moved the watermark; without {it}, this row would be on time"
 
-KEPT = "{kept_by} would have kept it"
+KEPT = "{kept_by} would have kept it{by_policy}"
 KEPT_AND_MATCHED = f"{KEPT}, and {{matches}}"
 KEPT_BUT_FIX = f"{KEPT}; {{fix}}"
 KEPT_IN_VAIN = f"{KEPT}, {{in_vain}}"
+OF_BOTH = " (policy {policy}: the query's watermark is the {which} of those of {left_name} and {right_name})"
+NO_PARTNER_WITHIN = "but it has no partner {within_reach}"
 PARTNER_WAS_LATE_TOO = "but its partner was late, too"
 NOT_KEPT = "no single watermark delay would have kept it: both sides' watermarks had passed it"
 NOT_KEPT_BUT_FIX = f"{NOT_KEPT}; {{fix}}"
@@ -280,7 +282,7 @@ MOVED_BY = "; a row of any key at {moved_at} or later on {movers} brings the wat
 WAITS_WITH_IT = "it and its partner {partner} are both still in state"
 PARTNER_DROPPED = "its partner {partner} came too late and was dropped; {kept_both}"
 LATE_FOR_SHARED_WINDOW = "it came too late for the window it shares with {partner}; {kept_both}"
-KEPT_BOTH = "{change} would have kept both"
+KEPT_BOTH = "{change} would have kept both{both_by_policy}"
 KEPT_BOTH_BY_POLICY = "the watermark follows the faster side (policy max); with policy min, both would be on time"
 KEPT_BOTH_WITHOUT_AHEAD = (
     "{ahead}, {gap} ahead of every other row, moved the watermark; without {it}, both would be on time"
@@ -291,14 +293,16 @@ FLINK_LEFT_STATE = (
 )
 SEMI_JOIN_LOSES = (
     "its partner {partner} came in the same micro-batch, in which the watermark passed this row: "
-    "Spark's left semi join loses such a row; {change} would have kept both"
+    "Spark's left semi join loses such a row; {change} would have kept both{both_by_policy}"
 )
-SESSION_CLOSED = "its partner {partner} arrived after the session had closed; {change} would have kept both"
+SESSION_CLOSED = (
+    "its partner {partner} arrived after the session had closed; {change} would have kept both{both_by_policy}"
+)
 
 NEAR_MISS = "near miss: the nearest partner is {partner}, {distance} away"
 IN_ANOTHER_WINDOW = f"{NEAR_MISS}, in another window; {{change}} would hold both"
-NO_PARTNER = "no partner in reach was on time"
-NONE_IN_REACH = "no row of its key on {other} is in reach"
+NO_PARTNER = "no partner {within_reach} was on time"
+NONE_IN_REACH = "no row of its key on {other} is {within_reach}"
 NO_PARTNER_BUT_FIX = f"{NO_PARTNER}; {FIX}"
 NO_UPPER = "the join has no upper bound"
 NO_LOWER = "the join has no lower bound"

@@ -68,6 +68,28 @@ def test_no_character_of_a_span_is_passed_over(text):
         return
     assert not set(text) & set(",;:_'")
     assert times.parse(times.text(read), "size") == read
+    assert abs(read) <= pd.Timedelta("1 s") or not any(part in times.text(read) for part in ("milli", "micro"))
+
+
+@pytest.mark.parametrize(
+    "join",
+    [
+        wb.IntervalJoin("-16.994 s", "2.000001 s", how="left"),
+        wb.WindowJoin(wb.Tumbling("3.5 s")),
+        wb.WindowJoin(wb.Session("1.25 s")),
+        wb.AsOfJoin(tolerance="4.001 s"),
+    ],
+    ids=repr,
+)
+def test_spark_reads_seconds_with_decimals_as_the_workbench_writes_them(spark, join):
+    rows = pd.DataFrame({"k": list("abab" * 5), "t": [T + pd.Timedelta(f"{700 * each} ms") for each in range(20)]})
+    left, right = (
+        wb.Stream.from_pandas(frame.assign(batch=frame.index // 4), name, "k", "t", "1.234 s", batch="batch")
+        for name, frame in (("one", rows), ("other", rows[::2].reset_index(drop=True)))
+    )
+    run = wb.run(join, left, right)
+    assert run.mismatch == ""
+    assert '"1.234 seconds"' in run.script
 
 
 @pytest.mark.parametrize(

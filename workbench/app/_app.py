@@ -17,8 +17,9 @@ from workbench.app._kept import Kept
 from workbench.app._live import LivePanel
 from workbench.app._live_runs import LiveRuns
 from workbench.app._previews import Previews
+from workbench.app._records import Entry, RunRecord
 from workbench.app._reports import Reports
-from workbench.app._runs import Entry, RunActions, RunRecord, RunsPanel
+from workbench.app._runs import RunActions, RunsPanel
 from workbench.app._saved import SavedPage
 from workbench.app._settings import SettingsPanel
 from workbench.app._shown import Shown
@@ -26,10 +27,14 @@ from workbench.app._side import Drawer
 from workbench.app._spark_runs import SparkRuns
 from workbench.app._state import PageState
 from workbench.app._variables import named
+<<<<<<< HEAD
 from workbench.app.closing import close
 from workbench.app.html import html
+=======
+>>>>>>> 78fb8226d622bfb99aa074adb5ff177bbfbcbd4b
 from workbench.app.worker import CoalescingWorker
 from workbench.jobs import Job
+from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.spark_io.storage import check_folder
 from workbench.untyped import Namespace, Record
@@ -86,7 +91,12 @@ class App:
     def _panels(self, space: Record, names: tuple[str, ...], folder: str | None) -> PageState:
         """The panels; what they call is there before a user can see them."""
         worker = CoalescingWorker(lambda kind, error: self._page.head.job_ended(kind, error))
-        live = LivePanel(worker, lambda run: self._live_runs.show(run), lambda error: self._live_runs.ended(error))
+        live = LivePanel(
+            worker,
+            lambda run: self._live_runs.show(run),
+            lambda error: self._live_runs.ended(error),
+            lambda: self._live_runs.overdue(),
+        )
         runs = RunsPanel(
             RunActions(
                 lambda record: self._spark_runs.back_to(record),
@@ -142,7 +152,7 @@ class App:
         if not page.busy:
             page.shown.results.choice.open(example.tab)
             page.settings.begin_with(example.settings)
-            page.head.note.value = html("<b>{}</b> {}", example.label, example.words)
+            self._previews.guide(example)
 
     def _ipython_display_(self) -> None:
         self._saved.display()
@@ -159,6 +169,11 @@ class App:
     def run(self) -> Run | None:
         """The last run, None before the first."""
         return self._page.run
+
+    @property
+    def shown(self) -> Result | None:
+        """The run or preview that the views show; of a live query, what it had done by then."""
+        return self._page.shown.run
 
     @property
     def runs(self) -> list[RunRecord]:

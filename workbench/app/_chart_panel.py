@@ -81,8 +81,10 @@ class ChartPanel:
 
     def follow(self, run: Result) -> None:
         """Show the newest rows of a live query."""
-        newest = max((int(run.side(side).event_times.max()) for side in SIDES if len(run.side(side))), default=0)
-        self.cut = Cut(newest - _LIVE_SPAN, newest)
+        known = [run.side(side).event_times for side in SIDES if len(run.side(side))]
+        newest = max((int(each.max()) for each in known), default=0)
+        first = min((int(each.min()) for each in known), default=0)
+        self.cut = Cut(max(first, newest - _LIVE_SPAN), newest)
 
     def offer(self, run: Result) -> None:
         """Offer the axes that a run has."""

@@ -70,39 +70,70 @@ def cell(configuration: RunConfiguration) -> str:
     configuration
         What it is set to.
     """
+    if configuration.job is None:
+        return _formatted([*_making(configuration, "run"), "run.charts.timeline()"])
+    name = configuration.job_name
+    if configuration.is_as_it_ran:
+        return _formatted([f"{name}.charts.timeline()"])
+    return _formatted([*_changed_job(configuration, "changed"), f"changed.against({name})"])
+
+
+def opening(configuration: RunConfiguration, *, ran: bool) -> str:
+    """The lines of a cell that make what a page shows, as ``run``.
+
+    Parameters
+    ----------
+    configuration
+        What the page is set to.
+    ran
+        Whether it shows a run on Spark, and no preview.
+    """
+    if configuration.job is None:
+        return _formatted(_making(configuration, "run" if ran else "preview"))
+    if configuration.is_as_it_ran:
+        return _formatted([f"run = {configuration.job_name}"])
+    return _formatted(_changed_job(configuration, "run"))
+
+
+def _making(configuration: RunConfiguration, call: str) -> list[str]:
+    """The lines that make ``run`` by `workbench.run`, or by `workbench.preview`."""
     sides = zip(SIDES, (configuration.left, configuration.right), strict=True)
     delays = ", ".join(f"{side}.with_watermark({times.text(stream.watermark)!r})" for side, stream in sides)
-    join = _public(repr(configuration.join))
     arguments = "" if configuration.finish else ", finish=False"
     arguments += "" if configuration.policy == "min" else f", policy={configuration.policy!r}"
-    arguments += "" if configuration.folder is None else f", folder={configuration.folder!r}"
-    if configuration.job is not None:
-        return _cell_of_job(configuration, join)
+    if call == "run" and configuration.folder is not None:
+        arguments += f", folder={configuration.folder!r}"
     imports = [line for line in configuration.code if line.startswith(("import ", "from "))]
-    lines = [
+    return [
         *imports,
         "import workbench as wb",
         "",
         *(line for line in configuration.code if line not in imports),
         f"left, right = {delays}",
-        f"join = {join}",
-        f"run = wb.run(join, left, right{arguments})",
-        "run.charts.timeline()",
+        f"join = {_public(repr(configuration.join))}",
+        f"run = wb.{call}(join, left, right{arguments})",
     ]
-    return _formatted(lines)
 
 
-def _cell_of_job(configuration: RunConfiguration, join: str) -> str:
-    """The text of a cell that holds a job under other settings against the job."""
-    name = configuration.job_name
-    if configuration.is_as_it_ran:
-        return _formatted([f"{name}.charts.timeline()"])
+def _changed_job(configuration: RunConfiguration, name: str) -> list[str]:
+    """The lines that make a job under other settings, under a name."""
     streams = zip(SIDES, (configuration.left, configuration.right), strict=True)
     delays = ", ".join(f"{side}_watermark={times.text(stream.watermark)!r}" for side, stream in streams)
     others = f", policy={configuration.policy!r}, finish={configuration.finish!r}"
-    lines = ["import workbench as wb", "", f"join = {join}", f"changed = {name}.under(join, {delays}{others})"]
-    lines += [f"changed.against({name})"]
-    return _formatted(lines)
+    return [
+        "import workbench as wb",
+        "",
+        f"join = {_public(repr(configuration.join))}",
+        f"{name} = {configuration.job_name}.under(join, {delays}{others})",
+    ]
+
+
+def together(first: str, then: str) -> str:
+    """Two texts of a cell as one, what both import at its top."""
+    lines = [*first.splitlines(), *then.splitlines()]
+    imports = sorted({line for line in lines if line.startswith(("import ", "from "))})
+    rest = "\n".join(line for line in lines if line not in imports).strip("\n")
+    return "\n".join([*imports, "", rest] if imports else [rest])
 
 
 def _formatted(lines: list[str]) -> str:

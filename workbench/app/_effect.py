@@ -9,7 +9,7 @@ from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Setting
 from workbench.runs import recorded
 from workbench.runs.result import Result
-from workbench.runs.summary import figures
+from workbench.runs.summary import figures, held
 from workbench.untyped import Record
 
 _TOLD = {"matched": "matched", "unmatched": "unmatched", "late": "late", "peak state": "{} in state at most"}
@@ -34,8 +34,7 @@ def effect(run: Result, setting: Setting, value: str | bool) -> str:
         now, then = figures(run), figures(_under(run, setting, value))
     except WorkbenchError:
         return ""
-    holds = kind_of(run.join).operator.holds
-    changes = {words.format(holds): then.get(name, 0) - now.get(name, 0) for name, words in _TOLD.items()}
+    changes = {words.format(held(run, now)): then.get(name, 0) - now.get(name, 0) for name, words in _TOLD.items()}
     told = ", ".join(f"{'+' if by > 0 else '−'}{abs(by):,} {words}" for words, by in changes.items() if by)
     return f"{told or 'no other row changes'}{_beside(run, setting, value)}"
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import ipywidgets as widgets
+from markupsafe import Markup
 
-from workbench.app.html import HTML
+from workbench.app.html import HTML, html
 from workbench.untyped import Record, Value
 
 
@@ -32,6 +33,35 @@ class Example:
     words: str
     tab: str
     settings: Mapping[str, Value]
+
+
+_OTHERS = "The settings differ from the example by now."
+_OF_AN_EXAMPLE = ("source", "scenario", "kind")
+"""The inputs without whose values nothing that an example says holds."""
+
+
+@dataclass(frozen=True)
+class Guide:
+    """What an example says to see and to try, while the page is still set to it.
+
+    Attributes
+    ----------
+    example
+        The example.
+    values
+        What the page's inputs held when it was chosen.
+    """
+
+    example: Example
+    values: Mapping[str, Value]
+
+    def words(self, values: Mapping[str, Value]) -> Markup:
+        """What to say where the inputs hold some values by now; nothing where they are of something else."""
+        moved = {name for name, value in self.values.items() if values.get(name) != value}
+        if moved & {*_OF_AN_EXAMPLE}:
+            return html("")
+        others = _OTHERS if moved else ""
+        return html("<b>{}</b> {} {}", self.example.label, self.example.words, others)
 
 
 _ORDERS: Record = {"source": "scenario", "scenario": "orders_payments"}

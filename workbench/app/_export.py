@@ -19,6 +19,8 @@ from workbench.untyped import Record
 SCRIPT, PROJECT = "a plain script", "a project"
 _NOWHERE = ("none", "")
 _WITHOUT_ROWS = ", without the rows, which are a part of those that the watermarks are of"
+_PARTLY = "its test needs the rows that the watermarks are of, and those of {} are a part of them: run it on all rows"
+_WRITE = "Write the files into the folder."
 _NEEDS_A_RUN = "its test needs the rows of a run on Spark: run it first"
 
 
@@ -45,7 +47,7 @@ class ExportPanel:
         with self._form.quietly():
             self._add()
         self._said.value = self._promise()
-        write = widgets.Button(description="Export", icon="download", tooltip="Write the files into the folder.")
+        write = self._button = widgets.Button(description="Export", icon="download", tooltip=_WRITE)
         write.layout = widgets.Layout(width="auto", flex="0 0 auto")
         write.on_click(lambda _: self._write())
         places = [widgets.VBox(self._form.row(name)) for name in ("source", "sink", "dead_letters", "form")]
@@ -94,9 +96,11 @@ class ExportPanel:
             made = _texts(run, self._form.value("form") == PROJECT, **self._places())
         except ArgumentError as error:
             self._mark(error)
+            self._allow(str(error))
             return f"# {error}", "join.py"
-        needs = self._form.value("form") == PROJECT and not isinstance(run, Run)
-        self._form.mark({"form": _NEEDS_A_RUN} if needs else {})
+        refused = self._refused(run)
+        self._form.mark({"form": refused} if refused else {})
+        self._allow(refused)
         box = self._form.inputs["file"]
         if list(box.options) != list(made):
             with self._form.quietly():
@@ -104,6 +108,19 @@ class ExportPanel:
                 box.options = list(made)
                 box.value = before if before in made else next(iter(made))
         return made[box.value], box.value
+
+    def _refused(self, run: Result) -> str:
+        """Why a run has no export of the chosen form; empty where it has."""
+        if self._form.value("form") != PROJECT:
+            return ""
+        if not isinstance(run, Run):
+            return _NEEDS_A_RUN
+        part = [each.name for each in (run.left, run.right) if not is_whole(each)]
+        return _PARTLY.format(part[0]) if part else ""
+
+    def _allow(self, refused: str) -> None:
+        """Make the button usable, or not, and say on it why."""
+        self._button.disabled, self._button.tooltip = bool(refused), refused or _WRITE
 
     def _places(self) -> Record:
         return {name: self._form.value(name) or None for name in ("source", "sink", "dead_letters")}
@@ -119,9 +136,6 @@ class ExportPanel:
         if self._run is None:
             return
         self._said.value = self._promise()
-        if self._form.value("form") == PROJECT and not isinstance(self._run, Run):
-            self._form.mark({"form": _NEEDS_A_RUN})
-            return
         data = self._form.value("form") == PROJECT or (is_whole(self._run.left) and is_whole(self._run.right))
         try:
             file = self._written(self._run, data)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import ipywidgets as widgets
 from markupsafe import Markup
 
-from workbench import charts
+from workbench import charts, times
 from workbench.app._form import show
 from workbench.app._snapshot import RunConfiguration
 from workbench.app.html import html
@@ -33,6 +34,8 @@ class LivePanel:
         Called in that thread with the run so far, after each micro-batch.
     ended
         Called when the query has ended, with what ended it, if it did not end because it was stopped.
+    overdue
+        Called in that thread, once a second, while a micro-batch takes longer than the trigger interval.
 
     Attributes
     ----------
@@ -49,8 +52,9 @@ class LivePanel:
         worker: CoalescingWorker,
         shown: Callable[[Run], None],
         ended: Callable[[Exception | None], None],
+        overdue: Callable[[], None],
     ) -> None:
-        self._worker, self._shown, self._ended = worker, shown, ended
+        self._worker, self._shown, self._ended, self._overdue = worker, shown, ended, overdue
         self.live: Live | None = None
         controls = [each for source in sources().values() if source.live for each in source.controls]
         self._labels = {each.name: each.label for each in controls}  # as the sliders are called
@@ -77,17 +81,19 @@ class LivePanel:
         """Whether a live query runs, paused or not."""
         return self.live is not None and self.live.active
 
-    def start(self, configuration: RunConfiguration, feed: Any) -> None:
-        """Start a live query of what a feed writes."""
+    def start(self, configuration: RunConfiguration, feed: Any, trigger: str) -> None:
+        """Start a live query of what a feed writes, with a trigger interval; empty: of a second."""
         delays = configuration.left.watermark, configuration.right.watermark
         self.live = live(
             configuration.join,
             feed,
             *delays,
             policy=configuration.policy,
+            trigger=trigger.strip() or "1 second",
             speed=float(self.speed.value),
             on_progress=self._progressed,
         )
+        self.live.on_overdue = lambda live: self._late(live)
         self._buttons(True)
         self._offer(self.live)
 
@@ -131,6 +137,11 @@ class LivePanel:
         elif live.done:
             self._worker.submit("live", lambda: self._shown(live.run()))
 
+    def _late(self, live: Live) -> None:
+        """While a micro-batch takes longer than the trigger interval; in the thread that makes the rows."""
+        if live is self.live and live.active:
+            self._worker.submit("overdue", lambda: self._overdue() if live.active else None)
+
     def drawing(self) -> charts.Drawing | None:
         """The chart of how the query does; None before the first live query."""
         query = self.live
@@ -145,12 +156,16 @@ class LivePanel:
             return html("")
         rates = self.live.rates
         state = "paused" if self.live.paused else "live"
+        trigger = f"trigger {times.short(timedelta(seconds=self.live.trigger))}"
+        running = self.live.running
+        if running is not None and running > self.live.trigger:
+            trigger += f", micro-batch {self.live.done:,} has been running for {running:.1f} s"
         if rates.empty:
-            return html('<span class="sjw-badge sjw-live">{}</span>', state)
+            return html('<span class="sjw-badge sjw-live">{}</span> {}', state, trigger)
         last = rates.iloc[-1]
         text = (
             f"micro-batch {last['batch']:,} · {last['input_rate']:,.0f} rows/s in, {last['processed_rate']:,.0f} "
-            f"processed · {last['duration_ms']:,} ms · {last['backlog']:,} waiting"
+            f"processed · {last['duration_ms']:,} ms · {last['backlog']:,} waiting · {trigger}"
         )
         pressure = last["pressure"]
         said = WARM_UP if pressure == WARM_UP else f"backpressure {pressure}"

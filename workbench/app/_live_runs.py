@@ -46,17 +46,22 @@ class LiveRuns:
 
     def _begin(self, configuration: RunConfiguration, snapshot: Snapshot) -> None:
         page = self._page
-        feed = sources()[snapshot.values["source"]].live
+        source = sources()[snapshot.values["source"]]
+        feed = source.live
         if feed is None:
             words = "these streams do not go live; choose a scenario"
             raise WrongSettingsError(f"source: {words}", {"source": words})
         self._configuration = configuration
-        page.live.start(configuration, feed.start(snapshot.values))
+        page.live.start(configuration, feed.start(snapshot.values), snapshot.values.get(source.trigger, ""))
         page.settings.enable_live()
         page.head.show_progress(False)
         page.head.say_live(page.live.summary())
         if self._stopping.is_set():
             page.live.stop()
+
+    def overdue(self) -> None:
+        """Say for how long the micro-batch under way has been running; in the thread that draws."""
+        self._page.head.say_live(self._page.live.summary())
 
     def show(self, run: Run) -> None:
         """Show what the query has done so far; in the thread that draws."""

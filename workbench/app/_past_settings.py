@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.app._runs import RunRecord
+from workbench.app._records import RunRecord
 from workbench.app._state import PageState
 from workbench.app._variables import free_name
 from workbench.streams import SIDES

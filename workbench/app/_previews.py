@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from workbench.app._examples import Example, Guide
 from workbench.app._head import Badge
 from workbench.app._jobs import as_it_ran, remarks, verified
 from workbench.app._snapshot import RunConfiguration, Snapshot
@@ -23,7 +24,26 @@ class Previews:
 
     def __init__(self, page: PageState) -> None:
         self._page = page
+        self._guide: Guide | None = None
+        self._guided: str = ""  # what was said of it last
         self._allowed: Snapshot | None = None  # what the user wants a preview of although it takes long
+
+    def guide(self, example: Example) -> None:
+        """Say what an example that the page is set to shows, until the page is set to something else."""
+        page = self._page
+        if page.wanted is not None:
+            self._guide = Guide(example, page.wanted.values)
+            self._guided = page.head.note.value = self._guide.words(page.wanted.values)
+
+    def _guide_on(self, snapshot: Snapshot) -> None:
+        """Say that the settings differ from the example's, or no longer what it says; whatever else was said stays."""
+        note = self._page.head.note
+        if self._guide is None or note.value != self._guided:
+            self._guide = None
+            return
+        self._guided = note.value = self._guide.words(snapshot.values)
+        if not self._guided:
+            self._guide = None
 
     def changed(self) -> None:
         """A setting changed, and all that follow from it are set: show what they do."""
@@ -36,6 +56,7 @@ class Previews:
         page.head.offer_preview(False)
         if before is not None and before.values["source"] != snapshot.values["source"]:
             page.head.note.value = ""  # which is of other streams
+        self._guide_on(snapshot)
         if page.live.active:
             self._change_live(snapshot)
         if not page.busy:

@@ -36,8 +36,9 @@ class ResultsPanel:
     ----------
     submit
         Does a job of a kind in the thread that draws, as `CoalescingWorker.submit` does.
-    cell
-        Gives the text of the cell that does what the page does.
+    cell, opening
+        Give the text of the cell that does what the page does, and the lines of one that make what is shown, as
+        ``run``.
     panels
         What the views *Runs* and *Throughput* show beside the chart, by the name of the part: ``runs``, ``panels``.
     live_chart
@@ -65,6 +66,7 @@ class ResultsPanel:
         self,
         submit: Callable[[str, Callable[[], None]], None],
         cell: Callable[[], str],
+        opening: Callable[[], str],
         panels: Mapping[str, widgets.Widget],
         live_chart: Callable[[], Drawing | None],
         apply: Callable[[Record], None],
@@ -91,7 +93,7 @@ class ResultsPanel:
         self._chart = ChartPanel(self._draw_soon, self._zoomed, own)
         self.chart, self._scrubber = self._chart.chart, self._chart.scrubber
         self.details = DetailsPanel(apply, self._pick, submit)
-        self._table = TablePanel(self._pick, self._draw_soon)
+        self._table = TablePanel(self._pick, self._draw_soon, opening)
         self._texts = TextsPanel(cell, self._draw_soon)
         self._steps = KeySteps(self._pick)
         self._lifetimes = LifetimesPanel(submit)

@@ -4,80 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import ipywidgets as widgets
-import pandas as pd
-from itables.widget import ITable
 
-from workbench.app._figures import figures, side_by_side
-from workbench.app._form import show
-from workbench.app._settings import describe
+from workbench.app._comparison import Comparison
+from workbench.app._records import Entry, RunRecord, varied
 from workbench.app._snapshot import RunConfiguration, Snapshot
-from workbench.app.html import HTML
-from workbench.counts import counted, have
-from workbench.errors import ArgumentError, TooLargeError, WorkbenchError
-from workbench.literals import SIDES
+from workbench.errors import ArgumentError, WorkbenchError
 from workbench.runs.loaded import load
 from workbench.runs.result import Result
 
 MOST_RUNS = 20
-_MOST_ROWS = 1_000
-
-
-@dataclass(frozen=True, eq=False)
-class RunRecord:
-    """A run with what the page was set to.
-
-    Attributes
-    ----------
-    number
-        Its number on its page.
-    run, configuration
-        The run, and what it is of.
-    snapshot
-        What the page was set to; None where its streams are not those that the page was set to: of a live query, and
-        of a run that was loaded.
-    origin
-        How it came about, in a few words.
-    """
-
-    number: int
-    run: Result
-    configuration: RunConfiguration
-    snapshot: Snapshot | None
-    origin: str
-
-    @cached_property
-    def figures(self) -> dict[str, int]:
-        """What it gave, in figures."""
-        return figures(self.run)
-
-    @property
-    def title(self) -> str:
-        """Its line in the list."""
-        words = ", ".join(f"{count:,} {name}" for name, count in self.figures.items() if name != "rows out")
-        name = [self.run.name] if self.run.name else []
-        return " · ".join([str(self.number), *name, repr(self.configuration.join), words, self.origin])
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A run in the list of a page: the record, and the words for the page that it is of; none for the page itself."""
-
-    record: RunRecord
-    page: str = ""
-
-    @property
-    def title(self) -> str:
-        """Its line in the list."""
-        return f"{self.page}: {self.record.title}" if self.page else self.record.title
-
-    @property
-    def short(self) -> str:
-        """What a sentence calls it."""
-        words = f"{self.page}, run {self.record.number}" if self.page else f"run {self.record.number}"
-        return f"{words}, {self.record.run.name}" if self.record.run.name else words
 
 
 @dataclass(frozen=True)
@@ -122,9 +59,9 @@ class RunsPanel:
         self.records: list[RunRecord] = []
         self._do = actions
         self._filling = False
-        wide = widgets.Layout(flex="1 1 auto", min_width="0")
-        self.one = widgets.Dropdown(description="Run", layout=wide, tooltip="A past run.")
-        self.other = widgets.Dropdown(description="against", layout=wide, tooltip="The run to compare it with.")
+        wide = widgets.Layout(width="auto", flex="1 1 320px", min_width="0")
+        self.one = widgets.RadioButtons(description="Run", layout=wide, tooltip="A past run.")
+        self.other = widgets.RadioButtons(description="against", layout=wide, tooltip="The run to compare it with.")
         self.go = _button("Go back to it", "history", "Its settings and results.")
         self.name = widgets.Text(
             description="Name", placeholder="baseline", tooltip="The name of the run.", continuous_update=False
@@ -136,19 +73,19 @@ class RunsPanel:
         self.load = _button("Load", "folder-open", "Load the run that was saved in the folder.")
         for each in (self.name, self.path):
             each.layout = widgets.Layout(width="auto", min_width="160px", flex="1 1 160px")
-        self.text = HTML()
-        self.text.add_class("sjw-compared")
-        self.note, self.table = HTML(), ITable()
+        self._comparison = Comparison(actions.submit)
+        self.note = self._comparison.note
         self.go.on_click(lambda _: self._back())
         self.keep.on_click(lambda _: self._do.submit("keeping", self._keep))
         self.load.on_click(lambda _: self._do.submit("loading", self._load))
         self.name.observe(lambda _: self._named(), "value")
         for each in (self.one, self.other):
             each.observe(lambda _: self._chosen(), "value")
-        first, second = widgets.HBox([self.one, self.go]), widgets.HBox([self.other])
-        third = widgets.HBox([self.name, self.path, self.keep, self.load])
-        third.add_class("sjw-tools")
-        self.widget = widgets.VBox([first, second, third, self.text, self.note, self.table])
+        chosen = widgets.HBox([self.one, self.other])
+        chosen.add_class("sjw-runs")
+        tools = widgets.HBox([self.go, self.name, self.path, self.keep, self.load])
+        tools.add_class("sjw-tools")
+        self.widget = widgets.VBox([chosen, tools, *self._comparison.parts])
         self.widget.add_class("sjw-table")
         self._fill(newest=True)
 
@@ -157,6 +94,12 @@ class RunsPanel:
 
     def _entries(self) -> list[Entry]:
         return [*(Entry(each) for each in reversed(self.records)), *self._do.elsewhere()]
+
+    @staticmethod
+    def _options(entries: Sequence[Entry]) -> list[tuple[str, RunRecord]]:
+        """The runs with their names, in which stands what tells them apart."""
+        among = varied([each.record for each in entries])
+        return [(each.title(among), each.record) for each in entries]
 
     def _back(self) -> None:
         chosen = self._find(self.one.value)
@@ -185,7 +128,7 @@ class RunsPanel:
         before = [self.one.value, self.other.value]
         entries = self._entries()
         known = [each.record for each in entries]
-        options = [(each.title, each.record) for each in entries]
+        options = self._options(entries)
         self._filling = True
         try:
             self.one.options = self.other.options = options
@@ -220,7 +163,7 @@ class RunsPanel:
         self.records = [named if each is chosen.record else each for each in self.records]
         self._filling = True
         try:
-            self.one.options = self.other.options = [(each.title, each.record) for each in self._entries()]
+            self.one.options = self.other.options = self._options(self._entries())
             self.one.value, self.other.value = before
         finally:
             self._filling = False
@@ -255,54 +198,16 @@ class RunsPanel:
     def compare(self) -> None:
         """Hold the two chosen runs against each other."""
         one, other = self._find(self.one.value), self._find(self.other.value)
-        show(self.table, False)
-        self.note.value = ""
-        if one is None or other is None:
-            self.text.value = "No run yet: Run on Spark, and it is listed here with its settings and figures."
-            return
-        self._filling = True
-        try:
-            self.name.value = one.record.run.name
-        finally:
-            self._filling = False
-        titles = [each.short for each in (one, other)]
-        columns: list[dict[str, object]] = [
-            {**describe(each.record.configuration), **each.record.figures} for each in (one, other)
-        ]
-        if one.record is other.record:
-            self.text.value = side_by_side(titles[:1], columns[0])
-            return
-        self.text.value = side_by_side(titles, *columns)
-        try:
-            moved = one.record.run.against(other.record.run)
-        except ArgumentError as error:
-            self.note.value = error.remedy
-            return
-        except TooLargeError as error:
-            self.note.value = str(error)
-            return
-        self.note.value = (
-            f"{counted(len(moved), 'row')} {have(len(moved))} another fate in {one.short} than in {other.short}"
-        )
-        if len(moved):
-            show(self.table, True)
-            if len(moved) > _MOST_ROWS:
-                self.note.value += f"; the first {_MOST_ROWS:,} are listed, run.against(other) has all"
-            self.table.update(_moved(moved.head(_MOST_ROWS), one.record.run, one.short, other.short), allow_html=False)
+        if one is not None:
+            self._filling = True
+            try:
+                self.name.value = one.record.run.name
+            finally:
+                self._filling = False
+        self._comparison.compare(one, other)
 
 
 def _button(words: str, icon: str, tooltip: str) -> widgets.Button:
     made = widgets.Button(description=words, icon=icon, tooltip=tooltip)
     made.layout = widgets.Layout(width="auto", flex="0 0 auto")
     return made
-
-
-def _moved(rows: pd.DataFrame, run: Result, one: str, other: str) -> pd.DataFrame:
-    """Rows that have another fate, as a page shows them: streams by name, fates beside each other, reasons last."""
-    names = dict(zip(SIDES, (run.left.name, run.right.name), strict=True))
-    other = f"the other {other}" if one == other else other
-    fates = {"fate": f"fate in {one}", "other_fate": f"fate in {other}"}
-    reasons = {"reason": f"why in {one}", "other_reason": f"why in {other}"}
-    between = [name for name in rows if name not in {"side", *fates, *reasons}]
-    shown = rows.assign(side=rows["side"].map(names))[["side", *fates, *between, *reasons]]
-    return shown.rename(columns={"side": "stream", **fates, **reasons})

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 import ipywidgets as widgets
 from markupsafe import Markup
 
-from workbench.app._code import cell
+from workbench.app._code import cell, opening
 from workbench.app._figures import changed, figures
 from workbench.app._form import show
+from workbench.app._records import RunRecord
 from workbench.app._results import ResultsPanel
-from workbench.app._runs import RunRecord
 from workbench.app._saved import summary
 from workbench.app._settings import describe
 from workbench.app._snapshot import RunConfiguration
@@ -20,6 +20,8 @@ from workbench.app.html import HTML, html
 from workbench.charts import Drawing
 from workbench.runs.live import Live
 from workbench.runs.result import Result
+from workbench.runs.run import Run
+from workbench.runs.summary import with_units
 from workbench.untyped import Record
 
 _HOW_TO_BEGIN = html(
@@ -56,9 +58,10 @@ class Shown:
         apply: Callable[[Record], None],
     ) -> None:
         self._seen: tuple[RunConfiguration, Result] | None = None
+        self._is_live = False
         self._submit = submit
         self._band = Band(lambda chosen: self.results.filter_by(chosen))
-        self.results = ResultsPanel(submit, self.cell, panels, live_chart, apply)
+        self.results = ResultsPanel(submit, self.cell, self.opening, panels, live_chart, apply)
         self._begin = HTML(_HOW_TO_BEGIN)
         self._begin.add_class("sjw-begin")
         self.say_how_to_begin(False)
@@ -76,7 +79,7 @@ class Shown:
         words = changed(describe(configuration), describe(before.configuration)) if before is not None else ""
         since = f"since run {before.number}: {words}" if before is not None else ""
         shown = of_fates(run, None if before is None else before.run, since)  # first: it may be too large
-        self._seen = configuration, run
+        self._seen, self._is_live = (configuration, run), False
         self.say_how_to_begin(False)
         self.results.show(run)  # the chart first: it takes the browser longest
         self._show_band(run, shown)  # last: the badge changes next to it
@@ -86,7 +89,7 @@ class Shown:
         if self._seen is None:
             return
         shown = of_fates(run)
-        self._seen = self._seen[0], run
+        self._seen, self._is_live = (self._seen[0], run), True
         self.results.show(run, live)
         self._show_band(run, shown)
 
@@ -111,9 +114,20 @@ class Shown:
         """The text of a cell that does what is shown."""
         return cell(self._seen[0]) if self._seen is not None else ""
 
+    @property
+    def run(self) -> Result | None:
+        """The run or preview on show; None before there is one."""
+        return None if self._seen is None else self._seen[1]
+
+    def opening(self) -> str:
+        """The lines of a cell that make what is shown, as ``run``; rows of a live query nothing makes again."""
+        if self._is_live:
+            return "from workbench.app import current\n\nrun = current().shown"
+        return opening(self._seen[0], ran=isinstance(self._seen[1], Run)) if self._seen is not None else ""
+
     def summary(self, headline: str) -> Markup:
         """What is shown, for a saved notebook."""
         if self._seen is None:
             return summary(headline, {}, {})
         configuration, run = self._seen
-        return summary(headline, describe(configuration), figures(run))
+        return summary(headline, describe(configuration), with_units(run, figures(run)))

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.app._head import Badge
 from workbench.app._jobs import as_it_ran, remarks
 from workbench.app._past_settings import PastSettings
-from workbench.app._runs import RunRecord
+from workbench.app._records import RunRecord
 from workbench.app._snapshot import RunConfiguration, Snapshot
 from workbench.app._state import PageState
 from workbench.app.sources import WrongSettingsError

@@ -11,9 +11,10 @@ import pandas as pd
 from itables.widget import ITable
 
 from workbench import charts
-from workbench.app._code import CodeBox
+from workbench.app._code import CodeBox, together
 from workbench.app._form import show
 from workbench.app._listing import Listing, Query, listing
+from workbench.app._looks import LOOKS, PAGE, wrapped
 from workbench.app._picking import Filter
 from workbench.app.html import HTML
 from workbench.charts import WHOLE, Cut
@@ -21,22 +22,11 @@ from workbench.jobs import Job
 from workbench.literals import SIDES, RowId
 from workbench.runs.result import Result
 from workbench.runs.run import Run
-from workbench.untyped import Record, Value
+from workbench.untyped import Value
 
-__all__ = ["PAGE", "TablePanel"]
+__all__ = ["TablePanel"]
 
-PAGE = 200
-"""How many rows are shown at a time."""
-_LOOKS: Record = {
-    "layout": dict.fromkeys(("topStart", "topEnd", "bottomStart", "bottomEnd")),
-    "paging": False,
-    "ordering": False,
-    "scrollY": "320px",
-    "scrollCollapse": True,
-    "maxBytes": 0,
-    "select": True,
-}
-"""The table shows all that it is given: what is sorted, searched and paged is done in the kernel, on all rows."""
+_SENTENCES = ("reason", "would match with")
 
 
 class TablePanel:
@@ -48,6 +38,8 @@ class TablePanel:
         Called with the input rows of the row that was selected.
     changed
         Called when other rows are asked for.
+    opening
+        Gives the lines of a cell that make what is shown, as ``run``.
 
     Attributes
     ----------
@@ -55,8 +47,10 @@ class TablePanel:
         The panel.
     """
 
-    def __init__(self, pick: Callable[[list[RowId]], None], changed: Callable[[], None]) -> None:
-        self._pick, self._changed = pick, changed
+    def __init__(
+        self, pick: Callable[[list[RowId]], None], changed: Callable[[], None], opening: Callable[[], str]
+    ) -> None:
+        self._pick, self._changed, self._opening = pick, changed, opening
         self._note, self._table = HTML(), ITable()
         self._ids: list[list[RowId]] = []
         self._listing: Listing | None = None
@@ -82,7 +76,7 @@ class TablePanel:
         for each in self._asking:
             each.observe(self._asked, "value")
         self._copy = widgets.ToggleButton(description="As pandas", icon="code", layout=small)
-        self._copy.tooltip = "The code that selects these rows of a run."
+        self._copy.tooltip = "The code of a cell that gives these rows."
         self._copy.observe(lambda _: self._show_code(), "value")
         self._code = CodeBox()
         show(self._code, False)
@@ -131,7 +125,9 @@ class TablePanel:
         self._back.disabled, self._on.disabled = first == 0, first + PAGE >= len(found)
         self._filling = True
         try:
-            self._table.update(frame, selected_rows=self._places(picked), allow_html=False, **_LOOKS | _wrapped(frame))
+            self._table.update(
+                frame, selected_rows=self._places(picked), allow_html=False, **LOOKS | wrapped(frame, _SENTENCES)
+            )
         finally:
             self._filling = False
         self._show_code()
@@ -141,7 +137,7 @@ class TablePanel:
         self._listing, self._ids, self._count, self._note.value = None, [], 0, words
         self._filling = True
         try:
-            self._table.update(pd.DataFrame(), selected_rows=[], allow_html=False, **_LOOKS)
+            self._table.update(pd.DataFrame(), selected_rows=[], allow_html=False, **LOOKS)
         finally:
             self._filling = False
 
@@ -149,7 +145,7 @@ class TablePanel:
         """Show the code of what is shown, if it is wanted."""
         show(self._code, self._copy.value)
         if self._copy.value and self._listing is not None:
-            self._code.show(self._listing.code(self._query), "rows.py")
+            self._code.show(together(self._opening(), self._listing.code(self._query)), "rows.py")
 
     def _offer(self, run: Result, shown: Listing) -> None:
         """Offer the columns, fates and sides that there are."""
@@ -204,13 +200,6 @@ def _tool(kind: type[widgets.Widget], label: str, tooltip: str, **given: Value) 
     """An input beside others in one line."""
     layout = widgets.Layout(width="auto", min_width="120px", flex="1 1 120px")
     return kind(description=label, tooltip=tooltip, layout=layout, style={"description_width": "auto"}, **given)
-
-
-def _wrapped(frame: pd.DataFrame) -> Record:
-    """What lets sentences run over several lines, in a table that has some; its first column is the index."""
-    words = [1 + frame.columns.get_loc(name) for name in ("reason", "would match with") if name in frame]
-    looks: Record = {"columnDefs": [{"className": "sjw-words", "targets": words}] if words else []}
-    return looks | {"showIndex": True if words else "auto"}
 
 
 def _set_options(choice: widgets.Dropdown | widgets.ToggleButtons, neutral: str, options: dict[str, str]) -> None:

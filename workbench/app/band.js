@@ -77,6 +77,8 @@ function render({ model, el }) {
   function draw() {
     const { sides = [], figures = [], since = "" } = model.get("shown");
     const focused = el.contains(document.activeElement) ? document.activeElement.dataset.filter : null;
+    const longest = Math.max(0, ...sides.map((each) => each.name.length)); // both names in full, the bars one below the other
+    el.style.setProperty("--sjw-names", `clamp(110px, ${longest + 2}ch, 260px)`);
     const last = make("div", "sjw-figure-row");
     last.append(...figures.map(figure));
     if (since) last.append(make("span", "sjw-since", since));

@@ -11,12 +11,11 @@ import traitlets
 
 from workbench.app._picking import Filter, same_rows
 from workbench.errors import TooLargeError
-from workbench.kinds import kind_of
 from workbench.literals import FATES, SIDES, Side
 from workbench.model import Simulation
 from workbench.reasons.causes import lost_rows
 from workbench.runs.result import Result
-from workbench.runs.summary import FIGURES, figures
+from workbench.runs.summary import FIGURES, figures, held
 from workbench.untyped import Record
 
 __all__ = ["Band", "comparable", "of_causes", "of_fates"]
@@ -80,7 +79,8 @@ def of_fates(run: Result, before: Result | None = None, since: str = "") -> Reco
         What changed since that, in words.
     """
     now, then = figures(run), {} if before is None else figures(before)
-    listed = [_figure(run, name, now[name], then.get(name)) for name in ("rows out", "peak state")]
+    units = {"rows out": "rows", "peak state": held(run, now)}
+    listed = [_figure(name, unit, now[name], then.get(name)) for name, unit in units.items()]
     return {"sides": _sides(run, before), "figures": listed, "since": since}
 
 
@@ -130,8 +130,7 @@ def _by_fate(fates: pd.Series) -> dict[str, int]:
     return {str(fate): int(count) for fate, count in fates.value_counts().items()}
 
 
-def _figure(run: Result, name: str, value: int, before: int | None) -> Record:
-    unit = kind_of(run.join).operator.holds if name == "peak state" else "rows"
+def _figure(name: str, unit: str, value: int, before: int | None) -> Record:
     words = "in state at most" if name == "peak state" else "out"
     change = None if before is None else _change(name, value - before)
     return {"name": words, "value": value, "unit": unit, "help": FIGURES[name], "change": change}

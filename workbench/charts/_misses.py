@@ -46,15 +46,15 @@ def misses(
     late
         How many more rows are without partner because the watermark had passed for the one in their reach.
     failed, where
-        How many more have others in reach, with none of which they satisfy a job's own condition, and its SQL.
+        How many more have others within the bounds, with none of which they satisfy a job's own condition, and its SQL.
     """
     subtitle = (
         f"{counted(len(distances), 'row')} {have(len(distances))} no partner, though the key is on the other side"
     )
     if late:
-        subtitle += f"; {late:,} more have one in reach, for which the watermark had passed"
+        subtitle += f"; {late:,} more have one within the bounds, for which the watermark had passed"
     if failed:
-        subtitle += f"; {failed:,} more have others in reach, none of which satisfies {where}"
+        subtitle += f"; {failed:,} more have others within the bounds, none of which satisfies {where}"
     return Drawing(_layout(tuple(names)), {"rows": _counted(distances), "bounds": bounds}, title, subtitle)
 
 

@@ -28,6 +28,8 @@ STEPS = 160
 """Steps of time in which rows are counted where they are too many to be drawn."""
 WIDTH = 780
 TUNING_HEIGHT = 260
+_LONGEST = 400
+"""Pixels of a name in a legend or beside an axis: Vega cuts names off after 160."""
 QUIET = "#6b737d"
 SHADE = "#dfe8f2"
 INK = "#333333"
@@ -114,10 +116,15 @@ def looks(chart: Any, values: Mapping[str, Value] | None = None, **properties: A
     chart.config = alt.Config(
         view=alt.ViewConfig(stroke=None),
         axis=alt.AxisConfig(
-            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titleColor=QUIET, gridOpacity=0.4
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            titleColor=QUIET,
+            gridOpacity=0.4,
+            labelLimit=_LONGEST,
         ),
         title=alt.TitleConfig(fontSize=15, subtitleFontSize=12),
-        legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12),
+        legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=_LONGEST),
     )
     return chart
 

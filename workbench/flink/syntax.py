@@ -44,6 +44,7 @@ __all__ = [
 BOTH = "bothSides"
 """The view of both sides; no table has a capital in its name."""
 _MILLISECOND = timedelta(milliseconds=1)
+_SECOND = timedelta(seconds=1)
 _FLINK, _STREAMING = "org.apache.flink", "org.apache.flink.streaming.api"
 _CLASSES = (
     "java.io.Serializable",
@@ -211,10 +212,10 @@ def options(stream: Stream, name: str) -> dict[str, str]:
 def interval(span: Span, argument: str) -> str:
     """An interval literal of SQL, in its largest whole unit; its sign is left out."""
     size = abs(_whole(span, argument))
-    count, unit = times.text(size).split()
-    if unit.startswith("milli"):
-        seconds, rest = divmod(int(count), 1000)
+    if size % _SECOND:
+        seconds, rest = divmod(size // _MILLISECOND, 1000)
         return f"INTERVAL '{seconds}.{rest:03}' SECOND({len(str(seconds))}, 3)"
+    count, unit = times.text(size).split()
     digits = f"({len(count)})" if len(count) > 2 else ""  # Flink reads two where nothing else is said
     return f"INTERVAL '{count}' {unit.rstrip('s').upper()}{digits}"
 
@@ -230,8 +231,8 @@ def duration(span: Span, argument: str) -> str:
     size = _whole(span, argument)
     if not size:
         return "Duration.ZERO"
-    count, unit = times.text(size).split()
-    name = "Millis" if unit.startswith("milli") else unit.rstrip("s").capitalize() + "s"
+    count, unit = (str(size // _MILLISECOND), "millis") if size % _SECOND else times.text(size).split()
+    name = unit.rstrip("s").capitalize() + "s"
     long = "L" if abs(int(count)) > 2**31 - 1 else ""
     return f"Duration.of{name}({count}{long})"
 

@@ -33,7 +33,7 @@ class Form(Generic[J]):
     menus: tuple[Menu, ...] = ()
     flags: tuple[Flag, ...] = ()
     hows: tuple[How, ...] = HOWS
-    no_how: str = "this kind of join gives only pairs: it takes no how"
+    no_how: str = "this kind of join gives only pairs: it has no other join type"
 
     @property
     def inputs(self) -> tuple[Input, ...]:

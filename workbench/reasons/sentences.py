@@ -185,6 +185,26 @@ class Sentences:
         """What a row is late for: its window, or the last of them."""
         return self.kind.window_word(self.join)
 
+    def within_reach(self, side: Side, row: int) -> str:
+        """Where its partners are: within the bounds, in its window."""
+        return f"in its {self.kind.window_noun}" if self.kind.windowed else "within the bounds"
+
+    def left_name(self, side: Side, row: int) -> str:
+        """The name of the left stream."""
+        return self.labels.names[0]
+
+    def right_name(self, side: Side, row: int) -> str:
+        """The name of the right stream."""
+        return self.labels.names[1]
+
+    def policy(self, side: Side, row: int) -> str:
+        """Whose watermark the query's is."""
+        return self.simulation.policy
+
+    def which(self, side: Side, row: int) -> str:
+        """Which of both watermarks that is."""
+        return "lower" if self.simulation.policy == "min" else "higher"
+
     def condition(self, side: Side, row: int) -> str:
         """What the join asks for beside equal keys and times."""
         return "" if self.simulation.where is None else self.simulation.where.text
@@ -301,7 +321,7 @@ class Sentences:
         return bool(table["matched"].to_numpy()[np.intersect1d(*outputs)].any())
 
     def fired(self, side: Side, row: int) -> str:
-        """Of a matched row under Flink's rules: that it came out padded before, and again after."""
+        """Of a matched row under Flink's rules: that it was written with nulls before, and again after."""
         if self.simulation.flink is None:
             return ""
         padded = self._padded.get(RowId(side, row))
@@ -338,7 +358,7 @@ class Sentences:
 
     def nulls(self, side: Side, row: int) -> str:
         """That it is padded with nulls, where the output has the other side's columns."""
-        return "padded " if len(emission(self.join).sides) == len(SIDES) else ""
+        return "with nulls " if len(emission(self.join).sides) == len(SIDES) else ""
 
     @cached_property
     def _padded(self) -> dict[RowId, int]:
@@ -485,12 +505,28 @@ class Sentences:
         """The least watermark delay that would have kept it."""
         return self.labels.changed(*self._kept[side][row])
 
+    def by_policy(self, side: Side, row: int) -> str:
+        """Why the delay of the other stream keeps it, where it is that."""
+        return self.of_both(side, side, row, self._kept[side][row][0])
+
+    def both_by_policy(self, side: Side, row: int) -> str:
+        """Why a delay keeps a row and its partner, where it is not of the stream of the late one."""
+        fix = self.fixes[RowId(side, row)]
+        late = self._parted_by(side, row, int(fix.partner))
+        came_last = other_side(side) if self.kind.merging else side
+        return self.of_both(came_last if late is None else late.side, side, row, fix.setting)
+
+    def of_both(self, late: Side, side: Side, row: int, setting: Setting) -> str:
+        """That a late row is judged by the watermark of both streams, where the delay is not that of its own one."""
+        is_of_other = setting == DELAYS[other_side(late)]
+        return self.fill(verdicts.OF_BOTH, side, row) if is_of_other and self.simulation.flink is None else ""
+
     def in_vain(self, side: Side, row: int) -> str:
         """Why a late row has no partner even if it is kept."""
         if self._verdict(side, row) is SharedVerdict.LATE_FOR_PARTNER:
             return verdicts.PARTNER_WAS_LATE_TOO
         if self.key_came(side, row):
-            return "but it has no partner in reach"
+            return self.fill(verdicts.NO_PARTNER_WITHIN, side, row)
         return f"but it would have no partner: {self.key_across(side, row)}"
 
     @property
@@ -593,7 +629,7 @@ class Sentences:
         return assignments.iloc[slice(*np.searchsorted(assignments["row"], [row, row + 1]))]
 
     def refused(self, side: Side, row: int) -> str:
-        """How many rows in reach it does not satisfy the condition with."""
+        """How many rows within its bounds it does not satisfy the condition with."""
         return counted(int(self.simulation.refused[side][row]), "row")
 
     @cached_property
@@ -810,7 +846,7 @@ COLUMNS: dict[str, Callable[[Sentences, Side], Sequence[Value] | Texts]] = {
     "fix_value": lambda of, side: [fix and fix_value(fix.setting, fix.value) for fix in of.best(side)],
 }
 """What computes each column of `Run.rows` behind the streams' own, by its name in `workbench.schema.ROWS`."""
-_OF_ALL_ROWS = frozenset({"name", "other", "window", "condition"})
+_OF_ALL_ROWS = frozenset({"name", "other", "window", "condition", "within_reach"})
 """Slots that are the same for all rows of a side."""
 
 

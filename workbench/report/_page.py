@@ -186,7 +186,11 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _figures(result: Result) -> Markup:
-    given = {name: count for name, count in summary.figures(result).items() if name in ("rows out", "peak state")}
+    found = summary.figures(result)
+    shown = {name: count for name, count in found.items() if name in ("rows out", "peak state")}
+    given = {
+        name.replace("peak state", f"{summary.held(result, found)} in state at most"): shown[name] for name in shown
+    }
     words = together(html("<span><b>{:,}</b> {}</span>", count, name) for name, count in given.items())
     return html('<p class="figures">{}</p>', words)
 

@@ -76,6 +76,9 @@ class Live:
         What ended the query, if something did.
     written
         How many rows of the left and of the right side were written for the query to take in.
+    on_overdue
+        Called once a second while a micro-batch takes longer than the trigger interval, in the thread that makes the
+        rows.
     """
 
     def __init__(
@@ -103,6 +106,9 @@ class Live:
         self._files: list[list[_File]] = [[], []]
         self._sent: list[list[pa.Table]] = [[], []]
         self.written = [0, 0]
+        self.on_overdue: Callable[[Live], None] | None = None
+        self._began: float | None = None  # when the micro-batch under way was first seen
+        self._told = 0.0
         self._progress: list[Record] = []
         self._taken: list[tuple[int, int]] = []
         self._measured: list[Measured] = []
@@ -228,7 +234,9 @@ class Live:
                 if tables := self._with_sent(made):
                     self._write(*tables)
                 last = now
+                before = self.done
                 self._follow()
+                self._watch_current(self.done > before)
                 if not self._query.isActive:
                     failure = self._query.exception()
                     self.error = told(failure, query.FAILED) if failure else QueryError("the query ended by itself")
@@ -245,6 +253,18 @@ class Live:
                 self._report()
             except QueryError as error:
                 self.error = self.error or error
+
+    def _watch_current(self, ended: bool) -> None:
+        """Note since when the micro-batch under way runs, and tell where that is longer than the trigger interval."""
+        now = time.monotonic()
+        if not self._query.status["isTriggerActive"]:
+            self._began = None
+        elif self._began is None or ended:
+            self._began = now
+        running = self.running
+        if running is not None and running > self._trigger and now - self._told >= 1 and self.on_overdue is not None:
+            self._told = now
+            query.call("on_overdue", self.on_overdue, self)
 
     def _settings_now(self) -> Record:
         """The settings of what makes the rows, where it tells of them."""
@@ -446,6 +466,12 @@ class Live:
     def trigger(self) -> float:
         """Seconds between two micro-batches, if the query keeps up."""
         return self._trigger
+
+    @property
+    def running(self) -> float | None:
+        """For how many seconds the micro-batch under way has been running; None where none is."""
+        began = self._began
+        return None if began is None or not self.active else time.monotonic() - began
 
     @property
     def rates(self) -> pd.DataFrame:

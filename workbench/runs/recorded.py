@@ -263,7 +263,7 @@ def preview(
     >>> seen = wb.preview(wb.IntervalJoin("0 seconds", "2 seconds"), orders, payments)
     >>> row = seen.rows[seen.rows.fix_setting == "upper"].iloc[0]
     >>> row.fate, row.fix_value
-    ('unmatched', '5917 milliseconds')
+    ('unmatched', '5.917 seconds')
     """
     left, right = check(join, left, right, finish, policy)
     version = spark_versions.check("spark_version", spark_version)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from workbench.counts import counted
@@ -14,7 +16,7 @@ from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.streams import Stream
 
-__all__ = ["FIGURES", "figures", "settings"]
+__all__ = ["FIGURES", "figures", "held", "settings", "with_units"]
 
 FIGURES = {
     "matched": "Rows, of both streams, that are in at least one pair that came out.",
@@ -26,10 +28,7 @@ FIGURES = {
         "Rows that the join wrote: pairs, groups, rows without partner where the join keeps them, matches of a "
         "pattern, and partial matches that were given up."
     ),
-    "peak state": (
-        "The largest state at the end of a micro-batch, as Spark counts it: rows; of sessions and coGroup "
-        "groups; of as-of joins without tolerance and patterns keys with rows."
-    ),
+    "peak state": "The most rows of both streams in state at the end of a micro-batch, as the view State has them.",
 }
 """What each of the `figures` means, in one sentence."""
 
@@ -43,10 +42,22 @@ def figures(run: Result) -> dict[str, int]:
         if not isinstance(run, Run):
             raise
         return {"rows out": int(batches["output_rows"].sum()), "peak state": int(batches["state_rows"].max())}
+    held = run.simulation.outcome.state_rows()
     counts = {fate.replace("_", " "): int(fates.get(fate, 0)) for fate in FATES}
     if not counts["null key"]:
         del counts["null key"]
-    return counts | {"rows out": int(batches["output_rows"].sum()), "peak state": int(batches["state_rows"].max())}
+    most = int((held["left"] + held["right"]).max(initial=0))
+    return counts | {"rows out": int(batches["output_rows"].sum()), "peak state": most}
+
+
+def with_units(run: Result, given: Mapping[str, int]) -> dict[str, int]:
+    """The `figures` of a run, with what is counted where the name does not say it."""
+    return {f"{name} ({held(run, given)})" if name == "peak state" else name: value for name, value in given.items()}
+
+
+def held(run: Result, given: Mapping[str, int]) -> str:
+    """What the peak state of a run's `figures` counts: rows, or what Spark counts where only Spark can tell."""
+    return "rows" if "matched" in given else kind_of(run.join).operator.holds.rstrip(",")
 
 
 def settings(join: Join, left: Stream, right: Stream, *, finish: bool, policy: Policy) -> dict[str, str]:

@@ -133,7 +133,7 @@ def _windows(simulation: Simulation, reasons: Sentences, of: RowId) -> list[tupl
         other = simulation.side(other_side(of.side)).name
         first = f" from {labels.moment(moment + begin)}" if begin > -UNBOUNDED else ""
         last = f" to {labels.moment(moment + end)}" if end < UNBOUNDED else ""
-        return [("in reach", f"{other}{first}{last}" if first or last else f"{other}, whatever its event time")]
+        return [("bounds", f"{other}{first}{last}" if first or last else f"{other}, whatever its event time")]
     if not simulation.windowed:
         return []
     facts = []

@@ -120,8 +120,8 @@ def advise(
     >>> orders, payments = generators.generate("orders_payments", events=200, seed=7)
     >>> for each in wb.advise(wb.IntervalJoin("0 s", "15 s"), orders.with_watermark("0 s"), payments):
     ...     print(each.problem.split(",")[0])
-    5 of 200 rows of orders are late (2.5%): it has no watermark delay for the disorder of this recording
-    3 of 180 rows of payments are late (1.7%): its delay of 10 seconds is short for the disorder of this recording
+    5 of 200 rows of orders are late (2.5%): it has no watermark delay for the disorder of these rows
+    3 of 180 rows of payments are late (1.7%): its delay of 10 seconds is short for the disorder of these rows
     payments sends nothing for 3 micro-batches from micro-batch 7 on
     Spark 4.3.0 has a fault without a ticket
     >>> orders, payments = generators.generate("orders_payments", events=200, late=0.2, disorder=0.3, seed=7)
@@ -263,7 +263,7 @@ def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy)
         short = "it has no watermark delay" if not stream.watermark else f"its delay of {delay} is short"
         problem = (
             f"{late:,} of {len(stream):,} rows of {stream.name} are late ({late / len(stream):.1%}): {short} for the "
-            "disorder of this recording"
+            "disorder of these rows"
         )
         needed = needed_delay(outcome, streams, policy, side, MUCH_LATE * len(stream))
         if needed is None:

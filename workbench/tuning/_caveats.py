@@ -37,7 +37,7 @@ def too_short(streams: Mapping[Side, Stream], keep: float) -> str:
     if 1 - keep >= share:
         return ""
     return (
-        f"the recording is too short to tell {keep:.3%} from {1 - share:.3%}: with {counted(rows, 'row')} a side, "
+        f"the rows are too few to tell {keep:.3%} from {1 - share:.3%}: with {counted(rows, 'row')} a side, "
         f"lateness that befalls fewer than one row in {max(1, int(1 / share)):,} may not have been seen "
         "(at 95 % confidence)"
     )

@@ -122,11 +122,11 @@ class Lost:
         found = [
             (self.matches, "{} with a partner"),
             (self.padded, "{} without"),
-            (self.wrongly_padded, "{} that come out padded, but have a partner"),
+            (self.wrongly_padded, "{} that are written with nulls, but have a partner"),
         ]
         words = [what.format(f"{len(rows):,}") for rows, what in found if len(rows)]
         if not words:
-            return "(here none: no row of this recording expires so early)"
+            return "(here none: none of these rows expires so early)"
         one = next(rows for rows, _ in found if len(rows)).iloc[0]
         side: Side = "left" if one["left"] >= 0 else "right"
         return f"(here {', '.join(words)}; the first is row {one[side]} of {streams[side].name})"

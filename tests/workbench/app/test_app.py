@@ -79,7 +79,7 @@ def test_every_kind_of_join_can_be_set(page, kind):
     )
     assert SETTINGS_OF_JOINS & set(page.fields()) == {field.label for field in kinds()[kind].fields}
     assert page.field("How").disabled == (not kinds()[kind].hows)
-    assert ("no how" in page.mark("How")) == (not kinds()[kind].hows)
+    assert ("join type" in page.mark("How")) == (not kinds()[kind].hows)
 
 
 @pytest.mark.parametrize(
@@ -490,7 +490,7 @@ def test_the_join_is_shown_in_flinks_words_too(page):
     page.open("Flink DataStream")
     assert (code.text, code.file) == (wb.flink.java(shown.join, shown.left, shown.right), "ImpressionsWithClicks.java")
     page.set({"Upper bound": "5000001 us"})
-    assert code.text.startswith("// upper: got '5000001 microseconds'; Flink's event times have milliseconds")
+    assert code.text.startswith("// upper: got '5.000001 seconds'; Flink's event times have milliseconds")
     page.open("Flink SQL")
     assert code.text.startswith("-- upper: got")
 
@@ -656,9 +656,15 @@ def test_going_live(spark):
     page.wait()
     page.set({"Scenario": "orders_payments", "Rate": 10.0, "Upper bound": "5 seconds"})
     page.set(dict.fromkeys(DELAYS, "2 seconds"))
+    page.set({"Trigger interval": "100 ms", "Speed": "1×"})
     page.press("Go live")
+    wait_for(lambda: "has been running for" in page.text("text"))
+    assert "trigger 100 ms" in page.text("text")
     wait_for(lambda: len(process.live_queries) and len(running_query().rates) >= 4)
     live = running_query()
+    assert live.trigger == 0.1
+    first = min(int(side.event_times.min()) for side in (live.run().left, live.run().right))
+    wait_for(lambda: page.drawn["params"]["low"] == first / 1000)  # not 90 seconds before the newest row
     assert page.field("Upper bound").disabled
     assert not page.field("Disorder").disabled
     assert page.button("Run on Spark").disabled
@@ -681,6 +687,11 @@ def test_going_live(spark):
     assert not page.button("Run on Spark").disabled
     assert live.run().mismatch == ""
     assert page.figures["rows out"] == len(live.run().output)
+    assert page.app.shown.output.equals(live.run().output)
+    page.open("Output")
+    page.field_named("As pandas").value = True
+    page.wait()
+    assert page.code.text == "from workbench.app import current\n\nrun = current().shown\nshown = run.output\nshown"
     page.click("Keep as recording")
     assert {"live_orders_2", "live_payments"} <= set(space)
     assert space["live_orders"] == "a variable of the user's"

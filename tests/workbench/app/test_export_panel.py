@@ -33,6 +33,7 @@ def test_the_script_is_shown_as_it_is_written(page, tmp_path):
     assert page.code.text == wb.preview(**arguments(page)).script
     page.set({"Sink": "kafka", "Dead letters": "parquet"})
     assert "a plain script has none" in page.mark("Dead letters")
+    assert not page.usable("Export")
     page.set({"Dead letters": "none"})
     shown = page.code.text
     assert "kafka_options" in shown
@@ -62,13 +63,14 @@ def test_sources_sinks_and_dead_letters_say_what_they_promise(page):
 def test_a_project_is_seen_file_by_file_and_needs_a_run(page, tmp_path, spark):
     page.set({"Export as": "a project"})
     assert "run it first" in page.mark("Export as")
+    assert not page.usable("Export")
+    assert page.button("Export").tooltip == page.mark("Export as")
     seen = {}
     for name in texts(page, "Preview of"):
         page.set({"Preview of": name})
         seen[name] = page.code.text
         assert page.code.file == name
     assert {"main.py", "join.py", "operations.py", "tests/test_join.py", "README.md", "pyproject.toml"} <= set(seen)
-    page.click("Export")
     assert not (tmp_path / "job").exists()
     page.run()
     assert page.mark("Export as") == ""

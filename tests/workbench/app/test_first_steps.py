@@ -38,6 +38,17 @@ def test_an_example_is_one_click_and_shows_what_it_says(page, label, tab, figure
     assert page.figures[figure] > 1.2 * plain[figure]
 
 
+@pytest.mark.parametrize("change", [{"Scenario": "transfers"}, {"Kind": "Tumbling window join"}, {"From": "files"}])
+def test_what_an_example_says_goes_when_the_page_is_set_to_something_else(page, change):
+    page.click("Near misses")
+    page.set({"Upper bound": "15 seconds"})
+    assert any("Most orders are" in each and "The settings differ from the example" in each for each in page.notes())
+    page.set({"Upper bound": "4 seconds"})
+    assert not any("The settings differ" in each for each in page.notes())
+    page.set(change)
+    assert not any("Most orders are" in each for each in page.notes())
+
+
 def test_what_an_example_says_to_try_helps(page):
     page.click("Near misses")
     before = page.figures["unmatched"]
@@ -70,6 +81,15 @@ def test_a_page_with_nothing_to_show_says_how_to_begin():
 def test_every_figure_is_explained_in_one_sentence(page):
     assert {each["help"] for each in page.band["figures"]} == {FIGURES["rows out"], FIGURES["peak state"]}
     assert all(words.endswith(".") for words in FIGURES.values())
+
+
+@pytest.mark.parametrize("scenario", ["transfers", "page_views_searches", "orders_prices", "orders_payments"])
+def test_the_peak_state_is_counted_as_the_chart_of_the_state_counts(page, scenario):
+    page.set({"Scenario": scenario})
+    held = page.meant().charts.drawing("state").tables["held"]
+    figure = page.band["figures"][1]
+    assert (figure["unit"], figure["name"]) == ("rows", "in state at most")
+    assert figure["value"] == held.groupby("batch")["rows"].sum().max()
 
 
 def test_every_wrong_field_is_marked(page):

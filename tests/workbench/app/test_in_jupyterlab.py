@@ -189,7 +189,7 @@ def test_each_kind_of_join_is_set_and_previewed(opened):
         title(opened, words)
         for each in kind.fields:
             expect(field(opened, each.label)).to_be_visible()
-    expect(opened.locator(".sjw select:disabled")).not_to_have_count(0)  # a coGroup has no how
+    expect(opened.locator(".sjw select:disabled")).not_to_have_count(0)  # a coGroup has no join type
     choose(opened, "Scenario", "impressions_clicks")
     title(opened, "Interval join on event time")
 
@@ -567,7 +567,7 @@ def test_two_runs_are_compared(ran):
     view(ran, "Runs")
     ran.wait_for_selector(".sjw-compare tr.sjw-differs:has-text('upper'):visible")
     ran.wait_for_selector(".sjw-table:visible:has-text('rows have another fate')")
-    ran.locator(".sjw select:visible").filter(has_text="1 · IntervalJoin").first.select_option(index=1)
+    ran.locator(".sjw-runs .widget-radio").first.locator("label:has-text('1 · Interval join')").click()
     button(ran, "Go back to it").click()
     badge(ran, "run 1, on Spark in")
     wait_for(lambda: field(ran, "Upper bound").input_value() == "30 seconds")
@@ -756,10 +756,10 @@ def test_a_second_page_leaves_the_first_alone(jupyter, browser):
         first, second = (opened.locator(".sjw").nth(place) for place in range(2))
         expect(first.locator(".sjw-badge")).to_contain_text("run 1, on Spark in")
         expect(first.locator(".sjw-chart canvas:visible")).to_have_count(1)
-        for each, words in ((first, "1 · IntervalJoin"), (second, "page 1: 1 · IntervalJoin")):
+        for each, words in ((first, "1 · Interval join"), (second, "page 1: 1 · Interval join")):
             each.locator(".sjw-groups button:text-is('Hand on')").click()
             each.locator(".sjw-tabs button:text-is('Runs')").click()
-            each.locator("select:visible").filter(has_text=words).first.wait_for()
+            each.locator(".sjw-runs label:visible").filter(has_text=words).first.wait_for()
         second.locator("button:has-text('Go back to it'):visible:enabled").click()
         second.locator(".sjw-badge:has-text('run 1, on Spark in')").wait_for()
 

@@ -21,9 +21,9 @@ def page():
     opened.close()
 
 
-def code(page):
-    """The rows that the code of the table gives."""
-    space = {"run": page.meant()}
+def code(page, namespace=None):
+    """The rows that the code of the table gives, in a fresh cell."""
+    space = {} if namespace is None else dict(namespace)
     box = page.field_named("As pandas")
     box.value = True
     page.wait()
@@ -83,6 +83,20 @@ def test_the_code_gives_what_is_shown(page, tab, asked):
         pytest.skip("this table has no such choice")
     page.set(asked)
     assert code(page).index[:200].tolist() == first_page(page)
+
+
+def test_the_code_runs_in_a_fresh_cell_of_the_notebook_that_the_page_is_in():
+    left, right = generators.generate("orders_payments", events=60)
+    space = {"orders": left, "paid": right}
+    page = Page("orders", "paid", namespace=space)
+    page.wait()
+    page.set({"Follows": "faster side (max)", "Watermark / first": "1.5 seconds"})
+    page.open("Unmatched")
+    assert code(page, space).index[:200].tolist() == first_page(page)
+    page.field_named("As pandas").value = True
+    page.wait()
+    assert page.code.text.startswith("import pandas as pd\nimport workbench as wb\n")
+    assert 'run = wb.preview(join, left, right, policy="max")' in page.code.text
 
 
 def _has(page, field, value):

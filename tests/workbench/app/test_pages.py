@@ -123,7 +123,7 @@ def test_a_run_is_named_kept_and_loaded_on_another_page(page, space, spark, tmp_
     run = page.app.run
     page.open("Runs")
     page.set({"Name": "baseline"})
-    assert titles(page)[0].startswith("1 · baseline · IntervalJoin(")
+    assert titles(page)[0].startswith("1 · baseline · Interval join, ")
     page.set({"Folder": str(tmp_path / "kept")})
     page.click("Keep")
     assert page.note.startswith(f"run 1, baseline is saved in {tmp_path / 'kept'}; wb.load(")
@@ -135,7 +135,7 @@ def test_a_run_is_named_kept_and_loaded_on_another_page(page, space, spark, tmp_
     later.open("Runs")
     later.set({"Folder": str(tmp_path / "kept")})
     later.click("Load")
-    assert titles(later)[0].startswith("1 · baseline · IntervalJoin(")
+    assert titles(later)[0].startswith("1 · baseline · Interval join, ")
     assert titles(later)[0].endswith(" · loaded")
     later.click("Go back to it")
     assert later.badge == "run 1, baseline, on Spark, loaded"

@@ -159,3 +159,11 @@ def test_a_scenario_is_cut_by_a_trigger_interval_in_place_of_a_number():
     assert "such as" in page.mark("Trigger interval")
     page.set({"Trigger interval": ""})
     assert page.meant().left.batch_count == 10
+
+
+def test_the_readout_of_a_slider_is_as_short_as_its_number():
+    page = Page()
+    page.wait()
+    shown = [label for label, _ in page.field("Rate").options]
+    assert shown[-1] == "1000"
+    assert not any(label.endswith(".0") for label in shown)

@@ -14,6 +14,7 @@ import vl_convert
 
 import generators
 import workbench as wb
+from workbench import charts
 from workbench.counts import counted, have
 
 JOINS = [
@@ -85,7 +86,7 @@ def test_a_partner_that_the_watermark_passed_was_in_reach(join):
         f"{counted(apart, 'row')} {have(apart)} no partner, though the key is on the other side"
     )
     assert drawing.subtitle.endswith(
-        f"; {kept_apart:,} more have one in reach, for which the watermark had passed"
+        f"; {kept_apart:,} more have one within the bounds, for which the watermark had passed"
     ) == (kept_apart > 0)
     assert sum(row["rows"] for row in drawing.tables["rows"].to_dict("records")) == apart
 
@@ -329,3 +330,14 @@ def test_the_chart_of_why_is_shown_without_a_network():
     code += "run.why(0).chart\nprint(altair.renderers.active)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["workbench"], done.stderr[-2000:]
+
+
+def test_names_in_legends_and_beside_axes_are_not_cut_off():
+    left, right = generators.generate("orders_payments", events=30)
+    run = wb.preview(wb.IntervalJoin("0 s", "5 s"), left, right)
+    for view in charts.views():
+        try:
+            config = run.charts.drawing(view.name).layout.to_dict(validate=False)["config"]
+        except wb.ArgumentError:  # of joins with windows only
+            continue
+        assert min(config[each]["labelLimit"] for each in ("axis", "legend")) >= 400

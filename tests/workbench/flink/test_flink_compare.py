@@ -336,6 +336,6 @@ def test_a_row_that_another_of_its_windows_pads_is_not_said_to_have_come_out_pad
     again = sides([("a", 1, 0), ("a", 14, 0)], [("a", 14, 0), ("a", 3, 1), ("a", 40, 2)])
     there = wb.flink.preview(wb.WindowJoin(wb.Tumbling("10 s"), how="left"), *again, allowed_lateness="8 s")
     assert there.rows["reason"][0] == (
-        "joined with 1 row of right, first in micro-batch 1; before that, it came out padded in micro-batch 0; its window fired "
+        "joined with 1 row of right, first in micro-batch 1; before that, it was written with nulls in micro-batch 0; its window fired "
         "again, in micro-batch 1"
     )

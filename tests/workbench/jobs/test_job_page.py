@@ -94,6 +94,18 @@ def test_what_the_variable_holds_now(job):
     assert "paid >= amount" not in "".join(page.notes())
 
 
+def test_the_code_of_rows_runs_in_a_fresh_cell(page, job):
+    page.open("Output")
+    page.field_named("As pandas").value = True
+    page.wait()
+    space = {"mine": job}
+    exec(page.code.text, space)
+    assert space["shown"].equals(job.output)
+    page.set({"Watermark / first": "0 seconds"})
+    exec(page.code.text, space)
+    assert space["shown"].equals(page.app.shown.output)
+
+
 def test_tuning_is_that_of_the_job(page, job):
     page.open("Tune")
     assert page.trouble == ""
@@ -124,7 +136,9 @@ def test_a_run_on_spark_is_held_against_the_job(page, job):
 
 
 def test_rows_that_fail_what_else_the_join_asks_for_are_told_from_near_misses(page, job):
-    failed = job.rows[job.causes.str.fullmatch(r"no row of (orders|payments) in reach satisfies \(paid >= amount\)")]
+    failed = job.rows[
+        job.causes.str.fullmatch(r"no row of (orders|payments) within the bounds satisfies \(paid >= amount\)")
+    ]
     assert len(failed)
     assert all(failed.reason.str.contains("but none satisfies"))
     page.open("Unmatched")

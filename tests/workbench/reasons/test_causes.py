@@ -28,11 +28,11 @@ WORDS = {
     "in the gap between two windows": "gap between two windows",
     "the upper bound excludes the nearest row of its key": (
         "beyond the upper bound",
-        "no partner in reach was on time",
+        "no partner within the bounds was on time",
     ),
     "the lower bound excludes the nearest row of its key": (
         "beyond the lower bound",
-        "no partner in reach was on time",
+        "no partner within the bounds was on time",
     ),
     "still waiting": "waiting: ",
     "matched rows of": ("joined with", "in a group with"),

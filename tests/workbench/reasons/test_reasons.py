@@ -36,26 +36,27 @@ def test_reasons_in_words():
     rows = explained(wb.IntervalJoin("0 s", "5 s", how="left"), left, right)
     assert rows["reason"].tolist() == [
         "joined with 1 row of payments, first in micro-batch 0",
-        "no partner: key b never arrived on payments; it comes out padded in micro-batch 2",
+        "no partner: key b never arrived on payments; it is written with nulls in micro-batch 2",
         "joined with 1 row of payments, first in micro-batch 1",
-        "near miss: the nearest partner is n 2, 1.3 s beyond the upper bound; it comes out padded in micro-batch 5",
-        "its key is null, and a null key matches no key; it comes out padded in micro-batch 5",
-        "no partner in reach was on time; it comes out padded in micro-batch 5",
+        "near miss: the nearest partner is n 2, 1.3 s beyond the upper bound; it is written with nulls in micro-batch 5",
+        "its key is null, and a null key matches no key; it is written with nulls in micro-batch 5",
+        "no partner within the bounds was on time; it is written with nulls in micro-batch 5",
         "joined with 1 row of orders, first in micro-batch 0",
         "joined with 1 row of orders, first in micro-batch 1",
         "near miss: the nearest partner is n 3, 1.3 s beyond the upper bound",
         "late by 2 s: it arrived in micro-batch 3, when the watermark stood at 00:00:31; a watermark delay of 2.001 s on "
-        "orders would have kept it, but it has no partner in reach",
+        "orders would have kept it (policy min: the query's watermark is the lower of those of orders and payments), but "
+        "it has no partner within the bounds",
     ]
-    assert rows[["fix_setting", "fix_value"]].dropna().to_numpy().tolist() == [["upper", "6300 milliseconds"]] * 2
+    assert rows[["fix_setting", "fix_value"]].dropna().to_numpy().tolist() == [["upper", "6.3 seconds"]] * 2
 
 
 def test_an_anti_join_pads_nothing():
     left = [("b", T, 0), (None, T, 0), ("a", T + 40, 1), ("a", T + 50, 2)]
     rows = explained(wb.IntervalJoin("0 s", "5 s", how="anti"), left, [("a", T + 40, 1), ("a", T + 50, 2)])
     assert rows["reason"][:2].tolist() == [
-        "no partner: key b never arrived on payments; it comes out in micro-batch 2",
-        "its key is null, and a null key matches no key; it comes out in micro-batch 2",
+        "no partner: key b never arrived on payments; it is written in micro-batch 2",
+        "its key is null, and a null key matches no key; it is written in micro-batch 2",
     ]
 
 
@@ -72,7 +73,7 @@ def test_late_by_so_much_and_the_delay_that_would_have_kept_it():
     )
     assert rows.loc[[2, 4], "fate"].tolist() == ["late", "unmatched"]
     found = rows.loc[[2, 4], ["fix_setting", "fix_value"]].to_numpy().tolist()
-    assert found == [["left.watermark", "4201 milliseconds"]] * 2
+    assert found == [["left.watermark", "4.201 seconds"]] * 2
 
 
 def test_waiting_and_who_holds_it_back():
@@ -95,7 +96,7 @@ def test_late_for_some_windows_and_on_time_for_others():
 def test_the_gap_between_windows():
     rows = explained(wb.WindowJoin(wb.Sliding("2 s", "10 s")), [("a", T + 5)], [("a", T + 1)])
     assert rows["reason"][0].startswith("it falls in the gap between two windows; near miss")
-    assert (rows["fix_setting"][0], rows["fix_value"][0]) == ("size", "5001 milliseconds")
+    assert (rows["fix_setting"][0], rows["fix_value"][0]) == ("size", "5.001 seconds")
 
 
 def test_why_tells_the_whole_story(monkeypatch):
@@ -103,7 +104,7 @@ def test_why_tells_the_whole_story(monkeypatch):
     run = wb.preview(wb.IntervalJoin("0 s", "6 s", how="left"), orders, payments)
     row = int(run.rows.index[run.rows["fate"] == "late"][0])
     story = run.why(row)
-    for words in ("event time", "arrival     micro-batch", "in reach", "candidates", "verdict     late by", "fix  "):
+    for words in ("event time", "arrival     micro-batch", "bounds", "candidates", "verdict     late by", "fix  "):
         assert words in repr(story)
     assert story.chart.to_dict()["layer"]
     for join in (wb.WindowJoin(wb.Session("5 s")), wb.CoGroup(wb.Sliding("10 s", "5 s"))):
@@ -116,3 +117,16 @@ def test_why_tells_the_whole_story(monkeypatch):
     for wrong in (-1, len(run.rows), "3", True, 1.0):
         with pytest.raises(wb.ArgumentError, match="row: got"):
             run.why(wrong)
+
+
+def test_a_delay_of_the_other_stream_is_told_with_why_it_matters():
+    """The query's watermark is that of payments, so the least delay that keeps a late order is on payments."""
+    left = [("a", T + 90, 0), ("z", T + 90, 1), ("b", T + 30, 2)]
+    right = [("a", T + 60, 0), ("b", T + 31, 0)]
+    rows = explained(wb.IntervalJoin("0 s", "5 s"), left, right)
+    why = "(policy min: the query's watermark is the lower of those of orders and payments)"
+    late = rows[rows["fate"] == "late"]
+    assert late["n"].tolist() == [2]
+    assert f"s on payments would have kept it {why}, and matched it with" in late["reason"].iloc[0]
+    partner = rows[(rows["side"] == "right") & (rows["n"] == 1)]
+    assert f"s on payments would have kept both {why}" in partner["reason"].iloc[0]

@@ -40,7 +40,7 @@ def test_events_before_1970():
 def test_a_delay_shorter_than_the_disorder():
     left, right = calm(late=0.1, watermark="0 seconds")
     advice = found(wb.advise(INTERVAL, left, right), "rows of orders are late")
-    assert "it has no watermark delay for the disorder of this recording" in advice.problem
+    assert "it has no watermark delay for the disorder of these rows" in advice.problem
     assert advice.setting == "left.watermark"
     changed = advice.apply(INTERVAL, left, right)
     assert changed[3] == "min"

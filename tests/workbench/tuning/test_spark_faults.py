@@ -133,7 +133,7 @@ def test_a_fault_says_what_it_costs_this_recording():
     assert "(here " in found
     assert "; the first is row " in found
     (found,) = named(wb.IntervalJoin("0 s", "2 hours"), "3.5.3")
-    assert found.endswith("(here none: no row of this recording expires so early)")
+    assert found.endswith("(here none: none of these rows expires so early)")
 
 
 def test_before_spark_3_4_rows_are_lost_that_expire_before_they_are_late():

@@ -230,7 +230,7 @@ def test_the_best_is_the_cheapest_that_keeps_enough():
         )
         assert run.outcome.state_counts()[: run.micro_batches].max() == best.row["state_peak"]
     assert tuning.best(0.9).warning == ""
-    assert "the recording is too short to tell 99.900%" in tuning.best(0.999).warning
+    assert "the rows are too few to tell 99.900%" in tuning.best(0.999).warning
     with pytest.raises(wb.ArgumentError, match="keep: got 99; use a share from 0 to 1"):
         tuning.best(99)
     with pytest.raises(wb.WorkbenchError, match=r"no setting keeps 100\.00%; the best of these keeps 9"):

@@ -39,12 +39,12 @@ _FIRST = (
         "rate",
         "Rate",
         "Events a second and side, in event time.",
-        lambda: widgets.SelectionSlider(value=4.0, options=_RATES),
+        lambda: widgets.SelectionSlider(value=4.0, options=[(f"{each:g}", each) for each in _RATES]),
     ),
     Control(
         "trigger",
         "Trigger interval",
-        "How often a micro-batch starts; empty: the number of micro-batches below.",
+        "How often a micro-batch starts, live too; empty: the number of micro-batches below, and a second live.",
         lambda: widgets.Text("5 seconds", placeholder="none: a number of micro-batches"),
     ),
     Control(
@@ -78,13 +78,13 @@ _MORE = (
     Control(
         "idle",
         "Idle",
-        "A side without rows for a part of the recording, which holds the watermark back.",
+        "A side without rows for a part of the time, which holds the watermark back.",
         lambda: widgets.Dropdown(options=_SIDES),
     ),
     Control(
         "idle_part",
         "Idle from, to",
-        "The part of the recording in which the side has no rows.",
+        "The part of the time of arrival in which the side has no rows.",
         lambda: widgets.FloatRangeSlider(value=(0.4, 0.7), **_SHARE),
     ),
     Control(

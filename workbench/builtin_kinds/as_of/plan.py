@@ -46,7 +46,7 @@ _WITHIN = '''
     )
     apart = F.unix_micros({{ right.prefixed_time }}) - F.unix_micros({{ left.prefixed_time }})
     nearest = F.struct(-F.abs(apart), apart <= 0, "micro_batch", "read_at")
-    # every pair in reach goes into the aggregation, which keeps the best until the watermark has passed the left row
+    # every pair within the bounds goes into the aggregation, which keeps the best until the watermark has passed the left row
     best = (
         {{ left.var }}.join({{ right.var }}, in_reach, {{ join.how | literal }})
         .groupBy({{ left.prefixed_time }}, "row_id")

@@ -30,6 +30,9 @@ class _AsOfSentences(Sentences):
         super().__init__(simulation, asked)
         self._join = cast(AsOfJoin, simulation.join)
 
+    def within_reach(self, side: Side, row: int) -> str:
+        return "in the direction of the join" if self._join.tolerance is None else "within the tolerance"
+
     def judge(self, of: Judging) -> None:
         if of.side == "left":
             of.verdict[of.verdict == SharedVerdict.JOINED] = AsOfVerdict.HAS_PARTNER
@@ -62,6 +65,11 @@ class _AsOfSentences(Sentences):
         """The least watermark delay that would have kept that partner."""
         kept = self.keeps(RowId("right", int(self._by_definition[row])))
         return "" if kept is None else self.labels.setting(*kept)
+
+    def delay_by_policy(self, side: Side, row: int) -> str:
+        """Why that delay keeps it, where it is of the left stream."""
+        kept = self.keeps(RowId("right", int(self._by_definition[row])))
+        return "" if kept is None else self.of_both("right", side, row, kept[0])
 
     def _beside(self, row: int, partner: int) -> str:
         """A right row, and how far it is from a left one."""

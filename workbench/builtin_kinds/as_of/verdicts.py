@@ -54,7 +54,7 @@ EARLIER = "{label}, {apart} earlier"
 LATER = "{label}, {apart} later"
 SAME_TIME = "{label}, at the same time"
 NEARER_LATE = "; {by_definition}, would have been its partner, but came late"
-NEARER_KEPT = f"{NEARER_LATE}: {{delay}} would have kept it"
+NEARER_KEPT = f"{NEARER_LATE}: {{delay}} would have kept it{{delay_by_policy}}"
 
 # What `near` is filled with: of left rows, then of right ones.
 DROPPED = "its partner {by_definition}, came too late and was dropped: no single watermark delay would have kept it"

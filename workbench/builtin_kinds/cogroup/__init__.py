@@ -24,7 +24,7 @@ class _Groups:
     """What groups are, whatever their windows."""
 
     hows: tuple[How, ...] = ()
-    no_how = "a coGroup gives both sides' rows as lists, with or without a partner: it takes no how"
+    no_how = "a coGroup gives both sides' rows as lists, with or without a partner: it has no join type"
     grouped = True
     reserved = frozenset({"window_start", "window_end", "left", "right", "batch"})
 

@@ -18,7 +18,7 @@ class IntervalVerdict(Verdict):
 
 # What `near` is filled with.
 NEAR_A_BOUND = "near miss: the nearest partner is {partner}, {beyond} beyond the {setting} bound"
-OUT_OF_REACH = "no partner in reach: the nearest partner is {partner}, {beyond} beyond the {setting} bound"
+OUT_OF_REACH = "no partner within the bounds: the nearest partner is {partner}, {beyond} beyond the {setting} bound"
 
 # What `until` is filled with.
 WAITS = "rows of {other} up to {wait_end} could still match it"

@@ -81,7 +81,7 @@ class _Patterns(WithoutWindows[Pattern]):
         Text("most", "Most rows held", f"{MOST_HELD}", _MOST_HELP, _read_most),
     )
     hows: tuple[How, ...] = ()
-    no_how = "a match has a list of rows for each step: a pattern takes no how"
+    no_how = "a match has a list of rows for each step: a pattern has no join type"
     grouped = True
     not_compared = "of the same rows on time Flink's CEP library finds the same matches: see wb.flink.java"
     operator = FOLLOWING

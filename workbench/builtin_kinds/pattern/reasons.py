@@ -54,6 +54,9 @@ class _PatternSentences(Sentences):
         self._pattern = cast(Pattern, simulation.join)
         self._known_to_come: dict[RowId, _Came | None] = {}
 
+    def within_reach(self, side: Side, row: int) -> str:
+        return "within the time of the pattern"
+
     def judge(self, of: Judging) -> None:
         of.verdict[of.matched] = PatternVerdict.IN_MATCH
         of.verdict[of.late] = PatternVerdict.LATE

@@ -91,7 +91,7 @@ class _Rules(WithoutWindows[RulesJoin]):
     scenario = "readings_thresholds"
     texts = _TEXTS
     hows: tuple[How, ...] = ()
-    no_how = "a row comes out once for each rule that it meets: a rules join takes no how"
+    no_how = "a row comes out once for each rule that it meets: a rules join has no other join type"
     no_ttl = "whose rules stay until they are replaced"
     not_compared = (
         "Flink's broadcast state drops no row as late: it is what as_of='arrival' gives; by event time the job of "

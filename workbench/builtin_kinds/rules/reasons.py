@@ -37,6 +37,9 @@ class _RuleSentences(Sentences):
         super().__init__(simulation, asked)
         self._join, self._where = cast(RulesJoin, simulation.join), cast(Met, simulation.where)
 
+    def within_reach(self, side: Side, row: int) -> str:
+        return "in force on its arrival" if self._join.as_of == "arrival" else "in force at its time"
+
     def judge(self, of: Judging) -> None:
         came = of.unmatched & of.came
         if of.side == "left":

@@ -1,0 +1,183 @@
+"""Two runs side by side: their settings and figures, how many rows changed from which fate to which, and those rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ipywidgets as widgets
+import pandas as pd
+from itables.widget import ITable
+
+from workbench.app._figures import side_by_side
+from workbench.app._form import show
+from workbench.app._looks import LOOKS, PAGE, wrapped
+from workbench.app._records import Entry
+from workbench.app._settings import describe
+from workbench.app.html import HTML
+from workbench.counts import counted, have
+from workbench.errors import ArgumentError, TooLargeError
+from workbench.literals import SIDES
+from workbench.runs.result import Result
+from workbench.runs.summary import with_units
+from workbench.streams import same_rows
+
+__all__ = ["Comparison"]
+
+_NO_RUN = "No run yet: Run on Spark, and it is listed here with its settings and figures."
+
+
+class Comparison:
+    """Two runs held against each other.
+
+    Parameters
+    ----------
+    submit
+        Does a job of a kind in the thread that draws, as `CoalescingWorker.submit` does.
+
+    Attributes
+    ----------
+    parts
+        What it consists of, from top to bottom.
+    note
+        What is said of the rows that differ.
+    """
+
+    def __init__(self, submit: Callable[[str, Callable[[], None]], None]) -> None:
+        self._submit = submit
+        self._of: tuple[Entry, Entry] | None = None
+        self._moved, self._shown = pd.DataFrame(), pd.DataFrame()
+        self._kinds: dict[str, pd.Series] = {}
+        self._said = ""
+        self._first = 0
+        self._filling = False
+        self._text = HTML()
+        self._text.add_class("sjw-compared")
+        self._close = widgets.Checkbox(True, description="compare with every window closed in both", indent=False)
+        self._close.tooltip = "The run that left windows open is simulated to the end of a bounded input."
+        self._close.layout.width = "auto"
+        self._kind = widgets.ToggleButtons(options=[], style={"button_width": "auto"})
+        self._kind.add_class("sjw-kinds")
+        self._back = _turner("chevron-left", f"The {PAGE} rows before")
+        self._on = _turner("chevron-right", f"The next {PAGE} rows")
+        self._turns = widgets.HBox([self._back, self._on])
+        self.note, self._table = HTML(), ITable()
+        self._close.observe(lambda _: self._submit("comparison", self._again), "value")
+        self._kind.observe(lambda _: self._chosen(), "value")
+        self._back.on_click(lambda _: self._turn(-PAGE))
+        self._on.on_click(lambda _: self._turn(PAGE))
+        self.parts = [self._text, self._close, self._kind, self.note, self._turns, self._table]
+
+    def compare(self, one: Entry | None, other: Entry | None) -> None:
+        """Hold a run against another one, or show it alone; None: there is none."""
+        for each in (self._close, self._kind, self._turns, self._table):
+            show(each, False)
+        self.note.value, self._of = "", None
+        if one is None or other is None:
+            self._text.value = _NO_RUN
+            return
+        titles = [each.short for each in (one, other)]
+        columns: list[dict[str, object]] = [
+            {**describe(each.record.configuration), **with_units(each.record.run, each.record.figures)}
+            for each in (one, other)
+        ]
+        if one.record is other.record:
+            self._text.value = side_by_side(titles[:1], columns[0])
+            return
+        self._text.value = side_by_side(titles, *columns)
+        self._of = one, other
+        self._again()
+
+    def _again(self) -> None:
+        """Find the rows that differ between the two."""
+        if self._of is None:
+            return
+        one, other = self._of
+        open_still = [each for each in self._of if not each.record.run.finish]
+        ends_differ = len(open_still) == 1
+        show(self._close, ends_differ)
+        try:
+            runs = [each.record.run for each in self._of]
+            if ends_differ and self._close.value and _of_the_same_rows(*runs):
+                runs = [each.record.closed for each in self._of]
+            moved = runs[0].against(runs[1])
+        except ArgumentError as error:
+            self.note.value = error.remedy
+            show(self._close, False)
+            return
+        except TooLargeError as error:
+            self.note.value = str(error)
+            return
+        self._said = (
+            f"{counted(len(moved), 'row')} {have(len(moved))} another fate in {one.short} than in {other.short}"
+        )
+        if ends_differ:
+            name = open_still[0].short
+            closed = f", with every window closed in both: {name} left windows open, and is simulated to its end"
+            self._said += closed if self._close.value else f"; {name} left windows open, where rows are pending"
+        self._moved, self._shown = moved, _as_shown(moved, runs[0], one.short, other.short)
+        self._offer(one, other)
+        self._list()
+
+    def _offer(self, one: Entry, other: Entry) -> None:
+        """Offer the kinds of change, each with how many rows changed so, the most frequent first."""
+        change = _words(self._moved["other_fate"]) + " → " + _words(self._moved["fate"])
+        counts = change.value_counts()
+        self._kinds = {f"all {len(change):,}": pd.Series(True, index=change.index)}
+        self._kinds |= {f"{kind} {count:,}": change == kind for kind, count in counts.items()}
+        before, self._first = self._kind.value, 0
+        self._filling = True
+        try:
+            self._kind.options = list(self._kinds)
+            self._kind.tooltips = [f"From the fate in {other.short} to that in {one.short}."] * len(self._kinds)
+            self._kind.value = before if before in self._kinds else next(iter(self._kinds))
+        finally:
+            self._filling = False
+        show(self._kind, bool(len(change)))
+
+    def _chosen(self) -> None:
+        if not self._filling:
+            self._first = 0
+            self._submit("changes", self._list)
+
+    def _turn(self, by: int) -> None:
+        self._first += by
+        self._submit("changes", self._list)
+
+    def _list(self) -> None:
+        """List the rows of the chosen kind of change, so many at a time."""
+        wanted = self._kinds.get(self._kind.value)
+        if wanted is None:
+            return
+        found = self._shown[wanted.to_numpy()]
+        rows = found.iloc[self._first : self._first + PAGE]
+        several = len(found) > PAGE
+        words = f"; rows {self._first + 1:,} to {self._first + len(rows):,} of {len(found):,}" if several else ""
+        self.note.value = self._said + words
+        self._back.disabled, self._on.disabled = self._first == 0, self._first + PAGE >= len(found)
+        show(self._turns, several)
+        show(self._table, bool(len(found)))
+        sentences = [name for name in found if str(name).startswith("why in ")]
+        self._table.update(rows, allow_html=False, **LOOKS | {"select": False} | wrapped(found, sentences))
+
+
+def _turner(icon: str, tooltip: str) -> widgets.Button:
+    return widgets.Button(icon=icon, tooltip=tooltip, layout=widgets.Layout(width="auto", flex="0 0 auto"))
+
+
+def _of_the_same_rows(one: Result, other: Result) -> bool:
+    return all(same_rows(one.side(side), other.side(side)) for side in SIDES)
+
+
+def _words(fates: pd.Series) -> pd.Series:
+    return fates.astype(str).str.replace("_", " ")
+
+
+def _as_shown(rows: pd.DataFrame, run: Result, one: str, other: str) -> pd.DataFrame:
+    """Rows that have another fate, as a page shows them: streams by name, fates beside each other, reasons last."""
+    names = dict(zip(SIDES, (run.left.name, run.right.name), strict=True))
+    other = f"the other {other}" if one == other else other
+    fates = {"fate": f"fate in {one}", "other_fate": f"fate in {other}"}
+    reasons = {"reason": f"why in {one}", "other_reason": f"why in {other}"}
+    between = [name for name in rows if name not in {"side", *fates, *reasons}]
+    shown = rows.assign(side=rows["side"].map(names))[["side", *fates, *between, *reasons]]
+    return shown.rename(columns={"side": "stream", **fates, **reasons})

@@ -1,0 +1,31 @@
+"""How tables of rows look on the page: all that they are given, in full, sentences over several lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from workbench.untyped import Record
+
+__all__ = ["LOOKS", "PAGE", "wrapped"]
+
+PAGE = 200
+"""How many rows are shown at a time."""
+LOOKS: Record = {
+    "layout": dict.fromkeys(("topStart", "topEnd", "bottomStart", "bottomEnd")),
+    "paging": False,
+    "ordering": False,
+    "scrollY": "320px",
+    "scrollCollapse": True,
+    "maxBytes": 0,
+    "select": True,
+}
+"""The table shows all that it is given: what is sorted, searched and paged is done in the kernel, on all rows."""
+
+
+def wrapped(frame: pd.DataFrame, sentences: Sequence[str]) -> Record:
+    """What lets columns of sentences run over several lines, in a table that has some; its index comes first."""
+    words = [1 + frame.columns.get_loc(name) for name in sentences if name in frame]
+    looks: Record = {"columnDefs": [{"className": "sjw-words", "targets": words}] if words else []}
+    return looks | {"showIndex": True if words else "auto"}
