@@ -243,6 +243,10 @@ class Page:
         """What is said of the rows, in order."""
         return [plain(each.value) for each in self.widgets() if "sjw-note" in _classes(each)]
 
+    def warnings(self) -> list[str]:
+        """What is said of the rows that is likely to be a mistake, in order."""
+        return [plain(each.value) for each in self.widgets() if "sjw-warning" in _classes(each)]
+
     @property
     def badge(self) -> str:
         """What the page says it shows or does."""

@@ -16,7 +16,7 @@ from workbench.streams import MOST_BATCHES, Stream, check_stream
 from workbench.times import ZERO, Span
 from workbench.untyped import Namespace, SparkObject, Value
 
-__all__ = ["BATCH", "columns", "guess", "joinable", "sample", "sliced", "stream", "to_pandas"]
+__all__ = ["BATCH", "batch_column", "columns", "guess", "joinable", "sample", "sliced", "stream", "to_pandas"]
 
 BATCH = "batch"
 """The column that, if it is there and holds whole numbers, says in which micro-batch a row arrives."""
@@ -52,9 +52,14 @@ def stream(
     if hasattr(frame, "toArrow"):
         check_collation(frame, key, name)
     table = to_pandas(frame)
-    is_batch = BATCH in table and (pd.api.types.is_integer_dtype(table[BATCH].dtype) or not len(table))
-    batch = BATCH if is_batch and arrival is None and trigger is None else None
+    batch = batch_column(table) if arrival is None and trigger is None else None
     return Stream.from_pandas(table, name, key, time, watermark, batch=batch, arrival=arrival, trigger=trigger)
+
+
+def batch_column(frame: pd.DataFrame) -> str | None:
+    """The column of a frame that says in which micro-batch a row arrives; None: it has none."""
+    is_batch = BATCH in frame and (pd.api.types.is_integer_dtype(frame[BATCH].dtype) or not len(frame))
+    return BATCH if is_batch else None
 
 
 def sliced(left: Stream, right: Stream, batches: int = 10) -> tuple[Stream, Stream]:

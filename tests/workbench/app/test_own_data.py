@@ -57,7 +57,62 @@ def test_the_overlap_of_keys_is_shown_on_both_sides():
 def test_a_key_that_is_nowhere_on_the_other_side_is_seen():
     page, _ = opened()
     page.set({"Right / Key": "payment_id", "Left / Key": "customer"})
-    assert page.notes()[0] == "0 % of the keys of orders are on payments"
+    words = "no row meets another; choose other keys, or repair them"
+    assert page.notes()[:2] == [
+        f"0 % of the keys of orders are on payments: {words}",
+        f"0 % of the keys of payments are on orders: {words}",
+    ]
+    assert page.warnings() == page.notes()[:2]
+    assert page.usable("Run on Spark")
+    page.set({"Right / Key": "order_id", "Left / Key": "order_id"})
+    assert page.warnings() == []
+
+
+def test_keys_that_are_written_otherwise_are_repaired_on_both_sides_by_one_button():
+    names = [f"o-{number:02}" for number in range(60)]
+    orders = ORDERS.assign(order_id=[name.upper() if place % 2 else name for place, name in enumerate(names)])
+    payments = PAYMENTS.assign(order_id=[f"{name} " for name in names[: len(PAYMENTS)]])
+    page, space = opened(orders, payments)
+    page.set({"Left / Key": "order_id", "Right / Key": "order_id"})
+    assert page.warnings()
+    share = f"{len(PAYMENTS) / len(ORDERS):.0%}"
+    first, second = (each for each in page.buttons() if each.startswith("Write"))
+    assert first == (
+        f"Write order_id in lower case, order_id of payments without blanks at the ends: {share} are on payments"
+    )
+    assert second.startswith("Write order_id of payments without blanks at the ends")
+    page.click(first)
+    assert not [each for each in page.buttons() if each.startswith("Write")]
+    assert page.warnings() == []
+    made = same_rows(page, space)
+    assert set(made.right.to_pandas()["order_id"]) <= set(names)
+    assert list(made.left.to_pandas()["order_id"]) == names
+    assert ".str.lower()" in page.cell() and ".str.strip()" in page.cell()
+    page.click("Undo the last change of a setting")  # one press is one step back
+    assert page.warnings()
+    page.click("Redo it")
+    page.click("Take back: order_id is written in lower case.")
+    assert len([each for each in page.buttons() if each.startswith("Write")]) == 1
+
+
+def test_exact_duplicates_are_mentioned_and_left_out_on_demand():
+    page, space = opened(pd.concat([ORDERS, ORDERS.head(3)]))
+    words = "3 of 63 rows of orders are exact duplicates of a row before them"
+    assert words in page.notes()
+    assert len(same_rows(page, space).left) == 63
+    page.click("Leave out 3 duplicates")
+    assert words not in page.notes()
+    assert len(same_rows(page, space).left) == 60
+    page.click("Take back: rows that equal a row before them are left out.")
+    assert words in page.notes()
+
+
+def test_epochs_in_text_are_read_as_times():
+    seconds = ORDERS["ordered_at"].astype("datetime64[s]").astype("int64")
+    page, space = opened(ORDERS.assign(ordered_at=seconds.astype(str)))
+    page.set({"Left / Event time": "ordered_at"})
+    page.click("Read as s since 1970")
+    assert list(same_rows(page, space).left.event_times) == list(seconds * 10**6)
 
 
 def test_text_times_and_a_key_of_another_type_are_repaired_by_buttons_and_as_code():

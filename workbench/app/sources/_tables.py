@@ -11,7 +11,7 @@ from workbench.app.sources._menus import Menus
 from workbench.app.sources._source import Streams, Values, WrongSettingsError
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import SIDES, Side
-from workbench.sources.findings import Finding, Part, Place, of_keys, of_times, of_zones
+from workbench.sources.findings import Finding, Part, Place, of_duplicates, of_keys, of_times, of_zones
 from workbench.sources.profile import key_overlap
 from workbench.sources.repairs import AnyRepair, code, repaired
 from workbench.streams import Stream
@@ -100,7 +100,7 @@ def made_of(given: tuple[Given, Given], values: Values, menus: Menus, slices: st
     sides = [_read(each, values, menus, faults) for each in given]
     faults.check()
     left, right = (each for each in sides if each is not None)
-    _check_keys(left, right, menus, faults)
+    remarks = [*_check_keys(left, right, menus, faults), *_duplicates(left, right)]
     _check_arrivals(left, right, menus, faults)
     faults.check()
     interval = _interval(values[trigger], trigger) if left.timed else None
@@ -122,7 +122,7 @@ def made_of(given: tuple[Given, Given], values: Values, menus: Menus, slices: st
         (one.zones.get(one.time), other.zones.get(other.time)),
         (left.frame is not None, right.frame is not None),
     )
-    found = (*overlaps(one, other), *([zones] if zones else []))
+    found = (*overlaps(one, other), *remarks, *([zones] if zones else []))
     return Streams(one, other, tuple(lines), found)
 
 
@@ -138,7 +138,9 @@ def overlaps(left: Stream, right: Stream) -> list[Finding]:
             return []
         if share is not None:
             words = f"{_percent(share)} of the keys of {mine.name} are on {theirs.name}"
-            found.append(Finding(SIDES[side == "right"], "key", words, wrong=False))
+            if not share:
+                words += ": no row meets another; choose other keys, or repair them"
+            found.append(Finding(SIDES[side == "right"], "key", words, wrong=False, warns=not share))
     return found
 
 
@@ -197,14 +199,27 @@ def _read(given: Given, values: Values, menus: Menus, faults: _Faults) -> _Side 
     return _Side(given, tuple(keys), time, arrival, repairs, frame)
 
 
-def _check_keys(left: _Side, right: _Side, menus: Menus, faults: _Faults) -> None:
+def _check_keys(left: _Side, right: _Side, menus: Menus, faults: _Faults) -> list[Finding]:
+    """Note what is wrong with the keys; gives what is only to be remarked."""
     if len(left.keys) != len(right.keys):
         counts = f"{left.given.name} has {len(left.keys)} key columns and {right.given.name} {len(right.keys)}"
         few = left if len(left.keys) < len(right.keys) else right
         faults.add(menus.name(few.given.side, "key2"), f"{counts}; choose as many on both sides")
-    for finding in of_keys(left.part, right.part):
+    found = of_keys(left.part, right.part)
+    for finding in (each for each in found if each.wrong):
         faults.add(menus.name(finding.side, "key"), finding.words)
         faults.findings.append(finding)
+    return [each for each in found if not each.wrong]
+
+
+def _duplicates(*sides: _Side) -> list[Finding]:
+    """What is to be remarked of rows that come twice."""
+    found = []
+    for each in sides:
+        if each.frame is not None:
+            batch = frames.batch_column(each.frame) if each.arrival is None else None
+            found.append(of_duplicates(each.given.side, each.given.name, each.frame, batch or ""))
+    return [each for each in found if each is not None]
 
 
 def _check_arrivals(left: _Side, right: _Side, menus: Menus, faults: _Faults) -> None:
