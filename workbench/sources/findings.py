@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
 from workbench.literals import SIDES, Side
 from workbench.sources import key_texts, profile
-from workbench.sources.file_repairs import FileRepair, LeaveOutUnreadable, TimesWritten, ways
+from workbench.sources.file_repairs import FileRepair, LeaveOutUnreadable, TimesWritten, in_sparks_words, ways
 from workbench.sources.profile import Kind
 from workbench.sources.repairs import (
     AnyRepair,
@@ -139,7 +139,12 @@ def of_times(side: Side, name: str, frame: pd.DataFrame, place: Place, column: s
 
 
 def of_records(
-    side: Side, words: str, unreadable: tuple[int, int], texts: Series | None, done: Iterable[FileRepair]
+    side: Side,
+    words: str,
+    unreadable: tuple[int, int],
+    texts: Series | None,
+    done: Iterable[FileRepair],
+    column: str = "",
 ) -> Finding:
     """Records of files that cannot be read as their columns' types.
 
@@ -153,13 +158,27 @@ def of_records(
         The column with the event time, where it holds text.
     done
         How the files are read already.
+    column
+        What that column is called.
     """
     count, total = unreadable
     told = texts is None or any(isinstance(each, TimesWritten) for each in done)
     offers = [] if told else [Offer(f"Read times as {each.pattern}", each) for each in ways(texts)]
+    if texts is not None and not told:
+        offers += _parsed(texts, column, count)
     if count < total:
         offers.append(Offer(f"Leave out {count:,} record{'' if count == 1 else 's'}", LeaveOutUnreadable()))
     return Finding(side, "time", f"{words}; {'choose what to do' if offers else 'correct them'}", tuple(offers))
+
+
+def _parsed(texts: Series, column: str, least: int) -> Iterator[Offer]:
+    """Ways of writing times that Spark has no words for, where pandas reads more texts by them."""
+    for each in profile.written(texts):
+        if in_sparks_words(each.format) is None:
+            repair = ParseTimes(column, each.format, each.zoned)
+            read = repaired(texts.to_frame(column), [repair])[column]
+            if int((read.isna() & texts.notna()).sum()) < least:
+                yield Offer(f"Parse as {_in_words(repair)}{_unread(texts.rename(column), repair)}", repair)
 
 
 def _plural(kind: Kind) -> str:
@@ -175,7 +194,7 @@ def _as_times(values: Series, column: str, found: profile.Column) -> tuple[Offer
         return (Offer(f"Read as {found.unit} since 1970", FromEpoch(column, found.unit)),)
     if found.kind == "text" and not found.written:
         numbers = pd.to_numeric(values, errors="coerce")
-        unit = profile.likely_unit(numbers)
+        unit: Any = profile.likely_unit(numbers)
         if unit is None or numbers.notna().sum() < values.notna().sum() / 2:
             return ()
         repair = FromEpoch(column, unit, text=True)

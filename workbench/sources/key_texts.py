@@ -1,4 +1,4 @@
-"""How two key columns may be written so that more of their values meet: blanks, case, leading zeros, numbers as text."""
+"""How two key columns may be written so that more of their values meet: blanks, case, zeros, numbers as text."""
 
 from __future__ import annotations
 

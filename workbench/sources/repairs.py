@@ -247,7 +247,7 @@ class LeaveOutDuplicates:
 
     def line(self, rows: str) -> str:
         """The statement that does it."""
-        subset = f"subset=[*{rows}.columns.drop({self.column!r})]" if self.column else ""
+        subset = f"subset=[*{rows}.columns.drop({self.column!r}, errors='ignore')]" if self.column else ""
         return f"{rows} = {rows}.drop_duplicates({subset})"
 
 

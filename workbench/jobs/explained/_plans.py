@@ -48,8 +48,8 @@ class Plans:
         self._uses = 0
         self._makers: dict[str, Callable[[str, Expressions, tuple[Node, ...]], _Made]] = {
             "Aggregate": self._of_aggregate, "Deduplicate": self._of_duplicates,
-            "DeduplicateWithinWatermark": self._of_duplicates, "EventTimeWatermark": self._of_watermark, "Expand": self._of_expand,
-            "Filter": self._of_filter, "Generate": self._of_generate, "Join": self._of_join,
+            "DeduplicateWithinWatermark": self._of_duplicates, "EventTimeWatermark": self._of_watermark,
+            "Expand": self._of_expand, "Filter": self._of_filter, "Generate": self._of_generate, "Join": self._of_join,
             "Project": self._of_project, "SubqueryAlias": self._of_alias, "Union": self._of_union,
         }  # fmt: skip
 
