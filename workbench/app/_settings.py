@@ -15,6 +15,7 @@ from workbench.app._form import Form, group, heading, show
 from workbench.app._join_inputs import join_inputs
 from workbench.app._snapshot import Reader, RunConfiguration, Snapshot
 from workbench.app._source import SourcePanel
+from workbench.app._suited import Suggestion, suggestion
 from workbench.app.sources import sources
 from workbench.app.sources.job import VARIABLE as JOB
 from workbench.jobs import Job
@@ -63,6 +64,8 @@ class SettingsPanel:
         self._inputs = join_inputs()
         self._reader = Reader(self._inputs, folder)
         self._job: Job | None = None
+        self._suggestion = Suggestion(lambda texts: self.apply(texts))
+        self._suited: tuple[str, Record] | None = None  # a scenario, and the fields that were set to suit it
         with self.form.quietly():
             self._source = SourcePanel(self.form, namespace, self._look_again)
             self.widget = widgets.VBox(
@@ -103,7 +106,7 @@ class SettingsPanel:
         add("how", widgets.Dropdown(options=HOWS), "How", _HOW)
         self.form.follow("kind", self._show_fields)
         self._fields = group(*self.form.row("kind", *self._inputs.inputs))
-        return [self._fields, *self.form.row("how")]
+        return [self._fields, self._suggestion.widget, *self.form.row("how")]
 
     def _show_fields(self) -> None:
         """Show the fields that the kind of join has; grey what it has not."""
@@ -131,7 +134,9 @@ class SettingsPanel:
         join = suggested(self.form.value("scenario"))
         kind = kind_of(join)
         texts: dict[str, str] = {name: times.text(span) for name, span in kind.settings(join).items()}
-        self.form.set({"kind": kind.name, "how": how_of(join), **self._inputs.named(kind.name, texts)})
+        fields = self._inputs.named(kind.name, texts)
+        self.form.set({"kind": kind.name, "how": how_of(join), **fields})
+        self._suited = self.form.value("scenario"), fields
 
     def _suit_source(self) -> None:
         """Show the inputs of the source that is chosen; of a job its settings, too."""
@@ -203,6 +208,14 @@ class SettingsPanel:
         self.form.mark(marks, {} if kind.hows else {"how": kind.no_how})
         self._source.tell(self._reader.findings)
 
+    def suggest(self, configuration: RunConfiguration | None = None, result: Result | None = None) -> None:
+        """Say where the join's time spans do not suit one's own rows, and offer others; without a result nothing."""
+        own = self._source.chosen.live is None and configuration is not None and result is not None
+        found = suggestion(configuration, result) if own and configuration and result else None
+        scenario, fields = self._suited or ("", {})
+        kept = all(self.form.value(name) == text for name, text in fields.items())
+        self._suggestion.tell(found, scenario if kept else "")
+
     def name(self, configuration: RunConfiguration) -> None:
         """Name the streams where their delays are set."""
         for side, stream in zip(SIDES, (configuration.left, configuration.right), strict=True):
@@ -211,6 +224,7 @@ class SettingsPanel:
     def enable(self, on: bool) -> None:
         """Make the settings usable, or not (while a run is under way)."""
         self.form.enable(on)
+        self._suggestion.enable(on)
         if on:
             self._show_fields()
 

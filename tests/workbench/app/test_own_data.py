@@ -245,3 +245,45 @@ def test_names_of_columns_are_text_whatever_they_hold():
     page.click("Parse as ISO 8601")
     page.click("Leave out 1 row")
     assert len(same_rows(page, space).left) == 59
+
+
+def far_apart(minutes):
+    """Own tables whose payments come so many minutes after their orders, less the last half minute."""
+    late = np.linspace(minutes - 0.5, minutes, len(PAYMENTS)) if minutes else np.zeros(len(PAYMENTS))
+    start = pd.Timestamp("2026-03-02 10:00:00")
+    orders = pd.DataFrame({"id": range(len(PAYMENTS)), "at": start + pd.to_timedelta(range(len(PAYMENTS)), unit="min")})
+    return orders, orders.assign(at=orders["at"] + pd.to_timedelta(late, unit="min"))
+
+
+def test_bounds_of_a_scenario_that_do_not_suit_own_rows_are_told_with_those_that_do():
+    orders, payments = far_apart(45)
+    page = Page(namespace={"orders": orders, "payments": payments})
+    page.set({"Scenario": "orders_payments"})
+    kept = page.value("Lower bound"), page.value("Upper bound")
+    assert page.warnings() == []
+    page.set({"From": "this notebook"})
+    words = "100% of the left rows whose key is on the right have no such row within the bounds"
+    assert page.warnings() == [f"{words}; the fields are still as for the scenario orders_payments"]
+    assert (page.value("Lower bound"), page.value("Upper bound")) == kept  # nothing is changed unasked
+    assert page.figures["matched"] == 0
+    page.click("Set lower = 0 seconds and upper = 45 minutes")
+    assert page.warnings() == []
+    assert page.figures["matched"] == 2 * len(orders)
+    page.click("Undo the last change of a setting")
+    assert (page.value("Lower bound"), page.value("Upper bound")) == kept
+    page.set({"Upper bound": "3 seconds"})
+    assert page.warnings() == [words]
+    page.set({"Upper bound": "2 days"})
+    assert page.warnings() == ["the bounds are far wider than nearly all nearest rows of a key are apart"]
+    page.set({"Kind": "Session window join"})
+    assert page.warnings() == []
+    page.set({"Kind": "Interval join", "Upper bound": "soon"})
+    assert page.warnings() == []
+
+
+def test_rows_of_a_key_on_both_sides_of_a_time_give_both_bounds():
+    orders, payments = far_apart(0)
+    times = payments["at"] + pd.to_timedelta(np.where(payments.index % 2, 7.25, -90), unit="s")
+    page = Page("orders", "payments", namespace={"orders": orders, "payments": payments.assign(at=times)})
+    page.wait()
+    assert page.usable("Set lower = -90 seconds and upper = 8 seconds")
