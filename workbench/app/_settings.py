@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import assert_never
 
@@ -233,6 +233,24 @@ class SettingsPanel:
         feed = self._source.chosen.live
         for name in feed.inputs if feed is not None else ():
             self.form.inputs[name].disabled = False
+
+    def upload(self, files: Sequence[Value], place: int = -1) -> None:
+        """Take one file or two, as an upload holds them, as the streams.
+
+        Parameters
+        ----------
+        files
+            The files.
+        place
+            The side, 0 or 1, that one file is for; below 0: the first side that has none yet.
+        """
+        with self.form.changing():
+            self.form.set({"source": "files"})
+            given = [bool(self.form.value(f"{side}.path") or self.form.value(f"{side}.upload")) for side in SIDES]
+            free = given.index(False) if False in given else 0
+            first = 0 if len(files) > 1 else place if place >= 0 else free
+            for side, file in zip(SIDES[first:], files, strict=False):
+                self.form.set({f"{side}.upload": (file,)})
 
     def take(self, left: str, right: str) -> None:
         """Take two variables of the notebook as the streams."""

@@ -260,3 +260,40 @@ def test_rows_of_a_folder_as_a_frame(here, spark):
     assert list(wb.frames.from_files("o", "csv").columns) == list(ORDERS.columns)
     stream = wb.frames.stream(rows, "o", "order_id", "ordered_at", batch="part")
     assert stream.batch_count == 2
+
+
+def test_files_that_are_dropped_on_the_page_are_its_streams(here):
+    page = Page()
+    page.drop(("orders.csv", CONTENT["csv"](ORDERS)), ("payments.csv", CONTENT["csv"](PAYMENTS)))
+    assert page.value("From") == "files"
+    parsed(page)
+    assert [each["rows"] for each in page.band["sides"]] == [len(ORDERS), len(PAYMENTS)]
+    page.drop(("few.csv", CONTENT["csv"](PAYMENTS.head(7))), place=1)
+    parsed(page)
+    assert [each["rows"] for each in page.band["sides"]] == [len(ORDERS), 7]
+    page.click("Undo the last change of a setting")
+    assert [each["rows"] for each in page.band["sides"]] == [len(ORDERS), len(PAYMENTS)]
+
+
+def test_one_file_after_the_other_is_dropped_for_the_side_that_has_none(here):
+    page = Page()
+    page.drop(("orders.csv", CONTENT["csv"](ORDERS)))
+    assert page.marks() == ["Right files"]
+    page.drop(("payments.csv", CONTENT["csv"](PAYMENTS)))
+    parsed(page)
+    assert [each["rows"] for each in page.band["sides"]] == [len(ORDERS), len(PAYMENTS)]
+
+
+@pytest.mark.parametrize(
+    ("files", "size", "words"),
+    [
+        ([("a.csv", b"")] * 3, 0, "files: got '3 files'; drop one for a side"),
+        ([("a.csv", None)], 12_000_000, "files: 'a.csv' has 12 MB, and JupyterLab takes 10 at once; put it beside"),
+        ([("a", None)], 4096, "files: 'a' is no file; put it beside the notebook"),
+        ([("a.xlsx", b"PK")], 0, "files: got 'a.xlsx'; give a file that ends in"),
+    ],
+)
+def test_what_is_dropped_and_cannot_be_taken_is_one_sentence(page, files, size, words):
+    page.drop(*files, size=size)
+    assert any(each.startswith(words) for each in page.notes())
+    assert page.value("From") == "a scenario"

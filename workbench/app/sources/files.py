@@ -32,7 +32,7 @@ _PANDAS = "import pandas as pd"
 
 def _controls(side: Side) -> tuple[Control, ...]:
     path = "A folder, whose files are micro-batches, or one file. The list has those near the notebook."
-    upload = "A file of your computer: choose it here, or drop it on the page."
+    upload = "A file of your computer, of 10 MB at most, as JupyterLab takes: choose it here, or drop it on the page."
     return (
         Control(f"{side}.path", f"{side.capitalize()} files", path, _path_box),
         Control(f"{side}.upload", "Upload", upload, _upload_button),
