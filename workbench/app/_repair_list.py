@@ -30,8 +30,7 @@ class RepairList(widgets.VBox):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        self._notes: tuple[Finding, ...] = ()
-        self._offers: tuple[Offer, ...] = ()
+        self._found: list[Finding] = []
         self._choose: Callable[[Offer], None] = lambda offer: self._set((*self.value, offer.repair))
         self.add_class("sjw-repairs")
         self.observe(lambda _: self._show(), ["value", "disabled"])
@@ -47,21 +46,18 @@ class RepairList(widgets.VBox):  # type: ignore[misc]
             Called with the offer whose button is pressed.
         """
         found = list(findings)
-        notes = tuple(each for each in found if not each.wrong)
-        offers = tuple(offer for each in found for offer in each.offers)
         self._choose = choose
-        if (notes, offers) != (self._notes, self._offers):
-            self._notes, self._offers = notes, offers
+        if found != self._found:
+            self._found = found
             self._show()
 
     def _show(self) -> None:
-        """Lay out the repairs that are done, the notes, and the repairs that are offered."""
-        done = [self._line(each) for each in self.value]
-        self.children = [
-            *done,
-            *map(_note, self._notes),
-            *(self._button(each) for each in self._offers if each.side is not None or each.repair not in self.value),
-        ]
+        """Lay out the repairs that are done, and what was found, each with the repairs that it offers."""
+        parts: list[widgets.Widget] = [self._line(each) for each in self.value]
+        for finding in self._found:
+            parts += [] if finding.wrong else [_note(finding)]
+            parts += [self._button(each) for each in finding.offers if each.side or each.repair not in self.value]
+        self.children = parts
 
     def _line(self, repair: AnyRepair | FileRepair) -> widgets.HBox:
         words = HTML(repair.words)

@@ -114,7 +114,7 @@ def _forms(values: Series, kind: Kind, name: str) -> Iterator[tuple[KeyText | No
 
 def _written(values: Series, name: str, steps: tuple[Step, ...]) -> Series:
     frame = pd.DataFrame({name: values})
-    return repaired(frame, [KeyText(name, steps)])[name].astype(object) if steps else values
+    return (repaired(frame, [KeyText(name, steps)])[name] if steps else values).astype(object)
 
 
 def _way(forms: tuple[tuple[KeyText | None, Series], ...], before: Sequence[Series]) -> Way:

@@ -210,10 +210,12 @@ def test_an_upload_takes_the_place_of_a_path_and_is_taken_back(here):
     assert len(same_rows(page).left) == 5
     page.set({"Left files / Upload": uploaded("orders.csv", CONTENT["csv"](ORDERS))})
     assert page.value("Left files") == ""
+    assert page.field("Left files").placeholder == "orders.csv, uploaded"
     parsed(page)
     assert page.band["sides"][0]["rows"] == len(ORDERS)
     page.set({"Left files": "orders.csv"})
     assert page.value("Left files / Upload") == ()
+    assert page.field("Left files").placeholder == "choose or type"
     parsed(page)
     assert len(same_rows(page).left) == 5
 

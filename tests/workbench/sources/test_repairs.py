@@ -155,6 +155,12 @@ def test_keys_that_are_written_otherwise_are_offered_the_repair_that_matches_mos
     assert len(keys[0] & keys[1]) == 2
 
 
+def test_text_of_another_type_of_pandas_is_told_as_text():
+    (found,) = of_keys(part("orders", ["A-1", "b-2"], "string"), part("payments", [" a-1", "b-2"], "category"))
+    first = "Write k in lower case, k of payments without blanks at the ends: 100% are on payments"
+    assert found.offers[0].label == first
+
+
 def test_a_combination_comes_before_its_parts_and_says_what_falls_together():
     left = ["A-1 ", "b-2", "B-2", "c-3 ", "d-4"]
     (found,) = of_keys(part("orders", left), part("payments", ["a-1", "b-2", "c-3", "d-4"]))

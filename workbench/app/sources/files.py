@@ -27,6 +27,7 @@ __all__ = ["SOURCE"]
 
 _MENUS = Menus("file_")
 _SLICES, _TRIGGER = slices("file_slices"), trigger("file_trigger")
+_TYPE = "choose or type"
 _PANDAS = "import pandas as pd"
 
 
@@ -43,7 +44,7 @@ def _controls(side: Side) -> tuple[Control, ...]:
 
 def _path_box() -> widgets.Combobox:
     """A text that is read when it is complete: Spark reads the files for each."""
-    return widgets.Combobox(continuous_update=False, ensure_option=False, placeholder="choose or type")
+    return widgets.Combobox(continuous_update=False, ensure_option=False, placeholder=_TYPE)
 
 
 def _upload_button() -> widgets.FileUpload:
@@ -135,6 +136,7 @@ def _took_path(form: Form, side: Side, changed: Any) -> None:
 def _took_upload(form: Form, side: Side, changed: Any) -> None:
     """A file was uploaded: a path does not count any more."""
     uploaded = form.value(f"{side}.upload")
+    form.inputs[f"{side}.path"].placeholder = f"{uploaded[0]['name']}, uploaded" if uploaded else _TYPE
     if uploaded:
         form.inputs[f"{side}.path"].value = ""
         _set_format(form, side, folders.format_of_file(uploaded[0]["name"]))
