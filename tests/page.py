@@ -158,6 +158,17 @@ class Page:
         self.click_mark(**mark)
         self.wait()
 
+    def drop(self, *files: tuple[str, bytes | None], place: int = -1, size: int = 0) -> None:
+        """Drop files on the page, as the browser reports it: their names and what they hold, and beside which side."""
+        guard = next(each for each in self.widgets(hidden=True) if each.has_trait("dropped"))
+        about = [
+            {"name": name, "type": "", "size": size or len(content or b""), "last_modified": 1_767_225_600_000,
+             "content": None if content is None else memoryview(content)}
+            for name, content in files
+        ]  # fmt: skip
+        guard.dropped = {"files": about, "place": place}
+        self.wait()
+
     def select(self, row: int) -> None:
         """Click a row of the table."""
         self.table.selected_rows = [row]
@@ -242,6 +253,10 @@ class Page:
     def notes(self) -> list[str]:
         """What is said of the rows, in order."""
         return [plain(each.value) for each in self.widgets() if "sjw-note" in _classes(each)]
+
+    def warnings(self) -> list[str]:
+        """What is said of the rows that is likely to be a mistake, in order."""
+        return [plain(each.value) for each in self.widgets() if "sjw-warning" in _classes(each)]
 
     @property
     def badge(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,13 +11,25 @@ import numpy as np
 import pandas as pd
 
 from workbench.errors import check_whole, wrong
+from workbench.sources import Format, Malformed
 from workbench.sources.profile import profile
 from workbench.sources.streaming import check_collation
 from workbench.streams import MOST_BATCHES, Stream, check_stream
 from workbench.times import ZERO, Span
 from workbench.untyped import Namespace, SparkObject, Value
 
-__all__ = ["BATCH", "columns", "guess", "joinable", "sample", "sliced", "stream", "to_pandas"]
+__all__ = [
+    "BATCH",
+    "batch_column",
+    "columns",
+    "from_files",
+    "guess",
+    "joinable",
+    "sample",
+    "sliced",
+    "stream",
+    "to_pandas",
+]
 
 BATCH = "batch"
 """The column that, if it is there and holds whole numbers, says in which micro-batch a row arrives."""
@@ -29,6 +42,7 @@ def stream(
     time: str,
     watermark: Span = ZERO,
     *,
+    batch: str | None = None,
     arrival: str | None = None,
     trigger: Span | None = None,
 ) -> Stream:
@@ -40,7 +54,9 @@ def stream(
         A pandas DataFrame, or what gives one with ``toPandas()`` or ``to_pandas()``: a Spark DataFrame (not a
         streaming one), an Arrow table.
     name, key, time, watermark
-        As in `Stream.from_pandas`. A column ``batch`` of whole numbers is the micro-batch.
+        As in `Stream.from_pandas`.
+    batch
+        The column of whole numbers that says in which micro-batch a row arrives; None: ``batch``, if it is there.
     arrival, trigger
         As in `Stream.from_pandas`; they count in place of a column ``batch``.
 
@@ -52,9 +68,54 @@ def stream(
     if hasattr(frame, "toArrow"):
         check_collation(frame, key, name)
     table = to_pandas(frame)
-    is_batch = BATCH in table and (pd.api.types.is_integer_dtype(table[BATCH].dtype) or not len(table))
-    batch = BATCH if is_batch and arrival is None and trigger is None else None
+    if batch is None and arrival is None and trigger is None:
+        batch = batch_column(table)
     return Stream.from_pandas(table, name, key, time, watermark, batch=batch, arrival=arrival, trigger=trigger)
+
+
+def batch_column(frame: pd.DataFrame) -> str | None:
+    """The column of a frame that says in which micro-batch a row arrives; None: it has none."""
+    is_batch = BATCH in frame and (pd.api.types.is_integer_dtype(frame[BATCH].dtype) or not len(frame))
+    return BATCH if is_batch else None
+
+
+def from_files(
+    path: str | os.PathLike[str],
+    format: Format = "parquet",  # noqa: A002 - Spark's word
+    *,
+    time: str | None = None,
+    options: dict[str, str] | None = None,
+    malformed: Malformed = "fail",
+    batch: str | None = None,
+) -> pd.DataFrame:
+    """The rows of a folder of files as a pandas frame, to change them before they are a stream.
+
+    Spark reads them as `Stream.from_files` does, in the order in which its file source takes them.
+
+    Parameters
+    ----------
+    path, format, options, malformed
+        As in `Stream.from_files`.
+    time
+        The column with the event time, which is read as time where it is text; None: text stays text.
+    batch
+        The name of a column to add, with the number of the micro-batch: each file is one. None: there is none.
+
+    Raises
+    ------
+    ArgumentError, DataError
+        As `Stream.from_files`, or if the files have a column of the name `batch`.
+    """
+    from workbench.sources import arrow, files  # when needed: `import workbench` is to be quick
+
+    found = files.read(path, time or "", format=format, schema=None, max_files=1, options=options, malformed=malformed)
+    table, zones = arrow.spark_ready(found.table, os.fspath(path))
+    frame = arrow.to_pandas(table, zones | {name: zone for name, zone in found.zones.items() if name in zones})
+    if batch is not None:
+        if batch in frame:
+            raise wrong("batch", batch, "the files have a column of that name; give another")
+        frame[batch] = found.arrival
+    return frame
 
 
 def sliced(left: Stream, right: Stream, batches: int = 10) -> tuple[Stream, Stream]:

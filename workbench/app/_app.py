@@ -26,13 +26,11 @@ from workbench.app._shown import Shown
 from workbench.app._side import Drawer
 from workbench.app._spark_runs import SparkRuns
 from workbench.app._state import PageState
+from workbench.app._uploads import as_uploads
 from workbench.app._variables import named
-<<<<<<< HEAD
 from workbench.app.closing import close
-from workbench.app.html import html
-=======
->>>>>>> 78fb8226d622bfb99aa074adb5ff177bbfbcbd4b
 from workbench.app.worker import CoalescingWorker
+from workbench.errors import WorkbenchError
 from workbench.jobs import Job
 from workbench.runs.result import Result
 from workbench.runs.run import Run
@@ -135,7 +133,19 @@ class App:
         head.report.on_click(lambda _: Reports(self._page).write())
         head.record.on_click(lambda _: self.keep_recording())
         live.go.on_click(lambda _: self.go_live())
+        self._guard.observe(lambda change: self._take_dropped(change["new"]), "dropped")
         head.trouble.observe(lambda change: self._drawer.open() if change["new"] else None, "value")
+
+    def _take_dropped(self, dropped: Record) -> None:
+        """Take files that were dropped on the page as its streams."""
+        if not dropped or self._page.busy:
+            return
+        self._guard.dropped = {}
+        try:
+            files = as_uploads(dropped["files"])
+            self._page.settings.upload(files, dropped["place"])
+        except WorkbenchError as error:
+            self._page.head.note.value = str(error)
 
     def _arranged(self) -> widgets.VBox:
         page = self._page

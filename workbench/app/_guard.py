@@ -18,16 +18,22 @@ class Guard(anywidget.AnyWidget):  # type: ignore[misc]
     """An invisible part of a page.
 
     It gives ipywidgets' tabs and sliders the roles and names that they lack, keeps JupyterLab's shortcuts from acting
-    on keys that are pressed in the page, and says so when the kernel that the page belongs to is gone.
+    on keys that are pressed in the page, takes files that are dropped on it, and says so when the kernel that the page
+    belongs to is gone.
 
     Attributes
     ----------
     wide
         Whether there is room for the settings beside the views.
+    dropped
+        Files that were dropped last: ``files`` with name, type, size, last_modified (milliseconds since 1970) and
+        content, None where that was too large or could not be read; and ``place``, 0 or 1 where they were dropped
+        beside the inputs of a side, else -1.
     """
 
     _esm = Path(__file__).with_name("guard.js")
     wide = traitlets.Bool(True).tag(sync=True)
+    dropped = traitlets.Dict().tag(sync=True)
 
 
 def framed(

@@ -91,6 +91,8 @@ class Previews:
         except Exception as error:  # noqa: BLE001 - whatever it is, what is shown is not what the fields hold
             page.refuse(snapshot, error)
             return
+        if snapshot is page.wanted:
+            page.settings.suggest(configuration, run)
         if configuration.job is not None:
             self._of_job(configuration.job, configuration, snapshot)
         else:

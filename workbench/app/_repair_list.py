@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import ipywidgets as widgets
 import traitlets
@@ -30,28 +30,34 @@ class RepairList(widgets.VBox):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        self._notes: tuple[str, ...] = ()
-        self._offers: tuple[Offer, ...] = ()
+        self._found: list[Finding] = []
+        self._choose: Callable[[Offer], None] = lambda offer: self._set((*self.value, offer.repair))
         self.add_class("sjw-repairs")
         self.observe(lambda _: self._show(), ["value", "disabled"])
 
-    def tell(self, findings: Iterable[Finding]) -> None:
-        """Say what was found, and offer the repairs that would do."""
+    def tell(self, findings: Iterable[Finding], choose: Callable[[Offer], None]) -> None:
+        """Say what was found, and offer the repairs that would do.
+
+        Parameters
+        ----------
+        findings
+            What was found.
+        choose
+            Called with the offer whose button is pressed.
+        """
         found = list(findings)
-        notes = tuple(each.words for each in found if not each.wrong)
-        offers = tuple(offer for each in found for offer in each.offers if offer.repair not in self.value)
-        if (notes, offers) != (self._notes, self._offers):
-            self._notes, self._offers = notes, offers
+        self._choose = choose
+        if found != self._found:
+            self._found = found
             self._show()
 
     def _show(self) -> None:
-        """Lay out the notes, the repairs that are done, and those that are offered."""
-        done = [self._line(each) for each in self.value]
-        self.children = [
-            *done,
-            *map(_note, self._notes),
-            *(self._button(each) for each in self._offers if each.repair not in self.value),
-        ]
+        """Lay out the repairs that are done, and what was found, each with the repairs that it offers."""
+        parts: list[widgets.Widget] = [self._line(each) for each in self.value]
+        for finding in self._found:
+            parts += [] if finding.wrong else [_note(finding)]
+            parts += [self._button(each) for each in finding.offers if each.side or each.repair not in self.value]
+        self.children = parts
 
     def _line(self, repair: AnyRepair | FileRepair) -> widgets.HBox:
         words = HTML(repair.words)
@@ -62,18 +68,19 @@ class RepairList(widgets.VBox):  # type: ignore[misc]
         return widgets.HBox([words, back])
 
     def _button(self, offer: Offer) -> widgets.Button:
-        made = widgets.Button(
-            description=offer.label, icon="wrench", tooltip=f"{offer.repair.words}.", disabled=self.disabled
-        )
+        words = "; ".join(each.words for each in (offer.repair, offer.also) if each is not None)
+        made = widgets.Button(description=offer.label, icon="wrench", tooltip=f"{words}.", disabled=self.disabled)
         made.layout = widgets.Layout(width="auto", height="auto")
-        made.on_click(lambda _: self._set((*self.value, offer.repair)))
+        made.on_click(lambda _: self._choose(offer))
         return made
 
     def _set(self, repairs: tuple[Value, ...]) -> None:
         self.value = repairs
 
 
-def _note(words: str) -> HTML:
-    made = HTML(words)
+def _note(found: Finding) -> HTML:
+    made = HTML(found.words)
     made.add_class("sjw-note")
+    if found.warns:
+        made.add_class("sjw-warning")
     return made

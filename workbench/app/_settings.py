@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import assert_never
@@ -18,6 +18,7 @@ from workbench.app._join_inputs import join_inputs
 from workbench.app._kind_picture import introduction
 from workbench.app._snapshot import Reader, RunConfiguration, Snapshot
 from workbench.app._source import SourcePanel
+from workbench.app._suited import Suggestion, suggestion
 from workbench.app.html import HTML
 from workbench.app.sources import sources
 from workbench.app.sources.job import VARIABLE as JOB
@@ -68,6 +69,8 @@ class SettingsPanel:
         self._reader = Reader(self._inputs, folder)
         self._job: Job | None = None
         self._fixed: tuple[Record, dict[str, str]] = {}, {}  # what a fix led to, and what it changed, in words
+        self._suggestion = Suggestion(lambda texts: self.fix(texts))
+        self._suited: tuple[str, Record] | None = None  # a scenario, and the fields that were set to suit it
         with self.form.quietly():
             self._source = SourcePanel(self.form, namespace, self._look_again)
             self.widget = widgets.VBox(
@@ -111,7 +114,7 @@ class SettingsPanel:
         self._introduction = HTML()
         self._introduction.add_class("sjw-introduction")
         kind, *fields = self.form.row("kind")
-        return [kind, *fields, self._introduction, self._fields, *self.form.row("how")]
+        return [kind, *fields, self._introduction, self._fields, self._suggestion.widget, *self.form.row("how")]
 
     def _show_fields(self) -> None:
         """Show the fields that the kind of join has; grey what it has not."""
@@ -140,7 +143,9 @@ class SettingsPanel:
         join = suggested(self.form.value("scenario"))
         kind = kind_of(join)
         texts: dict[str, str] = {name: times.text(span) for name, span in kind.settings(join).items()}
-        self.form.set({"kind": kind.name, "how": how_of(join), **self._inputs.named(kind.name, texts)})
+        fields = self._inputs.named(kind.name, texts)
+        self.form.set({"kind": kind.name, "how": how_of(join), **fields})
+        self._suited = self.form.value("scenario"), fields
 
     def _suit_source(self) -> None:
         """Show the inputs of the source that is chosen; of a job its settings, too."""
@@ -233,6 +238,14 @@ class SettingsPanel:
         self.form.mark(marks, {} if kind.hows else {"how": kind.no_how}, moved if snapshot.values == after else {})
         self._source.tell(self._reader.findings)
 
+    def suggest(self, configuration: RunConfiguration | None = None, result: Result | None = None) -> None:
+        """Say where the join's time spans do not suit one's own rows, and offer others; without a result nothing."""
+        own = self._source.chosen.live is None and configuration is not None and result is not None
+        found = suggestion(configuration, result) if own and configuration and result else None
+        scenario, fields = self._suited or ("", {})
+        kept = all(self.form.value(name) == text for name, text in fields.items())
+        self._suggestion.tell(found, scenario if kept else "")
+
     def name(self, configuration: RunConfiguration) -> None:
         """Name the streams where their delays are set."""
         for side, stream in zip(SIDES, (configuration.left, configuration.right), strict=True):
@@ -241,6 +254,7 @@ class SettingsPanel:
     def enable(self, on: bool) -> None:
         """Make the settings usable, or not (while a run is under way)."""
         self.form.enable(on)
+        self._suggestion.enable(on)
         if on:
             self._show_fields()
 
@@ -249,6 +263,24 @@ class SettingsPanel:
         feed = self._source.chosen.live
         for name in feed.inputs if feed is not None else ():
             self.form.inputs[name].disabled = False
+
+    def upload(self, files: Sequence[Value], place: int = -1) -> None:
+        """Take one file or two, as an upload holds them, as the streams.
+
+        Parameters
+        ----------
+        files
+            The files.
+        place
+            The side, 0 or 1, that one file is for; below 0: the first side that has none yet.
+        """
+        with self.form.changing():
+            self.form.set({"source": "files"})
+            given = [bool(self.form.value(f"{side}.path") or self.form.value(f"{side}.upload")) for side in SIDES]
+            free = given.index(False) if False in given else 0
+            first = 0 if len(files) > 1 else place if place >= 0 else free
+            for side, file in zip(SIDES[first:], files, strict=False):
+                self.form.set({f"{side}.upload": (file,)})
 
     def take(self, left: str, right: str) -> None:
         """Take two variables of the notebook as the streams."""

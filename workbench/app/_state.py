@@ -107,6 +107,7 @@ class PageState:
         self.judged = snapshot
         self.runnable = isinstance(error, TooLargeError)  # Spark may do what the model does not
         self.enable()  # before it is said: nothing wrong can be run while it is read
+        self.settings.suggest()
         self.settings.mark(snapshot, error.marks if isinstance(error, WrongSettingsError) else {})
         self.head.fail(error)
         self.shown.dim(self.shown.anything)

@@ -70,6 +70,37 @@ function undo(event) {
   event.preventDefault();
 }
 
+// Files that are dropped on the page are sent to it, with the place of the button that they were dropped nearest to.
+const LARGEST = 9.5e6; // bytes: JupyterLab's server takes 10 MiB in a message, and closes the connection at more
+
+function nearest(page, event) {
+  if (!event.target.closest?.(".sjw-settings")) return -1;
+  const shown = [...page.querySelectorAll("button.sjw-upload")].filter((each) => each.offsetParent);
+  const apart = shown.map((each) => Math.abs(each.getBoundingClientRect().top - event.clientY));
+  return apart.indexOf(Math.min(...apart));
+}
+
+function dragged(page, event) {
+  if (!event.dataTransfer?.types.includes("Files")) return;
+  event.preventDefault();
+  event.dataTransfer.dropEffect = "copy";
+  page.classList.add("sjw-drop");
+}
+
+async function dropped(model, page, event) {
+  page.classList.remove("sjw-drop");
+  if (!event.dataTransfer?.files.length) return;
+  event.preventDefault();
+  const place = nearest(page, event);
+  const files = await Promise.all([...event.dataTransfer.files].map(async (each) => {
+    const bytes = each.size > LARGEST ? null : await each.arrayBuffer().catch(() => null); // a folder has none
+    const content = bytes && new DataView(bytes);
+    return { name: each.name, type: each.type, size: each.size, last_modified: each.lastModified, content };
+  }));
+  model.set("dropped", { files, place });
+  model.save_changes();
+}
+
 const WIDE = 1160; // pixels, as in app.css
 
 function render({ model, el }) {
@@ -108,6 +139,9 @@ function render({ model, el }) {
     page.setAttribute("aria-label", "Stream-join workbench");
     page.addEventListener("keydown", arrows);
     page.addEventListener("keydown", undo);
+    page.addEventListener("dragover", (event) => dragged(page, event));
+    page.addEventListener("dragleave", (event) => { if (!page.contains(event.relatedTarget)) page.classList.remove("sjw-drop"); });
+    page.addEventListener("drop", (event) => dropped(model, page, event));
     sized = new ResizeObserver(() => {
       const wide = page.clientWidth >= WIDE;
       if (!page.clientWidth || wide === model.get("wide")) return;

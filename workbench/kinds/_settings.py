@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from workbench.arrays import Codes, RowNumbers
+from workbench.arrays import Codes, RowNumbers, Times
 from workbench.kinds._form import Form
 from workbench.kinds._inputs import J, typed
 from workbench.literals import Setting, Side
@@ -78,6 +78,23 @@ class Settings(Form[J]):
             What runs of the recording have in common.
         """
         return {}
+
+    def suited(self, join: J, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+        """Time spans of the join that suit rows whose nearest partners are so far apart; None: its own do, or any.
+
+        Parameters
+        ----------
+        join
+            The join.
+        apart
+            For rows of the left side by how much the nearest row of their key comes later, in microseconds.
+
+        Returns
+        -------
+        tuple of str and dict, or None
+            Why its own do not, as a sentence without its full stop, and those that would.
+        """
+        return None
 
     def changed(self, join: J, **spans: Any) -> J:
         """The join with some of its time spans changed."""

@@ -13,9 +13,9 @@ from workbench.untyped import Record, Series
 __all__ = ["FileRepair", "LeaveOutUnreadable", "TimesWritten", "arguments", "in_sparks_words", "ways"]
 
 _WIDE = {"%d": "dd", "%m": "MM", "%H": "HH"}  # where nothing stands between them
-_LETTERS = {
-    "%d": "d", "%m": "M", "%Y": "yyyy", "%b": "MMM", "%H": "H", "%I": "h", "%M": "mm", "%S": "ss", "%f": "SSSSSS",
-    "%p": "a", "%z": "[XXX][XX]",
+_LETTERS = {  # not %y: of years from 69 on Spark takes another century
+    "%d": "d", "%m": "M", "%Y": "yyyy", "%b": "MMM", "%B": "MMMM", "%H": "H", "%I": "h", "%M": "mm", "%S": "ss",
+    "%f": "SSSSSS", "%p": "a", "%z": "[XXX][XX]",
 }  # fmt: skip
 
 

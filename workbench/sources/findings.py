@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
 from workbench.literals import SIDES, Side
-from workbench.sources import profile
-from workbench.sources.file_repairs import FileRepair, LeaveOutUnreadable, TimesWritten, ways
+from workbench.sources import key_texts, profile
+from workbench.sources.file_repairs import FileRepair, LeaveOutUnreadable, TimesWritten, in_sparks_words, ways
 from workbench.sources.profile import Kind
 from workbench.sources.repairs import (
     AnyRepair,
@@ -19,28 +19,42 @@ from workbench.sources.repairs import (
     FromEpoch,
     InZone,
     LeaveOut,
+    LeaveOutDuplicates,
     ParseTimes,
     repaired,
+    steps_in_words,
 )
 from workbench.untyped import Series
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Finding", "Offer", "Part", "Place", "of_keys", "of_records", "of_times", "of_zones"]
+__all__ = ["Finding", "Offer", "Part", "Place", "of_duplicates", "of_keys", "of_records", "of_times", "of_zones"]
 
-Place = Literal["key", "time", "arrival"]
-_PLACES: dict[Place, str] = {"key": "key", "time": "event time", "arrival": "time of arrival"}
+Place = Literal["key", "time", "arrival", "rows"]
+_PLACES: dict[Place, str] = {"key": "key", "time": "event time", "arrival": "time of arrival", "rows": "row"}
 _EXAMPLES = 2
 _WHOLE = r"\s*[+-]?\d{1,18}\s*"
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A repair, and what is written on its button."""
+    """A repair, and what is written on its button.
+
+    Attributes
+    ----------
+    label, repair
+        What is written, and what is done.
+    side
+        The side whose rows it changes; None: that of the finding.
+    also
+        What is done to the other side with it; None: nothing.
+    """
 
     label: str
     repair: AnyRepair | FileRepair
+    side: Side | None = None
+    also: AnyRepair | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +71,8 @@ class Finding:
         What would do.
     wrong
         Whether no stream can be made while it is so.
+    warns
+        Whether it is likely to be a mistake although streams can be made.
     """
 
     side: Side
@@ -64,6 +80,7 @@ class Finding:
     words: str
     offers: tuple[Offer, ...] = ()
     wrong: bool = True
+    warns: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +139,12 @@ def of_times(side: Side, name: str, frame: pd.DataFrame, place: Place, column: s
 
 
 def of_records(
-    side: Side, words: str, unreadable: tuple[int, int], texts: Series | None, done: Iterable[FileRepair]
+    side: Side,
+    words: str,
+    unreadable: tuple[int, int],
+    texts: Series | None,
+    done: Iterable[FileRepair],
+    column: str = "",
 ) -> Finding:
     """Records of files that cannot be read as their columns' types.
 
@@ -136,13 +158,27 @@ def of_records(
         The column with the event time, where it holds text.
     done
         How the files are read already.
+    column
+        What that column is called.
     """
     count, total = unreadable
     told = texts is None or any(isinstance(each, TimesWritten) for each in done)
     offers = [] if told else [Offer(f"Read times as {each.pattern}", each) for each in ways(texts)]
+    if texts is not None and not told:
+        offers += _parsed(texts, column, count)
     if count < total:
         offers.append(Offer(f"Leave out {count:,} record{'' if count == 1 else 's'}", LeaveOutUnreadable()))
     return Finding(side, "time", f"{words}; {'choose what to do' if offers else 'correct them'}", tuple(offers))
+
+
+def _parsed(texts: Series, column: str, least: int) -> Iterator[Offer]:
+    """Ways of writing times that Spark has no words for, where pandas reads more texts by them."""
+    for each in profile.written(texts):
+        if in_sparks_words(each.format) is None:
+            repair = ParseTimes(column, each.format, each.zoned)
+            read = repaired(texts.to_frame(column), [repair])[column]
+            if int((read.isna() & texts.notna()).sum()) < least:
+                yield Offer(f"Parse as {_in_words(repair)}{_unread(texts.rename(column), repair)}", repair)
 
 
 def _plural(kind: Kind) -> str:
@@ -156,19 +192,49 @@ def _as_times(values: Series, column: str, found: profile.Column) -> tuple[Offer
         return (Offer("Take midnights", DatesAsTimes(column)),)
     if found.unit is not None:
         return (Offer(f"Read as {found.unit} since 1970", FromEpoch(column, found.unit)),)
+    if found.kind == "text" and not found.written:
+        numbers = pd.to_numeric(values, errors="coerce")
+        unit: Any = profile.likely_unit(numbers)
+        if unit is None or numbers.notna().sum() < values.notna().sum() / 2:
+            return ()
+        repair = FromEpoch(column, unit, text=True)
+        return (Offer(f"Read as {unit} since 1970{_unread(values, repair)}", repair),)
     made = [ParseTimes(column, each.format, each.zoned) for each in found.written]
-    return tuple(Offer(_parse_label(values, each), each) for each in made)
+    return tuple(Offer(f"Parse as {_in_words(each)}{_unread(values, each)}", each) for each in made)
 
 
-def _parse_label(values: Series, repair: ParseTimes) -> str:
-    """What parsing would do: how the times are written, and what is not written so."""
+def _in_words(repair: ParseTimes) -> str:
+    return "ISO 8601" if repair.format == "ISO8601" else repair.format
+
+
+def _unread(values: Series, repair: ParseTimes | FromEpoch) -> str:
+    """What a repair would not read as times; nothing where it reads all."""
     read = repaired(values.to_frame(), [repair])[repair.column]
     failed = values[read.isna() & values.notna()]
-    written = "ISO 8601" if repair.format == "ISO8601" else repair.format
-    if not len(failed):
-        return f"Parse as {written}"
     some = ", ".join(repr(str(each)[:24]) for each in failed.unique()[:_EXAMPLES])
-    return f"Parse as {written}; not {len(failed):,}: {some}"
+    return f"; not {len(failed):,}: {some}" if len(failed) else ""
+
+
+def of_duplicates(side: Side, name: str, frame: pd.DataFrame, batch: str = "") -> Finding | None:
+    """Rows that equal a row before them in all columns.
+
+    Parameters
+    ----------
+    side, name, frame
+        The side, what it is called, and its rows.
+    batch
+        The column with the micro-batch, which does not count; empty: there is none.
+    """
+    try:
+        count = int(frame.drop(columns=batch or []).duplicated().sum())
+    except TypeError:  # lists and the like
+        return None
+    if not count:
+        return None
+    words = f"{count:,} of {len(frame):,} rows of {name} {'is an' if count == 1 else 'are'} exact duplicate"
+    words += f"{'' if count == 1 else 's'} of a row before {'it' if count == 1 else 'them'}"
+    offer = Offer(f"Leave out {count:,} duplicate{'' if count == 1 else 's'}", LeaveOutDuplicates(batch))
+    return Finding(side, "rows", words, (offer,), wrong=False)
 
 
 def of_keys(left: Part, right: Part) -> list[Finding]:
@@ -187,28 +253,92 @@ def of_keys(left: Part, right: Part) -> list[Finding]:
 
 
 def _of_pair(left: Part, mine: str, right: Part, theirs: str) -> list[Finding]:
-    """Two key columns that are to be equal; each cast is offered with what it would find equal."""
-    kinds = _kind(left.column(mine)), _kind(right.column(theirs))
-    if kinds[0] == kinds[1] or "nothing" in kinds:
+    """Two key columns that are to be equal: what would have their values meet, that which has most of them meet first.
+
+    Of columns of one type only what has more meet than do already; casts to one type are offered whatever they find.
+    """
+    parts, keys = (left, right), (mine, theirs)
+    columns = left.column(mine), right.column(theirs)
+    kinds = _kind(columns[0]), _kind(columns[1])
+    if "nothing" in kinds:
         return []
+    differ = kinds[0] != kinds[1]
+    casts = list(_casts(parts, keys, columns, kinds)) if differ else []
+    least = max((each.found for each in casts), default=0) if differ else key_texts.found(*columns)
+    able = left.frame is not None, right.frame is not None
+    made = [_of_way(each, parts, keys) for each in key_texts.ways(columns, kinds, keys, able, least)]
+    offers = sorted([*made, *casts], key=lambda each: -each.found)
+    if not differ:
+        words = f"{mine} of {left.name} and {theirs} of {right.name} have more in common written alike"
+        return [_with(offers, words, wrong=False)] if offers else []
     words = f"{mine} of {left.name} holds {_plural(kinds[0])}, {theirs} of {right.name} {_plural(kinds[1])}"
-    ways: list[tuple[float, Side, Offer]] = []
-    sides: tuple[tuple[Side, Part, str, Part, str, Kind], ...] = (
-        ("left", left, mine, right, theirs, kinds[1]),
-        ("right", right, theirs, left, mine, kinds[0]),
-    )
-    for side, part, key, other, their_key, kind in sides:
-        cast = None if part.frame is None else _cast(part.column(key), key, kind)
+    return [_with(offers, words) if offers else Finding("right", "key", f"{words}; choose columns of one type")]
+
+
+@dataclass(frozen=True)
+class _Proposal:
+    """A repair of one side's key or of both, and how many distinct values of both sides meet then."""
+
+    found: int
+    side: Side
+    what: str
+    rest: str
+    repair: AnyRepair
+    also: AnyRepair | None = None
+    of: str = ""
+
+    def offer(self, side: Side) -> Offer:
+        """What is written on its button among those of a side."""
+        of = "" if self.side == side else f" of {self.of}"
+        head, _, tail = self.what.partition("|")
+        return Offer(f"{head}{of}{tail}{self.rest}", self.repair, None if self.side == side else self.side, self.also)
+
+
+def _with(offers: Sequence[_Proposal], words: str, wrong: bool = True) -> Finding:
+    """The finding beside the key that the best of some repairs changes."""
+    side = offers[0].side
+    return Finding(side, "key", words, tuple(each.offer(side) for each in offers), wrong)
+
+
+def _casts(
+    parts: tuple[Part, Part], keys: tuple[str, str], columns: tuple[Series, Series], kinds: tuple[Kind, Kind]
+) -> Iterator[_Proposal]:
+    """The casts of either side to what the other one holds."""
+    for place, other in ((1, 0), (0, 1)):
+        part, key = parts[place], keys[place]
+        cast = None if part.frame is None else _cast(columns[place], key, kinds[other])
         if cast is None or part.frame is None:
             continue
         made = repaired(part.frame[[key]], [cast])[key]
-        share = _share(made, other.column(their_key))
-        label = f"Make {key} {cast.to}: {share:.0%} are on {other.name}"
-        ways.append((share, side, Offer(label, cast)))
-    ways.sort(key=lambda way: -way[0])
-    if not ways:
-        return [Finding("right", "key", f"{words}; choose columns of one type")]
-    return [Finding(side, "key", words, (offer,)) for _, side, offer in ways]
+        rest = f": {_share(key_texts.share(made, columns[other]))} are on {parts[other].name}"
+        found = key_texts.found(made, columns[other])
+        yield _Proposal(found, SIDES[place], f"Make {key}| {cast.to}", rest, cast, of=part.name)
+
+
+def _of_way(way: key_texts.Way, parts: tuple[Part, Part], keys: tuple[str, str]) -> _Proposal:
+    """A way of writing the keys of one side or of both, with its share, and what falls together by it."""
+    place = 0 if way.repairs[0] is not None else 1
+    first, second = way.repairs[place], way.repairs[1 - place] if place == 0 else None
+    assert first is not None  # noqa: S101 - a way has a repair
+    merged = [
+        f"; {before:,} keys of {part.name} become {after:,}"
+        for part, (before, after) in zip(parts, way.merged, strict=True)
+        if after < before
+    ]
+    rest = f": {_share(way.shares[place])} are on {parts[1 - place].name}{''.join(merged)}"
+    what = f"Write {keys[place]}| {steps_in_words(first.steps)}"
+    if second is not None and second.steps == first.steps:
+        what = f"Write {keys[place]}| {steps_in_words(first.steps)} on both sides"
+    elif second is not None:
+        what += f", {keys[1]} of {parts[1].name} {steps_in_words(second.steps)}"
+    return _Proposal(way.found, SIDES[place], what, rest, first, second, parts[place].name)
+
+
+def _share(share: float) -> str:
+    """A share on a button: no 0% where there are some, no 100% where not all are."""
+    if 0 < share < 0.005:
+        return "fewer than 1%"
+    return "99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
 def _kind(values: Series) -> Kind:
@@ -229,12 +359,6 @@ def _cast(values: Series, key: str, to: Kind) -> Cast | None:
         digits = bool(there.astype("string").str.fullmatch(_WHOLE).all())
         return Cast(key, "whole numbers", "text") if digits and to == "whole number" else None
     return Cast(key, "whole numbers") if to == "whole number" and kind == "number" and whole else None
-
-
-def _share(mine: Series, theirs: Series) -> float:
-    """The share of a column's distinct values, of a sample, that another one has."""
-    sample = mine.dropna().drop_duplicates().head(profile.SAMPLE)
-    return float(sample.isin(set(theirs.dropna())).mean()) if len(sample) else 0.0
 
 
 def of_zones(names: tuple[str, str], columns: tuple[str, str], zones: tuple[str | None, str | None],

@@ -1,4 +1,4 @@
-"""Which folders hold files that a stream can be made of, and what the files are."""
+"""Which folders hold files that a stream can be made of, which files can be, and what the files are."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from pathlib import Path
 
 from workbench.sources._source import Format
 
-__all__ = ["format_of", "with_files"]
+__all__ = ["ENDINGS", "format_of", "format_of_file", "with_files"]
 
-_ENDINGS: dict[str, Format] = {
+ENDINGS: dict[str, Format] = {
     ".parquet": "parquet", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv",
 }  # fmt: skip
+"""What files are, by how their names end; ``.gz`` may follow."""
 _DEEP, _MOST, _VISITED = 3, 100, 2_000
 
 
@@ -33,12 +34,25 @@ def format_of(folder: Path) -> Format | None:
     if any(is_folder and not name.startswith(("_", ".")) for name, is_folder in entries):
         return None
     files = [name.lower().removesuffix(".gz") for name, _ in entries if not name.startswith(("_", "."))]
-    kinds = {_ENDINGS.get(Path(name).suffix) for name in files}
+    kinds = {ENDINGS.get(Path(name).suffix) for name in files}
     return kinds.pop() if len(kinds) == 1 else None
 
 
+def format_of_file(path: str) -> Format | None:
+    """What a file is, by its ending; None where that says nothing.
+
+    Examples
+    --------
+    >>> format_of_file("orders.csv.gz")
+    'csv'
+    """
+    return ENDINGS.get(Path(path.lower().removesuffix(".gz")).suffix)
+
+
 def with_files(root: Path) -> list[str]:
-    """The folders below a folder, and itself, that hold files of one known format, relative to it.
+    """The folders below a folder, and itself, that hold files of one known format, relative to it; then single files.
+
+    Those of such a folder are not listed, but for the first folder: each may be a stream of its own.
 
     Parameters
     ----------
@@ -46,6 +60,7 @@ def with_files(root: Path) -> list[str]:
         Where to look; three levels deep, and into two thousand folders at most.
     """
     found: list[str] = []
+    loose: list[str] = []
     waiting, visited = [root], 0
     while waiting and visited < _VISITED and len(found) < _MOST:
         folder = waiting.pop(0)
@@ -53,6 +68,8 @@ def with_files(root: Path) -> list[str]:
         kind = format_of(folder)
         if kind is not None:
             found.append(folder.relative_to(root).as_posix())
+        if kind is None or folder == root:
+            loose += [each.relative_to(root).as_posix() for each in _single(folder)]
         if kind == "delta" or len(folder.relative_to(root).parts) >= _DEEP:
             continue
         try:
@@ -60,4 +77,13 @@ def with_files(root: Path) -> list[str]:
         except OSError:
             continue
         waiting += [each for each in inner if not each.name.startswith(("_", "."))]
-    return found
+    return [*found, *loose[: _MOST - len(found)]]
+
+
+def _single(folder: Path) -> list[Path]:
+    """The files of a folder that are of a known format."""
+    try:
+        there = sorted(each for each in folder.iterdir() if not each.name.startswith(("_", ".")) and each.is_file())
+    except OSError:
+        return []
+    return [each for each in there if format_of_file(each.name) is not None]

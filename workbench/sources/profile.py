@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -14,8 +14,8 @@ import pyarrow as pa
 from workbench.untyped import Series, Value
 
 __all__ = [
-    "FORMATS", "Column", "Kind", "Profile", "Written", "key_overlap", "likely_trigger", "likely_unit", "profile",
-    "written",
+    "FORMATS", "RARE", "Column", "Kind", "Profile", "Written", "key_overlap", "likely_trigger", "likely_unit",
+    "profile", "written",
 ]  # fmt: skip
 
 Kind = Literal[
@@ -52,15 +52,35 @@ FORMATS = (
     "%a %b %d %H:%M:%S %Y",
 )
 """How times are written, as ``strptime`` says it; the first of those that read as many texts is the likelier."""
+_RARE_DATES = (
+    "%b %d, %Y", "%B %d, %Y", "%B %d %Y", "%d %B %Y", "%d. %B %Y", "%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d-%b-%y",
+)  # fmt: skip
+_OFFSETS = ("%z", " %z")
+RARE = (
+    *(f"{date}{sep}{clock}" for date in _RARE_DATES for sep, clock in _CLOCKS),
+    *(f"{date}T{clock}" for date in ("%d.%m.%Y", "%d/%m/%Y", "%Y/%m/%d") for clock in ("%H:%M:%S", "%H:%M")),
+    "%H:%M:%S %d/%m/%Y", "%H:%M:%S %d.%m.%Y", "%H:%M %d/%m/%Y", "%H:%M %d.%m.%Y",
+    "%a %b %d %H:%M:%S %z %Y", "%a %b %d %H:%M:%S UTC %Y", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S.%f UTC",
+    "%Y-%m-%d %I:%M:%S %p", "%Y-%m-%d %I:%M %p", "%a, %d %b %Y %H:%M:%S GMT",
+)  # fmt: skip
+"""How times are written that none of the others reads."""
+_WITH_OFFSET = tuple(
+    f"{date}{sep}{clock}{offset}"
+    for date in (*_DATES, *_RARE_DATES, "%Y-%m-%d")
+    for sep, clock in _CLOCKS[:-1]
+    for offset in _OFFSETS
+)
 _ISO = re.compile(r"\s*\d{4}-?\d{2}-?\d{2}([T ].*)?$")
 _LIKE_TIME = re.compile(
-    r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}[ /-][A-Z][a-z]{2}|[A-Z][a-z]{2} +\d{1,2}|\d{8}[T ]\d{4}|^\s*\d{14}$"
+    r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}\.?[ /-][A-Z][a-z]{2}|[A-Z][a-z]{2,8},? +\d{1,2}"
+    r"|\d{8}[T ]\d{4}|^\s*\d{14}$"
 )
 _ZONE = re.compile(r"(Z|UTC|GMT|[+-]\d{2}(:?\d{2})?)\s*$")
 _CLOCK = re.compile(r"\d:\d{2}|[T ]\d{4,}")
 _ARRIVED = re.compile(r"arriv|receiv|ingest|insert|loaded|landed|kafka_timestamp|process|seen", re.IGNORECASE)
 _KEYED = re.compile(r"(^|_)(id|key|code|number|no|reference|ref|uuid)$|Id$|ID$", re.IGNORECASE)
 _EPOCHS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_UNIVERSAL = ("UTC", "GMT", "UTC %Y")
 _FROM, _TO = 631_152_000, 4_102_444_800  # seconds: the years 1990 to 2099
 _NICE = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400)
 
@@ -235,15 +255,22 @@ def written(values: Series) -> tuple[Written, ...]:
     if not len(texts) or not texts.map(lambda text: bool(_LIKE_TIME.search(text))).mean() >= 0.5:
         return ()
     zoned = bool(texts.map(lambda text: bool(_ZONE.search(text) and _CLOCK.search(text))).any())
-    found = []
-    for each in FORMATS:
-        if not _reads(texts.iloc[:: max(1, len(texts) // 20)], each, zoned or "%z" in each):
-            continue
-        read = _reads(texts, each, zoned or "%z" in each)
-        if read >= 0.5:
-            found.append(Written(each, zoned or "%z" in each, read))
+    found: list[Written] = []
+    for forms in (FORMATS, (*RARE, *(_WITH_OFFSET if zoned else ()))):
+        found = found or list(_readable(texts, forms, zoned))
     best = max((each.share for each in found), default=0.0)
     return tuple(each for each in found if each.share == best)[:2]
+
+
+def _readable(texts: Series, forms: Iterable[str], zoned: bool) -> Iterator[Written]:
+    """The forms in which at least half of some texts are written."""
+    for each in forms:
+        with_zone = zoned or "%z" in each or each.endswith(_UNIVERSAL)
+        if not _reads(texts.iloc[:: max(1, len(texts) // 20)], each, with_zone):
+            continue
+        read = _reads(texts, each, with_zone)
+        if read >= 0.5:
+            yield Written(each, with_zone, read)
 
 
 def _reads(texts: Series, form: str, zoned: bool) -> float:

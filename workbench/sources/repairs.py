@@ -5,7 +5,7 @@ A repair is chosen by the user, shown in words, and written into the notebook ce
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -20,17 +20,31 @@ __all__ = [
     "DatesAsTimes",
     "FromEpoch",
     "InZone",
+    "KeyText",
     "LeaveOut",
+    "LeaveOutDuplicates",
     "ParseTimes",
     "Repair",
+    "Step",
     "code",
     "repaired",
+    "steps_in_words",
 ]
 
 Unit = Literal["s", "ms", "us", "ns"]
 _UNITS: dict[Unit, str] = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 Target = Literal["text", "whole numbers"]
 _DTYPES: dict[Target, tuple[str, ...]] = {"text": ("string",), "whole numbers": ("Int64",)}
+Step = Literal["text", "whole", "ends", "blanks", "case", "zeros"]
+_STEPS: dict[Step, tuple[str, str]] = {
+    "whole": ("", '.astype("Int64")'),
+    "text": ("as text", '.astype("string")'),
+    "ends": ("without blanks at the ends", ".str.strip()"),
+    "blanks": ("without blanks", r'.str.replace(r"\s", "", regex=True)'),
+    "case": ("in lower case", ".str.lower()"),
+    "zeros": ("without leading zeros", '.str.replace("^0+(?=.)", "", regex=True)'),
+}
+"""What may be done to a key so that it is written as on the other side: in words, and in code."""
 
 
 class Repair(Protocol):
@@ -97,10 +111,19 @@ class ParseTimes:
 
 @dataclass(frozen=True)
 class FromEpoch:
-    """Numbers are read as times since 1970-01-01 UTC."""
+    """Numbers are read as times since 1970-01-01 UTC.
+
+    Attributes
+    ----------
+    column, unit
+        The column, and what its numbers count.
+    text
+        Whether the numbers are written as text.
+    """
 
     column: str
     unit: Unit
+    text: bool = False
 
     @property
     def words(self) -> str:
@@ -109,7 +132,10 @@ class FromEpoch:
 
     def line(self, rows: str) -> str:
         """The statement that does it."""
-        call = f'pd.to_datetime({rows}[{self.column!r}], unit={self.unit!r}, utc=True, errors="coerce")'
+        numbers = f"{rows}[{self.column!r}]"
+        if self.text:
+            numbers = f'pd.to_numeric({numbers}, errors="coerce")'
+        call = f'pd.to_datetime({numbers}, unit={self.unit!r}, utc=True, errors="coerce")'
         return f"{rows}[{self.column!r}] = {call}"
 
 
@@ -176,7 +202,62 @@ class Cast:
         return f"{rows}[{self.column!r}] = {rows}[{self.column!r}]" + "".join(f".astype({kind!r})" for kind in kinds)
 
 
-AnyRepair: TypeAlias = LeaveOut | ParseTimes | FromEpoch | DatesAsTimes | InZone | Cast
+@dataclass(frozen=True)
+class KeyText:
+    """A key is written in another way.
+
+    Attributes
+    ----------
+    column
+        The column.
+    steps
+        What is done, one after the other; ``whole`` are numbers without decimals, before they are text.
+    """
+
+    column: str
+    steps: tuple[Step, ...]
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        return f"{self.column} is written {steps_in_words(self.steps)}"
+
+    def line(self, rows: str) -> str:
+        """The statement that does it."""
+        calls = "".join(_STEPS[each][1] for each in self.steps)
+        return f"{rows}[{self.column!r}] = {rows}[{self.column!r}]{calls}"
+
+
+@dataclass(frozen=True)
+class LeaveOutDuplicates:
+    """Rows that equal a row before them are left out.
+
+    Attributes
+    ----------
+    column
+        A column that does not count: the number of the micro-batch; empty: all columns count.
+    """
+
+    column: str = ""
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        return f"rows that equal a row before them{f', but for {self.column},' if self.column else ''} are left out"
+
+    def line(self, rows: str) -> str:
+        """The statement that does it."""
+        subset = f"subset=[*{rows}.columns.drop({self.column!r}, errors='ignore')]" if self.column else ""
+        return f"{rows} = {rows}.drop_duplicates({subset})"
+
+
+AnyRepair: TypeAlias = LeaveOut | ParseTimes | FromEpoch | DatesAsTimes | InZone | Cast | KeyText | LeaveOutDuplicates
+
+
+def steps_in_words(steps: Sequence[Step]) -> str:
+    """What steps do to a key, such as ``in lower case and without leading zeros``."""
+    words = [_STEPS[each][0] for each in steps if _STEPS[each][0]]
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def code(repairs: Iterable[Repair], rows: str) -> list[str]:

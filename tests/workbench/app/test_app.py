@@ -610,24 +610,24 @@ def test_files(tmp_path):
         stream.write(tmp_path / stream.name)
     page = Page()
     page.wait()
-    orders = {"Left folder / Key": "order_id", "Left folder / Event time": "ordered_at"}
+    orders = {"Left files / Key": "order_id", "Left files / Event time": "ordered_at"}
     for given, marked in (
-        ({"From": "files"}, ["Left folder", "Right folder"]),
-        ({"Left folder": str(tmp_path / "orders")}, ["Right folder"]),
-        (orders, ["Right folder"]),
+        ({"From": "files"}, ["Left files", "Right files"]),
+        ({"Left files": str(tmp_path / "orders")}, ["Right files"]),
+        (orders, ["Right files"]),
     ):
         page.set(given)
         assert page.button("Run on Spark").disabled
         assert page.marks() == marked
     page.set(
         {
-            "Right folder": str(tmp_path / "payments"),
-            "Right folder / Key": "order_id",
-            "Right folder / Event time": "method",
+            "Right files": str(tmp_path / "payments"),
+            "Right files / Key": "order_id",
+            "Right files / Event time": "method",
         }
     )
     assert page.marks() == ["Event time"]
-    page.set({"Right folder / Event time": "paid_at"})
+    page.set({"Right files / Event time": "paid_at"})
     assert not page.button("Run on Spark").disabled
     assert page.meant().right.table.equals(streams[1].table)
 

@@ -73,8 +73,8 @@ def test_a_wrong_folder_is_told_beside_its_field(spark, folder, opened, kind):
     page = Page()
     page.set({"From": "files"})
     for text in [*OWN, *drawn([*TEXTS, *LONG[:4]], 12)]:
-        page.set({"Left folder": text, "Left folder / Format": kind})
-        check(page.mark("Left folder"), text)
+        page.set({"Left files": text, "Left files / Format": kind})
+        check(page.mark("Left files"), text)
         check(page.trouble, text)
         assert not page.usable("Run on Spark"), text[:60]
     assert sorted(map(str, folder.rglob("*"))) == before

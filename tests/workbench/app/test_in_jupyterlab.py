@@ -814,3 +814,34 @@ def test_two_dataframes_with_text_times_and_a_wrong_key_type_are_a_chart_in_a_fe
         choose(opened, "Sink", "kafka")
         opened.wait_for_selector(".sjw-code:has-text('spark-sql-kafka')")
         opened.screenshot(path=tmp_path / "export.png")
+
+
+DROP = """async ([files, where]) => {
+    const data = new DataTransfer();
+    for (const [name, text] of files) data.items.add(new File([text], name));
+    const place = document.querySelector(where);
+    const at = place.getBoundingClientRect();
+    const how = { bubbles: true, cancelable: true, dataTransfer: data, clientX: at.x + 5, clientY: at.y + 5 };
+    const over = place.dispatchEvent(new DragEvent('dragover', how));
+    place.dispatchEvent(new DragEvent('drop', how));
+    return over;
+}"""
+
+
+def test_a_file_is_dropped_on_the_page_or_chosen(opened):
+    rows = "".join(f"{number},2026-01-05 10:00:{number:02}\n" for number in range(30))
+    files = [["orders.csv", f"id,ordered_at\n{rows}"], ["payments.csv", f"id,paid_at\n{rows}"]]
+    assert opened.evaluate(DROP, [files, ".sjw-right"]) is False  # the browser is not to open it
+    for _ in range(2):
+        button(opened, "Parse as ISO 8601").click()
+        opened.wait_for_timeout(1_500)
+    opened.wait_for_selector(".sjw-note:has-text('orders.csv is in the page'):visible")
+    opened.wait_for_selector(".sjw-badge:has-text('Preview (simulated)')")
+    uploads = opened.locator(".sjw button.sjw-upload:visible")
+    expect(uploads.nth(0)).to_have_text("Upload (1)")
+    with opened.expect_file_chooser() as chooser:
+        uploads.nth(1).click()
+    few = "".join(rows.splitlines(keepends=True)[:5]).encode()
+    chooser.value.set_files([{"name": "few.csv", "mimeType": "text/csv", "buffer": b"id,paid_at\n" + few}])
+    button(opened, "Parse as ISO 8601").click()
+    opened.wait_for_selector(".sjw-note:has-text('few.csv is in the page'):visible")

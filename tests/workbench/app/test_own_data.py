@@ -57,7 +57,62 @@ def test_the_overlap_of_keys_is_shown_on_both_sides():
 def test_a_key_that_is_nowhere_on_the_other_side_is_seen():
     page, _ = opened()
     page.set({"Right / Key": "payment_id", "Left / Key": "customer"})
-    assert page.notes()[0] == "0 % of the keys of orders are on payments"
+    words = "no row meets another; choose other keys, or repair them"
+    assert page.notes()[:2] == [
+        f"0 % of the keys of orders are on payments: {words}",
+        f"0 % of the keys of payments are on orders: {words}",
+    ]
+    assert page.warnings() == page.notes()[:2]
+    assert page.usable("Run on Spark")
+    page.set({"Right / Key": "order_id", "Left / Key": "order_id"})
+    assert page.warnings() == []
+
+
+def test_keys_that_are_written_otherwise_are_repaired_on_both_sides_by_one_button():
+    names = [f"o-{number:02}" for number in range(60)]
+    orders = ORDERS.assign(order_id=[name.upper() if place % 2 else name for place, name in enumerate(names)])
+    payments = PAYMENTS.assign(order_id=[f"{name} " for name in names[: len(PAYMENTS)]])
+    page, space = opened(orders, payments)
+    page.set({"Left / Key": "order_id", "Right / Key": "order_id"})
+    assert page.warnings()
+    share = f"{len(PAYMENTS) / len(ORDERS):.0%}"
+    first, second = (each for each in page.buttons() if each.startswith("Write"))
+    assert first == (
+        f"Write order_id in lower case, order_id of payments without blanks at the ends: {share} are on payments"
+    )
+    assert second.startswith("Write order_id of payments without blanks at the ends")
+    page.click(first)
+    assert not [each for each in page.buttons() if each.startswith("Write")]
+    assert page.warnings() == []
+    made = same_rows(page, space)
+    assert set(made.right.to_pandas()["order_id"]) <= set(names)
+    assert list(made.left.to_pandas()["order_id"]) == names
+    assert ".str.lower()" in page.cell() and ".str.strip()" in page.cell()
+    page.click("Undo the last change of a setting")  # one press is one step back
+    assert page.warnings()
+    page.click("Redo it")
+    page.click("Take back: order_id is written in lower case.")
+    assert len([each for each in page.buttons() if each.startswith("Write")]) == 1
+
+
+def test_exact_duplicates_are_mentioned_and_left_out_on_demand():
+    page, space = opened(pd.concat([ORDERS, ORDERS.head(3)]))
+    words = "3 of 63 rows of orders are exact duplicates of a row before them"
+    assert words in page.notes()
+    assert len(same_rows(page, space).left) == 63
+    page.click("Leave out 3 duplicates")
+    assert words not in page.notes()
+    assert len(same_rows(page, space).left) == 60
+    page.click("Take back: rows that equal a row before them are left out.")
+    assert words in page.notes()
+
+
+def test_epochs_in_text_are_read_as_times():
+    seconds = ORDERS["ordered_at"].astype("datetime64[s]").astype("int64")
+    page, space = opened(ORDERS.assign(ordered_at=seconds.astype(str)))
+    page.set({"Left / Event time": "ordered_at"})
+    page.click("Read as s since 1970")
+    assert list(same_rows(page, space).left.event_times) == list(seconds * 10**6)
 
 
 def test_text_times_and_a_key_of_another_type_are_repaired_by_buttons_and_as_code():
@@ -190,3 +245,45 @@ def test_names_of_columns_are_text_whatever_they_hold():
     page.click("Parse as ISO 8601")
     page.click("Leave out 1 row")
     assert len(same_rows(page, space).left) == 59
+
+
+def far_apart(minutes):
+    """Own tables whose payments come so many minutes after their orders, less the last half minute."""
+    late = np.linspace(minutes - 0.5, minutes, len(PAYMENTS)) if minutes else np.zeros(len(PAYMENTS))
+    start = pd.Timestamp("2026-03-02 10:00:00")
+    orders = pd.DataFrame({"id": range(len(PAYMENTS)), "at": start + pd.to_timedelta(range(len(PAYMENTS)), unit="min")})
+    return orders, orders.assign(at=orders["at"] + pd.to_timedelta(late, unit="min"))
+
+
+def test_bounds_of_a_scenario_that_do_not_suit_own_rows_are_told_with_those_that_do():
+    orders, payments = far_apart(45)
+    page = Page(namespace={"orders": orders, "payments": payments})
+    page.set({"Scenario": "orders_payments"})
+    kept = page.value("Lower bound"), page.value("Upper bound")
+    assert page.warnings() == []
+    page.set({"From": "this notebook"})
+    words = "100% of the left rows whose key is on the right have no such row within the bounds"
+    assert page.warnings() == [f"{words}; the fields are still as for the scenario orders_payments"]
+    assert (page.value("Lower bound"), page.value("Upper bound")) == kept  # nothing is changed unasked
+    assert page.figures["matched"] == 0
+    page.click("Set lower = 0 seconds and upper = 45 minutes")
+    assert page.warnings() == []
+    assert page.figures["matched"] == 2 * len(orders)
+    page.click("Undo the last change of a setting")
+    assert (page.value("Lower bound"), page.value("Upper bound")) == kept
+    page.set({"Upper bound": "3 seconds"})
+    assert page.warnings() == [words]
+    page.set({"Upper bound": "2 days"})
+    assert page.warnings() == ["the bounds are far wider than nearly all nearest rows of a key are apart"]
+    page.set({"Kind": "Session window join"})
+    assert page.warnings() == []
+    page.set({"Kind": "Interval join", "Upper bound": "soon"})
+    assert page.warnings() == []
+
+
+def test_rows_of_a_key_on_both_sides_of_a_time_give_both_bounds():
+    orders, payments = far_apart(0)
+    times = payments["at"] + pd.to_timedelta(np.where(payments.index % 2, 7.25, -90), unit="s")
+    page = Page("orders", "payments", namespace={"orders": orders, "payments": payments.assign(at=times)})
+    page.wait()
+    assert page.usable("Set lower = -90 seconds and upper = 8 seconds")

@@ -53,8 +53,12 @@ def test_folders_that_hold_files_of_a_known_format_are_listed(data):
     (data / "both" / "x.csv").write_text("a")
     (data / "both" / "x.json").write_text("{}")
     (data / "table" / "_delta_log").mkdir(parents=True)
-    assert folders.with_files(data) == ["o", "p", "table", "data/orders", "data/payments"]
+    assert folders.with_files(data) == [
+        "o", "p", "table", "data/orders", "data/payments", "both/x.csv", "both/x.json", "deep/er/x.json",
+    ]  # fmt: skip
     (data / "loose.csv").write_text("a")
+    assert "loose.csv" in folders.with_files(data)
+    assert "1.csv" in folders.with_files(data / "o")
     kinds = {name: folders.format_of(data / name) for name in ("o", "table", "data/orders", "both", "nowhere", "deep")}
     assert kinds == {
         "o": "csv", "table": "delta", "data/orders": "parquet", "both": None, "nowhere": None, "deep": None,
@@ -64,9 +68,9 @@ def test_folders_that_hold_files_of_a_known_format_are_listed(data):
 def test_a_folder_is_chosen_with_its_format_key_and_time(data):
     page = Page()
     page.set({"From": "files"})
-    assert page.field("Left folder").options == ("o", "p", "data/orders", "data/payments")
-    page.set({"Left folder": "data/orders", "Right folder": "data/payments"})
-    assert (page.value("Left folder / Key"), page.value("Right folder / Event time")) == ("order_id", "paid_at")
+    assert page.field("Left files").options == ("o", "p", "data/orders", "data/payments")
+    page.set({"Left files": "data/orders", "Right files": "data/payments"})
+    assert (page.value("Left files / Key"), page.value("Right files / Event time")) == ("order_id", "paid_at")
     made = same_rows(page)
     assert [each.table.num_rows for each in (made.left, made.right)] == [each.table.num_rows for each in SIDES]
     assert any("% of the keys of orders are on payments" in each for each in page.notes())
@@ -74,15 +78,15 @@ def test_a_folder_is_chosen_with_its_format_key_and_time(data):
 
 def test_files_with_a_time_of_arrival_are_cut_by_a_trigger_interval(data):
     page = Page()
-    page.set({"From": "files", "Left folder": "o"})
+    page.set({"From": "files", "Left files": "o"})
     assert page.value("Format") == "csv"
-    page.set({"Right folder": "p"})
-    assert page.value("Left folder / Arrival") == "arrived_at"
+    page.set({"Right files": "p"})
+    assert page.value("Left files / Arrival") == "arrived_at"
     page.set({"Trigger interval": "3 seconds"})
     assert same_rows(page).left.arrivals.trigger == pd.Timedelta("3 s")
-    page.set({"Left folder / Arrival": "not known"})
-    assert "choose such a column here, too" in page.mark("Left folder / Arrival")
-    page.set({"Right folder / Arrival": "not known"})
+    page.set({"Left files / Arrival": "not known"})
+    assert "choose such a column here, too" in page.mark("Left files / Arrival")
+    page.set({"Right files / Arrival": "not known"})
     assert same_rows(page).left.batch_count == 1
 
 
@@ -90,8 +94,8 @@ def test_keys_of_files_that_differ_in_type_are_marked(data):
     numbers = FRAMES[1].assign(order_id=range(len(FRAMES[1])))
     numbers.to_csv(data / "p" / "1.csv", index=False)
     page = Page()
-    page.set({"From": "files", "Left folder": "data/orders", "Right folder": "p", "Right folder / Key": "order_id"})
-    assert "holds text" in page.mark("Right folder / Key")
+    page.set({"From": "files", "Left files": "data/orders", "Right files": "p", "Right files / Key": "order_id"})
+    assert "holds text" in page.mark("Right files / Key")
 
 
 @pytest.mark.filterwarnings("ignore:.*; they are left out")  # which the page says, too
@@ -101,13 +105,11 @@ def test_times_of_files_written_in_another_way_are_read_on_demand_and_what_canno
     (data / "o").mkdir()
     FRAMES[0].assign(ordered_at=texts).to_csv(data / "o" / "0.csv", index=False)
     page = Page()
-    page.set(
-        {"From": "files", "Left folder": "o", "Left folder / Arrival": "not known", "Right folder": "data/payments"}
-    )
-    page.set({"Right folder / Arrival": "not known"} if page.value("Right folder / Arrival") else {})
-    assert page.mark("Left folder / Event time").endswith("choose what to do")
+    page.set({"From": "files", "Left files": "o", "Left files / Arrival": "not known", "Right files": "data/payments"})
+    page.set({"Right files / Arrival": "not known"} if page.value("Right files / Arrival") else {})
+    assert page.mark("Left files / Event time").endswith("choose what to do")
     page.click("Read times as d.M.yyyy H:mm:ss")
-    assert page.mark("Left folder / Event time").startswith("1 of 60 records")
+    assert page.mark("Left files / Event time").startswith("1 of 60 records")
     page.click("Leave out 1 record")
     assert 'options={"timestampFormat": "d.M.yyyy H:mm:ss"}' in page.cell()
     assert 'malformed="drop"' in page.cell()
@@ -117,7 +119,7 @@ def test_times_of_files_written_in_another_way_are_read_on_demand_and_what_canno
     wanted = FRAMES[0]["ordered_at"].drop(3).dt.tz_localize(None).dt.floor("s").sort_values()
     assert list(pd.Series(made.left.event_times.astype("datetime64[us]")).sort_values()) == list(wanted)
     page.click("Take back: records that cannot be read are left out.")
-    assert page.mark("Left folder / Event time").startswith("1 of 60 records")
+    assert page.mark("Left files / Event time").startswith("1 of 60 records")
 
 
 def test_tables_of_the_session_are_chosen(request):

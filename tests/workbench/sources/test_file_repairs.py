@@ -12,6 +12,7 @@ from workbench.sources.findings import of_records
 
 START = pd.Timestamp("2026-11-03 09:05:07.25", tz="UTC")
 MOMENTS = pd.Series([START, START + pd.Timedelta("13 days"), START - pd.Timedelta("190 days 21 hours")])
+MORE = ["%B %d, %Y %H:%M:%S", "%d %B %Y %H:%M", "%d/%m/%Y %H:%M:%S %z", "%b %d %Y %I:%M %p%z"]
 FORMS = [form for form in profile.FORMATS if file_repairs.in_sparks_words(form)]
 
 
@@ -33,7 +34,7 @@ def test_the_ways_that_spark_has_no_pattern_for_are_not_offered():
 
 @pytest.mark.engine
 def test_spark_reads_each_pattern_as_pandas_reads_its_format(tmp_path, spark):
-    for number, form in enumerate(FORMS):
+    for number, form in enumerate([*FORMS, *MORE]):
         texts = MOMENTS.dt.strftime(form)
         if form.startswith(("%d", "%m", "%b")) and "." in form[:4]:
             texts = texts.str.replace(r"\b0(\d)", r"\1", n=1, regex=True)  # strptime takes days of one digit, too

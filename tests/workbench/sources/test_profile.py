@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import generators
 import workbench as wb
 from workbench import times
-from workbench.sources.profile import key_overlap, likely_trigger, likely_unit, profile, written
+from workbench.sources.profile import RARE, key_overlap, likely_trigger, likely_unit, profile, written
 
 START = pd.Timestamp("2026-01-05 10:00:00.25")
 
@@ -201,3 +201,29 @@ def test_where_nothing_else_is_there_what_all_rows_hold_is_the_key():
     frame = pd.DataFrame({"t": pd.date_range("2026-01-01", periods=3, freq="s"), "c": "x"})
     assert wb.frames.guess(frame, frame.copy()) == ("c", "t")
     assert profile(frame, frame).keys == ("c", "t")
+
+
+@pytest.mark.parametrize("form", RARE)
+def test_rare_ways_of_writing_times_are_read(form):
+    moments = pd.Series(pd.date_range(START.floor("s"), periods=40, freq="13h7min"))
+    texts = moments.dt.strftime(form).str.replace(" $", " +0000", regex=True)
+    texts = moments.dt.tz_localize("UTC").dt.strftime(form) if "%z" in form else texts
+    found = written(texts)
+    assert found[0].share == 1
+    read = pd.to_datetime(texts, format=found[0].format, utc=found[0].zoned)
+    lost = {"%S": "1min", "%M": "1D"}
+    exact = next((step for part, step in lost.items() if part not in form), "1s")
+    same = list(pd.to_datetime(texts, format=form, utc=found[0].zoned)) == list(read)
+    assert same or exact != "1s"
+
+
+@pytest.mark.parametrize("clock", ["%H:%M:%S", "%H:%M", "%I:%M %p"])
+@pytest.mark.parametrize("date", ["%d/%m/%Y", "%b %d %Y", "%B %d, %Y", "%d.%m.%Y", "%Y-%m-%d"])
+@pytest.mark.parametrize("offset", [" +0100", "+01:00", "Z"])
+def test_offsets_are_read_in_every_way_of_writing(date, clock, offset):
+    moments = pd.Series(pd.date_range(START.floor("min"), periods=40, freq="13h7min"))
+    texts = moments.dt.strftime(f"{date} {clock}") + offset
+    found = written(texts)
+    assert found[0].zoned
+    read = pd.to_datetime(texts, format=found[0].format, utc=True)
+    assert list(read) == list((moments - pd.Timedelta("0 h" if offset == "Z" else "1 h")).dt.tz_localize("UTC"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import workbench as wb
 from workbench import frames
 from workbench.sources import repairs
-from workbench.sources.findings import Part, of_keys, of_times, of_zones
+from workbench.sources.findings import Part, of_duplicates, of_keys, of_times, of_zones
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 START = pd.Timestamp("2026-01-05 10:00:00")
@@ -98,21 +98,146 @@ def part(name, values, kind=None):
     return Part(name, pd.DataFrame({"k": pd.Series(values, dtype=kind)}), ("k",))
 
 
+def labels(found):
+    return [(each.side, offer.label) for each in found for offer in each.offers]
+
+
 def test_keys_of_another_type_are_cast_with_what_that_finds():
     found = of_keys(part("orders", range(4)), part("payments", ["0", "1", "7", "8"]))
-    assert [(each.side, each.offers[0].label) for each in found] == [
-        ("left", "Make k text: 50% are on payments"),
+    assert labels(found) == [
         ("right", "Make k whole numbers: 50% are on orders"),
+        ("right", "Make k of orders text: 50% are on payments"),
     ]
     assert found[0].words == "k of orders holds whole numbers, k of payments text"
 
 
 def test_the_cast_that_finds_more_comes_first():
     found = of_keys(part("orders", range(4)), part("payments", ["000", "001", "002"]))
-    assert [(each.side, each.offers[0].label) for each in found] == [
+    assert labels(found) == [
         ("right", "Make k whole numbers: 100% are on orders"),
-        ("left", "Make k text: 0% are on payments"),
+        ("right", "Make k of orders text: 0% are on payments"),
     ]
+
+
+def with_offer(offer, side, left, right):
+    """Two tables after an offer beside one of them."""
+    first = offer.side or side
+    done = {first: [offer.repair], "right" if first == "left" else "left": [offer.also] if offer.also else []}
+    return repairs.repaired(left, done["left"]), repairs.repaired(right, done["right"])
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "first"),
+    [
+        (["A-1", "B-2"], ["a-1", "b-2"], "Write k in lower case: 100% are on payments"),
+        (["a-1 ", "b-2"], ["a-1", "b-2"], "Write k without blanks at the ends: 100% are on payments"),
+        (["a 1", "b 2"], ["a1", "b2"], "Write k without blanks: 100% are on payments"),
+        (["7", "12"], ["007", "012"], "Write k without leading zeros: 100% are on orders"),
+        (
+            ["A-1", "B-2"],
+            [" a-1", "b-2", "c-3", "d-4"],
+            "Write k in lower case, k of payments without blanks at the ends: 100% are on payments",
+        ),
+        (["A-1", "b-2"], ["a-1", "B-2"], "Write k in lower case on both sides: 100% are on payments"),
+        ([7, 12, 99], ["007", "012", "x"], "Write k as text, k of payments without leading zeros: 67% are on payments"),
+        (
+            ["0A-1 ", "0B-2 "],
+            ["a-1", "b-2"],
+            "Write k without blanks at the ends, in lower case and without leading zeros: 100% are on payments",
+        ),
+    ],
+)
+def test_keys_that_are_written_otherwise_are_offered_the_repair_that_matches_most_first(left, right, first):
+    (found,) = of_keys(part("orders", left), part("payments", right))
+    assert found.offers[0].label == first
+    frames_now = with_offer(found.offers[0], found.side, *(pd.DataFrame({"k": values}) for values in (left, right)))
+    keys = [set(each["k"].astype(str)) for each in frames_now]
+    assert len(keys[0] & keys[1]) == 2
+
+
+def test_text_of_another_type_of_pandas_is_told_as_text():
+    (found,) = of_keys(part("orders", ["A-1", "b-2"], "string"), part("payments", [" a-1", "b-2"], "category"))
+    first = "Write k in lower case, k of payments without blanks at the ends: 100% are on payments"
+    assert found.offers[0].label == first
+
+
+def test_a_combination_comes_before_its_parts_and_says_what_falls_together():
+    left = ["A-1 ", "b-2", "B-2", "c-3 ", "d-4"]
+    (found,) = of_keys(part("orders", left), part("payments", ["a-1", "b-2", "c-3", "d-4"]))
+    assert [each.label for each in found.offers] == [
+        "Write k without blanks at the ends and in lower case: 100% are on payments; 5 keys of orders become 4",
+        "Write k without blanks at the ends: 60% are on payments",
+        "Write k in lower case: 60% are on payments; 5 keys of orders become 4",
+    ]
+    assert not found.wrong
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (["a", "b"], ["a", "b"]),
+        (["a", "b"], ["c", "d"]),
+        (["A", "b"], ["b", "c"]),
+        ([1, 2], [1, 3]),
+        ([None], ["a"]),
+        ([1.5, 2.0], ["2", "x"]),
+    ],
+)
+def test_nothing_is_offered_that_finds_no_more(left, right):
+    assert not [offer for each in of_keys(part("orders", left), part("payments", right)) for offer in each.offers]
+
+
+@given(
+    st.lists(st.text("aAbB 0", max_size=4), min_size=1, max_size=12),
+    st.lists(st.text("aAbB 0", max_size=4), min_size=1, max_size=12),
+)
+def test_a_repair_of_keys_finds_what_its_button_says(left, right):
+    one, other = (pd.DataFrame({"k": pd.Series(values, dtype=object)}) for values in (left, right))
+    for found in of_keys(Part("o", one, ("k",)), Part("p", other, ("k",))):
+        before = one["k"].drop_duplicates().isin(set(other["k"])).sum()
+        counts = []
+        for offer in found.offers:
+            mine, theirs = (each["k"] for each in with_offer(offer, found.side, one, other))
+            distinct = [each.index for each in (one["k"].drop_duplicates(), other["k"].drop_duplicates())]
+            meet = mine.loc[distinct[0]].isin(set(theirs)), theirs.loc[distinct[1]].isin(set(mine))
+            counts.append(sum(int(each.sum()) for each in meet))
+            share = meet[0 if (offer.side or found.side) == "left" else 1].mean()
+            said = offer.label.split(": ")[1]
+            assert said.startswith((f"{share:.0%}", "fewer", "99%"))
+        assert counts == sorted(counts, reverse=True)
+        assert not counts or counts[0] > before
+
+
+def test_exact_duplicates_are_counted_and_left_out_on_demand():
+    frame = pd.DataFrame({"k": ["a", "b", "a", "a"], "at": [START, START, START, START], "batch": [0, 0, 1, 2]})
+    assert of_duplicates("left", "orders", frame) is None
+    found = of_duplicates("left", "orders", frame, "batch")
+    assert found.words == "2 of 4 rows of orders are exact duplicates of a row before them"
+    assert not found.wrong
+    assert found.offers[0].label == "Leave out 2 duplicates"
+    assert list(after(found, frame).index) == [0, 1]
+    plain = frame.drop(columns="batch").head(3)
+    one = of_duplicates("left", "orders", plain)
+    assert one.words == "1 of 3 rows of orders is an exact duplicate of a row before it"
+    assert list(after(one, plain).index) == [0, 1]
+    assert of_duplicates("left", "orders", pd.DataFrame({"k": [[1], [1]], "n": 1})) is None
+
+
+@pytest.mark.parametrize(("unit", "per"), [("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
+@pytest.mark.parametrize("kind", [int, float, str])
+def test_epochs_of_every_unit_are_read_also_as_text(unit, per, kind):
+    seconds = int(START.timestamp())
+    frame = pd.DataFrame({"at": [kind(seconds * per), kind((seconds + 60) * per)]})
+    found = of_times("left", "o", frame, "time", "at")
+    assert found.offers[0].label == f"Read as {unit} since 1970"
+    zoned = START.tz_localize("UTC")
+    assert list(after(found, frame)["at"]) == [zoned, zoned + pd.Timedelta("1 min")]
+
+
+def test_text_that_is_no_number_is_said_of_epochs():
+    frame = pd.DataFrame({"at": [str(int(START.timestamp())), "soon", None]})
+    found = of_times("left", "o", frame, "time", "at")
+    assert found.offers[0].label == "Read as s since 1970; not 1: 'soon'"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +253,7 @@ def test_the_cast_that_finds_more_comes_first():
 )
 def test_which_side_can_be_cast(left, right, sides):
     found = of_keys(part("o", left), part("p", right))
-    assert [each.side for each in found if each.offers] == sides
+    assert [offer.side or each.side for each in found for offer in each.offers if offer.label[:4] == "Make"] == sides
     assert bool(found) == (pd.Series(left).dtype != pd.Series(right).dtype)
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import ipywidgets as widgets
 
 from workbench.app._form import Form, choices, show
 from workbench.app._repair_list import RepairList
 from workbench.app.sources._source import Control, Values
-from workbench.literals import SIDES, Side
-from workbench.sources.findings import Finding
+from workbench.literals import SIDES, Side, other_side
+from workbench.sources.findings import Finding, Offer
 from workbench.sources.profile import Profile
 from workbench.untyped import Value
 
@@ -116,10 +117,19 @@ class Menus:
         return found
 
     def tell(self, form: Form, findings: Iterable[Finding]) -> None:
-        """Say what was found about either side."""
+        """Say what was found about either side; a repair that is pressed is done to the sides that it is about."""
         found: Sequence[Finding] = list(findings)
         for side in SIDES:
-            form.inputs[self.name(side, "repairs")].tell([each for each in found if each.side == side])
+            mine = [each for each in found if each.side == side]
+            form.inputs[self.name(side, "repairs")].tell(mine, partial(self._choose, form, side))
+
+    def _choose(self, form: Form, of: Side, offer: Offer) -> None:
+        side = offer.side or of
+        with form.changing():
+            for each, repair in ((side, offer.repair), (other_side(side), offer.also)):
+                box = form.inputs[self.name(each, "repairs")]
+                if repair is not None and repair not in box.value:
+                    box.value = (*box.value, repair)
 
 
 def _options(found: Profile, part: str) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import ipywidgets as widgets
 
@@ -17,6 +17,7 @@ from workbench.sources.findings import Finding
 from workbench.streams import SIDES, Stream
 from workbench.untyped import Record, Value
 
+Made = TypeVar("Made")
 Values = Mapping[str, Value]
 """The values of a page's inputs, or of the notebook's variables, by name."""
 
@@ -167,8 +168,8 @@ class PageSource:
         return tuple(each.name for each in self.controls)
 
 
-def both(make: Callable[[Side], tuple[Stream, str]]) -> list[tuple[Stream, str]]:
-    """Make both sides, each with its line of code, and report what is wrong with either."""
+def both(make: Callable[[Side], Made]) -> list[Made]:
+    """Make both sides, and report what is wrong with either."""
     made, found = [], []
     for side in SIDES:
         try:
@@ -181,8 +182,8 @@ def both(make: Callable[[Side], tuple[Stream, str]]) -> list[tuple[Stream, str]]
     return made
 
 
-def marking(side: Side, places: tuple[str, ...], make: Callable[[], Stream]) -> Stream:
-    """Make a stream; what is wrong is said beside the input that it was typed in."""
+def marking(side: Side, places: tuple[str, ...], make: Callable[[], Made]) -> Made:
+    """Make something of one side; what is wrong is said beside the input that it was typed in."""
     try:
         return make()
     except WorkbenchError as error:

@@ -35,6 +35,8 @@ class TableInputs:
         The input with the trigger interval.
     slices
         The input with the number of micro-batches; None: the source has its own.
+    is_cut
+        Whether that number counts for what is chosen, where it is not known when rows arrived; None: always.
     """
 
     choice: tuple[str, ...]
@@ -42,6 +44,7 @@ class TableInputs:
     held: Callable[[Form, Notebook, Side], Any]
     trigger: Control
     slices: Control | None = None
+    is_cut: Callable[[Form], bool] | None = None
 
     def follow(self, form: Form, notebook: Notebook) -> None:
         """Offer the columns of a table whenever another one is chosen."""
@@ -107,4 +110,4 @@ class TableInputs:
         if self.menus.arrival:
             show_cut(form, self.trigger.name, timed)
             if self.slices is not None:
-                show(form.inputs[self.slices.name], not timed)
+                show(form.inputs[self.slices.name], not timed and (self.is_cut is None or self.is_cut(form)))

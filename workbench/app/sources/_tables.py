@@ -11,11 +11,13 @@ from workbench.app.sources._menus import Menus
 from workbench.app.sources._source import Streams, Values, WrongSettingsError
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import SIDES, Side
-from workbench.sources.findings import Finding, Part, Place, of_keys, of_times, of_zones
+from workbench.sources import arrow
+from workbench.sources.file_repairs import FileRepair
+from workbench.sources.findings import Finding, Part, Place, of_duplicates, of_keys, of_times, of_zones
 from workbench.sources.profile import key_overlap
 from workbench.sources.repairs import AnyRepair, code, repaired
 from workbench.streams import Stream
-from workbench.untyped import Value
+from workbench.untyped import Record, Value
 
 __all__ = ["Given", "check_streams", "made_of", "overlaps"]
 
@@ -32,12 +34,30 @@ class Given:
         A Stream or a table.
     text
         The expression that gives it in a cell.
+    fresh
+        Whether that makes a pandas frame which nothing else holds.
+    before
+        Lines that stand before it.
+    batch
+        The column of a table that says in which micro-batch a row arrives; None: as `frames.stream` takes it.
+    is_cut
+        Whether its micro-batches are its own: they are not cut anew.
+    repairable
+        Whether the rows of a Stream can be repaired: the same choice gives a table then.
+    findings
+        What is to be remarked of it.
     """
 
     side: Side
     name: str
     value: Value
     text: str
+    fresh: bool = False
+    before: tuple[str, ...] = ()
+    batch: str | None = None
+    is_cut: bool = False
+    repairable: bool = False
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(eq=False)
@@ -74,9 +94,22 @@ class _Side:
         return value.arrivals is not None if isinstance(value, Stream) else self.arrival is not None
 
     @property
+    def repairable(self) -> bool:
+        """Whether its rows can be repaired."""
+        return self.frame is not None or self.given.repairable
+
+    def rows(self, *columns: str) -> pd.DataFrame | None:
+        """Its rows where they can be repaired, or some columns of them."""
+        if self.frame is not None or not self.given.repairable:
+            return self.frame
+        stream: Stream = self.given.value
+        table = stream.table.select(list(columns)) if columns else stream.table
+        return arrow.to_pandas(table, stream.zones)
+
+    @property
     def part(self) -> Part:
-        table = self.given.value.table if self.frame is None else None
-        return Part(self.given.name, self.frame, self.keys, table)
+        frame = self.rows(*self.keys)
+        return Part(self.given.name, frame, self.keys, self.given.value.table if frame is None else None)
 
 
 def made_of(given: tuple[Given, Given], values: Values, menus: Menus, slices: str, trigger: str) -> Streams:
@@ -100,7 +133,7 @@ def made_of(given: tuple[Given, Given], values: Values, menus: Menus, slices: st
     sides = [_read(each, values, menus, faults) for each in given]
     faults.check()
     left, right = (each for each in sides if each is not None)
-    _check_keys(left, right, menus, faults)
+    remarks = [*_check_keys(left, right, menus, faults), *_duplicates(left, right)]
     _check_arrivals(left, right, menus, faults)
     faults.check()
     interval = _interval(values[trigger], trigger) if left.timed else None
@@ -111,18 +144,22 @@ def made_of(given: tuple[Given, Given], values: Values, menus: Menus, slices: st
         lines += code_lines
     faults.check()
     one, other = (each for each in streams if each is not None)
-    if not any(each.batch_count > 1 for each in (one, other)) and interval is None:
+    cut = any(each.batch_count > 1 for each in (one, other)) or all(each.is_cut for each in given)
+    if not cut and interval is None:
         one, other = frames.sliced(one, other, values[slices])
         lines.append(f"left, right = wb.frames.sliced(left, right, {values[slices]})")
+    before = [line for each in given for line in each.before]
     if any(each.repairs for each in (left, right)):
-        lines.insert(0, "import pandas as pd")
+        before.insert(0, "import pandas as pd")
+    lines = [*dict.fromkeys(before), *lines]
     zones = of_zones(
         (one.name, other.name),
         (one.time, other.time),
         (one.zones.get(one.time), other.zones.get(other.time)),
-        (left.frame is not None, right.frame is not None),
+        (left.repairable, right.repairable),
     )
-    found = (*overlaps(one, other), *([zones] if zones else []))
+    remarks += [*([zones] if zones else []), *(remark for each in given for remark in each.findings)]
+    found = (*overlaps(one, other), *remarks)
     return Streams(one, other, tuple(lines), found)
 
 
@@ -138,7 +175,9 @@ def overlaps(left: Stream, right: Stream) -> list[Finding]:
             return []
         if share is not None:
             words = f"{_percent(share)} of the keys of {mine.name} are on {theirs.name}"
-            found.append(Finding(SIDES[side == "right"], "key", words, wrong=False))
+            if not share:
+                words += ": no row meets another; choose other keys, or repair them"
+            found.append(Finding(SIDES[side == "right"], "key", words, wrong=False, warns=not share))
     return found
 
 
@@ -172,7 +211,8 @@ def _read(given: Given, values: Values, menus: Menus, faults: _Faults) -> _Side 
     if isinstance(value, Stream):
         return _Side(given, value.key, value.time, None, (), None)
     keys, time = menus.keys(values, side), menus.chosen(values, side, "time")
-    arrival, repairs = menus.chosen(values, side, "arrival"), menus.done(values, side)
+    arrival = menus.chosen(values, side, "arrival")
+    repairs = tuple(each for each in menus.done(values, side) if not isinstance(each, FileRepair))
     if not keys:
         faults.add(menus.name(side, "key"), "choose the column that must be equal on both sides")
     if time is None:
@@ -197,21 +237,35 @@ def _read(given: Given, values: Values, menus: Menus, faults: _Faults) -> _Side 
     return _Side(given, tuple(keys), time, arrival, repairs, frame)
 
 
-def _check_keys(left: _Side, right: _Side, menus: Menus, faults: _Faults) -> None:
+def _check_keys(left: _Side, right: _Side, menus: Menus, faults: _Faults) -> list[Finding]:
+    """Note what is wrong with the keys; gives what is only to be remarked."""
     if len(left.keys) != len(right.keys):
         counts = f"{left.given.name} has {len(left.keys)} key columns and {right.given.name} {len(right.keys)}"
         few = left if len(left.keys) < len(right.keys) else right
         faults.add(menus.name(few.given.side, "key2"), f"{counts}; choose as many on both sides")
-    for finding in of_keys(left.part, right.part):
+    found = of_keys(left.part, right.part)
+    for finding in (each for each in found if each.wrong):
         faults.add(menus.name(finding.side, "key"), finding.words)
         faults.findings.append(finding)
+    return [each for each in found if not each.wrong]
+
+
+def _duplicates(*sides: _Side) -> list[Finding]:
+    """What is to be remarked of rows that come twice."""
+    found = []
+    for each in sides:
+        rows = each.rows()
+        if rows is not None:
+            of_batch = None if each.frame is None or each.arrival is not None else frames.batch_column(rows)
+            found.append(of_duplicates(each.given.side, each.given.name, rows, each.given.batch or of_batch or ""))
+    return [each for each in found if each is not None]
 
 
 def _check_arrivals(left: _Side, right: _Side, menus: Menus, faults: _Faults) -> None:
     if left.timed == right.timed:
         return
     without, other = (right, left) if left.timed else (left, right)
-    if without.frame is not None:
+    if without.repairable:
         words = f"{other.given.name} has times of arrival: choose such a column here, too, or none there"
         faults.add(menus.name(without.given.side, "arrival"), words)
     else:
@@ -239,14 +293,15 @@ def _stream(
     rows, lines = given.text, []
     if side.repairs:
         rows = f"{given.side}_rows"
-        lines = [f"{rows} = wb.frames.to_pandas({given.text}).copy()", *code(side.repairs, rows)]
+        made_of_it = given.text if given.fresh else f"wb.frames.to_pandas({given.text}).copy()"
+        lines = [f"{rows} = {made_of_it}", *code(side.repairs, rows)]
     cut = "" if side.arrival is None else f", arrival={side.arrival!r}, trigger={trigger!r}"
+    cut += "" if given.batch in (None, frames.BATCH) else f", batch={given.batch!r}"
     lines.append(f"{given.side} = wb.frames.stream({rows}, {given.name!r}, {list(side.keys)!r}, {side.time!r}{cut})")
     table = side.frame if side.repairs else given.value  # a Spark DataFrame's collation is looked at, too
-    cut_by = trigger if side.arrival else None
+    cut_by: Record = {"arrival": side.arrival, "trigger": trigger if side.arrival else None, "batch": given.batch}
     try:
-        made = frames.stream(table, given.name, list(side.keys), side.time, arrival=side.arrival, trigger=cut_by)
-        return made, lines
+        return frames.stream(table, given.name, list(side.keys), side.time, **cut_by), lines
     except WorkbenchError as error:
         argument, _, words = str(error).partition(":")
         places = {"time": "time", "arrival": "arrival"}

@@ -1,113 +1,165 @@
-"""Folders of files."""
+"""Files: a folder of them, a single one, or one that is uploaded."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
-import pyarrow as pa
 
 from workbench import safe_files, times
 from workbench.app._form import Form
+from workbench.app.sources._folder_rows import Folder, folder_given
 from workbench.app.sources._menus import Menus
-from workbench.app.sources._source import (
-    Control,
-    Notebook,
-    PageSource,
-    Streams,
-    Values,
-    WrongSettingsError,
-    both,
-    marking,
-)
+from workbench.app.sources._source import Control, Notebook, PageSource, Streams, Values, WrongSettingsError, both
 from workbench.app.sources._table_inputs import TableInputs
-from workbench.app.sources._tables import check_streams, overlaps
-from workbench.app.sources._triggers import trigger
+from workbench.app.sources._tables import Given, made_of
+from workbench.app.sources._triggers import slices, trigger
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import Side
-from workbench.sources import FORMATS, Format, file_repairs, folders
-from workbench.sources.file_repairs import FileRepair
-from workbench.sources.files import UnreadableRecordsError, read
-from workbench.sources.findings import Finding, of_records
-from workbench.streams import SIDES, Stream
+from workbench.sources import FORMATS, Format, folders, single
+from workbench.sources.files import read
+from workbench.sources.findings import Finding
+from workbench.streams import SIDES
 
 __all__ = ["SOURCE"]
 
 _MENUS = Menus("file_")
-_TRIGGER = trigger("file_trigger")
+_SLICES, _TRIGGER = slices("file_slices"), trigger("file_trigger")
+_TYPE = "choose or type"
+_PANDAS = "import pandas as pd"
 
 
 def _controls(side: Side) -> tuple[Control, ...]:
-    path = "A folder; each file is a micro-batch. The list has folders near the notebook with known formats."
+    path = "A folder, whose files are micro-batches, or one file. The list has those near the notebook."
+    upload = "A file of your computer, of 10 MB at most, as JupyterLab takes: choose it here, or drop it on the page."
     return (
-        Control(f"{side}.path", f"{side.capitalize()} folder", path, _folder_box),
+        Control(f"{side}.path", f"{side.capitalize()} files", path, _path_box),
+        Control(f"{side}.upload", "Upload", upload, _upload_button),
         Control(f"{side}.format", "Format", "The format of the files.", lambda: widgets.Dropdown(options=FORMATS)),
         *_MENUS.controls(side),
     )
 
 
-def _folder_box() -> widgets.Combobox:
+def _path_box() -> widgets.Combobox:
     """A text that is read when it is complete: Spark reads the files for each."""
-    return widgets.Combobox(continuous_update=False, ensure_option=False, placeholder="choose or type")
+    return widgets.Combobox(continuous_update=False, ensure_option=False, placeholder=_TYPE)
+
+
+def _upload_button() -> widgets.FileUpload:
+    made = widgets.FileUpload(accept=",".join([*folders.ENDINGS, ".gz"]))
+    made.add_class("sjw-upload")
+    return made
 
 
 def _held(form: Form, notebook: Notebook, side: Side) -> Any:
-    path, kind = form.value(f"{side}.path"), form.value(f"{side}.format")
-    if not path:
-        return None
-    key = (*((each.name, each.stat().st_mtime_ns) for each in _files(path)), path, kind)
+    path, kind, uploaded = (form.value(f"{side}.{part}") for part in ("path", "format", "upload"))
     try:
-        return notebook.once(("folder", side, key), (), lambda: _rows(path, kind))
+        if uploaded:
+            return notebook.once(("upload", side, kind), (uploaded,), lambda: _of_upload(uploaded, kind))
+        if not path:
+            return None
+        key = (*((each.name, each.stat().st_mtime_ns) for each in _files(path)), path, kind)
+        return notebook.once(("files", side, key), (), lambda: _rows(path, kind))
     except WorkbenchError:
         return None  # said where the streams are made
 
 
 def _files(path: str) -> list[Path]:
     try:
-        return sorted(each for each in Path(path).iterdir() if each.is_file())
+        place = Path(path)
+        return [place] if place.is_file() else sorted(each for each in place.iterdir() if each.is_file())
     except (OSError, ValueError):
         return []
 
 
+def _is_single(path: str) -> bool:
+    """Whether a path is that of one file."""
+    try:
+        return safe_files.place(path).is_file()
+    except (ArgumentError, OSError):
+        return False
+
+
 def _rows(path: str, kind: Format) -> Any:
-    """The rows of a folder, as Spark reads them.
+    """The rows of a file, or those of a folder as Spark reads them.
 
     Raises
     ------
     ArgumentError, DataError
         As `Stream.from_files`.
     """
+    if _is_single(path):
+        single.check_ending(path)
+        return single.read(path, kind)
     return read(path, "", format=kind, schema=None, max_files=1, options=None, malformed="drop").table
 
 
-_TABLES = TableInputs(("path", "format"), _MENUS, _held, _TRIGGER)
+def _of_upload(uploaded: Any, kind: Format) -> Any:
+    """The rows of what was uploaded.
+
+    Raises
+    ------
+    ArgumentError, DataError
+        If it cannot be read.
+    """
+    single.check_ending(uploaded[0]["name"])
+    return single.read(uploaded[0]["name"], kind, bytes(uploaded[0]["content"]))
+
+
+def _is_cut(form: Form) -> bool:
+    """Whether rows are cut by number: the micro-batches of a folder are its files."""
+    return all(form.value(f"{side}.upload") or _is_single(form.value(f"{side}.path")) for side in SIDES)
+
+
+_TABLES = TableInputs(("path", "format", "upload"), _MENUS, _held, _TRIGGER, _SLICES, _is_cut)
 
 
 def _arrange(form: Form, notebook: Notebook) -> list[widgets.Widget]:
     _TABLES.follow(form, notebook)
     for side in SIDES:
-        changed = form.rule(f"{side}.path")
-
-        def took(side: Side = side, changed: Any = changed) -> None:
-            kind = _format(form.value(f"{side}.path"))
-            if kind is not None:
-                form.inputs[f"{side}.format"].value = kind
-            changed()
-
-        form.follow(f"{side}.path", took)
+        for part, follows in (("path", _took_path), ("upload", _took_upload)):
+            form.follow(f"{side}.{part}", partial(follows, form, side, form.rule(f"{side}.{part}")))
     return form.row(*SOURCE.inputs)
+
+
+def _took_path(form: Form, side: Side, changed: Any) -> None:
+    """A path was chosen: an upload does not count any more."""
+    path = form.value(f"{side}.path")
+    if path and form.value(f"{side}.upload"):
+        form.inputs[f"{side}.upload"].value = ()
+    _set_format(form, side, _format(path))
+    changed()
+
+
+def _took_upload(form: Form, side: Side, changed: Any) -> None:
+    """A file was uploaded: a path does not count any more."""
+    uploaded = form.value(f"{side}.upload")
+    form.inputs[f"{side}.path"].placeholder = f"{uploaded[0]['name']}, uploaded" if uploaded else _TYPE
+    if uploaded:
+        form.inputs[f"{side}.path"].value = ""
+        _set_format(form, side, folders.format_of_file(uploaded[0]["name"]))
+    changed()
+
+
+def _set_format(form: Form, side: Side, kind: Format | None) -> None:
+    if kind is not None:
+        form.inputs[f"{side}.format"].value = kind
 
 
 def _format(path: str) -> Format | None:
     try:
-        return folders.format_of(safe_files.place(path)) if path else None
+        place = safe_files.place(path) if path else None
     except ArgumentError:
         return None
+    if place is None:
+        return None
+    return folders.format_of_file(path) if _is_single(path) else folders.format_of(place)
 
 
 def _refresh(form: Form, notebook: Notebook) -> None:
-    """List the folders, and read those that are chosen again."""
+    """List the folders and files, and read those that are chosen again."""
     notebook.forget()
     found = folders.with_files(Path.cwd())
     with form.changing():
@@ -128,55 +180,76 @@ def _make(values: Values, _: Values) -> Streams:
             times.trigger(interval)
         except ArgumentError as error:
             raise WrongSettingsError(str(error), {_TRIGGER.name: error.remedy}) from error
-    (left, one), (right, other) = both(lambda side: _folder(values, side, interval))
-    check_streams(left, right, _MENUS)
-    return Streams(left, right, (one, other), tuple(overlaps(left, right)))
+    left, right = both(lambda side: _given(values, side, interval))
+    return made_of((left, right), values, _MENUS, _SLICES.name, _TRIGGER.name)
 
 
-def _folder(values: Values, side: Side, interval: str | None) -> tuple[Stream, str]:
-    path, kind = values[f"{side}.path"], values[f"{side}.format"]
-    key, time, arrival = (
-        _MENUS.keys(values, side),
-        *(_MENUS.chosen(values, side, part) for part in ("time", "arrival")),
-    )
+def _given(values: Values, side: Side, interval: str | None) -> Given:
+    """What is chosen on one side.
+
+    Raises
+    ------
+    WrongSettingsError
+        If it cannot be read, or has to be repaired first.
+    """
+    path, kind, uploaded = (values[f"{side}.{part}"] for part in ("path", "format", "upload"))
+    if uploaded:
+        return _uploaded(side, uploaded, kind)
     if not path:
-        words = "name a folder of files"
-        raise WrongSettingsError(f"{side} folder: {words}", {f"{side}.path": words})
-    places = ("path", "format", "file_key", "file_time", "file_arrival")
-    if not key or time is None:
-        marking(side, places, lambda: _rows(path, kind))
-        words = "choose its key and event time"
-        raise WrongSettingsError(f"{side} folder: {words}", {f"{side}.path": words})
-    name = path.rstrip("/").rsplit("/", 1)[-1].split(".")[0] or side
-    done = _MENUS.done(values, side)
-    more = file_repairs.arguments(done) | ({} if arrival is None else {"arrival": arrival, "trigger": interval})
-    text = "".join(f", {word}={value!r}" for word, value in more.items())
-    line = f"{side} = wb.Stream.from_files({path!r}, {name!r}, {key!r}, {time!r}, format={kind!r}{text})"
+        words = "name a folder or a file, or upload one"
+        raise WrongSettingsError(f"{side} files: {words}", {f"{side}.path": words})
+    if not _is_single(path):
+        return folder_given(Folder(side, path, kind, _name(path, side), interval), values, _MENUS)
+    frame = _marked(side, "path", lambda: _rows(path, kind))
+    return Given(side, _name(path, side), frame, single.call(repr(path), kind), fresh=True, before=(_PANDAS,))
 
+
+def _uploaded(side: Side, uploaded: Any, kind: Format) -> Given:
+    """What was uploaded: the cell reads it from a file of its name, which the user has to put there."""
+    frame = _marked(side, "upload", lambda: _of_upload(uploaded, kind))
+    file = Path(uploaded[0]["name"]).name
+    there = _holds(Path(file), bytes(uploaded[0]["content"]))
+    words = f"{file} is in the page's memory only; the cell reads a file of that name: save it beside the notebook"
+    found = [] if there else [Finding(side, "rows", words, wrong=False)]
+    hint = () if there else (f"# {_one_line(file)} was uploaded to the page: save it beside this notebook",)
+    return Given(
+        side, _name(file, side), frame, single.call(repr(file), kind),
+        fresh=True, before=(_PANDAS, *hint), findings=tuple(found),
+    )  # fmt: skip
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _holds(file: Path, content: bytes) -> bool:
+    """Whether a file is there that holds this."""
     try:
-        return marking(side, places, lambda: Stream.from_files(path, name, key, time, format=kind, **more)), line
-    except WrongSettingsError as error:
-        if not isinstance(error.__cause__, UnreadableRecordsError):
-            raise
-        found = _unreadable(side, path, kind, time, done, error.__cause__)
-        raise WrongSettingsError(f"{side}: {found.words}", {_MENUS.name(side, "time"): found.words}, [found]) from error
+        return file.is_file() and file.stat().st_size == len(content) and file.read_bytes() == content
+    except (OSError, ValueError):
+        return False
 
 
-def _unreadable(
-    side: Side, path: str, kind: Format, time: str, done: tuple[FileRepair, ...], error: UnreadableRecordsError
-) -> Finding:
-    """What would do where records cannot be read."""
-    rows = _rows(path, kind)
-    text = time in rows.column_names and pa.types.is_string(rows.schema.field(time).type)
-    texts = rows.column(time).to_pandas() if text else None
-    return of_records(side, error.words, (error.count, error.total), texts, done)
+def _marked(side: Side, part: str, make: Any) -> Any:
+    """What is made; what is wrong is said beside the input that it was given in."""
+    try:
+        return make()
+    except WorkbenchError as error:
+        argument, _, words = str(error).partition(":")
+        place = f"{side}.{'format' if argument == 'format' else part}"
+        raise WrongSettingsError(f"{side} {error}", {place: words.strip()}) from error
+
+
+def _name(path: str, side: Side) -> str:
+    """What the stream of some files is called."""
+    return path.rstrip("/").rsplit("/", 1)[-1].split(".")[0] or side
 
 
 SOURCE = PageSource(
     "files",
     "files",
-    "folders of files",
-    (*(each for side in SIDES for each in _controls(side)), _TRIGGER),
+    "files of a folder, a single one, or one that is uploaded",
+    (*(each for side in SIDES for each in _controls(side)), _SLICES, _TRIGGER),
     _make,
     arrange=_arrange,
     refresh=_refresh,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +15,7 @@ from workbench.arrays import Times
 from workbench.builtin_kinds.interval import advice, plan
 from workbench.builtin_kinds.interval.bounds import edges
 from workbench.builtin_kinds.interval.fixes import bounds
+from workbench.builtin_kinds.interval.suited import suited
 from workbench.builtin_kinds.interval.verdicts import NEAR_A_BOUND, OUT_OF_REACH, WAITS, WAITS_FOR_ANY, IntervalVerdict
 from workbench.errors import ArgumentError
 from workbench.fixes import delays
@@ -130,6 +132,9 @@ class Interval(WithoutWindows[IntervalJoin]):
     def near_miss(self, join: IntervalJoin, side: Side, change: int) -> str:
         low, high = self.interval(join)
         return NEAR_A_BOUND if change <= max(high - low, _NEAR) else OUT_OF_REACH
+
+    def suited(self, join: IntervalJoin, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+        return suited(join, apart)
 
     def interval(self, join: IntervalJoin) -> tuple[int, int]:
         return edges(join)
