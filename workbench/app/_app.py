@@ -154,6 +154,7 @@ class App:
         columns = self._drawer.widget, right
         whole = framed(*columns, top=[page.head.widget], style=highlight_style(), guard=self._guard)
         page.shown.results.chart.observe(self._looked_at, "views")
+        self._guard.observe(lambda change: self._key(change["new"].get("key", "")), "pressed")
         return whole
 
     def _show_example(self, example: Example) -> None:
@@ -163,6 +164,14 @@ class App:
             page.shown.results.choice.open(example.tab)
             page.settings.begin_with(example.settings)
             self._previews.guide(example)
+
+    def _key(self, key: str) -> None:
+        """Do what a key of the page's own is for."""
+        results = self._page.shown.results
+        if key == "f":
+            results.details.fix()
+        else:
+            results.step(1 if key == "n" else -1)
 
     def _ipython_display_(self) -> None:
         self._saved.display()

@@ -27,6 +27,10 @@ from workbench.untyped import Record
 
 _MOST_ROWS, _MOST_BARS = 40, 60
 _NONE_NEAR = {"nearest": "", "gap": ""}
+_KEYS = html(
+    "<kbd>n</kbd> next row that was not matched, <kbd>p</kbd> the one before, <kbd>f</kbd> apply the fix, "
+    "<kbd>Ctrl+Z</kbd> take it back"
+)
 _EMPTY = "Pick a row or a window in a chart or in the table to see its fate and the reason."
 
 
@@ -80,10 +84,17 @@ class DetailsPanel:
         self._effect.add_class("sjw-effect")
         fix = widgets.HBox([self._fix, self._effect])
         fix.add_class("sjw-fix")
-        told = widgets.VBox([self._story, fix])
+        keys = HTML(_KEYS)
+        keys.add_class("sjw-keys")
+        told = widgets.VBox([self._story, fix, keys])
         more = widgets.VBox([self._candidates, self._of_key, self._made_of, self._parts])
         self.widget = widgets.HBox([told, more])
         self.widget.add_class("sjw-details")
+
+    def fix(self) -> None:
+        """Apply the fix of the row that is explained, if it has one."""
+        if self._settings:
+            self._fix.click()
 
     def explain(self, run: Result, picked: list[RowId], window: Markup | None, batch: int | None) -> None:
         """Explain what is picked; where nothing is, the micro-batch.

@@ -29,11 +29,14 @@ class Guard(anywidget.AnyWidget):  # type: ignore[misc]
         Files that were dropped last: ``files`` with name, type, size, last_modified (milliseconds since 1970) and
         content, None where that was too large or could not be read; and ``place``, 0 or 1 where they were dropped
         beside the inputs of a side, else -1.
+    pressed
+        The key of the page's own that was pressed last, ``key``, and how many were before, ``count``.
     """
 
     _esm = Path(__file__).with_name("guard.js")
     wide = traitlets.Bool(True).tag(sync=True)
     dropped = traitlets.Dict().tag(sync=True)
+    pressed = traitlets.Dict().tag(sync=True)
 
 
 def framed(

@@ -42,6 +42,7 @@ class LiveRuns:
         if page.busy or page.live.go.disabled:
             return
         page.head.offer_recording(False)
+        page.shown.results.choice.offer_live()
         self._begin_work(self._begin)
 
     def _begin(self, configuration: RunConfiguration, snapshot: Snapshot) -> None:

@@ -26,6 +26,12 @@ class Filter(TypedDict):
     cause: str
 
 
+def rows_not_matched(run: Result) -> list[RowId]:
+    """The rows of both sides that were not matched, the first 2,000 of each."""
+    lost = {side: np.flatnonzero(run.simulation.fates[side]["fate"].to_numpy() != "matched") for side in SIDES}
+    return [RowId(side, row) for side in SIDES for row in lost[side][:_MOST_PICKED].tolist()]
+
+
 def rows_of_filter(run: Result, chosen: Filter) -> list[RowId]:
     """The rows that are filtered by, the first 2,000 of them."""
     side, first = chosen["side"], 0 if chosen["side"] == "left" else len(run.left)

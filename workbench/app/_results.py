@@ -15,7 +15,15 @@ from workbench.app._flink import FlinkPanel
 from workbench.app._form import show
 from workbench.app._key_steps import KeySteps
 from workbench.app._lifetimes import LifetimesPanel
-from workbench.app._picking import Filter, params, rows_of_filter, rows_of_mark, same_rows, window_of_mark
+from workbench.app._picking import (
+    Filter,
+    params,
+    rows_not_matched,
+    rows_of_filter,
+    rows_of_mark,
+    same_rows,
+    window_of_mark,
+)
 from workbench.app._table import TablePanel
 from workbench.app._tabs import Tab, TabChoice
 from workbench.app._texts import TextsPanel
@@ -40,7 +48,7 @@ class ResultsPanel:
         Give the text of the cell that does what the page does, and the lines of one that make what is shown, as
         ``run``.
     panels
-        What the views *Runs* and *Throughput* show beside the chart, by the name of the part: ``runs``, ``panels``.
+        ``runs``, which the view of that name shows, and ``panels``, which stand below the chart while a query is live.
     live_chart
         Gives the chart of the live query; None where there is none.
     apply
@@ -100,7 +108,6 @@ class ResultsPanel:
         self._parts = {
             "tune": self._tune.widget,
             "flink": self._flink.rules,
-            "panels": panels["panels"],
             "chart": self._chart.widget,
             "stories": self._flink.stories,
             "advice": self._tune.advice,
@@ -112,7 +119,7 @@ class ResultsPanel:
         }
         parts = [*self._parts.values()]
         below = 1 + parts.index(self._chart.widget)
-        parts[below:below] = [self.details.widget]
+        parts[below:below] = [panels["panels"], self.details.widget]
         self.widget = widgets.VBox([self.choice.widget, self._remark, *parts])
         self.widget.add_class("sjw-views")
         self.chart.observe(lambda change: self._clicked(change["new"]), "clicked")
@@ -157,7 +164,7 @@ class ResultsPanel:
         if drawing is None or drawing.aggregated or "chart" not in tab.parts or self._drawn != self._wanted(tab):
             return False
         self.chart.params = self._params()
-        if {*tab.parts, "panels"} != {"chart", "panels"}:
+        if {*tab.parts} != {"chart"}:
             return False
         self._submit(self._describe)
         return True
@@ -246,6 +253,16 @@ class ResultsPanel:
         self._picked, self._window = rows, window
         self.chart.params = self._params()
         self._submit(self._draw)
+
+    def step(self, by: int) -> None:
+        """Pick the next of the rows that were not matched, or of those that are filtered by; -1: the one before."""
+        run = self.run
+        if run is None:
+            return
+        rows = rows_not_matched(run) if self._filter is None else rows_of_filter(run, self._filter)
+        if rows:
+            at = rows.index(self._picked[0]) if len(self._picked) == 1 and self._picked[0] in rows else -1
+            self._pick([rows[(at + by) % len(rows) if at >= 0 else min(by - 1, 0)]])
 
     @property
     def picked(self) -> list[RowId]:

@@ -27,6 +27,8 @@ class Tab:
         The view of the run that it shows; None for the page's own tabs.
     nothing
         What is said where there is nothing to show yet.
+    of_live
+        Whether it shows a live query: it is offered from the first one on.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Tab:
     parts: tuple[str, ...]
     view: charts.View | None = None
     nothing: str = ""
+    of_live: bool = False
 
     @property
     def mute(self) -> bool:
@@ -59,7 +62,7 @@ _FLINK = "The same rows under Flink's rules: those that differ, the reasons, and
 _TUNE = "What each watermark delay keeps and costs; click a point to apply its setting."
 _OWN = (
     Tab("Output", "The rows that the join wrote.", "Rows", ("table",)),
-    Tab("Throughput", _LIVE, "State", ("panels", "chart"), nothing=_NOT_LIVE),
+    Tab("Throughput", _LIVE, "State", ("chart",), nothing=_NOT_LIVE, of_live=True),
     Tab(
         "Tune",
         "What each watermark delay keeps and costs; click a point to apply its setting.",
@@ -108,6 +111,7 @@ class TabChoice:
     def __init__(self, changed: Callable[[], None]) -> None:
         self._tabs = {tab.name: tab for tab in tabs()}
         self._changed = [changed]
+        self._live = False
         self._of_group = {group: next(each for each in self._tabs.values() if each.group == group) for group in _GROUPS}
         auto = {"button_width": "auto"}
         self._groups = widgets.ToggleButtons(options=list(_GROUPS), tooltips=list(_GROUPS.values()), style=auto)
@@ -129,13 +133,19 @@ class TabChoice:
     def open(self, name: str) -> None:
         """Choose a view, if there is one of this name."""
         tab = self._tabs.get(name)
-        if tab is None:
+        if tab is None or (tab.of_live and not self._live):
             return
         self._of_group[tab.group] = tab
         if self._groups.value == tab.group:
             self._views.value = name
         else:
             self._groups.value = tab.group
+
+    def offer_live(self) -> None:
+        """Offer the views of a live query, too."""
+        if not self._live:
+            self._live = True
+            self._offer()
 
     def call_when_changed(self, function: Callable[[], None]) -> None:
         """Call a function, too, when another view is chosen."""
@@ -148,7 +158,8 @@ class TabChoice:
 
     def _offer(self) -> None:
         chosen = self.tab
-        offered = [each for each in self._tabs.values() if each.group == chosen.group]
+        there = [each for each in self._tabs.values() if self._live or not each.of_live]
+        offered = [each for each in there if each.group == chosen.group]
         self._offering = True
         self._views.options = [each.name for each in offered]
         self._views.tooltips = [each.help for each in offered]

@@ -49,6 +49,7 @@ function improve(page) {
     if (!each.labels?.length) named(each, each.closest("[title]")?.title || each.placeholder);
   }
   for (const each of page.querySelectorAll(".dt-scroll-body, .sjw-code pre, .sjw-story")) each.tabIndex = 0;
+  for (const each of page.querySelectorAll(".sjw-story, .sjw-effect")) each.setAttribute("aria-live", "polite");
   for (const each of page.querySelectorAll(".vega-embed summary")) named(each, "Save the chart");
 }
 
@@ -67,6 +68,18 @@ function undo(event) {
   if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target.matches("input, textarea")) return;
   const icon = event.currentTarget.querySelector(event.shiftKey ? ".fa-repeat" : ".fa-undo");
   icon?.closest("button")?.click();
+  event.preventDefault();
+}
+
+// The page's own keys lead from row to row that was not matched, and apply a row's fix; in a field they are letters.
+const OWN = ["n", "p", "f"];
+const NAME = "Stream-join workbench. Keys: n, the next row that was not matched; p, the one before; f, its fix";
+
+function pressed(model, event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || !OWN.includes(event.key)) return;
+  if (event.target.matches("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
+  model.set("pressed", { key: event.key, count: (model.get("pressed").count ?? 0) + 1 });
+  model.save_changes();
   event.preventDefault();
 }
 
@@ -136,9 +149,10 @@ function render({ model, el }) {
     // JupyterLab's shortcuts ask the element that has the focus first, and then what it lies in
     page.addEventListener("focusin", (event) => { event.target.dataset.lmSuppressShortcuts = "true"; });
     page.setAttribute("role", "region");
-    page.setAttribute("aria-label", "Stream-join workbench");
+    page.setAttribute("aria-label", NAME);
     page.addEventListener("keydown", arrows);
     page.addEventListener("keydown", undo);
+    page.addEventListener("keydown", (event) => pressed(model, event));
     page.addEventListener("dragover", (event) => dragged(page, event));
     page.addEventListener("dragleave", (event) => { if (!page.contains(event.relatedTarget)) page.classList.remove("sjw-drop"); });
     page.addEventListener("drop", (event) => dropped(model, page, event));

@@ -102,7 +102,7 @@ def address(tmp_path_factory):
         yield address, root
 
 
-OWN_TABS = ("Output", "Script", "Throughput", "Tune", "Flink", "Runs")
+OWN_TABS = ("Output", "Script", "Tune", "Flink", "Runs")
 WITH_CHART = {view.tab for view in charts.views()} - {"Windows"} | {"Tune", "Flink"}
 WITH_TABLE = {view.tab for view in charts.views() if view.tab and view.listed is not None} | {"Output"}
 

@@ -23,7 +23,7 @@ TEXTS = [
     "$(id)", "\u2028", '"""', "'''", "\\", "#", ";", "--", "/*", "*/", "\ud800", '__import__("os").system("id")',
     "spark._jvm.System.exit(1)", "[[1,2],[3", "s3a://nowhere/x",
 ]  # fmt: skip
-TABS = [view.tab for view in charts.views() if view.tab] + ["Output", "Script", "Throughput", "Tune", "Flink", "Runs"]
+TABS = [view.tab for view in charts.views() if view.tab] + ["Output", "Script", "Tune", "Flink", "Runs"]
 
 
 def text_fields(page):

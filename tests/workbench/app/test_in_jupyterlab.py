@@ -722,6 +722,37 @@ def test_the_keyboard_is_enough(ran):
     ran.wait_for_selector(".sjw-code pre:has-text('def join_streams'):visible")
 
 
+def test_why_a_row_has_no_partner_and_its_fix_with_few_keys(opened):
+    """From the notebook's cell: into the page, to a row that a setting would match, its fix, and back."""
+    opened.evaluate("() => document.querySelector('.jp-Cell.jp-mod-active .jp-Editor, .jp-Notebook').focus()")
+    opened.locator(".sjw-head button:has-text('Settings')").focus()  # the first of the page
+    opened.keyboard.press("Shift+Tab")
+    presses = 0
+
+    def press(key):
+        nonlocal presses
+        opened.keyboard.press(key)
+        presses += 1
+
+    while not opened.evaluate("() => Boolean(document.activeElement.closest('.sjw'))"):
+        press("Tab")
+    story, heard = opened.locator(".sjw-details .sjw-story"), []
+    fix = opened.locator(".sjw-fix button")
+    while not (fix.is_visible() and "bound" in fix.inner_text()):
+        press("n")
+        expect(story.locator("h4")).not_to_have_text(heard[-1] if heard else "")
+        heard.append(story.locator("h4").inner_text())
+    assert story.get_attribute("aria-live") == "polite"
+    assert "partner" in story.inner_text() or "bound" in story.inner_text()
+    matched = opened.locator(".sjw-count:has-text('matched') b").first.inner_text()
+    press("f")
+    expect(opened.locator(".sjw-count:has-text('matched') b").first).not_to_have_text(matched)
+    opened.wait_for_timeout(2_000)  # until the step can be undone
+    press("Control+z")
+    expect(opened.locator(".sjw-count:has-text('matched') b").first).to_have_text(matched)
+    assert presses < 25
+
+
 def test_running_the_cell_again_leaves_nothing_of_the_page_before(opened):
     button(opened, "Go live").click()
     badge(opened, "backpressure")
