@@ -50,7 +50,9 @@ def fate_colour(field: str, legend: bool = True) -> alt.Color:
 
 
 def _fate_legend() -> alt.Legend:
-    return alt.Legend(title=None, orient="top", symbolSize=90, labelExpr="replace(datum.label, '_', ' ')")
+    return alt.Legend(
+        title=None, orient="top", symbolSize=90, symbolStrokeWidth=0, labelExpr="replace(datum.label, '_', ' ')"
+    )
 
 
 def side_scale(names: Sequence[str], legend: bool = True) -> alt.Color:

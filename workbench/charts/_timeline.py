@@ -12,11 +12,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from workbench.arrays import RowNumbers
+from workbench.arrays import Flags, RowNumbers
 from workbench.charts._drawing import LATEST, PICKED, Drawing
 from workbench.charts._rows import Cut, counts, many, pairs, rows
 from workbench.charts._style import (
     COLOURS,
+    INK,
     QUIET,
     SHADE,
     TIMES,
@@ -52,6 +53,8 @@ _LANES = (1.5, 0.5)
 _HEIGHT = 0.78  # of a lane, for the spread of keys
 _FOOT = -0.6  # how far the strip of overlapping windows reaches below the lanes
 _FEW = 30
+_MOST_WORDS = 200
+_WORDS = 0.2  # of what is shown, which the words of a bar take
 
 
 def timeline(
@@ -101,12 +104,16 @@ class Look:
         The windows that lie behind: ``bands``, ``strip``, ``sessions`` or ``none``.
     few, interval, watermark
         Whether keys are written beside the rows, a left row's interval is shown, the query's watermark is shown.
+    gaps, words
+        Whether the windows have gaps at their ends, and words.
     """
 
     behind: str = "none"
     few: bool = False
     interval: bool = False
     watermark: bool = False
+    gaps: bool = False
+    words: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +169,10 @@ def fill(
         values |= {
             name: bound / timedelta(milliseconds=1) for name, bound in zip(("lower", "upper"), reach, strict=True)
         }
-    return Lanes(Look(behind, few, reach is not None, marks is not None), tables, _counts(rows) + note, values)
+    told = behind == "sessions" and len(sessions) <= _MOST_WORDS and bool(sessions["words"].notna().any())
+    gaps = behind == "sessions" and bool(sessions["last"].notna().any())
+    look = Look(behind, few, reach is not None, marks is not None, gaps, told)
+    return Lanes(look, tables, _counts(rows) + note, values)
 
 
 def timeline_counts(table: pd.DataFrame, names: Sequence[str], title: str, step: pd.Timedelta) -> Drawing:
@@ -263,6 +273,8 @@ def lanes(names: tuple[str, str], look: Look, x: alt.X, to: str = "other_time", 
     elif behind != "none":
         layers.append(_rectangles("spans", "#b9cbe0" if crossing else SHADE, behind == "sessions"))
     pointed = alt.selection_point(name="pointed", fields=["row_id"], on="pointerover", clear="pointerout", empty=False)
+    if look.gaps:
+        layers.append(_gaps())
     if look.interval:
         layers.append(_interval({"param": "pointed", "empty": False} if alone else "datum.row_id == hovered"))
     borders = pd.DataFrame({"y": [1.0, 0.0] if crossing else [1.0]})
@@ -282,6 +294,8 @@ def lanes(names: tuple[str, str], look: Look, x: alt.X, to: str = "other_time", 
     layers.append(points.add_params(pointed) if alone else points)
     layers.append(picked_points().encode(**place))
     layers += _gap(place)
+    if look.words:
+        layers.append(_words())
     if look.few:
         names_of = alt.Chart(alt.NamedData("names")).transform_filter("datum.batch <= moment")
         layers.append(
@@ -350,7 +364,18 @@ def _session_bars(sessions: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     heights = rows.drop_duplicates(["key", "side"])[["key", "y"]]
     bars = sessions.merge(heights, on="key")
     half = _HEIGHT / 2 / max(1, min(24, rows["key"].nunique()))
-    return bars.assign(y2=bars["y"] - half, y=bars["y"] + half)
+    words = bars["words"].where(_has_room(bars, rows["time"].max() - rows["time"].min()))
+    return bars.assign(y2=bars["y"] - half, y=bars["y"] + half, words=words)
+
+
+def _has_room(bars: pd.DataFrame, shown: pd.Timedelta) -> Flags:
+    """Whether the words of a bar come far enough after those of the bar before it at the same height to be read."""
+    found, ends = np.zeros(len(bars), dtype=bool), dict[float, pd.Timestamp]()
+    order = np.argsort(bars["start"].to_numpy(), kind="stable")
+    for place, start, y in zip(order.tolist(), bars["start"].iloc[order], bars["y"].iloc[order], strict=True):
+        if y not in ends or start >= ends[y]:
+            found[place], ends[y] = True, start + _WORDS * shown
+    return found
 
 
 _OPENED = "datum.opened <= moment"
@@ -362,7 +387,7 @@ _IS_OPEN = "datum.closed > moment && moment < 1e9"
 def _span_tooltip(key: bool = False) -> list[alt.Tooltip]:
     edges = [alt.Tooltip("from:N"), alt.Tooltip("to:N"), alt.Tooltip("opened:Q", title="opened in micro-batch")]
     edges.append(alt.Tooltip("closes:N", title="closed in micro-batch"))
-    return [alt.Tooltip("key:N"), *edges] if key else edges
+    return [alt.Tooltip("key:N"), *edges, alt.Tooltip("words:N", title="rule")] if key else edges
 
 
 def _spans(table: str) -> alt.Chart:
@@ -382,6 +407,19 @@ def _band_layers(x: alt.X) -> list[alt.Chart]:
         _spans("spans").mark_rect(clip=True).encode(**place, color=shade, opacity=strength),
         _spans("spans").mark_rule(color="#c3cfdb", strokeWidth=1, clip=True).encode(x=place["x"]),
     ]
+
+
+def _gaps() -> alt.Chart:
+    """The gap that ends a session, after its last row."""
+    drawn = _spans("spans").mark_rect(clip=True, fillOpacity=0, stroke="#8c96a3", strokeDash=[3, 2], strokeWidth=1)
+    return drawn.encode(x=alt.X("last:T", scale=time_scale()), x2=alt.X2("end:T"), y=alt.Y("y:Q"), y2=alt.Y2("y2:Q"))
+
+
+def _words() -> alt.Chart:
+    """What right rows say, in their own lane, from when they are in force."""
+    told = _spans("spans").transform_filter("datum.y < 1").transform_calculate(middle="(datum.y + datum.y2) / 2")
+    text = told.mark_text(align="left", baseline="bottom", dx=5, dy=-3, fontSize=9, color=INK, clip=True)
+    return text.encode(x=alt.X("start:T", scale=time_scale()), y=alt.Y("middle:Q"), text=alt.Text("words:N"))
 
 
 def _rectangles(table: str, colour: str, key: bool) -> alt.Chart:

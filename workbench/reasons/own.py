@@ -28,10 +28,13 @@ class OwnReasons:
     versions
         Of a kind whose right rows are valid for some time: those that are on time, as right assignments with ``begin``
         and ``until`` (event times in microseconds, 2**62 without an end), of the join and the outcome.
+    version_words
+        Of such a kind what some right rows say, each in a few words.
     """
 
     sentences: type[Sentences] = Sentences
     versions: Callable[[Any, Outcome], pd.DataFrame] | None = None
+    version_words: Callable[[Simulation, RowNumbers], list[str]] | None = None
 
 
 def sentences(simulation: Simulation, asked: dict[Side, RowNumbers] | None = None) -> Sentences:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -16,14 +18,28 @@ __all__ = ["closed_in", "closing", "opening", "session_spans", "spans"]
 
 
 def spans(simulation: Simulation) -> pd.DataFrame:
-    """The windows behind the rows: ``start``, ``end``, ``opened``, ``closed``, ``key`` (of a session)."""
+    """The windows behind the rows, or what right rows stand for during some time.
+
+    Parameters
+    ----------
+    simulation
+        The run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``start``, ``end``, ``opened``, ``closed`` (micro-batches), ``key`` (of a session), ``last`` (its last
+        row, after which there is only its gap) and ``words`` (what a right row says that is in force).
+    """
     kind = kind_of(simulation.join)
     own = part_of(simulation.join, OwnReasons)
     if own is not None and own.versions is not None:
-        return _versions(simulation, own.versions(simulation.join, simulation.outcome))
+        return _versions(simulation, own.versions(simulation.join, simulation.outcome), own.version_words)
     if not simulation.windowed:
         none = np.array([], dtype="datetime64[us]")
-        return pd.DataFrame({"key": [], "start": none, "end": none, "opened": [], "closed": []})
+        return pd.DataFrame(
+            {"key": [], "start": none, "end": none, "opened": [], "closed": [], "last": none, "words": []}
+        )
     outcome = simulation.outcome
     if kind.merging:
         found, words = session_spans(simulation)
@@ -35,11 +51,15 @@ def spans(simulation: Simulation) -> pd.DataFrame:
         opened = found["batch"].to_numpy()  # by the first row, late or not
         closed = closing(simulation, found["end"].to_numpy())
     moments = {name: found[name].to_numpy(dtype=np.int64).astype("datetime64[us]") for name in ("start", "end")}
-    return pd.DataFrame({"key": words, **moments, "opened": opened, "closed": closed})
+    last = moments["end"] - np.timedelta64(dict(kind.limits(simulation.join))["gap"], "us") if kind.merging else None
+    return pd.DataFrame({"key": words, **moments, "opened": opened, "closed": closed, "last": last, "words": None})
 
 
-def _versions(simulation: Simulation, mine: pd.DataFrame) -> pd.DataFrame:
+def _versions(
+    simulation: Simulation, mine: pd.DataFrame, words: Callable[[Simulation, RowNumbers], list[str]] | None
+) -> pd.DataFrame:
     """Right rows that are versions of something, from when until when left rows have them."""
+    rows = mine["row"].to_numpy()
     count = len(simulation.outcome.marks)
     moments = np.concatenate([simulation.left.event_times, mine["start"].to_numpy()])
     least, most = (int(moments.min()), int(moments.max())) if len(moments) else (0, 0)
@@ -47,11 +67,13 @@ def _versions(simulation: Simulation, mine: pd.DataFrame) -> pd.DataFrame:
     gone = mine["evicted_in"].to_numpy()
     return pd.DataFrame(
         {
-            "key": key_words(simulation.side("right"), mine["row"].to_numpy()),
+            "key": key_words(simulation.side("right"), rows),
             "start": edges[0].astype("datetime64[us]"),
             "end": edges[1].astype("datetime64[us]"),
             "opened": mine["batch"].to_numpy(),
             "closed": np.where(gone < count, gone, NO_MICRO_BATCH),
+            "last": np.datetime64("NaT", "us"),
+            "words": None if words is None else words(simulation, rows),
         }
     )
 

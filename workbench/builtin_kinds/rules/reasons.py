@@ -224,6 +224,11 @@ class _RuleSentences(Sentences):
         """A version of a rule: what it asks for, and from when on."""
         return f"{self._rule(row)} of {self._moment(row)}"
 
+    def rule_of(self, row: int) -> str:
+        """A version of a rule, as its name and what it asks for; of one that takes it back its name."""
+        name = _text(self._texts[0][row])
+        return f"{name} withdrawn" if self._versions[1][row] else self._rule(row)
+
     def _rule(self, row: int) -> str:
         """A version of a rule, as its name and what it asks for."""
         name, field, op, value = (column[row] for column in self._texts)
@@ -330,7 +335,13 @@ class _RuleSentences(Sentences):
         return self.labels.moment(int(self.labels.times["right"][row]))
 
 
-REASONS = OwnReasons(_RuleSentences, model.versions)
+def _words(simulation: Simulation, rows: RowNumbers) -> list[str]:
+    """What some versions of rules say, such as ``hot (temperature > 80)``."""
+    told = _RuleSentences(simulation, {"left": rows[:0], "right": rows})
+    return [told.rule_of(row) for row in rows.tolist()]
+
+
+REASONS = OwnReasons(_RuleSentences, model.versions, _words)
 """By event time."""
 REASONS_BY_ARRIVAL = OwnReasons(_RuleSentences)
 """By arrival, where no version is in force from an event time on."""
