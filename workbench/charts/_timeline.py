@@ -364,8 +364,8 @@ def _session_bars(sessions: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     heights = rows.drop_duplicates(["key", "side"])[["key", "y"]]
     bars = sessions.merge(heights, on="key")
     half = _HEIGHT / 2 / max(1, min(24, rows["key"].nunique()))
-    words = bars["words"].where(_has_room(bars, rows["time"].max() - rows["time"].min()))
-    return bars.assign(y2=bars["y"] - half, y=bars["y"] + half, words=words)
+    label = bars["words"].where(_has_room(bars, rows["time"].max() - rows["time"].min()))
+    return bars.assign(y2=bars["y"] - half, y=bars["y"] + half, label=label)
 
 
 def _has_room(bars: pd.DataFrame, shown: pd.Timedelta) -> Flags:
@@ -417,9 +417,9 @@ def _gaps() -> alt.Chart:
 
 def _words() -> alt.Chart:
     """What right rows say, in their own lane, from when they are in force."""
-    told = _spans("spans").transform_filter("datum.y < 1").transform_calculate(middle="(datum.y + datum.y2) / 2")
+    told = _spans("spans").transform_filter("datum.y < 1 && isValid(datum.label)").transform_calculate(middle="(datum.y + datum.y2) / 2")
     text = told.mark_text(align="left", baseline="bottom", dx=5, dy=-3, fontSize=9, color=INK, clip=True)
-    return text.encode(x=alt.X("start:T", scale=time_scale()), y=alt.Y("middle:Q"), text=alt.Text("words:N"))
+    return text.encode(x=alt.X("start:T", scale=time_scale()), y=alt.Y("middle:Q"), text=alt.Text("label:N"))
 
 
 def _rectangles(table: str, colour: str, key: bool) -> alt.Chart:
