@@ -144,7 +144,6 @@ def of_records(
     unreadable: tuple[int, int],
     texts: Series | None,
     done: Iterable[FileRepair],
-    column: str = "",
 ) -> Finding:
     """Records of files that cannot be read as their columns' types.
 
@@ -155,17 +154,15 @@ def of_records(
     unreadable
         How many cannot be read, and of how many.
     texts
-        The column with the event time, where it holds text.
+        The column with the event time, under its name, where it holds text.
     done
         How the files are read already.
-    column
-        What that column is called.
     """
     count, total = unreadable
     told = texts is None or any(isinstance(each, TimesWritten) for each in done)
     offers = [] if told else [Offer(f"Read times as {each.pattern}", each) for each in ways(texts)]
     if texts is not None and not told:
-        offers += _parsed(texts, column, count)
+        offers += _parsed(texts, str(texts.name), count)
     if count < total:
         offers.append(Offer(f"Leave out {count:,} record{'' if count == 1 else 's'}", LeaveOutUnreadable()))
     return Finding(side, "time", f"{words}; {'choose what to do' if offers else 'correct them'}", tuple(offers))
@@ -226,7 +223,7 @@ def of_duplicates(side: Side, name: str, frame: pd.DataFrame, batch: str = "") -
         The column with the micro-batch, which does not count; empty: there is none.
     """
     try:
-        count = int(frame.drop(columns=batch or []).duplicated().sum())
+        count = int(frame.drop(columns=batch or [], errors="ignore").duplicated().sum())
     except TypeError:  # lists and the like
         return None
     if not count:

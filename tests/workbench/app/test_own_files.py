@@ -118,6 +118,17 @@ def test_rows_of_files_without_a_time_and_exact_duplicates_are_left_out_on_deman
     assert "batch" in made.left.columns and 'batch="file"' in page.cell()
 
 
+def test_a_row_that_is_in_two_files_is_a_duplicate(here, spark):
+    folder(here, "o", pd.concat([ORDERS, ORDERS.head(2)]))
+    folder(here, "p", PAYMENTS)
+    page = opened()
+    page.click("Leave out 2 duplicates")
+    assert not [each for each in page.buttons() if "duplicate" in each]
+    made = same_rows(page)
+    assert (len(made.left), made.left.batch_count) == (len(ORDERS), 2)
+    assert "batch" not in made.left.columns
+
+
 def test_files_with_a_zone_offer_it_to_those_without(here, spark):
     for name, frame, zone in (("o", ORDERS, "Europe/Berlin"), ("p", PAYMENTS, None)):
         (here / name).mkdir()

@@ -87,7 +87,9 @@ def folder_given(folder: Folder, values: Values, menus: Menus) -> Given:
         if not found:
             raise
         raise _told(side, found, menus) from error
-    return Given(side, folder.name, made, f"{line}{_arguments(more)})", is_cut=True, repairable=True)
+    batch = None if arrival is not None else next((each for each in _BATCHES if each not in made.columns), _BATCHES[-1])
+    text = f"{line}{_arguments(more)})"
+    return Given(side, folder.name, made, text, batch=batch, is_cut=True, repairable=True)
 
 
 def _table(
@@ -145,8 +147,8 @@ def _unreadable(folder: Folder, time: str, done: list[FileRepair], error: Unread
     """What would do where records cannot be read."""
     rows = _raw(folder)
     text = time in rows.column_names and pa.types.is_string(rows.schema.field(time).type)
-    texts = rows.column(time).to_pandas() if text else None
-    return of_records(folder.side, error.words, (error.count, error.total), texts, done, time)
+    texts = rows.column(time).to_pandas().rename(time) if text else None
+    return of_records(folder.side, error.words, (error.count, error.total), texts, done)
 
 
 def _raw(folder: Folder) -> pa.Table:

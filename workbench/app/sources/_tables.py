@@ -39,7 +39,8 @@ class Given:
     before
         Lines that stand before it.
     batch
-        The column of a table that says in which micro-batch a row arrives; None: as `frames.stream` takes it.
+        The column of a table that says in which micro-batch a row arrives, also of the table that a Stream would be
+        after a repair; None: as `frames.stream` takes it.
     is_cut
         Whether its micro-batches are its own: they are not cut anew.
     repairable
@@ -144,7 +145,7 @@ def made_of(given: tuple[Given, Given], values: Values, menus: Menus, slices: st
         lines += code_lines
     faults.check()
     one, other = (each for each in streams if each is not None)
-    cut = any(each.batch_count > 1 for each in (one, other)) or all(each.is_cut for each in given)
+    cut = any(each.batch_count > 1 for each in (one, other)) or any(each.is_cut for each in given)
     if not cut and interval is None:
         one, other = frames.sliced(one, other, values[slices])
         lines.append(f"left, right = wb.frames.sliced(left, right, {values[slices]})")
