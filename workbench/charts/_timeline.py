@@ -417,7 +417,11 @@ def _gaps() -> alt.Chart:
 
 def _words() -> alt.Chart:
     """What right rows say, in their own lane, from when they are in force."""
-    told = _spans("spans").transform_filter("datum.y < 1 && isValid(datum.label)").transform_calculate(middle="(datum.y + datum.y2) / 2")
+    told = (
+        _spans("spans")
+        .transform_filter("datum.y < 1 && isValid(datum.label)")
+        .transform_calculate(middle="(datum.y + datum.y2) / 2")
+    )
     text = told.mark_text(align="left", baseline="bottom", dx=5, dy=-3, fontSize=9, color=INK, clip=True)
     return text.encode(x=alt.X("start:T", scale=time_scale()), y=alt.Y("middle:Q"), text=alt.Text("label:N"))
 
