@@ -74,7 +74,20 @@ def stream(
 
 
 def batch_column(frame: pd.DataFrame) -> str | None:
-    """The column of a frame that says in which micro-batch a row arrives; None: it has none."""
+    """The column of a frame that says in which micro-batch a row arrives; None: it has none.
+
+    Parameters
+    ----------
+    frame
+        A pandas DataFrame.
+
+    Raises
+    ------
+    ArgumentError
+        If it is none.
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise wrong("frame", type(frame).__name__, "give a pandas DataFrame")
     is_batch = BATCH in frame and (pd.api.types.is_integer_dtype(frame[BATCH].dtype) or not len(frame))
     return BATCH if is_batch else None
 
@@ -108,6 +121,9 @@ def from_files(
     """
     from workbench.sources import arrow, files  # when needed: `import workbench` is to be quick
 
+    for argument, name in (("time", time), ("batch", batch)):
+        if name is not None and (not isinstance(name, str) or not name):
+            raise wrong(argument, name, "use the name of a column, or None")
     found = files.read(path, time or "", format=format, schema=None, max_files=1, options=options, malformed=malformed)
     table, zones = arrow.spark_ready(found.table, os.fspath(path))
     frame = arrow.to_pandas(table, zones | {name: zone for name, zone in found.zones.items() if name in zones})
