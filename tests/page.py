@@ -313,8 +313,8 @@ class Page:
 
     @property
     def tabs(self) -> tuple[str, ...]:
-        """The names of all views, in the order of their groups; none where nothing is shown."""
-        return tuple(GROUP_OF) if self._box("groups") is not None else ()
+        """The names of all views but that of a live query, in the order of groups; none where nothing is shown."""
+        return tuple(tab for tab in GROUP_OF if tab != "Throughput") if self._box("groups") is not None else ()
 
     @property
     def tab(self) -> str:

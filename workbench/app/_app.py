@@ -29,6 +29,7 @@ from workbench.app._state import PageState
 from workbench.app._uploads import as_uploads
 from workbench.app._variables import named
 from workbench.app.closing import close
+from workbench.app.html import html
 from workbench.app.worker import CoalescingWorker
 from workbench.errors import WorkbenchError
 from workbench.jobs import Job
@@ -37,6 +38,10 @@ from workbench.runs.run import Run
 from workbench.spark_io.storage import check_folder
 from workbench.untyped import Namespace, Record
 
+_NO_WIDGETS = (
+    "The page is made of ipywidgets, which this front end does not show: open it in JupyterLab, Notebook or VS Code; "
+    "here wb.preview and wb.run give the same charts, tables and stories."
+)
 _GONE = 2.0  # seconds without the page after which what it runs is stopped
 
 
@@ -172,6 +177,10 @@ class App:
             results.details.fix()
         else:
             results.step(1 if key == "n" else -1)
+
+    def _repr_html_(self) -> str:
+        """What is shown by front ends that do not ask for the page, such as marimo: why it is not there."""
+        return html("<p>{}</p>", _NO_WIDGETS)
 
     def _ipython_display_(self) -> None:
         self._saved.display()

@@ -99,6 +99,16 @@ def test_what_a_page_says_is_text_in_a_saved_notebook(shell):
     assert not [text for text in texts() if "<img" in text]
 
 
+def test_a_front_end_without_ipywidgets_says_so_in_a_sentence(shell):
+    opened = Page()
+    told = opened.app._repr_html_()
+    assert "which this front end does not show: open it in JupyterLab" in told
+    with capture_output() as captured:
+        display(opened.app)
+    assert not any("does not show" in str(each.data) for each in captured.outputs)  # IPython asks for the page
+    close_all()
+
+
 def test_where_there_are_no_tabs_the_page_comes_in_the_cell(shell):
     opened = Page()
     opened.wait()
