@@ -16,7 +16,7 @@ from workbench.untyped import Series
 
 __all__ = ["answer", "best_of"]
 
-_FIGURES = ("keeps", "rows in state, at most", "longest time in state")
+_FIGURES = ("of the complete result", "rows in state, at most", "longest time in state")
 
 
 def best_of(tuning: Tuning, asked: Mapping[str, str]) -> Best:
@@ -40,7 +40,8 @@ def best_of(tuning: Tuning, asked: Mapping[str, str]) -> Best:
     except ValueError:
         raise wrong("keep", asked["keep"], "write a share in percent, such as 99.9, or nothing") from None
     most = read_whole("rows in state", rows, "write a number of rows, such as 10000, or nothing") if rows else None
-    return tuning.best(share, most_rows=most, most_time=asked["time"] or None)
+    time = times.positive(asked["time"], "time in state") if asked["time"] else None
+    return tuning.best(share, most_rows=most, most_time=time)
 
 
 def answer(tuning: Tuning, best: Best, asked: Mapping[str, str], named: Callable[[Setting, str], str]) -> Markup:

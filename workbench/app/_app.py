@@ -235,6 +235,7 @@ class App:
     def take_place_of(self, other: App) -> None:
         """Close another page, and go on with its past runs: its cell was run again."""
         past = other._page.runs.records
+        self._saved.take_tab(other._saved)
         other.close()
         self._page.runs.take_over(past)
         self._tell_others()

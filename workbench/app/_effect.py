@@ -31,12 +31,17 @@ def effect(run: Result, setting: Setting, value: str | bool) -> str:
         Empty where it cannot be simulated.
     """
     try:
-        now, then = figures(run), figures(_under(run, setting, value))
+        then = _under(run, setting, value)
     except WorkbenchError:
         return ""
+    return f"{compared(run, then) or 'no other row changes'}{_beside(run, setting, value)}"
+
+
+def compared(run: Result, other: Result) -> str:
+    """How the figures of a run differ from those of one before, in words; empty where they are the same."""
+    now, then = figures(run), figures(other)
     changes = {words.format(held(run, now)): then.get(name, 0) - now.get(name, 0) for name, words in _TOLD.items()}
-    told = ", ".join(f"{'+' if by > 0 else '−'}{abs(by):,} {words}" for words, by in changes.items() if by)
-    return f"{told or 'no other row changes'}{_beside(run, setting, value)}"
+    return ", ".join(f"{'+' if by > 0 else '−'}{abs(by):,} {words}" for words, by in changes.items() if by)
 
 
 def _under(run: Result, setting: Setting, value: str | bool) -> Result:

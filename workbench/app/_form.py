@@ -107,8 +107,11 @@ class Form:
         """What all inputs hold."""
         return {name: each.value for name, each in self.inputs.items()}
 
-    def set(self, state: Mapping[str, Value]) -> None:
-        """Set inputs, reported once; those that others follow from were added, and are set, before these."""
+    def set(self, state: Mapping[str, Value], like: Callable[[Value, Value], Value] | None = None) -> None:
+        """Set inputs, reported once; those that others follow from were added, and are set, before these.
+
+        Where it is given, `like` makes what an input is set to of what it holds and the new value; None: not at all.
+        """
         seen: set[str] = set()
         with self.changing():
             while left := [name for name in self.inputs if name not in seen]:  # an input may bring others with it
@@ -117,7 +120,9 @@ class Form:
                     each = self.inputs[name]
                     if name not in state or (isinstance(each, widgets.Dropdown) and state[name] not in choices(each)):
                         continue
-                    each.value = state[name]
+                    value = state[name] if like is None else like(each.value, state[name])
+                    if like is None or value is not None:
+                        each.value = value
 
     @contextmanager
     def changing(self) -> Iterator[None]:

@@ -52,7 +52,7 @@ class Head:
         self.run.disabled = True  # until something is shown that can be run
         self.stop = widgets.Button(description="Stop", icon="stop", disabled=True, layout=narrow)
         keep = "Its rows become variables of this notebook, so you can run them again under other settings."
-        self.record = widgets.Button(description="Keep as recording", icon="save", tooltip=keep)
+        self.record = widgets.Button(description="Keep as variables", icon="save", tooltip=keep)
         self.record.layout = widgets.Layout(width="auto", display="none")
         words = "The preview takes long under these settings; compute it anyway."
         self.anyway = widgets.Button(description="Preview anyway", icon="hourglass-half", tooltip=words)

@@ -49,14 +49,16 @@ class Kept:
 
     def bundle(self) -> Record:
         """As it stands in the notebook, without texts that have a password in them."""
-        open_ = {name: each for name, each in self.settings.items() if not _SECRET.search(str(each))}
+        open_ = {
+            name: each for name, each in self.settings.items() if _is_plain(each) and not _SECRET.search(str(each))
+        }
         found = {
             "streams": list(self.streams),
             "settings": {name: list(each) if isinstance(each, tuple) else each for name, each in open_.items()},
             "view": self.view,
             "picked": [list(each) for each in self.picked],
         }
-        return {MIME: json.loads(json.dumps(found, default=str))}
+        return {MIME: json.loads(json.dumps(found))}
 
 
 def kept(bundle: object) -> Kept | None:
@@ -70,6 +72,13 @@ def kept(bundle: object) -> Kept | None:
     rows = [each for each in picked if _is_row(each)] if isinstance(picked, list) else []
     plain = {name: tuple(each) if isinstance(each, list) else each for name, each in settings.items()}
     return Kept(tuple(map(str, streams)), plain, view, tuple(RowId(side, number) for side, number in rows))
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is a text, a number, a flag or nothing, or several of them: uploaded files are not."""
+    if isinstance(value, tuple | list):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, str | int | float | bool)
 
 
 def _is_row(found: object) -> bool:

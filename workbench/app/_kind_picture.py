@@ -19,7 +19,7 @@ _END = 10.0
 def introduction(sketch: Sketch | None) -> Markup:
     """What a kind does: its sentence, and its picture, which moves once."""
     if sketch is None:
-        return Markup()
+        return html("")
     return html(
         '<figure class="sjw-sketch"><div class="sjw-moving">{}</div><div class="sjw-still">{}</div>'
         "<figcaption>{}</figcaption></figure>",
@@ -66,7 +66,7 @@ def _x(at: float) -> float:
 def _appears(at: float, moves: bool) -> Markup:
     """Makes a part appear when time has come to it."""
     if not moves:
-        return Markup()
+        return html("")
     share = round(min(max(at / _END, 0.001), 0.999), 3)
     return html(
         '<animate attributeName="opacity" values="0;0;1;1" keyTimes="0;{};{};1" dur="{}s"/>',

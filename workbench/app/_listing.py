@@ -149,7 +149,7 @@ class Listing:
         raise NotImplementedError
 
 
-def listing(run: Result, view: charts.View | None, batch: int | None) -> Listing:
+def listing(run: Result, view: charts.View | None, batch: int | None, *, every: bool = False) -> Listing:
     """The rows that a view lists, up to a micro-batch; of none, or one that lists no rows, the output.
 
     Parameters
@@ -160,13 +160,19 @@ def listing(run: Result, view: charts.View | None, batch: int | None) -> Listing
         The view; None: the output.
     batch
         The last micro-batch; None: all.
+    every
+        Whether a view that lists rows lists those of all fates: the page is filtered by one.
     """
     known = None if batch is None else run.simulation.first + batch
     if view is not None and view.lists_state:
         return _InState(run, known)
     if view is not None and view.listed is not None:
-        return _OfRows(run, view.listed, known)
+        return _OfRows(run, _EVERY if every else view.listed, known)
     return _OfOutput(run, known)
+
+
+_EVERY = "fate == fate"
+"""Of all fates."""
 
 
 class _OfOutput(Listing):

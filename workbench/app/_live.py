@@ -161,7 +161,7 @@ class LivePanel:
         if running is not None and running > self.live.trigger:
             trigger += f", micro-batch {self.live.done:,} has been running for {running:.1f} s"
         if rates.empty:
-            return html('<span class="sjw-badge sjw-live">{}</span> {}', state, trigger)
+            return html('<span class="sjw-badge sjw-live">{}</span> {}', f"{state}, starting", trigger)
         last = rates.iloc[-1]
         text = (
             f"micro-batch {last['batch']:,} · {last['input_rate']:,.0f} rows/s in, {last['processed_rate']:,.0f} "

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
+from workbench.app._effect import compared
 from workbench.app._examples import Example, Guide
 from workbench.app._head import Badge
 from workbench.app._jobs import as_it_ran, remarks, verified
 from workbench.app._snapshot import RunConfiguration, Snapshot
 from workbench.app._state import PageState
+from workbench.app.html import html
 from workbench.app.sources import sources
 from workbench.errors import TooLargeError, WorkbenchError
 from workbench.jobs import Job
 from workbench.model import MOST, at_most
+from workbench.runs.result import Result
 from workbench.untyped import Record
 
 _MANY = 50_000  # rows of which a preview takes long enough to be announced
@@ -26,6 +29,8 @@ class Previews:
         self._page = page
         self._guide: Guide | None = None
         self._guided: str = ""  # what was said of it last
+        self._fixed: tuple[Result | None, Snapshot | None] = None, None  # what was shown before a fix, what it led to
+        self._told = ""  # of it
         self._allowed: Snapshot | None = None  # what the user wants a preview of although it takes long
 
     def guide(self, example: Example) -> None:
@@ -57,6 +62,8 @@ class Previews:
         if before is not None and before.values["source"] != snapshot.values["source"]:
             page.head.note.value = ""  # which is of other streams
         self._guide_on(snapshot)
+        if page.head.note.value == self._told:
+            page.head.note.value = ""  # which is of a fix before
         if page.live.active:
             self._change_live(snapshot)
         if not page.busy:
@@ -97,6 +104,18 @@ class Previews:
             self._of_job(configuration.job, configuration, snapshot)
         else:
             page.confirm(snapshot)
+        self._tell_fix(snapshot, run)
+
+    def _tell_fix(self, snapshot: Snapshot, run: Result) -> None:
+        """Say what a fix changed, when it is shown."""
+        before, after = self._fixed
+        if before is None or after is not snapshot or snapshot is not self._page.wanted:
+            return
+        try:
+            changes = compared(before, run) or "no row changed"
+        except WorkbenchError:  # only Spark can make the pairs
+            return
+        self._told = self._page.head.note.value = html("<b>Applied</b>: {}. Ctrl+Z takes it back.", changes)
 
     def _of_job(self, job: Job, configuration: RunConfiguration, snapshot: Snapshot) -> None:
         """Say what is shown of a job, and list the job itself among the runs, to compare with."""
@@ -143,4 +162,6 @@ class Previews:
     def apply(self, settings: Record) -> None:
         """Set fields: to a row's fix, an advice, or a setting of a tuning."""
         if not self._page.busy:
+            before = self._page.shown.results.run
             self._page.settings.fix(settings)
+            self._fixed = before, self._page.wanted

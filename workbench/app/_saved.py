@@ -72,13 +72,19 @@ class SavedPage:
         display(self._view(), raw=True)
         self._keep()
 
+    def take_tab(self, other: SavedPage) -> None:
+        """Show the page in the tab of another one, if that is open; it closes with this page then."""
+        if other._results.chart.views > 0:
+            self._tab, other._tab = other._tab, None
+
     def display_in_tab(self, title: str) -> None:
         """Show the page in a tab of JupyterLab's main area; in the cell where there are none."""
         where = html(
             '<p class="sjw-note">The stream-join workbench is in the tab “{}”, beside this notebook.</p>', title
         )
         place = display({"text/html": str(where), "text/plain": _PLAIN}, raw=True, display_id=True)
-        self._tab = Sidecar(title=title, anchor="tab-after")
+        if self._tab is None:
+            self._tab = Sidecar(title=title, anchor="tab-after")
         self._tab.outputs = ({"output_type": "display_data", "data": self._view(), "metadata": {}},)
         self._keep()
         threading.Thread(target=self._come_back, args=(place,), name="workbench tab", daemon=True).start()

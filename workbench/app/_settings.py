@@ -36,6 +36,7 @@ _HOW = (
     "inner: pairs only. left, right, full: rows without a partner too, padded with nulls. "
     "semi, anti: left rows with, or without, a partner."
 )
+_DELAY = "10 seconds"
 _POLICIES = [(setting_value("policy", each), each) for each in POLICIES]
 
 
@@ -130,7 +131,7 @@ class SettingsPanel:
         add = self.form.add
         delay = "How far behind the newest event time a row may arrive without being late; results wait as long."
         for side in SIDES:
-            add(f"{side}.watermark", widgets.Text("10 seconds"), side.capitalize(), delay)
+            add(f"{side}.watermark", widgets.Text(_DELAY), side.capitalize(), delay)
         policy = "Which stream's watermark is the query's: the slower one loses nothing, the faster one does not wait."
         add("policy", widgets.Dropdown(options=_POLICIES), "Follows", policy)
         end = "As at the end of a bounded input; otherwise pending rows stay in state."
@@ -138,18 +139,21 @@ class SettingsPanel:
         return self.form.row("left.watermark", "right.watermark", "policy", "finish")
 
     def _suit(self) -> None:
-        """Set the join that suits the scenario."""
+        """Set the join that suits the scenario, and what is set beside it as on a new page."""
         self._job = None
         join = suggested(self.form.value("scenario"))
         kind = kind_of(join)
         texts: dict[str, str] = {name: times.text(span) for name, span in kind.settings(join).items()}
         fields = self._inputs.named(kind.name, texts)
-        self.form.set({"kind": kind.name, "how": how_of(join), **fields})
+        delays: dict[str, str] = dict.fromkeys(DELAYS.values(), _DELAY)
+        self.form.set({"kind": kind.name, "how": how_of(join), **fields, **delays, "policy": "min", "finish": True})
         self._suited = self.form.value("scenario"), fields
 
     def _suit_source(self) -> None:
         """Show the inputs of the source that is chosen; of a job its settings, too."""
         self._show_source()
+        if self.form.value("source") == "scenario" and self._job is not None:
+            self._suit()  # what suited the job does not suit generated streams
         self._suit_job()
 
     def _suit_job(self) -> None:
@@ -216,10 +220,8 @@ class SettingsPanel:
 
     def come_back(self, values: Mapping[str, Value]) -> None:
         """Set inputs to what they held in another session; values of another type are left out."""
-        held = self.form.state
-        known = {name: _like(held[name], each) for name, each in values.items() if name in held}
         with suppress(TraitError), self.form.changing():  # an error: somebody has changed what was kept
-            self.form.set({name: each for name, each in known.items() if each is not None})
+            self.form.set(values, _like)
 
     def configuration(self, snapshot: Snapshot) -> RunConfiguration:
         """What a snapshot asks for.

@@ -103,8 +103,9 @@ class TablePanel:
 
     def fill(self, run: Result, view: charts.View | None, batch: int | None, picked: list[RowId], cut: Cut) -> None:
         """Show rows that a view lists up to a micro-batch and in a stretch; without a view, of the output."""
-        if self._listing is None or self._of != (run, view, batch):
-            self._listing, self._of, self._first = listing(run, view, batch), (run, view, batch), 0
+        of = run, view, batch, self._filter is not None
+        if self._listing is None or self._of != of:
+            self._listing, self._of, self._first = listing(run, view, batch, every=self._filter is not None), of, 0
             self._offer(run, self._listing)
         if self._within != cut:
             self._within, self._first = cut, 0

@@ -24,7 +24,8 @@ _ASKED = {
     "keep": (
         "99.9",
         "Keep at least, %",
-        "The share of the complete result to keep; empty: as much as possible.",
+        "The share of the complete result to keep, which is that of the same join with no row late; empty: as much as "
+        "possible.",
     ),
     "rows": ("", "Rows in state, at most", "The most rows in state at once; empty: any number."),
     "time": ("", "Time in state, at most", "The longest time of a row in state, such as 60 s; empty: any time."),
@@ -127,7 +128,7 @@ class TunePanel:
                 self._text.value = answer(self._tuning, best, asked, self._named)
                 self._recommended = {name: value for name, value in best.settings.items() if now[name] != value}
             except WorkbenchError as error:
-                self._text.value = html("{}", error)
+                self._text.value = html('<p class="sjw-trouble">{}</p>', error)
         show(self._take, bool(self._recommended))
         answered = self._tuning is not None and "sjw-answer" in self._text.value
         delays = DELAYS.values() if answered else ()  # of these the answer is the only one

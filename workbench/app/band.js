@@ -3,6 +3,8 @@
 const count = (number) => number.toLocaleString("en");
 const words = (fate) => fate.replace("_", " ");
 
+const CAUSE = 330; // pixels of a cause, about
+
 function make(name, kind = "", text = "") {
   const made = document.createElement(name);
   if (kind) made.className = kind;
@@ -27,6 +29,10 @@ function render({ model, el }) {
     return made;
   }
 
+  // Causes are words: as many as can be read beside each other.
+  let drawn = 0;
+  const fits = () => Math.max(1, Math.min(3, Math.floor((el.clientWidth - 220) / CAUSE)));
+
   function bar(side) {
     const row = make("div", "sjw-side"), name = make("b", "sjw-name", side.name), pieces = make("div", "sjw-bar");
     name.title = `${side.name}: ${count(side.rows)} rows`;
@@ -46,7 +52,8 @@ function render({ model, el }) {
     row.append(name, pieces, counts);
     const causes = make("div", "sjw-causes");
     const most = Math.max(1, ...side.causes.map((each) => each.rows));
-    for (const { cause, fate, rows } of side.causes) {
+    const shown = side.causes.slice(0, fits());
+    for (const { cause, fate, rows } of shown) {
       const label = `${count(rows)} of ${side.name}: ${cause}`;
       const one = button({ side: side.side, fate, cause }, "sjw-cause", label, `${label}. Show these rows in all views.`);
       const track = make("span", "sjw-track"), length = make("i", `sjw-fate-${fate}`);
@@ -55,7 +62,8 @@ function render({ model, el }) {
       one.append(make("b", "", count(rows)), track, make("span", "sjw-cause-words", cause));
       causes.append(one);
     }
-    if (side.more) causes.append(make("span", "sjw-more", `+ ${count(side.more)} of other causes`));
+    const more = side.more + side.causes.slice(shown.length).reduce((sum, each) => sum + each.rows, 0);
+    if (more) causes.append(make("span", "sjw-more", `+ ${count(more)} of other causes`));
     row.append(causes);
     return row;
   }
@@ -82,7 +90,10 @@ function render({ model, el }) {
     const last = make("div", "sjw-figure-row");
     last.append(...figures.map(figure));
     if (since) last.append(make("span", "sjw-since", since));
-    el.replaceChildren(...sides.map(bar), last);
+    const both = make("div", "sjw-sides");
+    both.append(...sides.map(bar));
+    drawn = fits();
+    el.replaceChildren(both, last);
     mark();
     if (focused) [...el.querySelectorAll("button")].find((each) => each.dataset.filter === focused && each.tabIndex >= 0)?.focus();
   }
@@ -90,6 +101,9 @@ function render({ model, el }) {
   model.on("change:shown", draw);
   model.on("change:chosen", mark);
   draw();
+  const sized = new ResizeObserver(() => { if (el.clientWidth && fits() !== drawn) draw(); });
+  sized.observe(el);
+  return () => sized.disconnect();
 }
 
 export default { render };

@@ -125,6 +125,7 @@ function render({ model, el }) {
     due = requestAnimationFrame(() => {
       due = 0;
       improve(page);
+      keep();
       if (page.querySelector(".jupyter-widgets-disconnected")) gone(); // the class that ipywidgets gives such widgets
     });
   };
@@ -139,6 +140,19 @@ function render({ model, el }) {
     page.prepend(note);
   };
 
+  // JupyterLab's shortcuts ask the element that has the focus first, and then what it lies in; saving is JupyterLab's.
+  const suppressed = (event) => {
+    if (!page?.contains(event.target)) return;
+    const saves = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
+    if (saves) event.target.removeAttribute("data-lm-suppress-shortcuts");
+    else event.target.dataset.lmSuppressShortcuts = "true";
+  };
+
+  // A button that goes away takes the focus with it; the page keeps it, so that its keys go on.
+  let inside = false;
+  const left = (event) => { if (!page?.contains(event.target)) inside = false; };
+  const keep = () => { if (inside && document.activeElement === document.body) page.focus({ preventScroll: true }); };
+
   const attach = () => {
     page = el.closest(".sjw");
     if (!page) {
@@ -146,8 +160,11 @@ function render({ model, el }) {
       return;
     }
     due = 0;
-    // JupyterLab's shortcuts ask the element that has the focus first, and then what it lies in
-    page.addEventListener("focusin", (event) => { event.target.dataset.lmSuppressShortcuts = "true"; });
+    page.tabIndex = -1;
+    page.addEventListener("focusin", () => { inside = true; });
+    document.addEventListener("focusin", left);
+    document.addEventListener("pointerdown", left);
+    window.addEventListener("keydown", suppressed, true); // before JupyterLab, which listens at the document
     page.setAttribute("role", "region");
     page.setAttribute("aria-label", NAME);
     page.addEventListener("keydown", arrows);
@@ -156,7 +173,11 @@ function render({ model, el }) {
     page.addEventListener("dragover", (event) => dragged(page, event));
     page.addEventListener("dragleave", (event) => { if (!page.contains(event.relatedTarget)) page.classList.remove("sjw-drop"); });
     page.addEventListener("drop", (event) => dropped(model, page, event));
+    let seenBefore = page.clientWidth > 0;
     sized = new ResizeObserver(() => {
+      const shown = page.clientWidth > 0;
+      if (shown && !seenBefore) window.dispatchEvent(new Event("resize")); // tables fit their columns again
+      seenBefore = shown;
       const wide = page.clientWidth >= WIDE;
       if (!page.clientWidth || wide === model.get("wide")) return;
       model.set("wide", wide);
@@ -164,7 +185,7 @@ function render({ model, el }) {
     });
     sized.observe(page);
     seen = new MutationObserver(soon);
-    seen.observe(page, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
+    seen.observe(page, { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "style"] });
     improve(page);
   };
 
@@ -180,6 +201,9 @@ function render({ model, el }) {
     cancelAnimationFrame(due);
     seen?.disconnect();
     sized?.disconnect();
+    document.removeEventListener("focusin", left);
+    document.removeEventListener("pointerdown", left);
+    window.removeEventListener("keydown", suppressed, true);
   };
 }
 

@@ -692,7 +692,7 @@ def test_going_live(spark):
     page.field_named("As pandas").value = True
     page.wait()
     assert page.code.text == "from workbench.app import current\n\nrun = current().shown\nshown = run.output\nshown"
-    page.click("Keep as recording")
+    page.click("Keep as variables")
     assert {"live_orders_2", "live_payments"} <= set(space)
     assert space["live_orders"] == "a variable of the user's"
     assert page.meant(**space).left.table is space["live_orders_2"].table

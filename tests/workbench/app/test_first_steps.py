@@ -248,3 +248,24 @@ def test_a_kind_is_introduced_where_it_is_chosen(page):
         page.set({"Kind": kind})
         assert words in page.text("introduction")
         assert "<svg" in page.html("introduction")
+
+
+def test_a_fix_says_what_it_changed_until_something_else_is_changed(page):
+    page.set({"Scenario": "orders_payments", "Events": 100, "Late": 0.2})
+    page.open("Tune")
+    before = page.figures["matched"]
+    page.press("Apply")
+    page.wait()
+    by = page.figures["matched"] - before
+    assert by > 0
+    assert f"Applied: +{by} matched, " in " ".join(page.notes())
+    page.set({"Events": 110})
+    assert "Applied" not in " ".join(page.notes())
+
+
+def test_delays_of_a_scenario_before_are_not_those_of_the_next(page):
+    page.set({"Scenario": "orders_payments"})
+    page.set({"Watermark / first": "25 seconds", "close every window at the end": False})
+    page.set({"Scenario": "transfers"})
+    assert page.value("Watermark / first") == "10 seconds"
+    assert page.value("close every window at the end")

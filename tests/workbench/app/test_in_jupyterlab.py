@@ -592,7 +592,7 @@ def test_going_live_pausing_and_stopping(opened):
     badge(opened, "backpressure")
     button(opened, "Stop").click()
     badge(opened, "live, stopped")
-    button(opened, "Keep as recording").click()
+    button(opened, "Keep as variables").click()
     badge(opened, "Preview")
     expect(opened.locator(".sjw-left")).to_contain_text("live_impressions")
     choose(opened, "From", "a scenario")

@@ -119,3 +119,24 @@ def test_no_secret_is_kept(secret):
     page = page_of()
     page.set({"Watermark / first": secret})
     assert "pass" not in json.dumps(page.app.kept().bundle())
+
+
+def test_files_and_their_repairs_come_back(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    rows = ORDERS.to_pandas().drop(columns="batch")
+    rows.assign(ordered_at=rows["ordered_at"].dt.strftime("%d/%m/%Y %H:%M:%S")).to_csv("orders.csv", index=False)
+    PAYMENTS.to_pandas().drop(columns="batch").to_csv("payments.csv", index=False)
+    before = page_of()
+    before.set({"From": "files"})
+    before.set({"Left files": "orders.csv", "Right files": "payments.csv"})
+    before.wait()
+    while offered := [each for each in before.buttons() if each.startswith("Parse")]:
+        before.click(offered[0])
+    assert not before.trouble
+    notebook_with(monkeypatch, tmp_path, before.app.kept().bundle())
+    after = page_of()
+    after.app.come_back(kept_in_notebook("one"))
+    after.wait()
+    assert after.cell() == before.cell()
+    assert after.figures == before.figures
+    assert after.app.kept() == before.app.kept()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import ipywidgets as widgets
@@ -20,13 +21,13 @@ from workbench.patterns import Step, read_steps
 __all__ = ["PatternBuilder"]
 
 _LATER = {
-    "next": "next: the very next row",
-    "followed_by": "followed by: next row that fits",
-    "followed_by_any": "followed by any: later rows that fit",
-    "not_next": "not next: next row does not fit",
-    "not_followed_by": "not followed by: no row that fits",
+    "next": "next",
+    "followed_by": "followed by",
+    "followed_by_any": "followed by any",
+    "not_next": "not next",
+    "not_followed_by": "not followed by",
 }
-_FIRST = {"begin": "begins with: any row that fits"}
+_FIRST = {"begin": "begins with"}
 _NEGATIVE = ("not_next", "not_followed_by")
 _NARROW = "84px"
 _KEPT = "as the text says"
@@ -40,7 +41,8 @@ _OFTEN: dict[str, Callable[[Step], Step]] = {
 _LEGEND = html(
     "<details><summary>What the words mean</summary>Rows are those of one key, of both streams, in the order of their "
     "event times. <b>next</b> allows no row between, <b>followed by</b> rows that do not fit, <b>followed by any</b> "
-    "all rows: each that fits gives a match of its own. A condition compares columns, <code>amount &gt; 5 and status "
+    "all rows: each that fits gives a match of its own. <b>not next</b> and <b>not followed by</b> take no row: a row "
+    "that fits there ends the match. A condition compares columns, <code>amount &gt; 5 and status "
     "== 'declined'</code>, also with those of a step before, <code>amount &gt; order.amount</code>.</details>"
 )
 
@@ -65,11 +67,17 @@ class _Card:
     ----------
     step
         The step that it begins with.
-    changed, leave_out
-        Called when an input changed, and with the card when it is to be left out.
+    changed, leave_out, insert
+        Called when an input changed, and with the card when it is to be left out or another is to follow it.
     """
 
-    def __init__(self, step: Step, changed: Callable[[], None], leave_out: Callable[[_Card], None]) -> None:
+    def __init__(
+        self,
+        step: Step,
+        changed: Callable[[], None],
+        leave_out: Callable[[_Card], None],
+        insert: Callable[[_Card], None],
+    ) -> None:
         self._step = step
         is_first = step.contiguity == "begin"
         words = _FIRST if is_first else _LATER
@@ -115,8 +123,10 @@ class _Card:
         self._note.add_class("sjw-mark")
         remove = widgets.Button(icon="times", tooltip="Leave out this step", layout=widgets.Layout(width="32px"))
         remove.on_click(lambda _: leave_out(self))
+        more = widgets.Button(icon="plus", tooltip="Insert a step after this one", layout=widgets.Layout(width="32px"))
+        more.on_click(lambda _: insert(self))
         lines = [
-            widgets.HBox([self._contiguity, remove]),
+            widgets.HBox([self._contiguity, more, remove]),
             widgets.HBox([self._name, self._side]),
             self._where,
             widgets.HBox([self._often, self._count]),
@@ -230,7 +240,7 @@ class PatternBuilder(widgets.VBox):  # type: ignore[misc]
             value, rows=8, tooltip="The text of the steps", layout=widgets.Layout(width="auto")
         )
         self._text.layout.display = "none"
-        self._add.on_click(lambda _: self._append())
+        self._add.on_click(lambda _: self._insert(None))
         self._as_text.observe(lambda change: self._show_text(change["new"]), "value")
         legend = HTML(_LEGEND)
         legend.add_class("sjw-legend")
@@ -252,13 +262,14 @@ class PatternBuilder(widgets.VBox):  # type: ignore[misc]
         except WorkbenchError:
             self._as_text.value = True
             steps = ()
-        self._cards = [_Card(each, self._write, self._leave_out) for each in steps]
+        self._cards = [self._card(each) for each in steps]
         self._arrange()
 
     def _arrange(self) -> None:
-        before = self._rows.children
+        there = {id(each.widget) for each in self._cards}
+        gone = [each for each in self._rows.children if id(each) not in there]
         self._rows.children = [each.widget for each in self._cards]
-        for each in before:
+        for each in gone:
             close(each)
         self._enable()
 
@@ -270,11 +281,15 @@ class PatternBuilder(widgets.VBox):  # type: ignore[misc]
         finally:
             self._writes = False
 
-    def _append(self) -> None:
-        """Add a step that follows the last one."""
-        number = len(self._cards) + 1
+    def _card(self, step: Step) -> _Card:
+        return _Card(step, self._write, self._leave_out, self._insert)
+
+    def _insert(self, after: _Card | None) -> None:
+        """Add a step that follows another one; None: the last."""
+        at = len(self._cards) if after is None else self._cards.index(after) + 1
         made = patterns.followed_by if self._cards else patterns.step
-        self._cards.append(_Card(made(f"step_{number}", side="right"), self._write, self._leave_out))
+        name = next(each for each in map("step_{}".format, count(at + 1)) if repr(each) not in self.value)
+        self._cards.insert(at, self._card(made(name, side="right")))
         self._arrange()
         self._write()
 

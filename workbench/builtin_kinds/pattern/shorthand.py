@@ -13,7 +13,10 @@ from workbench.errors import ArgumentError, wrong
 
 __all__ = ["read", "short"]
 
-_REMEDY = "compare columns, such as amount > 5 and status == 'declined', or those of a step before, order.amount"
+_REMEDY = (
+    "compare columns, such as amount > 5 and status == 'declined' (== for equal), "
+    "also those of a step before, order.amount"
+)
 _OWN = ("wb", "col", "row")
 _JOINED: dict[type[ast.operator], ast.boolop] = {ast.BitAnd: ast.And(), ast.BitOr: ast.Or()}
 
