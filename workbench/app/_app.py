@@ -221,7 +221,8 @@ class App:
         """What the page is set to, as its notebook keeps it."""
         page, results = self._page, self._page.shown.results
         settings = {} if page.wanted is None else page.wanted.values
-        return Kept(self._streams, settings, results.choice.tab.name, tuple(results.picked))
+        view, picked = results.choice.tab.name, tuple(results.picked)
+        return Kept(self._streams, settings, view, picked, page.settings.repairs_of(settings))
 
     def come_back(self, kept: Kept | None) -> None:
         """Set the page to what it was, if it was opened with the same streams: settings, view and picked rows."""
@@ -230,6 +231,8 @@ class App:
         page, results = self._page, self._page.shown.results
         results.choice.open(kept.view)
         page.settings.come_back(kept.settings)
+        if kept.repairs:
+            page.worker.submit_always(lambda: page.settings.repair_again(kept.repairs))
         page.worker.submit("picking", lambda: results.pick_again(kept.picked))
 
     def take_place_of(self, other: App) -> None:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +40,15 @@ class Kept:
         The view that was open.
     picked
         The rows that were picked.
+    repairs
+        The repairs of rows by the name of their input, each as its ``repr``: only one that is offered again is done.
     """
 
     streams: tuple[str, ...]
     settings: Mapping[str, Value]
     view: str
     picked: tuple[RowId, ...]
+    repairs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def bundle(self) -> Record:
         """As it stands in the notebook, without texts that have a password in them."""
@@ -57,6 +60,7 @@ class Kept:
             "settings": {name: list(each) if isinstance(each, tuple) else each for name, each in open_.items()},
             "view": self.view,
             "picked": [list(each) for each in self.picked],
+            "repairs": {name: list(each) for name, each in self.repairs.items()},
         }
         return {MIME: json.loads(json.dumps(found))}
 
@@ -71,7 +75,10 @@ def kept(bundle: object) -> Kept | None:
         return None
     rows = [each for each in picked if _is_row(each)] if isinstance(picked, list) else []
     plain = {name: tuple(each) if isinstance(each, list) else each for name, each in settings.items()}
-    return Kept(tuple(map(str, streams)), plain, view, tuple(RowId(side, number) for side, number in rows))
+    done = found.get("repairs")
+    lists = done.items() if isinstance(done, dict) else ()
+    repairs = {name: tuple(map(str, each)) for name, each in lists if isinstance(each, list)}
+    return Kept(tuple(map(str, streams)), plain, view, tuple(RowId(side, number) for side, number in rows), repairs)
 
 
 def _is_plain(value: object) -> bool:

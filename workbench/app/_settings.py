@@ -13,6 +13,7 @@ from traitlets import TraitError
 
 import generators
 from workbench import joins, times, windows
+from workbench.app import _repaired
 from workbench.app._form import Form, group, heading, show
 from workbench.app._join_inputs import join_inputs
 from workbench.app._kind_picture import introduction
@@ -22,6 +23,7 @@ from workbench.app._suited import Suggestion, suggestion
 from workbench.app.html import HTML
 from workbench.app.sources import sources
 from workbench.app.sources.job import VARIABLE as JOB
+from workbench.errors import WorkbenchError
 from workbench.jobs import Job
 from workbench.joins import HOWS, Join, how_of
 from workbench.kinds import Field, Flag, Input, Menu, Text, kind_of, kinds
@@ -29,6 +31,7 @@ from workbench.literals import DELAYS, POLICIES
 from workbench.reasons.labels import setting_value
 from workbench.runs import summary
 from workbench.runs.result import Result
+from workbench.sources.findings import Finding
 from workbench.streams import SIDES, Stream
 from workbench.untyped import Namespace, Record, Value
 
@@ -222,6 +225,20 @@ class SettingsPanel:
         """Set inputs to what they held in another session; values of another type are left out."""
         with suppress(TraitError), self.form.changing():  # an error: somebody has changed what was kept
             self.form.set(values, _like)
+
+    def repairs_of(self, values: Mapping[str, Value]) -> dict[str, tuple[str, ...]]:
+        """The repairs of rows among the values of inputs, as they are kept."""
+        return _repaired.repairs_of(self.form, values)
+
+    def repair_again(self, wanted: Mapping[str, tuple[str, ...]]) -> None:
+        """Do repairs that were kept, as far as each is offered."""
+        _repaired.again(self.form, self._findings, wanted)
+
+    def _findings(self) -> tuple[Finding, ...]:
+        """What is found about the rows of what the inputs hold now."""
+        with suppress(WorkbenchError):  # until they are repaired, the rows make no streams
+            self._reader.configuration(self.snapshot())
+        return self._reader.findings
 
     def configuration(self, snapshot: Snapshot) -> RunConfiguration:
         """What a snapshot asks for.
