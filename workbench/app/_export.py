@@ -10,6 +10,7 @@ import ipywidgets as widgets
 from workbench import safe_files, script
 from workbench.app._form import Form
 from workbench.app.html import HTML
+from workbench.counts import counted
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.exporting import export, is_whole
 from workbench.runs.result import Result
@@ -143,7 +144,7 @@ class ExportPanel:
             self._mark(error)
             return
         self._form.mark({})
-        self._said.value = f"Written: {file}" + ("" if data else _WITHOUT_ROWS)
+        self._said.value = f"Written: {file.resolve()}{_rows_beside(file)}{'' if data else _WITHOUT_ROWS}"
 
     def _written(self, run: Result, data: bool) -> Path:
         name = self._form.value("folder").strip()
@@ -154,6 +155,13 @@ class ExportPanel:
             return export(run, folder, **self._places())
         with safe_files.made(folder):
             return export(run, folder / "join.py", data=data, **self._places())
+
+
+def _rows_beside(file: Path) -> str:
+    """Which files with rows were written beside a script, in words; nothing where there are none."""
+    folder = file.with_name(script.data_folder(file.name))
+    files = [each for each in folder.rglob("[!.]*") if each.is_file()] if folder.is_dir() else []
+    return f", with the rows of the streams in {folder.name} ({counted(len(files), 'file')})" if files else ""
 
 
 def _texts(run: Result, project: bool, source: str, sink: str, dead_letters: str | None) -> dict[str, str]:

@@ -55,14 +55,14 @@ def misses(
         subtitle += f"; {late:,} more have one within the bounds, for which the watermark had passed"
     if failed:
         subtitle += f"; {failed:,} more have others within the bounds, none of which satisfies {where}"
-    return Drawing(_layout(tuple(names)), {"rows": _counted(distances), "bounds": bounds}, title, subtitle)
+    return Drawing(_layout(tuple(names)), {"rows": _counted(distances, bounds), "bounds": bounds}, title, subtitle)
 
 
-def _counted(distances: pd.DataFrame) -> pd.DataFrame:
-    """How many rows there are in each of some equal steps of time, by stream."""
+def _counted(distances: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
+    """How many rows there are in each of some equal steps of the time that is shown, by stream."""
     if distances.empty:
         return pd.DataFrame({"stream": [], "from": [], "to": [], "rows": []})
-    edges = np.histogram_bin_edges(distances["seconds"], bins=_BINS)
+    edges = np.histogram_bin_edges(np.concatenate([distances["seconds"], bounds["seconds"]]), bins=_BINS)
     parts = []
     for stream, mine in distances.groupby("stream", sort=False):
         rows, _ = np.histogram(mine["seconds"], edges)

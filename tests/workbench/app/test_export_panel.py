@@ -41,7 +41,10 @@ def test_the_script_is_shown_as_it_is_written(page, tmp_path):
     page.click("Export")
     assert (tmp_path / "out" / "join.py").read_text() == shown
     assert (tmp_path / "out" / "join_data").is_dir()
-    assert page.notes()[-1] == "Written: out/join.py"
+    files = [each for each in (tmp_path / "out" / "join_data").rglob("[!.]*") if each.is_file()]
+    assert page.notes()[-1] == (
+        f"Written: {tmp_path / 'out' / 'join.py'}, with the rows of the streams in join_data ({len(files)} files)"
+    )
 
 
 def arguments(page):

@@ -142,6 +142,12 @@ def test_steps_are_added_and_left_out():
     add.click()
     named(form, "What its rows", 1).value = "b"
     assert form.value == "wb.step('a', side='left'), wb.followed_by('b', side='right')"
+    assert all(each.comm is not None for each in inputs(form.children[0], widgets.Text))  # none is closed
+    named(form, "Insert", 0).click()
+    assert form.value == (
+        "wb.step('a', side='left'), wb.followed_by('step_2', side='right'), wb.followed_by('b', side='right')"
+    )
+    named(form, "Leave out", 1).click()
     named(form, "Leave out", 0).click()
     assert form.value == "wb.step('b', side='right')"
     named(form, "Leave out", 0).click()

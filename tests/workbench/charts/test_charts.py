@@ -341,3 +341,18 @@ def test_names_in_legends_and_beside_axes_are_not_cut_off():
         except wb.ArgumentError:  # of joins with windows only
             continue
         assert min(config[each]["labelLimit"] for each in ("axis", "legend")) >= 400
+
+
+def test_near_misses_that_are_all_as_far_have_a_bar_that_is_seen():
+    orders, payments = (
+        wb.Stream.from_pandas(
+            pd.DataFrame({"k": range(5), "t": pd.Timestamp("2026-01-01") + pd.Timedelta(at, "s")}), name, "k", "t"
+        )
+        for name, at in (("orders", 0), ("payments", 200))
+    )
+    run = wb.preview(wb.IntervalJoin("0 seconds", "15 seconds", how="left"), orders, payments)
+    drawing = run.charts.drawing("misses")
+    bars, bounds = drawing.tables["rows"], drawing.tables["bounds"]["seconds"]
+    assert bars["rows"].sum() == 10
+    shown = max(bars["to"].max(), bounds.max()) - min(bars["from"].min(), bounds.min())
+    assert ((bars["to"] - bars["from"]) >= shown / 100).all()

@@ -39,7 +39,7 @@ _FIRST = (
         "rate",
         "Rate",
         "Events a second and side, in event time.",
-        lambda: widgets.SelectionSlider(value=4.0, options=[(f"{each:g}", each) for each in _RATES]),
+        lambda: widgets.SelectionSlider(value=4.0, options=[(f"{each:g}/s", each) for each in _RATES]),
     ),
     Control(
         "trigger",
