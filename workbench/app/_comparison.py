@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import ipywidgets as widgets
 import pandas as pd
 from itables.widget import ITable
 
-from workbench.app._figures import side_by_side
+from workbench.app._figures import figures, side_by_side
 from workbench.app._form import show
 from workbench.app._looks import LOOKS, PAGE, wrapped
 from workbench.app._records import Entry
@@ -75,17 +75,17 @@ class Comparison:
         if one is None or other is None:
             self._text.value = _NO_RUN
             return
-        titles = [each.short for each in (one, other)]
-        columns: list[dict[str, object]] = [
-            {**describe(each.record.configuration), **with_units(each.record.run, each.record.figures)}
-            for each in (one, other)
-        ]
         if one.record is other.record:
-            self._text.value = side_by_side(titles[:1], columns[0])
+            self._text.value = side_by_side([one.short], _column(one, one.record.run))
             return
-        self._text.value = side_by_side(titles, *columns)
         self._of = one, other
         self._again()
+
+    def _beside(self, runs: Sequence[Result]) -> None:
+        """Show settings and figures of the two beside each other, as they ran or with every window closed."""
+        entries = self._of or ()
+        columns = [_column(each, run) for each, run in zip(entries, runs, strict=True)]
+        self._text.value = side_by_side([each.short for each in entries], *columns)
 
     def _again(self) -> None:
         """Find the rows that differ between the two."""
@@ -96,9 +96,11 @@ class Comparison:
         ends_differ = len(open_still) == 1
         show(self._close, ends_differ)
         try:
-            runs = [each.record.run for each in self._of]
+            runs: list[Result] = [each.record.run for each in self._of]
+            self._beside(runs)
             if ends_differ and self._close.value and _of_the_same_rows(*runs):
                 runs = [each.record.closed for each in self._of]
+                self._beside(runs)
             moved = runs[0].against(runs[1])
         except ArgumentError as error:
             self.note.value = error.remedy
@@ -170,6 +172,11 @@ def _of_the_same_rows(one: Result, other: Result) -> bool:
 
 def _words(fates: pd.Series) -> pd.Series:
     return fates.astype(str).str.replace("_", " ")
+
+
+def _column(entry: Entry, run: Result) -> dict[str, object]:
+    """The settings of a past run, and the figures of it, or of the same rows with every window closed."""
+    return {**describe(entry.record.configuration), **with_units(run, figures(run))}
 
 
 def _as_shown(rows: pd.DataFrame, run: Result, one: str, other: str) -> pd.DataFrame:

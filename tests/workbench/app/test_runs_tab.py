@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import generators
@@ -74,7 +76,9 @@ def test_runs_with_other_ends_are_compared_with_both_closed(page, kept):
         f"{len(moved):,} rows have another fate in run 2 than in run 1, with every window closed"
     )
     assert "run 1 left windows open" in page.note
+    assert re.search(r"pending</th><td[^>]*>0[^<]*</td><td[^>]*>0", page.html("compared"))
     page.set({closed: False})
+    assert not re.search(r"pending</th><td[^>]*>0[^<]*</td><td[^>]*>0", page.html("compared"))
     assert "where rows are pending" in page.note
     assert any(each.startswith("pending → ") for each in page.choice(kinds(page)[0]).options)
     kept(page, "open too", wb.IntervalJoin("-2 seconds", "5 seconds", how="left"), finish=False)
