@@ -222,7 +222,8 @@ def test_reasons_name_version_age_and_remedy(join):
     reason = rows["reason"]
     assert "n 1, 5 s earlier" in reason["left", 0]
     assert "n 7, 5 s earlier, would have been its partner, but came late: a watermark delay of " in reason["left", 3]
-    assert reason["left", 3].endswith(" would have kept it")
+    policy = "(policy min: the query's watermark is the lower of those of orders and prices)"
+    assert reason["left", 3].endswith(f" on orders would have kept it {policy}")
     if join == WITHIN:
         assert "the nearest, n 2, is 90 s away, 70 s too far" in reason["left", 2]
         assert rows.loc[("left", 2), "fix_value"] == "90 seconds"
