@@ -110,10 +110,14 @@ def _layout(names: tuple[str, str], many: bool) -> AltairChart:
         )
     )
     rule = alt.Chart(alt.NamedData("marks")).mark_rule(strokeDash=[4, 3], color="#555").encode(x="delay:Q")
-    label = rule.mark_text(align="left", dx=4, fontSize=11, color="#555").encode(
-        text="label:N", y=alt.Y("height:Q", axis=None, scale=alt.Scale(domain=[0, 1]))
-    )
-    labelled: Any = alt.layer(alt.layer(curve, rule), label).resolve_scale(y="independent")
+    height = alt.Y("height:Q", axis=None, scale=alt.Scale(domain=[0, 1]))
+    labels = [  # towards the middle, so that none lies beyond the chart
+        rule.transform_filter(f"datum.delay {sign} longest / 2")
+        .mark_text(align=align, dx=apart, fontSize=11, color="#555")
+        .encode(text="label:N", y=height)
+        for sign, align, apart in (("<=", "left", 4), (">", "right", -4))
+    ]
+    labelled: Any = alt.layer(alt.layer(curve, rule), *labels).resolve_scale(y="independent")
     chart = alt.vconcat(
         over_time.properties(width=WIDTH, height=_HEIGHT), labelled.properties(width=WIDTH, height=_HEIGHT)
     )

@@ -831,7 +831,7 @@ def test_tuning_answers_what_is_asked_for(page):
     page.set({"Rows in state, at most": "many"})
     assert "write a number of rows, such as 10000, or nothing" in page.text("tuned")
     page.set({"Rows in state, at most": "", "Time in state, at most": "soon"})
-    assert "most_time: got 'soon'" in page.text("tuned")
+    assert "time in state: got 'soon'" in page.text("tuned")
     page.set({"Time in state, at most": "", "Keep at least, %": "much"})
     assert "write a share in percent" in page.text("tuned")
 

@@ -188,7 +188,8 @@ def test_rows_that_came_in_time_are_told_of_the_version_that_came_late():
     mine, theirs = reasons(wb.RulesJoin(), readings, [old, *steps, gone], **settings)
     assert mine[0].endswith("first in micro-batch 2; with no version late, it would meet none")
     assert mine[1] == "1 rule was in force, but it meets none: hot (heat > 80); it has 75, 5 away"
-    assert theirs[3].endswith(" would have kept it, and would have withdrawn hot from 10:00:10 on")
+    policy = "(policy min: the query's watermark is the lower of those of readings and rules)"
+    assert theirs[3].endswith(f" would have kept it {policy}, and would have withdrawn hot from 10:00:10 on")
 
 
 @pytest.mark.parametrize(
