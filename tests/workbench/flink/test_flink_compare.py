@@ -304,9 +304,9 @@ def test_a_padded_row_that_comes_out_again_is_told_in_both_stories(how):
     assert told(comparison)[0] == AGAIN
     there = comparison.there
     assert there.fired_again.to_numpy().tolist() == [[0, 1, [1]]]
-    beside = "padded " * (how == "left")
+    beside = "with nulls " * (how == "left")
     assert there.rows["reason"][0].endswith(
-        f"; it comes out {beside}in micro-batch 0; its window fired again, in micro-batch 1"
+        f"; it is written {beside}in micro-batch 0; its window fired again, in micro-batch 1"
     )
     verdict = comparison.why(0).set_index("about").loc["verdict"]
     assert verdict["spark"] != verdict["flink"]
