@@ -14,7 +14,7 @@ from workbench.reasons.labels import setting_name, setting_value
 from workbench.tuning import Best, Tuning
 from workbench.untyped import Series
 
-__all__ = ["answer", "best_of"]
+__all__ = ["answer", "best_of", "present"]
 
 _FIGURES = ("of the complete result", "rows in state, at most", "longest time in state")
 
@@ -44,6 +44,11 @@ def best_of(tuning: Tuning, asked: Mapping[str, str]) -> Best:
     return tuning.best(share, most_rows=most, most_time=time)
 
 
+def present(tuning: Tuning) -> Series:
+    """The row of the present setting in the table of a tuning."""
+    return tuning.table[tuning.table["now"]].iloc[0]
+
+
 def answer(tuning: Tuning, best: Best, asked: Mapping[str, str], named: Callable[[Setting, str], str]) -> Markup:
     """What to set, what that keeps and costs, and how sure it is.
 
@@ -57,8 +62,7 @@ def answer(tuning: Tuning, best: Best, asked: Mapping[str, str], named: Callable
     words = [named(name, value) for name, value in best.settings.items()]
     names = (tuning.left.name, tuning.right.name)
     heads = ["", *(setting_name(tuning.join, names, name) for name in tuning.settings), *_FIGURES]
-    now = tuning.table[tuning.table["now"]].iloc[0]
-    lines = [("now", now), ("recommended", best.row)]
+    lines = [("now", present(tuning)), ("recommended", best.row)]
     if best.cheaper is not None:
         lines.append(("the next cheaper", best.cheaper))
     notes = [each for each in (*best.notes, f"this rests on {best.basis}") if each]

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from workbench.app.html import html
 from workbench.charts import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
 from workbench.literals import SIDES, RowId, Side
+from workbench.reasons.causes import not_matched
 from workbench.runs.result import Result
 from workbench.runs.why import Why
 from workbench.untyped import Record, Value
@@ -28,7 +29,7 @@ class Filter(TypedDict):
 
 def rows_not_matched(run: Result) -> list[RowId]:
     """The rows of both sides that were not matched, the first 2,000 of each."""
-    lost = {side: np.flatnonzero(run.simulation.fates[side]["fate"].to_numpy() != "matched") for side in SIDES}
+    lost = not_matched(run.simulation)
     return [RowId(side, row) for side in SIDES for row in lost[side][:_MOST_PICKED].tolist()]
 
 

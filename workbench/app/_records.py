@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any
 
-from workbench.app._figures import figures
 from workbench.app._snapshot import RunConfiguration, Snapshot
 from workbench.app.sources import sources
 from workbench.counts import counted
@@ -45,11 +44,6 @@ class RunRecord:
     configuration: RunConfiguration
     snapshot: Snapshot | None
     origin: str
-
-    @cached_property
-    def figures(self) -> dict[str, int]:
-        """What it gave, in figures."""
-        return figures(self.run)
 
     @cached_property
     def closed(self) -> Result:

@@ -63,12 +63,7 @@ _TUNE = "What each watermark delay keeps and costs; click a point to apply its s
 _OWN = (
     Tab("Output", "The rows that the join wrote.", "Rows", ("table",)),
     Tab("Throughput", _LIVE, "State", ("chart",), nothing=_NOT_LIVE, of_live=True),
-    Tab(
-        "Tune",
-        "What each watermark delay keeps and costs; click a point to apply its setting.",
-        "Tune",
-        ("tune", "chart", "advice"),
-    ),
+    Tab("Tune", _TUNE, "Tune", ("tune", "chart", "advice")),
     Tab("Script", _SCRIPT, "Hand on", ("code",)),
     Tab("Flink", _FLINK, "Hand on", ("flink", "chart", "stories")),
     Tab("Runs", "Past runs: go back to one, compare two side by side.", "Hand on", ("runs",)),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import ipywidgets as widgets
 
-from workbench.app._answer import answer, best_of
+from workbench.app._answer import answer, best_of, present
 from workbench.app._form import show
 from workbench.app.html import HTML, html
 from workbench.charts import Drawing, tuning_views
@@ -118,21 +118,20 @@ class TunePanel:
     def _answer(self) -> None:
         """Say which setting does what is asked for, and what else there is to do."""
         self._recommended = {}
+        answered: tuple[Setting, ...] = ()
         if self._tuning is None:
             self._text.value = self._refused
         else:
             asked = {name: field.value.strip() for name, field in self._asked.items()}
             try:
-                best = best_of(self._tuning, asked)
-                now = self._tuning.table[self._tuning.table["now"]].iloc[0]
+                best, now = best_of(self._tuning, asked), present(self._tuning)
                 self._text.value = answer(self._tuning, best, asked, self._named)
                 self._recommended = {name: value for name, value in best.settings.items() if now[name] != value}
+                answered = tuple(DELAYS.values())  # of these the answer is the only one
             except WorkbenchError as error:
                 self._text.value = html('<p class="sjw-trouble">{}</p>', error)
         show(self._take, bool(self._recommended))
-        answered = self._tuning is not None and "sjw-answer" in self._text.value
-        delays = DELAYS.values() if answered else ()  # of these the answer is the only one
-        self.advice.children = [line for each, line in self._advised if each.setting not in delays]
+        self.advice.children = [line for each, line in self._advised if each.setting not in answered]
 
     def _line(self, one: Advice, named: Callable[[Setting, str], str]) -> widgets.HBox:
         """An advice, with a button that takes it."""

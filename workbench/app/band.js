@@ -3,7 +3,7 @@
 const count = (number) => number.toLocaleString("en");
 const words = (fate) => fate.replace("_", " ");
 
-const CAUSE = 330; // pixels of a cause, about
+const CAUSE = 300, NARROW = 760; // pixels: of a cause, about; of a narrow band, as in app.css
 
 function make(name, kind = "", text = "") {
   const made = document.createElement(name);
@@ -31,7 +31,8 @@ function render({ model, el }) {
 
   // Causes are words: as many as can be read beside each other.
   let drawn = 0;
-  const fits = () => Math.max(1, Math.min(3, Math.floor((el.clientWidth - 220) / CAUSE)));
+  const room = () => el.clientWidth - (el.clientWidth > NARROW ? 220 : 0); // beside the names, or below them
+  const fits = () => Math.max(1, Math.min(3, Math.floor(room() / CAUSE)));
 
   function bar(side) {
     const row = make("div", "sjw-side"), name = make("b", "sjw-name", side.name), pieces = make("div", "sjw-bar");

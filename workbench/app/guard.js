@@ -185,7 +185,7 @@ function render({ model, el }) {
     });
     sized.observe(page);
     seen = new MutationObserver(soon);
-    seen.observe(page, { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "style"] });
+    seen.observe(page, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
     improve(page);
   };
 
