@@ -261,8 +261,9 @@ class ResultsPanel:
             return
         rows = rows_not_matched(run) if self._filter is None else rows_of_filter(run, self._filter)
         if rows:
-            at = rows.index(self._picked[0]) if len(self._picked) == 1 and self._picked[0] in rows else -1
-            self._pick([rows[(at + by) % len(rows) if at >= 0 else min(by - 1, 0)]])
+            picked = self._picked[0] if len(self._picked) == 1 else None
+            at = rows.index(picked) if picked in rows else -1 if by > 0 else 0  # from no row to the first, or the last
+            self._pick([rows[(at + by) % len(rows)]])
 
     @property
     def picked(self) -> list[RowId]:
