@@ -14,6 +14,7 @@ import tiers
 import timing
 import touched
 from hypothesis import settings
+from pyspark.sql import SparkSession
 
 import generators
 import workbench as wb
@@ -139,6 +140,17 @@ def spark():
     made = wb.spark()
     yield made
     made.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_views_left():
+    """Drop the temporary views of a module: those it made, and those that Spark makes for each query into memory."""
+    yield
+    session = SparkSession.getActiveSession()
+    if session is not None:
+        for table in session.catalog.listTables():
+            if table.isTemporary:
+                session.catalog.dropTempView(table.name)
 
 
 @pytest.fixture(scope="session")
