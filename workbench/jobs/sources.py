@@ -30,7 +30,7 @@ from workbench.untyped import Value
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["BATCH", "PLACE", "Taken", "leaves", "taken", "with_batches"]
+__all__ = ["BATCH", "PLACE", "Taken", "folders", "leaves", "taken", "with_batches"]
 
 BATCH, PLACE = "__batch", "__place"
 _FILE = f"{BATCH}_file"
@@ -58,6 +58,12 @@ class Taken:
 def leaves(plan: Node) -> list[Node]:
     """The sources in a plan, in the order in which Spark numbers them."""
     return [node for node in plan.walk() if node.kind in _LEAVES]
+
+
+def folders(spark: SparkSession, part: Node) -> list[str]:
+    """The folders of the sources of files in a part of a plan, as they were given."""
+    files = [each for each in leaves(part) if each.kind == "StreamingRelation"]
+    return [path for each in files if (path := _options(spark, each).get("path")) is not None]
 
 
 def taken(spark: SparkSession, checkpoint: Checkpoint, sources: Sequence[Node], zone: str = "") -> list[Taken]:

@@ -1,0 +1,48 @@
+"""Code of a shop's streams, as its users would have it: what the tests here test."""
+
+from pyspark.sql import functions as F
+
+ORDERS, PAYMENTS = "id string, at timestamp", "id string, at timestamp, amount int"
+
+
+def unpaid_orders(orders, payments):
+    """Orders with their payment within 15 seconds, or without one."""
+    o = orders.withWatermark("at", "10 seconds").alias("o")
+    p = payments.withWatermark("at", "10 seconds").alias("p")
+    near = F.expr("o.id = p.id AND p.at BETWEEN o.at AND o.at + INTERVAL 15 SECONDS")
+    return o.join(p, near, "left").select("o.id", F.col("o.at").alias("ordered"), F.col("p.at").alias("paid"))
+
+
+def paid_orders(orders, payments):
+    """The same, without orders that were not paid."""
+    o, p = orders.withWatermark("at", "10 seconds").alias("o"), payments.withWatermark("at", "10 seconds").alias("p")
+    return o.join(p, F.expr("o.id = p.id AND p.at BETWEEN o.at AND o.at + INTERVAL 15 SECONDS"))
+
+
+def paid_within(orders, payments, seconds):
+    o, p = orders.withWatermark("at", "10 seconds").alias("o"), payments.withWatermark("at", "10 seconds").alias("p")
+    return o.join(p, F.expr(f"o.id = p.id AND p.at BETWEEN o.at AND o.at + INTERVAL {seconds} SECONDS"))
+
+
+def per_minute(orders):
+    return orders.withWatermark("at", "0 seconds").groupBy(F.window("at", "1 minute")).count()
+
+
+def paid_per_minute(orders, payments):
+    """An aggregation above a join."""
+    paid = paid_orders(orders, payments).select(F.col("o.at").alias("ordered"), "amount")
+    return paid.groupBy(F.window("ordered", "1 minute")).agg(F.sum("amount").alias("amount"))
+
+
+def again(orders):
+    """Orders of one customer within a minute: a stream joined with itself."""
+    first = orders.withWatermark("at", "10 seconds").alias("a")
+    second = orders.withWatermark("at", "10 seconds").alias("b")
+    return first.join(second, F.expr("a.id = b.id AND b.at > a.at AND b.at < a.at + INTERVAL 1 MINUTE"))
+
+
+def shipped(orders, payments, shipments):
+    """A chain of two joins."""
+    paid = unpaid_orders(orders, payments).where("paid IS NOT NULL").drop("paid")
+    s = shipments.withWatermark("at", "10 seconds").alias("s")
+    return paid.alias("j").join(s, F.expr("j.id = s.id AND s.at BETWEEN j.ordered AND j.ordered + INTERVAL 1 HOUR"))

@@ -1,0 +1,240 @@
+"""Streaming code, run for exactly these micro-batches."""
+
+import pandas as pd
+import pytest
+import shop_streams as shop
+
+import workbench as wb
+from workbench.testing import micro_batches, play
+
+ORDERS = micro_batches(shop.ORDERS, [("o-1", "10:00:00")], [], [("o-2", "10:05:00")])
+PAYMENTS = micro_batches(shop.PAYMENTS, [], [("o-1", "10:00:20", 5)], [("o-2", "10:05:03", 7)])
+
+
+def test_a_payment_after_the_bound_is_padded(spark):
+    job = play(shop.unpaid_orders, orders=ORDERS, payments=PAYMENTS)
+    assert job.output[job.output.batch == 1].empty
+    assert job.late.empty
+    assert job.fate(orders="o-1") == "unmatched"
+    assert job.fate(payments="o-2") == "matched"
+    job.expect(unmatched=1, late=0)
+    assert job.output["id"].tolist() == ["o-2", "o-1"]
+    assert job.output["batch"].tolist() == [2, 3]
+    assert job.mismatches.empty
+    assert job.fate(orders="o-1").story == job.why(0).text
+    assert "5 s beyond the upper bound" in job.fate(orders="o-1").story
+    assert repr(job) == "<Played: orders, payments, 4 micro-batches, 2 rows of output>"
+
+
+def test_the_end_of_input_closes_everything(spark):
+    orders = micro_batches(shop.ORDERS, [("o-1", "10:00:00"), ("o-2", "10:00:01")])
+    payments = micro_batches(shop.PAYMENTS, [("o-1", "10:00:05", 1)])
+    open_end = play(shop.unpaid_orders, orders=orders, payments=payments)
+    open_end.expect(pending=1, matched=1, unmatched=0)
+    ended = play(shop.unpaid_orders, orders=orders, payments=payments, finish=True)
+    ended.expect(pending=0, matched=1, unmatched=1)
+    assert ended.output["id"].tolist() == ["o-1", "o-2"]
+    assert len(ended.state(int(ended.batches["batch"].max()))) == 0
+    assert ended.mismatches.empty
+
+
+@pytest.mark.parametrize("after", [0, 1, (0, 1)])
+def test_a_restart_between_micro_batches_changes_no_row(spark, after):
+    plain = play(shop.unpaid_orders, orders=ORDERS, payments=PAYMENTS)
+    job = play(shop.unpaid_orders, orders=ORDERS, payments=PAYMENTS, restart_after=after)
+    pd.testing.assert_frame_equal(plain.output, job.output)
+    assert job.rows["fate"].tolist() == plain.rows["fate"].tolist()
+    assert job.mismatches.empty
+
+
+def test_after_a_restart_spark_has_forgotten_how_far_an_idle_side_was(spark):
+    """The watermark of the query stays where it was, until the idle side has rows again."""
+    orders = micro_batches(shop.ORDERS, [("o-1", "10:00:00")], [("o-2", "10:10:00")], [("o-3", "10:20:00")], [])
+    payments = micro_batches(shop.PAYMENTS, [("o-1", "10:00:05", 1)])
+    kept = play(shop.paid_orders, orders=orders, payments=payments)
+    again = play(shop.paid_orders, orders=orders, payments=payments, restart_after=0)
+    assert kept.batches["watermark"].max() == pd.Timestamp("2026-01-01 09:59:55", tz="UTC")
+    assert again.batches["watermark"].max() == pd.Timestamp("2026-01-01 09:59:50", tz="UTC")
+    assert again.mismatches.empty
+
+
+def test_micro_batches_without_data_are_as_in_the_settings(spark):
+    without = {"spark.sql.streaming.noDataMicroBatches.enabled": "false"}
+    job = play(shop.unpaid_orders, orders=ORDERS, payments=PAYMENTS, settings=without)
+    assert job.batches["batch"].tolist() == [0, 1, 2]
+    assert job.output["id"].tolist() == ["o-2"]
+    assert job.fate(orders="o-1") == "pending"
+    assert spark.conf.get("spark.sql.streaming.noDataMicroBatches.enabled", "true") == "true"
+
+
+def test_the_policy_of_the_settings_decides_who_is_late(spark):
+    orders = micro_batches(shop.ORDERS, [("o-1", "10:10:00")], [], [])
+    payments = micro_batches(shop.PAYMENTS, [("o-1", "10:00:00", 1)], [], [("o-2", "10:00:00", 1)])
+    play(shop.paid_orders, orders=orders, payments=payments).expect(late=0)
+    most = {"spark.sql.streaming.multipleWatermarkPolicy": "max"}
+    play(shop.paid_orders, orders=orders, payments=payments, settings=most).expect(late=1, payments={"late": 1})
+
+
+def test_an_aggregation_above_the_join(spark):
+    job = play(shop.paid_per_minute, orders=ORDERS, payments=PAYMENTS, finish=True)
+    assert job.output["amount"].tolist() == [7]
+    assert job.fate(orders="o-2") == "matched"
+
+
+def test_an_aggregation_in_update_mode(spark):
+    orders = micro_batches("at timestamp", [("10:00:05",)], [("10:00:20",), ("10:01:30",)])
+    assert play(shop.per_minute, orders=orders, mode="update").output["count"].tolist() == [1, 2, 1]
+    assert play(shop.per_minute, orders=orders, mode="complete").output["count"].tolist()[:1] == [1]
+    job = play(shop.per_minute, orders=orders)
+    assert job.output[["count", "batch"]].to_numpy().tolist() == [[2, 2]]
+    assert job.batches.columns.tolist() == ["batch", "rows", "dropped", "output_rows"]
+    with pytest.raises(
+        wb.WorkbenchError, match="rows: the query joins no two streams; its output and batches are known"
+    ):
+        _ = job.rows
+
+
+def test_a_stream_joined_with_itself(spark):
+    orders = micro_batches(shop.ORDERS, [("c-1", "10:00:00")], [("c-1", "10:00:30"), ("c-2", "10:00:40")])
+    job = play(shop.again, orders=orders)
+    assert len(job.output) == 1
+    assert job.output.columns.tolist() == ["id", "at", "id", "at", "batch"]
+    assert job.fate(left={"at": "2026-01-01 10:00:00"}) == "matched"
+    assert job.fate(right={"at": "2026-01-01 10:00:30"}) == "matched"
+    with pytest.raises(wb.ArgumentError, match="its 4 rows fared differently"):
+        job.fate(orders="c-1")
+
+
+def test_a_chain_of_joins(spark):
+    shipments = micro_batches(shop.ORDERS, [], [], [("o-2", "10:30:00"), ("o-9", "10:31:00")])
+    job = play(shop.shipped, orders=ORDERS, payments=PAYMENTS, shipments=shipments, finish=True)
+    assert len(job.joins) == 2
+    assert job.fate(orders="o-2") == "matched"
+    assert job.fate(shipments="o-9") == "unmatched"
+    job.expect(shipments={"matched": 1, "unmatched": 1})
+    assert job.mismatches.empty
+
+
+def test_functions_of_python_and_batch_tables(spark):
+    from pyspark.sql import functions as F
+
+    twice = F.udf(lambda number: number * 2, "int")
+
+    def build(orders, payments, prices):
+        paid = shop.paid_orders(orders, payments).select("o.id", twice("amount").alias("amount"))
+        return paid.join(prices, "id", "left")
+
+    for prices in (
+        pd.DataFrame({"id": ["o-2"], "price": [3]}),
+        spark.createDataFrame([("o-2", 3)], "id string, price long"),
+    ):
+        job = play(build, orders=ORDERS, payments=PAYMENTS, prices=prices)
+        assert job.output[["id", "amount", "price"]].to_numpy().tolist() == [["o-2", 14, 3]]
+
+
+def test_a_column_named_batch_stays(spark):
+    job = play(lambda rows: rows, rows=micro_batches("Batch int", [(5,)], [(6,)]))
+    assert job.output.to_dict("list") == {"Batch": [5, 6], "micro_batch": [0, 1]}
+
+
+def test_nothing_is_left_behind(spark):
+    before = dict(spark.conf.getAll)
+    folder = play(shop.paid_orders, orders=ORDERS, payments=PAYMENTS).joined.sparkSession.streams.active
+    assert folder == []
+    assert dict(spark.conf.getAll) == before
+    with pytest.raises(wb.QueryError):
+        play(lambda rows: rows.selectExpr("raise_error(id)"), rows=micro_batches("id string", [("x",)]))
+    assert spark.streams.active == []
+    assert dict(spark.conf.getAll) == before
+
+
+def batch(orders, payments):
+    return orders.sparkSession.range(3)
+
+
+def two(orders, payments):
+    return orders, payments
+
+
+def one_of_them(orders, payments):
+    return orders
+
+
+REFUSED = {
+    "no function": (
+        lambda: play(5, orders=ORDERS),
+        "build: got 5; give the function that makes the streaming DataFrame",
+    ),
+    "another parameter": (
+        lambda: play(shop.per_minute, payments=PAYMENTS),
+        "build: per_minute cannot be called with payments (",
+    ),
+    "no stream": (
+        lambda: play(shop.per_minute),
+        "streams: there is none; give one by its name, such as orders=micro_batches(",
+    ),
+    "rows as a stream": (
+        lambda: play(shop.per_minute, orders=[("o-1",)]),
+        "orders: got [('o-1',)]; give micro_batches(…) for",
+    ),
+    "a batch DataFrame": (
+        lambda: play(batch, orders=ORDERS, payments=PAYMENTS),
+        "build: it returned a batch DataFrame; return the",
+    ),
+    "two outputs": (
+        lambda: play(two, orders=ORDERS, payments=PAYMENTS),
+        "build: it returned 2 values; return the streaming",
+    ),
+    "nothing": (
+        lambda: play(lambda orders: None, orders=ORDERS),
+        "build: it returned None; return the streaming DataFrame",
+    ),
+    "a stream that is not read": (
+        lambda: play(one_of_them, orders=ORDERS, payments=PAYMENTS),
+        "payments: build does not read it",
+    ),
+    "a mode": (
+        lambda: play(shop.per_minute, orders=ORDERS, mode="all"),
+        "mode: got 'all'; use one of 'append', 'update'",
+    ),
+    "finish": (lambda: play(shop.per_minute, orders=ORDERS, finish="yes"), "finish: got 'yes'; use True or False"),
+    "a restart": (
+        lambda: play(shop.per_minute, orders=ORDERS, restart_after=3),
+        "restart_after: got 3; give micro-batches, numbers from 0 to 2",
+    ),
+    "settings": (
+        lambda: play(shop.per_minute, orders=ORDERS, settings={"a": 5}),
+        "settings: got {'a': 5}; give texts by name",
+    ),
+    "a setting of another type": (
+        lambda: play(shop.per_minute, orders=ORDERS, settings={"spark.sql.shuffle.partitions": "many"}),
+        "settings: spark.sql.shuffle.partitions cannot be set: ",
+    ),
+    "a query that Spark refuses": (
+        lambda: play(lambda orders: orders.groupBy("id").count(), orders=ORDERS),
+        "the query cannot be started: ",
+    ),
+    "a query that fails": (
+        lambda: play(
+            lambda rows: rows.selectExpr("raise_error(id) AS x"), rows=micro_batches("id string", [("broken",)])
+        ),
+        "the query failed in Spark: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_played_is_one_sentence(spark, case):
+    make, words = REFUSED[case]
+    with pytest.raises(wb.WorkbenchError) as raised:
+        make()
+    assert words in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_errors_of_the_tested_code_are_its_own(spark):
+    def build(orders):
+        raise LookupError("of the user's")
+
+    with pytest.raises(LookupError, match="of the user's"):
+        play(build, orders=ORDERS)

@@ -1,0 +1,12 @@
+"""Tests of streaming code: the user's own function, run for exactly these micro-batches.
+
+>>> from workbench.testing import micro_batches
+>>> micro_batches("id string, at timestamp", [("o-1", "10:00:00")], [], [("o-2", "10:05:00")])
+MicroBatches('id string, at timestamp', 3 micro-batches)
+"""
+
+from workbench.testing._played import Fate, Played
+from workbench.testing._playing import play
+from workbench.testing._rows import DAY, MicroBatches, micro_batches
+
+__all__ = ["DAY", "Fate", "MicroBatches", "Played", "micro_batches", "play"]

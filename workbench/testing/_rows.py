@@ -1,0 +1,333 @@
+"""The rows of a test, in the forms in which one writes them, as Arrow tables of one schema."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from workbench.counts import counted
+from workbench.errors import ArgumentError, excerpt, wrong
+from workbench.spark_io.cause import cause
+from workbench.untyped import Value
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType, StructType
+
+__all__ = ["DAY", "MicroBatches", "micro_batches", "schema_of", "tables"]
+
+DAY = dt.date(2026, 1, 1)
+"""The day of a time that is given without one, such as ``"10:00:00"``."""
+
+_TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d{1,6})?)?$")
+_COLUMNS = 'give columns as Spark writes them, such as "id string, at timestamp"'
+_FORMS = "a list of tuples or dicts, a pandas or Arrow table, or a text of CSV or JSON"
+_DECIMALS = ("float", "double")
+_INTEGERS = ("byte", "short", "integer", "long")
+_TRUTH = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MicroBatches:
+    """The rows of one stream, micro-batch by micro-batch. Made by `micro_batches`.
+
+    Attributes
+    ----------
+    schema
+        The columns, as they were given.
+    batches
+        The rows of each micro-batch, as they were given.
+    """
+
+    schema: str | StructType
+    batches: tuple[Value, ...]
+
+    def __repr__(self) -> str:
+        return f"MicroBatches({excerpt(self.schema)}, {counted(len(self.batches), 'micro-batch')})"
+
+
+def micro_batches(schema: str | StructType, *batches: Any) -> MicroBatches:
+    """The rows of one stream, micro-batch by micro-batch, for `play`.
+
+    Parameters
+    ----------
+    schema
+        The columns, as Spark's DDL, such as ``"id string, at timestamp"``, or a ``StructType``.
+    *batches
+        The rows of each micro-batch; an empty list is one without rows of this stream. A list of tuples (in the order
+        of the columns) or of dicts, a pandas or Arrow table, or a text: CSV, with or without a line of column names, or
+        JSON, an object a line or a list of them. A time may be a text, such as ``"2026-01-01 10:00:00"``, in the time
+        zone of the session where it names none; without a day, such as ``"10:00:00"``, it is on `DAY`.
+
+    Raises
+    ------
+    ArgumentError
+        If `schema` or a micro-batch has another form. Values are checked by `play`.
+    """
+    if not (isinstance(schema, str) and schema.strip()) and not hasattr(schema, "fields"):
+        raise wrong("schema", schema, _COLUMNS)
+    for number, batch in enumerate(batches):
+        is_list = isinstance(batch, Sequence) and not isinstance(batch, bytes)
+        if not (is_list or isinstance(batch, pd.DataFrame | pa.Table)):
+            raise wrong(f"micro-batch {number}", batch, f"give {_FORMS}")
+        if is_list and not isinstance(batch, str) and any(not _is_row(row) for row in batch):
+            row = next(each for each in batch if not _is_row(each))
+            raise wrong(f"micro-batch {number}", row, "that is no row: a micro-batch is a list of tuples or dicts")
+    return MicroBatches(schema, batches)
+
+
+def _is_row(row: object) -> bool:
+    return isinstance(row, Mapping) or (isinstance(row, Sequence) and not isinstance(row, str | bytes))
+
+
+def schema_of(given: MicroBatches, name: str) -> StructType:
+    """The columns of a stream. A text needs a Spark session, which reads it.
+
+    Raises
+    ------
+    ArgumentError
+        If Spark cannot read it.
+    """
+    from pyspark.errors import PySparkException  # when needed: PySpark is slow to import
+    from pyspark.sql.types import StructType
+
+    if not isinstance(given.schema, str):
+        return given.schema
+    try:
+        found = StructType.fromDDL(given.schema)
+    except PySparkException as error:
+        raise wrong(name, given.schema, f"that is no schema ({cause(error)}); {_COLUMNS}") from None
+    if not isinstance(found, StructType):  # a text such as "int" is a type
+        raise wrong(name, given.schema, f"that names no column; {_COLUMNS}")
+    return found
+
+
+def tables(given: MicroBatches, schema: StructType, target: pa.Schema, name: str, zone: str) -> list[pa.Table]:
+    """A table for each micro-batch.
+
+    Parameters
+    ----------
+    given, schema, target
+        The stream, its columns, and these as Arrow has them.
+    name
+        What the stream is called, for errors.
+    zone
+        The time zone of times that name none.
+
+    Raises
+    ------
+    ArgumentError
+        If a row lacks a column or has one more, or a value is none of its column's type.
+    """
+    found = []
+    for number, batch in enumerate(given.batches):
+        rows = [
+            {
+                field.name: _read(_Place(name, number, place, field.name), field.dataType, row[field.name], zone)
+                for field in schema
+            }
+            for place, row in enumerate(_named(batch, schema.names, name, number))
+        ]
+        try:
+            found.append(pa.Table.from_pylist(rows, schema=target))
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            raise ArgumentError(
+                f"{name}: the rows of micro-batch {number} do not fit {schema.simpleString()} ({error})"
+            ) from None
+    return found
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a value stands."""
+
+    stream: str
+    batch: int
+    row: int
+    column: str
+
+    def wrong(self, value: Value, remedy: str) -> ArgumentError:
+        return wrong(self.stream, value, f"column {self.column} of row {self.row} of micro-batch {self.batch} {remedy}")
+
+
+def _named(batch: Any, names: Sequence[str], stream: str, number: int) -> Iterator[Mapping[str, Value]]:
+    """The rows of a micro-batch by the names of the columns."""
+    if isinstance(batch, pd.DataFrame):
+        batch = pa.Table.from_pandas(batch, preserve_index=False)
+    rows = batch.to_pylist() if isinstance(batch, pa.Table) else batch
+    if isinstance(rows, str):
+        rows = list(_of_text(rows, names, stream, number))
+    for place, row in enumerate(rows):
+        where = f"row {place} of micro-batch {number}"
+        if not isinstance(row, Mapping):
+            if not _is_row(row) or len(row) != len(names):
+                raise wrong(stream, row, f"{where} needs {counted(len(names), 'value')}: {', '.join(names)}")
+            yield dict(zip(names, row, strict=True))
+            continue
+        if lacking := [each for each in names if each not in row]:
+            raise wrong(stream, row, f"{where} has no column {lacking[0]}; write None for a missing value")
+        if more := [each for each in row if each not in names]:
+            raise wrong(stream, row, f"{where} has a column {more[0]}, which the schema lacks ({', '.join(names)})")
+        yield row
+
+
+def _of_text(text: str, names: Sequence[str], stream: str, number: int) -> Iterator[Any]:
+    """The rows of a text of CSV or JSON; what is left out of an object, and an empty field of CSV, is null."""
+    lines = [each for each in text.splitlines() if each.strip()]
+    if not text.lstrip().startswith(("{", "[")):
+        fields = list(csv.reader(lines, skipinitialspace=True))
+        header = list(names)
+        if fields and set(fields[0]) <= set(names):
+            header = fields.pop(0)
+        for row in fields:
+            values = [each.strip() or None for each in row]
+            yield (
+                values if len(values) != len(header) else dict.fromkeys(names) | dict(zip(header, values, strict=True))
+            )
+        return
+    try:
+        found = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in lines]
+    except json.JSONDecodeError as error:
+        raise wrong(stream, text, f"micro-batch {number} is no JSON ({error.msg})") from None
+    for row in found:
+        yield dict.fromkeys(names) | row if isinstance(row, dict) else row
+
+
+def _read(place: _Place, kind: DataType, value: Any, zone: str) -> Value:
+    """A value as Arrow takes it for a type of Spark's."""
+    name = kind.typeName()
+    if value is None or (name not in _DECIMALS and isinstance(value, float) and np.isnan(value)) or value is pd.NaT:
+        return None
+    if name == "struct":
+        return _struct(place, kind, value, zone)
+    if name == "array":
+        if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):
+            raise place.wrong(value, f"is {kind.simpleString()}: give a list")
+        return [_read(place, _part(kind, "elementType"), each, zone) for each in value]
+    if name == "map":
+        if not isinstance(value, Mapping) and not isinstance(value, list):
+            raise place.wrong(value, f"is {kind.simpleString()}: give a dict")
+        pairs = value.items() if isinstance(value, Mapping) else value
+        types = _part(kind, "keyType"), _part(kind, "valueType")
+        return [tuple(_read(place, of, each, zone) for of, each in zip(types, pair, strict=True)) for pair in pairs]
+    reader = _READERS.get("decimal" if name.startswith("decimal") else name)
+    if reader is None:
+        return value
+    try:
+        return reader(value, zone)
+    except (ValueError, TypeError, InvalidOperation, OverflowError):
+        example = _EXAMPLES.get(name, "")
+        raise place.wrong(value, f"is {kind.simpleString()}{example and ': give ' + example}") from None
+
+
+def _struct(place: _Place, kind: Any, value: Any, zone: str) -> Value:
+    if not isinstance(value, Mapping) and (isinstance(value, str) or len(value) != len(kind.names)):
+        raise place.wrong(value, f"is {kind.simpleString()}: give a dict with {', '.join(kind.names)}")
+    values = value if isinstance(value, Mapping) else dict(zip(kind.names, value, strict=True))
+    if unknown := set(values) - set(kind.names):
+        raise place.wrong(value, f"has a field {min(unknown)}, which {kind.simpleString()} lacks")
+    return {field.name: _read(place, field.dataType, values.get(field.name), zone) for field in kind}
+
+
+def _part(kind: Any, name: str) -> DataType:
+    return getattr(kind, name)
+
+
+def _moment(value: Any, zone: str) -> pd.Timestamp:
+    found = _clock(value)
+    return found.tz_localize(ZoneInfo(zone)) if found.tz is None else found
+
+
+def _moment_without_zone(value: Any, _: str) -> pd.Timestamp:
+    found = _clock(value)
+    if found.tz is not None:
+        raise ValueError
+    return found
+
+
+def _clock(value: Any) -> pd.Timestamp:
+    """A time of a text or a time object. A number is none: it could count seconds, milliseconds or microseconds."""
+    if isinstance(value, dt.time):
+        value = value.isoformat()
+    if isinstance(value, str) and _TIME.match(value.strip()):
+        value = f"{DAY} {value.strip()}"
+    if not isinstance(value, str | dt.datetime | np.datetime64):
+        raise ValueError
+    found = pd.Timestamp(value)
+    if found is pd.NaT:
+        raise ValueError
+    return found
+
+
+def _date(value: Any, _: str) -> dt.date:
+    if isinstance(value, dt.date):
+        return value
+    return dt.date.fromisoformat(value)
+
+
+def _whole(value: Any, _: str) -> int:
+    if isinstance(value, bool | float | np.floating | Decimal) and (isinstance(value, bool) or value != int(value)):
+        raise ValueError
+    return int(value)
+
+
+def _number(value: Any, _: str) -> float:
+    if isinstance(value, bool):
+        raise ValueError
+    return float(value)
+
+
+def _decimal(value: Any, _: str) -> Decimal:
+    if isinstance(value, bool):
+        raise ValueError
+    return Decimal(str(value))
+
+
+def _text(value: Any, _: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError
+    return value
+
+
+def _truth(value: Any, _: str) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, str) and value.lower() in _TRUTH:
+        return _TRUTH[value.lower()]
+    raise ValueError
+
+
+def _bytes(value: Any, _: str) -> bytes:
+    return value.encode() if isinstance(value, str) else bytes(value)
+
+
+_READERS: Mapping[str, Callable[[Any, str], Value]] = {
+    "timestamp": _moment,
+    "timestamp_ntz": _moment_without_zone,
+    "date": _date,
+    **dict.fromkeys(_INTEGERS, _whole),
+    **dict.fromkeys(_DECIMALS, _number),
+    "decimal": _decimal,
+    "string": _text,
+    "boolean": _truth,
+    "binary": _bytes,
+}
+_EXAMPLES = {
+    "timestamp": 'a time, such as "10:00:00" or "2026-01-01 10:00:00"',
+    "timestamp_ntz": 'a time without a zone, such as "10:00:00" or "2026-01-01 10:00:00"',
+    "date": 'a day, such as "2026-01-01"',
+    "string": "a text",
+    "boolean": "True or False",
+    **dict.fromkeys(_INTEGERS, "a whole number"),
+    **dict.fromkeys(_DECIMALS, "a number"),
+}
