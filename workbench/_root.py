@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["kinds", "view_of_watch", "write_report"]
+__all__ = ["kinds", "view_of_watch", "write_fixture", "write_report"]
 
 _KINDS = ("interval", "window", "session", "cogroup", "as_of", "rules", "pattern")
 """Packages of kinds of join, in the order of the page's menu."""
@@ -30,6 +30,12 @@ def kinds() -> Iterator[Value]:
 def write_report(run: Any, path: Any, tuning: Any) -> Path:
     """What `Run.report` and `Job.report` call."""
     written: Path = import_module("workbench.report").write(run, path, tuning)
+    return written
+
+
+def write_fixture(job: Any, path: Any, **options: Value) -> Path:
+    """What `Job.fixture` and `Chain.fixture` call."""
+    written: Path = import_module("workbench.testing.fixtures").write(job, path, **options)
     return written
 
 

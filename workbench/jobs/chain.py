@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pandas as pd
 
-from workbench import schema, times
+from workbench import _root, schema, times
 from workbench.arrays import RowNumbers
 from workbench.counts import counted
 from workbench.errors import WorkbenchError, wrong
@@ -252,6 +254,17 @@ class Chain:
             As `Job.state`; Spark numbers its operators from the last join on.
         """
         return self.joins[-1].state(batch)
+
+    def fixture(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        anonymize: Mapping[str, str] | None = None,
+        build: Callable[..., Any] | str | None = None,
+        mode: str = "append",
+    ) -> Path:
+        """Write what happened as a folder with a test; as `Job.fixture`, without ``keys`` and ``sample``."""
+        return _root.write_fixture(self, path, anonymize=anonymize, build=build, mode=mode)
 
     @property
     def comparison(self) -> pd.DataFrame:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from workbench import schema
+from workbench import _root, schema
 from workbench.arrays import RowNumbers
 from workbench.counts import counted
 from workbench.errors import QueryError, WorkbenchError, wrong
@@ -465,6 +467,59 @@ class Job(Result):
         if found["operator"].nunique() <= 1:
             found = found.drop(columns=["operator", "operator_name"])
         return found
+
+    def fixture(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        keys: Sequence[Value] | None = None,
+        sample: float | None = None,
+        anonymize: Mapping[str, str] | None = None,
+        build: Callable[..., Any] | str | None = None,
+        mode: str = "append",
+    ) -> Path:
+        """Write what happened as a folder with a test: it fails as the job did, and passes where no row is lost.
+
+        The folder has the rows that the sources gave, in their micro-batches, the settings that decide what becomes of
+        them, what became of each (``fixture.json``), and ``test_<folder>.py``. `workbench.testing.load` reads it.
+
+        Parameters
+        ----------
+        path
+            The folder; one that the workbench wrote and nobody has edited is replaced.
+        keys, sample
+            As in `workbench.open_job`: only these rows, and the newest of each micro-batch, which the watermark follows
+            from. None: those that the job was opened for.
+        anonymize
+            By column ``"hash"``, ``"fake"`` (Faker invents a text of the column's kind) or ``"drop"`` (null in each
+            row). Values that were equal stay equal, in all streams that have the column; times stay. A path such as
+            ``"value.email"`` names a field of a struct, or of JSON in a column.
+        build
+            The function to test, or its name, as in ``"shop.jobs:unpaid_orders"``: it makes the streaming DataFrame of
+            the streams, by their names. None: the test says where to put it.
+        mode
+            The output mode of the job.
+
+        Returns
+        -------
+        pathlib.Path
+            The folder.
+
+        Raises
+        ------
+        ArgumentError
+            If an argument is wrong, or the folder holds something else.
+        DataError
+            If the rows of a source, or the first micro-batches, can no longer be read.
+        TooLargeError
+            If there are more than 100,000 rows of a stream.
+
+        Warns
+        -----
+        UserWarning
+            For each part of what happened that can no longer be read.
+        """
+        return _root.write_fixture(self, path, keys=keys, sample=sample, anonymize=anonymize, build=build, mode=mode)
 
     @property
     def comparison(self) -> pd.DataFrame:

@@ -30,7 +30,7 @@ from workbench.untyped import Value
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["BATCH", "PLACE", "Taken", "folders", "leaves", "taken", "with_batches"]
+__all__ = ["BATCH", "PLACE", "Taken", "described", "folders", "leaves", "taken", "with_batches"]
 
 BATCH, PLACE = "__batch", "__place"
 _FILE = f"{BATCH}_file"
@@ -115,7 +115,7 @@ def _of(
     why = "only files, Delta tables and Kafka keep them"
     if delta.is_offset(named):
         why = "they are read by Delta's second connector, which is not understood"
-    return Taken(None, (f"the rows of {_described(source)} cannot be read again: {why}",))
+    return Taken(None, (f"the rows of {described(source)} cannot be read again: {why}",))
 
 
 def _log_offset(offset: Value) -> int:
@@ -154,18 +154,18 @@ def _from_files(
     files = list(files)
     batches, dropped = _batches((each.entry for each in files), numbers, ends)
     mine = {each.path: batches[each.entry] for each in files if each.entry in batches}
-    missing = [f"{dropped:,} entries of the log of {_described(source)} are gone"] if dropped > 0 else []
+    missing = [f"{dropped:,} entries of the log of {described(source)} are gone"] if dropped > 0 else []
     there = existing(spark, list(mine))
     if len(there) < len(mine):
         gone = [each for each in mine if each not in there]
-        missing.append(f"{len(gone):,} of {len(mine):,} files of {_described(source)} are gone, such as {gone[0]}")
+        missing.append(f"{len(gone):,} of {len(mine):,} files of {described(source)} are gone, such as {gone[0]}")
     if not there:
         return Taken(_none(spark, source), tuple(missing))
     written = {each.path: each.written for each in files}
     if anew := written_anew(spark, {each: written[each] for each in there}):
         were, them = ("was", "it") if len(anew) == 1 else ("were", "them")
         missing.append(
-            f"{counted(len(anew), 'file')} of {_described(source)} {were} rewritten after the job had read {them}, "
+            f"{counted(len(anew), 'file')} of {described(source)} {were} rewritten after the job had read {them}, "
             f"such as {anew[0]}: the rows shown are the current ones"
         )
     folder = _options(spark, source).get("path")
@@ -208,7 +208,7 @@ def _other_folder(spark: SparkSession, source: Node, files: Mapping[str, int], o
     first, last, lie = min(files.values()), max(files.values()), "lies" if len(files) == 1 else "lie"
     where = f"micro-batch {first}" if first == last else f"micro-batches {first} to {last}"
     return (
-        f"{counted(len(files), 'file')} that {where} took in for {_described(source)} {lie} in "
+        f"{counted(len(files), 'file')} that {where} took in for {described(source)} {lie} in "
         f"another folder, such as {next(iter(files))}: the query was restarted on this checkpoint with "
         f"{'its sides swapped' if swapped else 'another folder'}, and their rows belong to the side into which "
         "Spark took them, under the join of joined"
@@ -253,7 +253,7 @@ def _from_delta(spark: SparkSession, source: Node, numbers: list[int], offsets: 
         before = each or before
     if not spans:
         return Taken(_none(spark, source), ())
-    found, missing = delta.micro_batches(spark, source, _described(source), spans, folder)
+    found, missing = delta.micro_batches(spark, source, described(source), spans, folder)
     if found is None:
         return Taken(None, tuple(missing))
     rows = [each.withColumn(BATCH, F.lit(number).cast("long")) for number, each in found]
@@ -302,7 +302,7 @@ def _from_kafka(spark: SparkSession, source: Node, numbers: list[int], offsets: 
     count = sum(each["count"] for each in there)
     if count < expected:
         missing.append(
-            f"{expected - count:,} of {expected:,} offsets of {_described(source)} have no record any more (expired, "
+            f"{expected - count:,} of {expected:,} offsets of {described(source)} have no record any more (expired, "
             "compacted, or markers of transactions)"
         )
     return Taken(_numbered(rows, source), tuple(missing))
@@ -337,7 +337,8 @@ def _numbered(rows: DataFrame, source: Node) -> DataFrame:
     return rows.select(*quoted, F.col(BATCH), F.monotonically_increasing_id().alias(PLACE))
 
 
-def _described(source: Node) -> str:
+def described(source: Node) -> str:
+    """A source in words: its kind, and its folder, topic or table."""
     if source.kind == "StreamingRelation":
         name, place = str(source.java.sourceName()), source.java.dataSource().options().get("path")
         return name if "[" in name or place.isEmpty() else f"{name} {place.get()}"

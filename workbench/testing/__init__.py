@@ -8,5 +8,6 @@ MicroBatches('id string, at timestamp', 3 micro-batches)
 from workbench.testing._played import Fate, Played
 from workbench.testing._playing import play
 from workbench.testing._rows import DAY, MicroBatches, micro_batches
+from workbench.testing.fixtures import Fixture, load
 
-__all__ = ["DAY", "Fate", "MicroBatches", "Played", "micro_batches", "play"]
+__all__ = ["DAY", "Fate", "Fixture", "MicroBatches", "Played", "load", "micro_batches", "play"]

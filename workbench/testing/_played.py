@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,6 +66,7 @@ class Played:
     _reports: Sequence[Json]
     _folder: Scratch
     _mode: str
+    _build: Callable[..., Any]
 
     def __repr__(self) -> str:
         rows, batches = self._output.num_rows, len(self._reports)
@@ -190,6 +192,12 @@ class Played:
         __tracebackhide__ = True
         if words := _expecting.differences(self.opened, self.streams, counts):
             raise AssertionError(words)
+
+    def fixture(
+        self, path: str | os.PathLike[str], *, anonymize: Mapping[str, str] | None = None, **choice: Any
+    ) -> Path:
+        """Write the rows and a test of the function that was played; as `Job.fixture`."""
+        return self.opened.fixture(path, anonymize=anonymize, build=self._build, mode=self._mode, **choice)
 
     def matches(self, path: str | Path, *, without: Sequence[str] = ()) -> None:
         """Check that output and fates are those of a snapshot.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["play"]
+__all__ = ["play", "played"]
 
 _MODES = ("append", "update", "complete")
 _WITHOUT_ROWS = "spark.sql.streaming.noDataMicroBatches.enabled"
@@ -109,6 +109,25 @@ def play(
     >>> job.output[["count", "batch"]].values.tolist()
     [[1, 2]]
     """
+    return played(build, streams, finish=finish, restart_after=restart_after, mode=mode, settings=settings, spark=spark)
+
+
+def played(
+    build: Callable[..., Any],
+    streams: Mapping[str, Any],
+    *,
+    finish: bool = False,
+    restart_after: int | Sequence[int] = (),
+    mode: str = "append",
+    settings: Mapping[str, str] | None = None,
+    spark: SparkSession | None = None,
+    watermarks: Callable[[DataFrame], Mapping[int, int]] = lambda _: {},
+) -> Played:
+    """What `play` does, after rows that are not there.
+
+    `watermarks` gives, of the DataFrame that was built, the watermarks in milliseconds that followed from them, by the
+    micro-batch after which each was.
+    """
     read = {name: each for name, each in streams.items() if isinstance(each, MicroBatches)}
     restarts = _checked(build, streams, read, finish, restart_after, mode, settings)
     check_session(spark)
@@ -123,14 +142,19 @@ def play(
         recording = _Recording(Scratch(), schemas, empty, rows, max([1, *(len(each) for each in rows.values())]))
         joined = _built(build, _arguments(spark, streams, recording))
         playing = _Playing(recording, joined, mode, spark)
-        for number in restarts:
+        marks = watermarks(joined)
+        for number in sorted({*restarts, *marks}):
             with _set(spark, {_WITHOUT_ROWS: "false"}):  # the next rows come before there is time for one
                 playing.run_up_to(number + 1)
+            if number in marks:
+                playing.set_watermark(marks[number])
         playing.run_up_to(recording.count)
         playing.check_all_read()
         if finish:
             playing.end()
-    return remembered(Played(joined, tuple(schemas), playing.output(), playing.reports(), recording.folder, mode))
+    return remembered(
+        Played(joined, tuple(schemas), playing.output(), playing.reports(), recording.folder, mode, build)
+    )
 
 
 def _checked(
@@ -264,19 +288,21 @@ class _Playing:
             if f"/streams/{name}]" not in read:
                 raise ArgumentError(f"{name}: build does not read it; leave it out, or return what is made of it")
 
-    def end(self) -> None:
-        """Run one more micro-batch, without rows, whose watermark closes everything.
+    def set_watermark(self, milliseconds: int) -> None:
+        """Have the next micro-batch begin with another watermark than follows from the rows.
 
-        A watermark follows from rows and is kept in the log of commits, from which a query goes on: with another one
-        there, Spark closes everything without a row that the user's code would see.
+        The log of commits keeps the watermark from which a query goes on.
         """
         commits = self.recording.folder.path / "checkpoint" / "commits"
         last = max((file for file in commits.iterdir() if file.name.isdigit()), key=lambda file: int(file.name))
         version, entry, *rest = last.read_text(encoding="utf-8").split("\n")
-        watermark = int(END_OF_INPUT.tz_localize("UTC").timestamp() * 1000)
-        ended = json.dumps(json.loads(entry) | {"nextBatchWatermarkMs": watermark}, separators=(",", ":"))
+        changed = json.dumps(json.loads(entry) | {"nextBatchWatermarkMs": milliseconds}, separators=(",", ":"))
         (commits / f".{last.name}.crc").unlink(missing_ok=True)
-        last.write_text("\n".join([version, ended, *rest]), encoding="utf-8")
+        last.write_text("\n".join([version, changed, *rest]), encoding="utf-8")
+
+    def end(self) -> None:
+        """Run one more micro-batch, without rows, whose watermark closes everything: no row that the code would see."""
+        self.set_watermark(int(END_OF_INPUT.tz_localize("UTC").timestamp() * 1000))
         self.run_up_to(self.recording.count + 1)
 
     def reports(self) -> list[Json]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import datetime as dt
 import json
@@ -24,8 +25,10 @@ from workbench.untyped import Value
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
-__all__ = ["DAY", "MicroBatches", "micro_batches", "schema_of", "tables"]
+__all__ = ["BASE64", "DAY", "MicroBatches", "micro_batches", "schema_of", "tables"]
 
+BASE64 = "base64"
+"""The field of an object of JSON that has bytes which are no text."""
 DAY = dt.date(2026, 1, 1)
 """The day of a time that is given without one, such as ``"10:00:00"``."""
 
@@ -225,7 +228,7 @@ def _read(place: _Place, kind: DataType, value: Any, zone: str) -> Value:
         return value
     try:
         return reader(value, zone)
-    except (ValueError, TypeError, InvalidOperation, OverflowError):
+    except (ValueError, TypeError, KeyError, InvalidOperation, OverflowError):
         example = _EXAMPLES.get(name, "")
         raise place.wrong(value, f"is {kind.simpleString()}{example and ': give ' + example}") from None
 
@@ -308,6 +311,8 @@ def _truth(value: Any, _: str) -> bool:
 
 
 def _bytes(value: Any, _: str) -> bytes:
+    if isinstance(value, dict):  # as fixtures write what is no text
+        return base64.b64decode(value[BASE64], validate=True)
     return value.encode() if isinstance(value, str) else bytes(value)
 
 

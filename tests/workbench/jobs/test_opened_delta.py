@@ -25,6 +25,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import workbench as wb
+from workbench.testing import load
+from workbench.testing.fixtures import fates
 
 folder = Path(sys.argv[1])
 spark = SparkSession.builder.getOrCreate()
@@ -110,6 +112,13 @@ def plain():
         for number in range(len(list((folder / "plain" / "offsets").glob("[0-9]*"))))
     ]
     tell("plain", build(), folder / "plain", *ran)
+    job = wb.open_job(build(), str(folder / "plain"))
+    job.fixture(folder / "fixture", build=joined)
+    fixture = load(folder / "fixture")
+    names = {(0, "left"): "orders", (0, "right"): "payments"}
+    alike = [sorted(map(str, each[["stream", "batch", "key", "time", "fate"]].to_numpy().tolist()))
+             for each in (fixture.fates, fates(fixture.play(joined).opened, names))]
+    told["fixture"] = {"rows": len(alike[0]), "same": alike[0] == alike[1]}
 
 
 # partitions, columns that were renamed, rows that were deleted and updated
@@ -235,6 +244,7 @@ def right(found, told=None, folder=None):
 
 def right_within_versions(found, told, folder):
     right(found)
+    assert told["fixture"] == {"rows": found["rows"], "same": True}
     assert any(each["isStartingVersion"] for line in told["offsets"] for each in line)
     within = {each["reservoirVersion"] for line in told["offsets"] for each in line if each["index"] >= 0}
     assert len(within) >= 2, "no version spans micro-batches"

@@ -1,0 +1,225 @@
+"""A job's rows as a folder with a test: the same fates under the same code, others under other code."""
+
+import json
+import shutil
+
+import jobs
+import pytest
+import shop_streams as shop
+from pyspark.sql import functions as F
+
+import workbench as wb
+from workbench.testing import load, micro_batches, play
+from workbench.testing.fixtures import fates
+
+ROWS = "id string, email string, at timestamp"
+NAMES = {(0, "left"): "orders", (0, "right"): "payments"}
+
+
+@pytest.fixture(scope="module")
+def job(spark):
+    orders = micro_batches(
+        ROWS,
+        [("o-1", "a@x.de", "10:00:00"), ("o-5", "b@x.de", "10:00:00")],
+        [],
+        [("o-2", "c@x.de", "10:05:00")],
+        [("o-3", "a@x.de", "09:00:00"), ("o-4", None, "10:05:10")],
+    )
+    payments = micro_batches(
+        shop.PAYMENTS,
+        [],
+        [("o-1", "10:00:20", 5)],
+        [("o-2", "10:05:03", 7)],
+        [("o-3", "09:00:01", 7), ("o-4", "10:05:12", 1)],
+    )
+    return play(shop.unpaid_orders, orders=orders, payments=payments, finish=True, restart_after=1)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "unpaid"
+
+
+def test_the_same_code_fares_the_same(job, path):
+    assert job.fixture(path) == path
+    assert sorted(each.name for each in path.iterdir() if each.name[0] != ".") == [
+        "fixture.json", "orders.jsonl", "payments.jsonl", "test_unpaid.py",
+    ]  # fmt: skip
+    fixture = load(path)
+    assert repr(fixture).startswith("<Fixture ")
+    assert fixture.finish
+    again = fixture.play(shop.unpaid_orders)
+    assert fates(again.opened, NAMES).drop(columns="lost").equals(fixture.fates)
+    assert again.output.equals(job.output)
+    again.fixture(path)  # what nobody has edited is replaced
+    assert load(path).fates.equals(fixture.fates)
+
+
+def test_the_test_fails_as_the_job_did_and_passes_with_mended_code(job, path, monkeypatch):
+    job.fixture(path)
+    text = (path / "test_unpaid.py").read_text(encoding="utf-8")
+    assert text.startswith(
+        '"""2 rows of these were lost in production. It fails as production did, and passes where the'
+    )
+    assert "from shop_streams import unpaid_orders as build" in text
+    names = {"__file__": str(path / "test_unpaid.py")}
+    exec(text, names)
+    with pytest.raises(AssertionError, match="0 late keys expected, 1 found"):
+        names["test_unpaid"](None)
+
+    def mended(orders, payments):
+        o, p = orders.withWatermark("at", "2 hours").alias("o"), payments.withWatermark("at", "2 hours").alias("p")
+        return o.join(p, F.expr("o.id = p.id AND p.at BETWEEN o.at AND o.at + INTERVAL 15 SECONDS"), "left")
+
+    names["build"] = mended
+    names["test_unpaid"](None)
+
+
+def test_a_near_miss_is_what_was_lost_where_nothing_was_late(spark, path):
+    orders = micro_batches(shop.ORDERS, [("o-1", "10:00:00")])
+    payments = micro_batches(shop.PAYMENTS, [("o-1", "10:00:20", 1)])
+    play(shop.paid_orders, orders=orders, payments=payments, finish=True).fixture(path)
+    text = (path / "test_unpaid.py").read_text(encoding="utf-8")
+    assert 'assert job.fate(orders="o-1") == "matched"' in text
+    assert "late" not in text.partition("def test")[2]
+
+
+def test_where_nothing_was_lost_the_counts_are_expected(spark, path):
+    orders = micro_batches(shop.ORDERS, [("o-1", "10:00:00"), ("o-2", "10:00:00")])
+    payments = micro_batches(shop.PAYMENTS, [("o-1", "10:00:02", 1)])
+    play(lambda orders, payments: shop.paid_orders(orders, payments), orders=orders, payments=payments).fixture(path)
+    text = (path / "test_unpaid.py").read_text(encoding="utf-8")
+    assert 'job.expect(orders={"matched": 1, "pending": 1})' in text
+    assert "def build(orders, payments):\n    raise NotImplementedError(" in text
+
+
+def test_chosen_keys_keep_their_watermarks(job, path):
+    job.fixture(path, keys=["o-3"])
+    fixture = load(path)
+    assert set(fixture.fates["fate"]) == {"late"}
+    again = fixture.play(shop.unpaid_orders)
+    assert again.fate(orders="o-3") == again.fate(payments="o-3") == "late"
+    text = (path / "orders.jsonl").read_text(encoding="utf-8")
+    assert [text.count(each) for each in ("o-2", "o-3", "o-4")] == [1, 1, 1]  # the newest of each micro-batch, too
+    assert text.count("o-1") + text.count("o-5") == 1
+    job.fixture(path, sample=1.0)
+    assert len(load(path).fates) == len(job.rows)
+
+
+def test_values_are_told_in_other_words_and_stay_equal_where_they_were(job, path):
+    job.fixture(path, anonymize={"id": "hash", "email": "fake", "amount": "drop"})
+    told = [
+        json.loads(line)
+        for name in ("orders", "payments")
+        for line in (path / f"{name}.jsonl").read_text().splitlines()
+    ]
+    text = "".join(each.read_text(encoding="utf-8") for each in path.iterdir())
+    assert "o-1" not in text
+    assert "x.de" not in text
+    assert {row["amount"] for row in told if "amount" in row} == {None}
+    before = [*job.rows["email"].dropna()]
+    after = [row["email"] for row in told if row.get("email")]
+    assert len(set(before)) == len(set(after)) == 3
+    assert [one == other for one in before for other in before] == [one == other for one in after for other in after]
+    again = load(path).play(shop.unpaid_orders)
+    assert again.rows["fate"].tolist() == job.rows["fate"].tolist()
+    assert set(again.rows["id"]) == {key for (key,) in load(path).fates["key"]}
+
+
+def test_whole_numbers_fields_and_json_are_hashed_too(spark, path):
+    def build(orders, payments):
+        o = orders.selectExpr("who.id AS id", "at").withWatermark("at", "1 second").alias("o")
+        p = payments.selectExpr("from_json(body, 'id int').id AS id", "at").withWatermark("at", "1 second").alias("p")
+        return o.join(p, F.expr("o.id = p.id AND p.at BETWEEN o.at AND o.at + INTERVAL 15 SECONDS"))
+
+    orders = micro_batches("who struct<id: int, name: string>, at timestamp", [({"id": 7, "name": "Ada"}, "10:00")])
+    payments = micro_batches(
+        "body string, at timestamp, raw binary", [('{"id": 7, "n": "Ada"}', "10:00:02", b"\xff\0")]
+    )
+    job = play(build, orders=orders, payments=payments)
+    job.fixture(path, anonymize={"who.id": "hash", "who.name": "fake", "body.id": "hash", "body.n": "fake"})
+    order = json.loads((path / "orders.jsonl").read_text(encoding="utf-8"))
+    payment = json.loads((path / "payments.jsonl").read_text(encoding="utf-8"))
+    assert order["who"]["id"] == json.loads(payment["body"])["id"] != 7
+    assert order["who"]["name"] == json.loads(payment["body"])["n"] != "Ada"
+    again = load(path).play(build)
+    assert len(again.output) == 1
+    assert json.loads((path / "payments.jsonl").read_text(encoding="utf-8"))["raw"] == {"base64": "/wA="}
+
+
+REFUSED = {
+    "a way": ({"anonymize": {"id": "mask"}}, 'give "hash", "fake" or "drop" by column, as in {"email": "hash"}'),
+    "a column": ({"anonymize": {"name": "hash"}}, "no stream has this column; there are amount, at, email, id"),
+    "a time": ({"anonymize": {"at": "hash"}}, "only texts and whole numbers are hashed or invented"),
+    "no fields": ({"anonymize": {"amount.x": "hash"}}, "the column has no fields"),
+    "no JSON": ({"anonymize": {"id.x": "hash"}}, "a value is no JSON"),
+    "keys": ({"keys": "o-1"}, "keys: "),
+    "a wide key": ({"keys": [("o-1", 5)]}, "the key has 1 column"),
+    "a share": ({"sample": 2}, "sample: "),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_written_is_one_sentence(job, path, case):
+    options, words = REFUSED[case]
+    with pytest.raises(wb.ArgumentError) as raised:
+        job.fixture(path, **options)
+    assert words in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert not path.exists()
+
+
+def test_a_test_that_was_edited_is_not_lost(job, path):
+    job.fixture(path)
+    test = path / "test_unpaid.py"
+    test.write_text("# mine\n", encoding="utf-8")
+    with pytest.raises(wb.ArgumentError, match=r"test_unpaid\.py was edited"):
+        job.fixture(path)
+    assert test.read_text(encoding="utf-8") == "# mine\n"
+
+
+def test_what_is_no_fixture_is_said(tmp_path, job, path):
+    with pytest.raises(wb.DataError, match="is no fixture, or is damaged"):
+        load(tmp_path)
+    job.fixture(path)
+    about = json.loads((path / "fixture.json").read_text(encoding="utf-8"))
+    (path / "fixture.json").write_text(json.dumps(about | {"version": 99}), encoding="utf-8")
+    with pytest.raises(wb.DataError, match="another version"):
+        load(path)
+
+
+def test_a_job_whose_first_micro_batches_are_gone(spark, tmp_path, path):
+    """What was in state then comes first, and the watermark goes on from where it was."""
+    session = spark.newSession()
+    for name, value in {"minBatchesToRetain": "3", "noDataMicroBatches.enabled": "true"}.items():
+        session.conf.set(f"spark.sql.streaming.{name}", value)
+    session.conf.set("spark.sql.shuffle.partitions", "1")
+    folder = jobs.put(jobs.recorded(seed=11, disorder=14.0), tmp_path / "rows")
+
+    def build(orders, payments):
+        orders, payments = (
+            orders.withWatermark("ordered_at", "5 seconds"),
+            payments.withWatermark("paid_at", "5 seconds"),
+        )
+        within = "order_id = oid AND paid_at BETWEEN ordered_at AND ordered_at + INTERVAL 10 SECONDS"
+        return orders.join(payments, F.expr(within), "left")
+
+    joined = build(*jobs.streams(session, folder))
+    checkpoint = jobs.run(joined, tmp_path / "checkpoint").checkpoint
+    opened = wb.open_job(joined, checkpoint)
+    first = int(opened.batches["batch"].iloc[0])
+    assert first > 0
+    opened.fixture(path, build=build)
+    fixture = load(path)
+    assert json.loads((path / "fixture.json").read_text(encoding="utf-8"))["missing"] == []
+    again = fates(fixture.play(build).opened, NAMES)
+    later = [
+        each[each["batch"] > 0].drop(columns="lost", errors="ignore").reset_index(drop=True)
+        for each in (fixture.fates, again)
+    ]
+    assert len(later[0])
+    assert later[0].equals(later[1])
+    shutil.rmtree(folder / "orders")
+    with pytest.warns(UserWarning, match="fixture: "):
+        opened.fixture(tmp_path / "gone")
+    assert json.loads((tmp_path / "gone" / "fixture.json").read_text(encoding="utf-8"))["missing"]

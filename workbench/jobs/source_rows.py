@@ -1,0 +1,212 @@
+"""The rows that a job's sources gave, before any of the job's own code: what a test of it starts from."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.errors import ArgumentError, DataError, TooLargeError
+from workbench.jobs import catalyst, entering, sources
+from workbench.jobs.catalyst import Node
+from workbench.jobs.chain import Chain
+from workbench.jobs.checkpoint import Checkpoint
+from workbench.jobs.job import Job
+from workbench.jobs.replay import ids
+from workbench.jobs.sources import BATCH, PLACE
+from workbench.literals import SIDES, Side
+from workbench.sources.choice import ALL, Choice
+from workbench.spark_io.cause import spark_errors_as
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["MOST_ROWS", "SourceRows", "names_of_sides", "of_job"]
+
+_MOST_KEYS = 10_000
+_NOT_FOUND = "{count} rows of {name} that were in state before the first micro-batch that is kept are no longer found"
+MOST_ROWS = 100_000
+"""How many rows of a source are given at most: they are read by people."""
+
+
+@dataclass(frozen=True)
+class SourceRows:
+    """The rows of a source.
+
+    Attributes
+    ----------
+    name
+        Its folder, topic or table, as a name of Python.
+    schema
+        Its columns, as Spark's DDL.
+    rows
+        Its columns, and `BATCH`, the micro-batch that took a row in, in the order in which they came.
+    missing
+        What can no longer be read, a sentence each.
+    """
+
+    name: str
+    schema: str
+    rows: pa.Table
+    missing: tuple[str, ...]
+
+
+def of_job(job: Job | Chain, choice: Choice) -> list[SourceRows]:
+    """The rows of each source of a job, those of the chosen keys, and those that its watermarks follow from.
+
+    Of a job whose first micro-batches are no longer kept, the first that is kept has those rows that were in state
+    after it, as far as the sources still have them.
+
+    Raises
+    ------
+    ArgumentError
+        If keys are chosen of a side that reads several sources, or is aggregated.
+    DataError
+        If the rows of a source can no longer be read.
+    TooLargeError
+        If there are more than `MOST_ROWS`.
+    """
+    jobs = job.joins if isinstance(job, Chain) else (job,)
+    last = jobs[-1]
+    spark, plan = last.spark, last.known.plan
+    leaves = sources.leaves(plan)
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+    with spark_errors_as("the rows of the job's sources cannot be read"):
+        taken = _taken(spark, plan, leaves, last.checkpoint)
+        chosen = None if choice.takes_all else _chosen(jobs, taken, choice)
+        first = last.checkpoint.batches[0]
+        before, held, lacking = {}, dict[Node, set[int]](), list[str]()
+        if first.number:  # up to there the sources are read as one micro-batch
+            before = _taken(spark, plan, leaves, replace(last.checkpoint, batches=(replace(first, number=0),)))
+            held, lacking = _held(jobs, before, choice)
+        found = []
+        for leaf, name in _names(leaves).items():
+            alike = [each for each in leaves if _same(each) == _same(leaf)]
+            given = _rows(spark, taken[leaf], alike, chosen)
+            if first.number:
+                given = (
+                    _rows(spark, before[leaf], alike, held).withColumn(BATCH, F.lit(first.number)).unionByName(given)
+                )
+            table = given.sort(BATCH, PLACE).limit(MOST_ROWS + 1).toArrow()
+            if table.num_rows > MOST_ROWS:
+                raise TooLargeError(f"job: {name} has more than {MOST_ROWS:,} rows; give keys= or sample=")
+            schema = str(leaf.java.schema().toDDL())
+            found.append(SourceRows(name, schema, table.drop_columns([PLACE]), (*taken[leaf].missing, *lacking)))
+            lacking = []
+    return found
+
+
+def _taken(spark: SparkSession, plan: Node, leaves: Sequence[Node], logs: Checkpoint) -> dict[Node, sources.Taken]:
+    found = dict(zip(leaves, sources.taken(spark, logs, leaves, catalyst.zone(plan)), strict=True))
+    if lacking := [words for each in found.values() if each.rows is None for words in each.missing]:
+        raise DataError(f"job: {'; '.join(lacking)}")
+    return found
+
+
+def _rows(
+    spark: SparkSession, taken: sources.Taken, alike: Sequence[Node], chosen: Mapping[Node, set[int]] | None
+) -> DataFrame:
+    """The rows of a source that are chosen for one of the places where the plan reads it."""
+    given = taken.rows
+    if given is None:
+        raise DataError(f"job: {'; '.join(taken.missing)}")
+    if chosen is None:
+        return given
+    wanted = set[int]().union(*(chosen.get(each, ()) for each in alike))
+    places = pa.table({PLACE: pa.array(sorted(wanted), pa.int64())})
+    return given.join(spark.createDataFrame(places), PLACE, "left_semi").select(given.columns)
+
+
+def _held(
+    jobs: Sequence[Job], before: Mapping[Node, sources.Taken], choice: Choice
+) -> tuple[dict[Node, set[int]], list[str]]:
+    """The places of the rows of each source that were in state, and what is said of others."""
+    by_ids = _by_ids(before)
+    found: dict[Node, set[int]] = {leaf: set() for leaf in before}
+    lacking = []
+    for job in jobs:
+        for place, (side, part) in enumerate(zip(SIDES, job.known.join.children, strict=True)):
+            stream, leaves = job.side(side), sources.leaves(part)
+            in_state = np.flatnonzero(stream.arrival == 0)
+            rows = stream.table.take(pa.array(in_state))
+            if not choice.takes_all and len(rows):
+                rows = rows.take(pa.array(choice.taken(job.spark, rows, stream.key)))
+            if len(leaves) > 1 or job.known.inputs[place].grouped is not None:
+                lacking += [_NOT_FOUND.format(count=len(rows), name=stream.name)] * bool(len(rows))
+                continue
+            keys = list(dict.fromkeys(zip(*(rows.column(name).to_pylist() for name in stream.key), strict=True)))
+            some = Choice(tuple(keys)) if stream.key and len(keys) <= _MOST_KEYS else ALL
+            there = entering.entered(job.spark, job.known, place, by_ids, some).table
+            wanted = Counter(map(repr, rows.to_pylist()))
+            told = there.select(rows.column_names).to_pylist()
+            for row, at in sorted(zip(map(repr, told), there.column(PLACE).to_pylist(), strict=True), reverse=True):
+                if wanted[row]:
+                    wanted[row] -= 1
+                    found[leaves[0]].add(at)
+            if rest := wanted.total():
+                lacking.append(_NOT_FOUND.format(count=rest, name=stream.name))
+    return found, lacking
+
+
+def _same(leaf: Node) -> str:
+    """What two sources in a plan have in common that Spark reads once."""
+    return str(leaf.java.toString())
+
+
+def _names(leaves: Sequence[Node]) -> dict[Node, str]:
+    """Each source, once, and its name."""
+    found: dict[str, tuple[Node, str]] = {}
+    for leaf in leaves:
+        if _same(leaf) in found:
+            continue
+        taken = {name for _, name in found.values()}
+        names = (f"{_name(leaf)}{suffix}" for suffix in ("", *(f"_{number}" for number in range(2, len(taken) + 3))))
+        found[_same(leaf)] = leaf, next(name for name in names if name not in taken)
+    return dict(found.values())
+
+
+def _name(leaf: Node) -> str:
+    named = sources.described(leaf).rstrip("/").rpartition("/")[2].rpartition(" ")[2]
+    plain = re.sub(r"\W+", "_", named).strip("_").lower()
+    return plain if plain.isidentifier() else f"stream_{plain}".rstrip("_")
+
+
+def names_of_sides(job: Job | Chain) -> dict[tuple[int, Side], str]:
+    """The source that each side of each join reads, by the number of the join; empty where it reads several."""
+    jobs = job.joins if isinstance(job, Chain) else (job,)
+    every = {_same(leaf): name for leaf, name in _names(sources.leaves(jobs[-1].known.plan)).items()}
+    found = {}
+    for number, each in enumerate(jobs):
+        for side, part in zip(SIDES, each.known.join.children, strict=True):
+            names = {every.get(_same(leaf), "") for leaf in sources.leaves(part)}
+            found[number, side] = names.pop() if len(names) == 1 else ""
+    return found
+
+
+def _by_ids(taken: Mapping[Node, sources.Taken]) -> dict[frozenset[int], DataFrame]:
+    return {ids(leaf): each.rows for leaf, each in taken.items() if each.rows is not None}
+
+
+def _chosen(jobs: Sequence[Job], taken: Mapping[Node, sources.Taken], choice: Choice) -> dict[Node, set[int]]:
+    """The places of the rows of each source whose keys are chosen, or that are the newest of a micro-batch."""
+    by_ids = _by_ids(taken)
+    found: dict[Node, set[int]] = {leaf: set() for leaf in taken}
+    for job in jobs:
+        for place, part in enumerate(job.known.join.children):
+            leaves = sources.leaves(part)
+            if len(leaves) > 1 or job.known.inputs[place].grouped is not None:
+                raise ArgumentError("keys: a side that reads several sources, or is aggregated, has all; leave it out")
+            every = entering.entered(job.spark, job.known, place, by_ids, ALL).table
+            some = entering.entered(job.spark, job.known, place, by_ids, choice).table
+            time = every.column(entering.columns(job.known, place).time).cast(pa.int64()).to_numpy()
+            batch = every.column(BATCH).to_numpy()
+            order = np.lexsort([time, batch])
+            newest = order[np.flatnonzero(np.append(np.diff(batch[order]) != 0, True))] if len(order) else order
+            found[leaves[0]] |= {*some.column(PLACE).to_pylist(), *every.column(PLACE).to_numpy()[newest].tolist()}
+    return found
