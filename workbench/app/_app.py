@@ -154,7 +154,7 @@ class App:
 
     def _arranged(self) -> widgets.VBox:
         page = self._page
-        right = widgets.VBox([page.head.trouble, page.head.note, page.shown.widget])
+        right = widgets.VBox([page.head.trouble, page.live.note, page.head.note, page.shown.widget])
         right.add_class("sjw-right")
         columns = self._drawer.widget, right
         whole = framed(*columns, top=[page.head.widget], style=highlight_style(), guard=self._guard)

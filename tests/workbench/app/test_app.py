@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 import time
 
@@ -670,12 +671,21 @@ def test_going_live(spark):
     assert page.button("Run on Spark").disabled
     assert not page.button("Stop").disabled
     wait_for(lambda: "backpressure" in page.text("text"))
-    assert "rows/s in" in page.text("text")
+    wait_for(lambda: re.search(r"orders \d+ and payments \d+ rows/s in", page.text("text")))
+    assert page.warnings() == []
     page.change({"Disorder": 0.9, "Idle": "the right side"})
     assert live.feed.settings["disorder"] == 0.9
     assert live.feed.idle == "right"
     page.look_at("Throughput")
     wait_for(lambda: "chart" in page.parts and page.drawn["title"] == "Live")
+    silent = r"payments has brought no row in the last \d+ micro-batches, while orders brought \d+: the watermark .*"
+    wait_for(lambda: page.warnings())
+    (words,) = page.warnings()
+    assert re.fullmatch(silent, words)
+    assert "waits for payments" in words
+    page.change({"Idle": "no side"})
+    wait_for(lambda: not page.warnings())  # rows of payments come again
+    page.change({"Idle": "the left side"})
     page.press("Pause")
     assert live.paused
     page.press("Resume")
