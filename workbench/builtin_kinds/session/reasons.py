@@ -79,9 +79,9 @@ class _SessionSentences(Sentences):
             parts.append(
                 (self.outcome.keys[number][rows], self.labels.times[side][rows], np.full(len(rows), number), rows)
             )
-        key, time, side, row = map(np.concatenate, zip(*parts, strict=True))
-        order = np.lexsort((side, time, key))
-        return _KeyRows(key[order], time[order], side[order], row[order])
+        key, time, number_of, row = map(np.concatenate, zip(*parts, strict=True))
+        order = np.lexsort((number_of, time, key))
+        return _KeyRows(key[order], time[order], number_of[order], row[order])
 
     def _of_key(self, rows: _KeyRows, side: Side, row: int) -> _KeyRows:
         """Those of some rows that have the key of a row."""
