@@ -116,7 +116,8 @@ class RunsPanel:
 
     def add(self, run: Result, configuration: RunConfiguration, snapshot: Snapshot | None, origin: str) -> RunRecord:
         """List a run; beyond `MOST_RUNS` the oldest is given up, and its folder with it."""
-        number = 1 + max((each.number for each in (*self._earlier.runs, *self.records)), default=0)
+        taken = *(each.number for each in self._earlier.runs), *(each.number for each in self.records)
+        number = 1 + max(taken, default=0)
         record = RunRecord(number, run, configuration, snapshot, origin)
         self.records = [*self.records, record][-MOST_RUNS:]
         self._fill(newest=True)
