@@ -32,6 +32,11 @@ _NOT_HELD_BACK = (
     "the watermark follows the faster stream and does not wait for {silent}, whose next rows are late where they are "
     "behind it"
 )
+_GO = "The generators write while the query runs; the sliders act on them."
+_NEEDS_A_SCENARIO = (
+    "A live query generates its rows while it runs; these rows are recorded. "
+    "Choose a scenario as the streams to go live, and its generators write."
+)
 _TONES = {WARM_UP: "other", "OK": "ran", "LOW": "preview", "HIGH": "failed"}
 
 
@@ -52,7 +57,7 @@ class LivePanel:
     Attributes
     ----------
     buttons
-        Go live, pause.
+        Go live, or why that cannot be; pause.
     note
         What is likely to be wrong with the streams of the query; it stands below the buttons.
     panels
@@ -73,8 +78,7 @@ class LivePanel:
         controls = [each for source in sources().values() if source.live for each in source.controls]
         self._labels = {each.name: each.label for each in controls}  # as the sliders are called
         narrow = widgets.Layout(width="auto")
-        tooltip = "The generators write while the query runs; the sliders act on them."
-        self.go = widgets.Button(description="Go live", icon="bolt", tooltip=tooltip, layout=narrow)
+        self.go = widgets.Button(description="Go live", icon="bolt", tooltip=_GO, layout=narrow)
         self.pause_button = widgets.Button(
             description="Pause", icon="pause", layout=widgets.Layout(width="auto", display="none")
         )
@@ -91,7 +95,10 @@ class LivePanel:
             self.note.add_class(name)
         self._warn("")
         self.panels = [panel.make() for panel in panels()]
-        self.buttons = [self.go, self.speed, self.pause_button]
+        self._why_not = HTML("Go live needs a scenario: these rows are recorded.")
+        self._why_not.add_class("sjw-why-not")
+        show(self._why_not, False)
+        self.buttons = [self.go, self.speed, self._why_not, self.pause_button]
         self.pause_button.on_click(lambda _: self.pause_or_resume())
 
     @property
@@ -114,6 +121,14 @@ class LivePanel:
         self.live.on_overdue = lambda live: self._late(live)
         self._buttons(True)
         self._offer(self.live)
+
+    def enable(self, on: bool, is_generated: bool) -> None:
+        """Make going live usable, or not; where the rows are not generated, say so in place of the speed."""
+        self.go.disabled = self.speed.disabled = not (on and is_generated)
+        self.go.tooltip = _GO if is_generated else _NEEDS_A_SCENARIO
+        if not self.active:
+            show(self.speed, is_generated)
+            show(self._why_not, not is_generated)
 
     def _offer(self, live: Live | None) -> None:
         for panel in self.panels:

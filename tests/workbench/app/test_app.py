@@ -713,6 +713,44 @@ def test_going_live(spark):
     assert page.app.run.left.table is space["live_orders_2"].table
 
 
+def test_why_recorded_rows_do_not_go_live_is_said_beside_the_button():
+    left, right = generators.generate("orders_payments", events=20)
+    page = Page(left, right)
+    page.wait()
+    assert page.button("Go live").disabled
+    assert page.text("why-not") == "Go live needs a scenario: these rows are recorded."
+    assert "choose a scenario" in page.button("Go live").tooltip
+    assert "Speed" not in [each.description for each in page.widgets() if hasattr(each, "description")]
+    page.set({"From": "a scenario"})
+    assert page.usable("Go live")
+    assert page.text("why-not") == ""
+    assert "generators write" in page.button("Go live").tooltip
+    page.set({"From": "files"})
+    assert page.text("why-not")
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_key_leads_from_no_picked_row_to_the_first_or_last_that_was_not_matched(count):
+    left = pd.DataFrame({"key": [f"k{each}" for each in range(count + 1)], "at": pd.Timestamp("2026-01-01 10:00")})
+    page = Page(left, left.head(1), namespace={})  # k0 has a partner
+    page.wait()
+    assert page.figures["unmatched"] == count
+
+    def press(key):
+        guard = next(each for each in page.widgets(hidden=True) if each.has_trait("pressed"))
+        guard.pressed = {"key": key, "count": guard.pressed.get("count", 0) + 1}
+        page.wait()
+        return page.app.kept().picked
+
+    assert page.app.kept().picked == ()
+    assert press("p") == (("left", count),)
+    assert press("n") == (("left", 1),)  # behind the last is the first
+    assert press("p") == (("left", count),)
+    page.pick()  # between the marks: no row
+    assert page.app.kept().picked == ()
+    assert press("n") == (("left", 1),)
+
+
 def test_rules_are_set_and_withdrawn_while_a_query_runs(page, spark):
     page.set({"Scenario": "readings_thresholds", "Rate": 10.0})
     page.set({"Kind": "Rules join by arrival"})
