@@ -146,11 +146,27 @@ class _SessionSentences(Sentences):
 
     def _bounds_session(self, silence: _Silence, side: Side, row: int, is_later: bool) -> bool:
         """Whether the session of a row ends, or begins, with a silence: it may have been closed before rows came."""
-        groups = [group for group in self.assignments(side, row)["group"].tolist() if group >= 0]
-        if not groups:
+        group = self._groups[side][row]
+        if group < 0:
             return True
-        session = self.outcome.groups.loc[groups[0]]
-        return session["end"] == silence.begin + self._gap if is_later else session["start"] == silence.end
+        starts, ends = self._bounds
+        return bool(ends[group] == silence.begin + self._gap if is_later else starts[group] == silence.end)
+
+    @cached_property
+    def _groups(self) -> dict[Side, RowNumbers]:
+        """Per side the session of each row, a place in the outcome's groups; -1 without one."""
+        found: dict[Side, RowNumbers] = {}
+        for side in SIDES:
+            mine = self.outcome.assignments[side]
+            found[side] = np.full(len(self.simulation.side(side)), -1, dtype=np.int64)
+            found[side][mine["row"].to_numpy()] = mine["group"].to_numpy()
+        return found
+
+    @cached_property
+    def _bounds(self) -> tuple[Times, Times]:
+        """When each of these sessions began and ended."""
+        groups = self.outcome.groups
+        return groups["start"].to_numpy(), groups["end"].to_numpy()
 
     def _told(self, side: Side, row: int) -> _Silence:
         """The silence of which a sentence tells."""
