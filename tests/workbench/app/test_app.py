@@ -719,7 +719,7 @@ def test_why_recorded_rows_do_not_go_live_is_said_beside_the_button():
     page.wait()
     assert page.button("Go live").disabled
     assert page.text("why-not") == "Go live needs a scenario: these rows are recorded."
-    assert "choose a scenario" in page.button("Go live").tooltip
+    assert "Choose a scenario" in page.button("Go live").tooltip
     assert "Speed" not in [each.description for each in page.widgets() if hasattr(each, "description")]
     page.set({"From": "a scenario"})
     assert page.usable("Go live")
