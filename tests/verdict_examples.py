@@ -12,6 +12,7 @@ from workbench.builtin_kinds.as_of.verdicts import AsOfVerdict
 from workbench.builtin_kinds.interval.verdicts import IntervalVerdict
 from workbench.builtin_kinds.pattern.verdicts import PatternVerdict
 from workbench.builtin_kinds.rules.verdicts import RuleVerdict
+from workbench.builtin_kinds.session.verdicts import SessionVerdict
 from workbench.model import Gone, Logged, RowFacts, Simulation
 from workbench.reasons.own import sentences
 from workbench.verdicts import SharedVerdict, Verdict, WindowVerdict
@@ -216,6 +217,12 @@ EXAMPLES = [
         ("left", 1),
     ),
     Example(WindowVerdict.OTHER_WINDOW, TUMBLING, (("a", 9, 0),), (("a", 11, 0),)),
+    Example(
+        SessionVerdict.OTHER_SESSION,
+        wb.WindowJoin(wb.Session("10 seconds"), how="left"),
+        (("a", 0, 0), ("a", 8, 0)),
+        (("a", 29, 0), ("a", 41, 0)),
+    ),
     Example(IntervalVerdict.BEYOND_UPPER, INTERVAL, (("a", 0, 0),), (("a", 11, 0),)),
     Example(IntervalVerdict.BEFORE_LOWER, INTERVAL, (("a", 2, 0),), (("a", 0, 0),)),
     Example(AsOfVerdict.HAS_PARTNER, AS_OF, (("a", 5, 0),), (("a", 1, 0),)),
@@ -282,6 +289,7 @@ EXAMPLES = [
 TABLES = {
     "Of every kind of join": SharedVerdict,
     "Of joins with windows": WindowVerdict,
+    "Of joins with sessions": SessionVerdict,
     "Of interval joins": IntervalVerdict,
     "Of as-of joins": AsOfVerdict,
     "Of rules joins": RuleVerdict,

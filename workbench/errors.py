@@ -35,7 +35,15 @@ class WorkbenchError(Exception):
 
 
 class ArgumentError(WorkbenchError, ValueError):
-    """An argument is wrong; the message names it, what it got, and what would work."""
+    """An argument is wrong; the message names it, what it got, and what would work.
+
+    Attributes
+    ----------
+    inside
+        Of an argument of a part of another one, such as of a step of a pattern: that other argument and the part.
+    """
+
+    inside: tuple[str, str] | None = None
 
     @property
     def argument(self) -> str:

@@ -13,7 +13,7 @@ from workbench.app._examples import Example, example_buttons
 from workbench.app._guard import Guard, framed
 from workbench.app._head import Head
 from workbench.app._history import HistoryButtons
-from workbench.app._kept import Kept
+from workbench.app._kept import Kept, KeptRun
 from workbench.app._live import LivePanel
 from workbench.app._live_runs import LiveRuns
 from workbench.app._previews import Previews
@@ -103,6 +103,7 @@ class App:
         runs = RunsPanel(
             RunActions(
                 lambda record: self._spark_runs.back_to(record),
+                lambda run: self._set_to(run),
                 worker.submit,
                 lambda: [Entry(each, f"page {page.number}") for page in self._others() for each in page.runs],
                 self._tell_others,
@@ -154,7 +155,7 @@ class App:
 
     def _arranged(self) -> widgets.VBox:
         page = self._page
-        right = widgets.VBox([page.head.trouble, page.head.note, page.shown.widget])
+        right = widgets.VBox([page.head.trouble, page.live.note, page.head.note, page.shown.widget])
         right.add_class("sjw-right")
         columns = self._drawer.widget, right
         whole = framed(*columns, top=[page.head.widget], style=highlight_style(), guard=self._guard)
@@ -222,7 +223,8 @@ class App:
         page, results = self._page, self._page.shown.results
         settings = {} if page.wanted is None else page.wanted.values
         view, picked = results.choice.tab.name, tuple(results.picked)
-        return Kept(self._streams, settings, view, picked, page.settings.repairs_of(settings))
+        repairs_of = page.settings.repairs_of
+        return Kept(self._streams, settings, view, picked, repairs_of(settings), page.runs.kept(repairs_of))
 
     def come_back(self, kept: Kept | None) -> None:
         """Set the page to what it was, if it was opened with the same streams: settings, view and picked rows."""
@@ -230,10 +232,19 @@ class App:
             return
         page, results = self._page, self._page.shown.results
         results.choice.open(kept.view)
-        page.settings.come_back(kept.settings)
+        page.runs.come_back(kept.runs)
+        self._set_to(kept)
+        page.worker.submit("picking", lambda: results.pick_again(kept.picked))
+
+    def _set_to(self, kept: Kept | KeptRun) -> None:
+        """Set the inputs to what a notebook keeps, and do the repairs of rows again."""
+        page = self._page
+        if page.busy:
+            return
+        undone = {} if page.wanted is None else dict.fromkeys(page.settings.repairs_of(page.wanted.values), ())
+        page.settings.come_back(undone | dict(kept.settings))
         if kept.repairs:
             page.worker.submit_always(lambda: page.settings.repair_again(kept.repairs))
-        page.worker.submit("picking", lambda: results.pick_again(kept.picked))
 
     def take_place_of(self, other: App) -> None:
         """Close another page, and go on with its past runs: its cell was run again."""

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import ipywidgets as widgets
 
 from workbench.app.html import HTML
 from workbench.untyped import Record, Value
+
+
+@runtime_checkable
+class _HasParts(Protocol):
+    """An input with parts, each with a place where it is said what is wrong with it."""
+
+    def mark_parts(self, marks: Mapping[str, str]) -> None:
+        """Say what is wrong with parts, by their names, and of the others nothing."""
+
+
+def part_of_input(name: str, part: str) -> str:
+    """The place of a part of an input among the marks of a form."""
+    return f"{name} / {part}"
 
 
 class Form:
@@ -85,8 +98,15 @@ class Form:
         remarks: Mapping[str, str] | None = None,
         changes: Mapping[str, str] | None = None,
     ) -> None:
-        """Say beside each input what is wrong with it, or else what changed it, or else what is to be said of it."""
+        """Say beside each input what is wrong with it, or else what changed it, or else what is to be said of it.
+
+        What is wrong with a part of an input, as `part_of_input` names it, an input with `mark_parts` says itself.
+        """
         remarks, changes = remarks or {}, changes or {}
+        for name, each in self.inputs.items():
+            if isinstance(each, _HasParts):
+                begin = part_of_input(name, "")
+                each.mark_parts({place.removeprefix(begin): marks[place] for place in marks if place.startswith(begin)})
         for name, mark in self._marks.items():
             words = marks.get(name) or changes.get(name) or remarks.get(name, "")
             mark.value = words

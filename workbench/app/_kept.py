@@ -18,12 +18,30 @@ from workbench.literals import RowId
 from workbench.streams import SIDES
 from workbench.untyped import Record, Value
 
-__all__ = ["MIME", "Kept", "kept", "kept_in_notebook"]
+__all__ = ["MIME", "Kept", "KeptRun", "kept", "kept_in_notebook"]
 
 MIME = "application/vnd.stream-join-workbench.page+json"
 """The type of the part of the output; front ends show none of a type that they do not know."""
 _SECRET = re.compile(r"://[^/\s]*:[^/\s]*@|\b(?:password|passwd|secret|token)\s*=", re.IGNORECASE)
 _MOST = 50_000_000  # bytes of a notebook that is read
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """A run that a page had: what it was of, without its rows.
+
+    Attributes
+    ----------
+    number, title
+        Its number on the page, and its line in the list of runs.
+    settings, repairs
+        What the page was set to, as of `Kept`; empty where its streams are none that a setting makes.
+    """
+
+    number: int
+    title: str
+    settings: Mapping[str, Value]
+    repairs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -42,6 +60,8 @@ class Kept:
         The rows that were picked.
     repairs
         The repairs of rows by the name of their input, each as its ``repr``: only one that is offered again is done.
+    runs
+        Its runs, and those of kernels before that it came back with; the last of them last.
     """
 
     streams: tuple[str, ...]
@@ -49,18 +69,26 @@ class Kept:
     view: str
     picked: tuple[RowId, ...]
     repairs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    runs: tuple[KeptRun, ...] = ()
 
     def bundle(self) -> Record:
         """As it stands in the notebook, without texts that have a password in them."""
-        open_ = {
-            name: each for name, each in self.settings.items() if _is_plain(each) and not _SECRET.search(str(each))
-        }
         found = {
             "streams": list(self.streams),
-            "settings": {name: list(each) if isinstance(each, tuple) else each for name, each in open_.items()},
+            "settings": _open(self.settings),
             "view": self.view,
             "picked": [list(each) for each in self.picked],
-            "repairs": {name: list(each) for name, each in self.repairs.items()},
+            "repairs": _lists(self.repairs),
+            "runs": [
+                {
+                    "number": each.number,
+                    "title": each.title,
+                    "settings": _open(each.settings),
+                    "repairs": _lists(each.repairs),
+                }
+                for each in self.runs
+                if not _SECRET.search(each.title)
+            ],
         }
         return {MIME: json.loads(json.dumps(found))}
 
@@ -74,11 +102,43 @@ def kept(bundle: object) -> Kept | None:
     if not (isinstance(streams, list) and isinstance(settings, dict) and isinstance(view, str)):
         return None
     rows = [each for each in picked if _is_row(each)] if isinstance(picked, list) else []
-    plain = {name: tuple(each) if isinstance(each, list) else each for name, each in settings.items()}
-    done = found.get("repairs")
-    lists = done.items() if isinstance(done, dict) else ()
-    repairs = {name: tuple(map(str, each)) for name, each in lists if isinstance(each, list)}
-    return Kept(tuple(map(str, streams)), plain, view, tuple(RowId(side, number) for side, number in rows), repairs)
+    picked_rows = tuple(RowId(side, number) for side, number in rows)
+    runs = tuple(filter(None, map(_run, _list(found.get("runs")))))
+    return Kept(tuple(map(str, streams)), _settings(settings), view, picked_rows, _repairs(found.get("repairs")), runs)
+
+
+def _run(found: object) -> KeptRun | None:
+    """A run that stands in a notebook; None: it is none."""
+    if not isinstance(found, dict):
+        return None
+    number, title, settings = (found.get(name) for name in ("number", "title", "settings"))
+    if type(number) is not int or not isinstance(title, str) or not isinstance(settings, dict):
+        return None
+    return KeptRun(number, title, _settings(settings), _repairs(found.get("repairs")))
+
+
+def _list(found: object) -> list[Any]:
+    return found if isinstance(found, list) else []
+
+
+def _settings(found: Record) -> Record:
+    """Settings as inputs hold them: JSON has no tuples."""
+    return {name: tuple(each) if isinstance(each, list) else each for name, each in found.items()}
+
+
+def _repairs(found: object) -> dict[str, tuple[str, ...]]:
+    lists = found.items() if isinstance(found, dict) else ()
+    return {name: tuple(map(str, each)) for name, each in lists if isinstance(each, list)}
+
+
+def _open(settings: Mapping[str, Value]) -> Record:
+    """Settings as they stand in a notebook: those that are no texts with a password in them, and no files."""
+    kept = {name: each for name, each in settings.items() if _is_plain(each) and not _SECRET.search(str(each))}
+    return {name: list(each) if isinstance(each, tuple) else each for name, each in kept.items()}
+
+
+def _lists(repairs: Mapping[str, tuple[str, ...]]) -> Record:
+    return {name: list(each) for name, each in repairs.items()}
 
 
 def _is_plain(value: object) -> bool:

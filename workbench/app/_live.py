@@ -7,19 +7,36 @@ from datetime import timedelta
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
 from markupsafe import Markup
 
 from workbench import charts, times
 from workbench.app._form import show
 from workbench.app._snapshot import RunConfiguration
-from workbench.app.html import html
+from workbench.app.html import HTML, html
 from workbench.app.sources import LiveFeed, Values, sources
 from workbench.app.worker import CoalescingWorker
-from workbench.engine.live_rates import WARM_UP
+from workbench.counts import counted
+from workbench.engine.live_rates import WARM_UP, silence
 from workbench.kinds import panels
+from workbench.literals import SIDES
 from workbench.runs.live import Live, live
 from workbench.runs.run import Run
+from workbench.untyped import Series
 
+_HELD_BACK = (
+    "the watermark follows the slower stream and waits for {silent}, so rows stay in state, and what waits for the "
+    "watermark, such as outer rows, does not come out"
+)
+_NOT_HELD_BACK = (
+    "the watermark follows the faster stream and does not wait for {silent}, whose next rows are late where they are "
+    "behind it"
+)
+_GO = "The generators write while the query runs; the sliders act on them."
+_NEEDS_A_SCENARIO = (
+    "A live query generates its rows while it runs; these rows are recorded. "
+    "Choose a scenario as the streams to go live, and its generators write."
+)
 _TONES = {WARM_UP: "other", "OK": "ran", "LOW": "preview", "HIGH": "failed"}
 
 
@@ -40,7 +57,9 @@ class LivePanel:
     Attributes
     ----------
     buttons
-        Go live, pause.
+        Go live, or why that cannot be; pause.
+    note
+        What is likely to be wrong with the streams of the query; it stands below the buttons.
     panels
         The panels that kinds of join bring along.
     live
@@ -59,8 +78,7 @@ class LivePanel:
         controls = [each for source in sources().values() if source.live for each in source.controls]
         self._labels = {each.name: each.label for each in controls}  # as the sliders are called
         narrow = widgets.Layout(width="auto")
-        tooltip = "The generators write while the query runs; the sliders act on them."
-        self.go = widgets.Button(description="Go live", icon="bolt", tooltip=tooltip, layout=narrow)
+        self.go = widgets.Button(description="Go live", icon="bolt", tooltip=_GO, layout=narrow)
         self.pause_button = widgets.Button(
             description="Pause", icon="pause", layout=widgets.Layout(width="auto", display="none")
         )
@@ -72,8 +90,15 @@ class LivePanel:
             style={"description_width": "auto"},
             layout=widgets.Layout(width="108px"),
         )
+        self.note = HTML()
+        for name in ("sjw-note", "sjw-warning"):
+            self.note.add_class(name)
+        self._warn("")
         self.panels = [panel.make() for panel in panels()]
-        self.buttons = [self.go, self.speed, self.pause_button]
+        self._why_not = HTML("Go live needs a scenario: these rows are recorded.")
+        self._why_not.add_class("sjw-why-not")
+        show(self._why_not, False)
+        self.buttons = [self.go, self.speed, self._why_not, self.pause_button]
         self.pause_button.on_click(lambda _: self.pause_or_resume())
 
     @property
@@ -96,6 +121,14 @@ class LivePanel:
         self.live.on_overdue = lambda live: self._late(live)
         self._buttons(True)
         self._offer(self.live)
+
+    def enable(self, on: bool, is_generated: bool) -> None:
+        """Make going live usable, or not; where the rows are not generated, say so in place of the speed."""
+        self.go.disabled = self.speed.disabled = not (on and is_generated)
+        self.go.tooltip = _GO if is_generated else _NEEDS_A_SCENARIO
+        if not self.active:
+            show(self.speed, is_generated)
+            show(self._why_not, not is_generated)
 
     def _offer(self, live: Live | None) -> None:
         for panel in self.panels:
@@ -164,7 +197,7 @@ class LivePanel:
             return html('<span class="sjw-badge sjw-live">{}</span> {}', f"{state}, starting", trigger)
         last = rates.iloc[-1]
         text = (
-            f"micro-batch {last['batch']:,} · {last['input_rate']:,.0f} rows/s in, {last['processed_rate']:,.0f} "
+            f"micro-batch {last['batch']:,} · {_rates_in(last, self.live.names)}, {last['processed_rate']:,.0f} "
             f"processed · {last['duration_ms']:,} ms · {last['backlog']:,} waiting · {trigger}"
         )
         pressure = last["pressure"]
@@ -172,7 +205,34 @@ class LivePanel:
         mark = html('<span class="sjw-badge sjw-{}">{}</span>', _TONES[pressure], said)
         return html('<span class="sjw-badge sjw-live">{}</span> {} {}', state, text, mark)
 
+    def warn(self) -> None:
+        """Say which stream brings no rows while the other one does, and what that does to the results."""
+        live = self.live
+        found = silence(live.rates) if live is not None and live.active else None
+        if live is None or found is None:
+            self._warn("")
+            return
+        place = SIDES.index(found.side)
+        silent, other = live.names[place], live.names[1 - place]
+        effect = _HELD_BACK if live.policy == "min" else _NOT_HELD_BACK
+        self._warn(
+            f"{silent} has brought no row in the last {counted(found.batches, 'micro-batch')}, while {other} brought "
+            f"{found.other_rows:,}: {effect.format(silent=silent)}"
+        )
+
+    def _warn(self, words: str) -> None:
+        self.note.value = words
+        show(self.note, bool(words))
+
     def close(self) -> None:
         """Stop the query and wait for its end, also where it was told to stop and has not ended yet."""
         if self.live is not None:
             self.live.end()
+
+
+def _rates_in(last: Series, names: tuple[str, str]) -> str:
+    """How many rows a second each stream brought; in the first micro-batch, of which that is unknown, both together."""
+    mine = [last[f"{side}_rate"] for side in SIDES]
+    if any(map(np.isnan, mine)):
+        return f"{last['input_rate']:,.0f} rows/s in"
+    return " and ".join(f"{name} {rate:,.0f}" for name, rate in zip(names, mine, strict=True)) + " rows/s in"

@@ -69,6 +69,7 @@ class LiveRuns:
         page = self._page
         page.shown.show_live(run, page.live.live)
         page.head.say_live(page.live.summary())
+        page.live.warn()
 
     def ended(self, error: Exception | None) -> None:
         """The query has ended: what it did stays on the page."""

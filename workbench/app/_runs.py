@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import ipywidgets as widgets
 
 from workbench.app._comparison import Comparison
+from workbench.app._earlier_runs import EarlierRuns
+from workbench.app._kept import KeptRun
 from workbench.app._records import Entry, RunRecord, varied
 from workbench.app._snapshot import RunConfiguration, Snapshot
 from workbench.errors import ArgumentError, WorkbenchError
+from workbench.jobs import Job
 from workbench.runs.loaded import load
 from workbench.runs.result import Result
+from workbench.untyped import Value
 
 MOST_RUNS = 20
 
@@ -25,6 +29,8 @@ class RunActions:
     ----------
     back
         Goes back to a run.
+    set_to
+        Sets the page to what a run of the kernel before was of.
     submit
         Does a job of a kind in the thread that draws, as `CoalescingWorker.submit` does.
     elsewhere
@@ -34,6 +40,7 @@ class RunActions:
     """
 
     back: Callable[[RunRecord], None]
+    set_to: Callable[[KeptRun], None]
     submit: Callable[[str, Callable[[], None]], None]
     elsewhere: Callable[[], Sequence[Entry]]
     changed: Callable[[], None]
@@ -73,6 +80,7 @@ class RunsPanel:
         self.load = _button("Load", "folder-open", "Load the run that was saved in the folder.")
         for each in (self.name, self.path):
             each.layout = widgets.Layout(width="auto", min_width="160px", flex="1 1 160px")
+        self._earlier = EarlierRuns(actions.set_to)
         self._comparison = Comparison(actions.submit)
         self.note = self._comparison.note
         self.go.on_click(lambda _: self._back())
@@ -85,7 +93,7 @@ class RunsPanel:
         chosen.add_class("sjw-runs")
         tools = widgets.HBox([self.go, self.name, self.path, self.keep, self.load])
         tools.add_class("sjw-tools")
-        self.widget = widgets.VBox([chosen, tools, *self._comparison.parts])
+        self.widget = widgets.VBox([self._earlier.widget, chosen, tools, *self._comparison.parts])
         self.widget.add_class("sjw-table")
         self._fill(newest=True)
 
@@ -108,7 +116,8 @@ class RunsPanel:
 
     def add(self, run: Result, configuration: RunConfiguration, snapshot: Snapshot | None, origin: str) -> RunRecord:
         """List a run; beyond `MOST_RUNS` the oldest is given up, and its folder with it."""
-        number = self.records[-1].number + 1 if self.records else 1
+        taken = *(each.number for each in self._earlier.runs), *(each.number for each in self.records)
+        number = 1 + max(taken, default=0)
         record = RunRecord(number, run, configuration, snapshot, origin)
         self.records = [*self.records, record][-MOST_RUNS:]
         self._fill(newest=True)
@@ -118,7 +127,23 @@ class RunsPanel:
     def take_over(self, records: Sequence[RunRecord]) -> None:
         """List the runs of a page whose place this one takes."""
         self.records = [*records]
+        own = {each.number for each in records}
+        self._earlier.list(each for each in self._earlier.runs if each.number not in own)
         self._fill(newest=True)
+
+    def come_back(self, runs: Sequence[KeptRun]) -> None:
+        """List what is kept of the runs of the kernel before."""
+        self._earlier.list(runs[-MOST_RUNS:])
+
+    def kept(self, repairs_of: Callable[[Mapping[str, Value]], dict[str, tuple[str, ...]]]) -> tuple[KeptRun, ...]:
+        """The runs as the page's notebook keeps them, those of kernels before first; a job is opened anew."""
+        among = varied(self.records)
+        own = []
+        for each in self.records:
+            settings = {} if each.snapshot is None else each.snapshot.values
+            if not isinstance(each.run, Job):
+                own.append(KeptRun(each.number, each.title(among), settings, repairs_of(settings)))
+        return (*self._earlier.runs, *own)[-MOST_RUNS:]
 
     def refresh(self) -> None:
         """List what there is now, on the notebook's other pages, too; what is chosen stays chosen."""

@@ -8,12 +8,14 @@ from datetime import timedelta
 from typing import cast
 
 from workbench import conditions, times
+from workbench.app._form import part_of_input
 from workbench.app._join_inputs import JoinInputs
 from workbench.app._streams import Made, made_streams
 from workbench.app.sources import Streams, WrongSettingsError
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.jobs import Job
 from workbench.joins import How, Join, where_of
+from workbench.kinds import kind_of
 from workbench.literals import Policy, Side
 from workbench.runs import recorded
 from workbench.runs.result import Result
@@ -141,6 +143,7 @@ class Reader:
         left, right = (
             replace(each, watermark=delay) for each, delay in zip((streams.left, streams.right), delays, strict=True)
         )
+        self._check_parts(values, join, left, right)
         self._check_where(values, join, left, right)
         finish, policy = values["finish"], values["policy"]
         return RunConfiguration(
@@ -158,6 +161,17 @@ class Reader:
             name = self._inputs.names[values["kind"]].get(error.argument)
             found.append((error, {name: error.remedy} if name else {}))
             return None
+
+    def _check_parts(self, values: Mapping[str, Value], join: Join, left: Stream, right: Stream) -> None:
+        """Say beside a part of an input, such as a step of a pattern, what is wrong with it; the rest a run checks."""
+        try:
+            kind_of(join).check(join, left, right)
+        except ArgumentError as error:
+            if error.inside is None:
+                return
+            argument, part = error.inside
+            place = part_of_input(self._inputs.names[values["kind"]][argument], part)
+            raise WrongSettingsError(str(error), {place: error.remedy}) from error
 
     def _check_where(self, values: Mapping[str, Value], join: Join, left: Stream, right: Stream) -> None:
         where = where_of(join)

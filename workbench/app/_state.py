@@ -132,5 +132,5 @@ class PageState:
             self.undo.enable(undo, not busy and self.history.can_redo)
         self.head.run.disabled = busy or not runnable
         self.head.report.disabled = busy or not self.shown.anything
-        generated = wanted is not None and sources()[wanted.values["source"]].live is not None
-        self.live.go.disabled = self.live.speed.disabled = busy or not runnable or not generated
+        is_generated = wanted is None or sources()[wanted.values["source"]].live is not None
+        self.live.enable(not busy and runnable, is_generated)

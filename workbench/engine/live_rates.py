@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.literals import SIDES
+from workbench.literals import SIDES, Side, other_side
 from workbench.untyped import Json
 
 if TYPE_CHECKING:
@@ -21,10 +21,12 @@ __all__ = [
     "WARM_UP",
     "Measured",
     "Numbers",
+    "Silence",
     "duration",
     "latencies",
     "pressure",
     "rates",
+    "silence",
 ]
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
@@ -44,6 +46,7 @@ NO_LATENCY = (float("nan"),) * 3
 """`Measured.latency` of a micro-batch that wrote no pair."""
 _RECENT = 10  # micro-batches over which backpressure is measured
 _LONGEST_WARM_UP = 5  # micro-batches
+_SILENT = 5  # micro-batches without a row after which a stream is called silent
 
 
 class Measured(NamedTuple):
@@ -69,6 +72,39 @@ class Measured(NamedTuple):
     newest: tuple[int | None, int | None]
     output_rows: int
     latency: tuple[float, float, float]
+
+
+class Silence(NamedTuple):
+    """A stream that brings no rows while the other one does, and whose watermark is the slower one.
+
+    Attributes
+    ----------
+    side
+        The silent one.
+    batches
+        For how many micro-batches it has been silent.
+    other_rows
+        How many rows the other one has brought in these.
+    """
+
+    side: Side
+    batches: int
+    other_rows: int
+
+
+def silence(table: pd.DataFrame) -> Silence | None:
+    """The stream that is silent at the end of a table of `Live.rates`; None: neither, or both."""
+    for side in SIDES:
+        came = np.flatnonzero(table[f"{side}_rows"].to_numpy())
+        since = int(came[-1]) + 1 if len(came) else 0
+        other = other_side(side)
+        other_rows = int(table[f"{other}_rows"][since:].sum())
+        if len(table) - since < _SILENT or not other_rows:
+            continue
+        last = table.iloc[-1]
+        if not last[f"{side}_lag"] < last[f"{other}_lag"]:  # NaN: its watermark has not begun
+            return Silence(side, len(table) - since, other_rows)
+    return None
 
 
 def latencies(written: Outputs, arrived: Sequence[Numbers], end: float) -> tuple[float, float, float]:

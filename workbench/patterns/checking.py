@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from workbench.conditions import Condition, Kind, check, earlier
 from workbench.errors import ArgumentError, excerpt, wrong
 from workbench.literals import SIDES, Side
 from workbench.patterns._pattern import Pattern
+from workbench.patterns._steps import Step
 from workbench.patterns.automaton import automaton
 
 if TYPE_CHECKING:
@@ -67,13 +69,29 @@ def check_streams(pattern: Pattern, types: Mapping[Side, Mapping[str, pa.DataTyp
     Raises
     ------
     ArgumentError
-        If a condition names a column that there is not, or a step has the name of a column of the key.
+        If a condition names a column that there is not, or a step has the name of a column of the key; its ``inside``
+        has the step.
     """
-    for each in pattern.taken:
-        if each.name.lower() in {name.lower() for name in key}:
-            raise ArgumentError(
-                f"steps: got a step {excerpt(each.name)}, which is a column of the key: use another name"
-            )
-    for asked in automaton(pattern).asked:
+    keys = {name.lower() for name in key}
+    for each in pattern.flat:
+        with _inside(each):
+            if each.name.lower() in keys and each in pattern.taken:
+                raise ArgumentError(
+                    f"steps: got a step {excerpt(each.name)}, which is a column of the key: use another name"
+                )
+            for step in (each, each.stop):
+                if step is not None and step.where is not None:
+                    kinds_of(pattern, step.side or "left", step.where, types)
+    for asked in automaton(pattern).asked:  # those of groups, too
         if asked.where is not None:
             kinds_of(pattern, asked.side, asked.where, types)
+
+
+@contextmanager
+def _inside(step: Step) -> Iterator[None]:
+    """Says of an error of which step it is."""
+    try:
+        yield
+    except ArgumentError as error:
+        error.inside = "steps", step.name
+        raise

@@ -458,6 +458,11 @@ class Live:
         return self._empty.join
 
     @property
+    def policy(self) -> Policy:
+        """Which stream's watermark is the query's."""
+        return self._empty.policy
+
+    @property
     def sides(self) -> tuple[Stream, Stream]:
         """Both streams without rows: their names, columns, keys, times and delays."""
         return self._sides

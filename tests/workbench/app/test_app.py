@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 import time
 
@@ -670,12 +671,21 @@ def test_going_live(spark):
     assert page.button("Run on Spark").disabled
     assert not page.button("Stop").disabled
     wait_for(lambda: "backpressure" in page.text("text"))
-    assert "rows/s in" in page.text("text")
+    wait_for(lambda: re.search(r"orders \d+ and payments \d+ rows/s in", page.text("text")))
+    assert page.warnings() == []
     page.change({"Disorder": 0.9, "Idle": "the right side"})
     assert live.feed.settings["disorder"] == 0.9
     assert live.feed.idle == "right"
     page.look_at("Throughput")
     wait_for(lambda: "chart" in page.parts and page.drawn["title"] == "Live")
+    silent = r"payments has brought no row in the last \d+ micro-batches, while orders brought \d+: the watermark .*"
+    wait_for(lambda: page.warnings())
+    (words,) = page.warnings()
+    assert re.fullmatch(silent, words)
+    assert "waits for payments" in words
+    page.change({"Idle": "no side"})
+    wait_for(lambda: not page.warnings())  # rows of payments come again
+    page.change({"Idle": "the left side"})
     page.press("Pause")
     assert live.paused
     page.press("Resume")
@@ -701,6 +711,44 @@ def test_going_live(spark):
     page.set({"Upper bound": "1 second"})
     page.run()
     assert page.app.run.left.table is space["live_orders_2"].table
+
+
+def test_why_recorded_rows_do_not_go_live_is_said_beside_the_button():
+    left, right = generators.generate("orders_payments", events=20)
+    page = Page(left, right)
+    page.wait()
+    assert page.button("Go live").disabled
+    assert page.text("why-not") == "Go live needs a scenario: these rows are recorded."
+    assert "Choose a scenario" in page.button("Go live").tooltip
+    assert "Speed" not in [each.description for each in page.widgets() if hasattr(each, "description")]
+    page.set({"From": "a scenario"})
+    assert page.usable("Go live")
+    assert page.text("why-not") == ""
+    assert "generators write" in page.button("Go live").tooltip
+    page.set({"From": "files"})
+    assert page.text("why-not")
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_key_leads_from_no_picked_row_to_the_first_or_last_that_was_not_matched(count):
+    left = pd.DataFrame({"key": [f"k{each}" for each in range(count + 1)], "at": pd.Timestamp("2026-01-01 10:00")})
+    page = Page(left, left.head(1), namespace={})  # k0 has a partner
+    page.wait()
+    assert page.figures["unmatched"] == count
+
+    def press(key):
+        guard = next(each for each in page.widgets(hidden=True) if each.has_trait("pressed"))
+        guard.pressed = {"key": key, "count": guard.pressed.get("count", 0) + 1}
+        page.wait()
+        return page.app.kept().picked
+
+    assert page.app.kept().picked == ()
+    assert press("p") == (("left", count),)
+    assert press("n") == (("left", 1),)  # behind the last is the first
+    assert press("p") == (("left", count),)
+    page.pick()  # between the marks: no row
+    assert page.app.kept().picked == ()
+    assert press("n") == (("left", 1),)
 
 
 def test_rules_are_set_and_withdrawn_while_a_query_runs(page, spark):

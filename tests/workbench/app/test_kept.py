@@ -9,6 +9,7 @@ import pytest
 from page import Page
 
 import generators
+import workbench as wb
 from workbench.app import App, close_all, kept_in_notebook
 
 ORDERS, PAYMENTS = generators.generate("orders_payments", events=40, seed=3)
@@ -77,6 +78,9 @@ def test_another_cell_another_notebook_or_none_brings_nothing(monkeypatch, tmp_p
         {"picked": None},
         {"settings": {"events": "many", "kind": "no kind", "how": 4, "rate": None, "idle_part": [1], "nothing": 1}},
         {"settings": {"left.watermark": "soon <b>"}},
+        {"runs": 5},
+        {"runs": [7, {}, {"number": "1", "title": "<b>", "settings": {}}, {"number": 1, "title": 4, "settings": {}}]},
+        {"runs": [{"number": 1, "title": "<b>", "settings": {"events": "many"}, "repairs": 3}]},
     ],
 )
 def test_what_somebody_has_changed_does_no_harm(monkeypatch, tmp_path, changed):
@@ -112,6 +116,46 @@ def test_variables_that_are_gone_leave_what_is_there(monkeypatch, tmp_path):
     again.wait()
     assert again.value("Upper bound") == "3 seconds"
     assert again.meant(**SPACE).left.name == "orders"
+
+
+def test_runs_of_the_kernel_before_are_listed_and_made_again_from_their_settings(monkeypatch, tmp_path, spark):
+    before = page_of()
+    before.set({"Scenario": "orders_payments", "Events": 40, "Upper bound": "3 seconds"})
+    before.run()
+    before.set({"Events": 50, "Upper bound": "9 seconds"})
+    before.run()
+    titles = [each.title for each in before.app.kept().runs]
+    assert len(titles) == 2
+    notebook_with(monkeypatch, tmp_path, before.app.kept().bundle())
+    kept = kept_in_notebook("one")
+    before.close()
+    after = page_of()
+    after.app.come_back(kept)
+    after.wait()
+    after.open("Runs")
+    told = "The kernel before made 2 runs, whose rows are gone with it: set the page to the settings of a run, and Run "
+    assert told + "on Spark makes it again." in after.notes()
+    assert [each for each in titles if each in after.notes()] == titles
+    after.click("Settings of run 1")
+    assert after.value("Upper bound") == "3 seconds"
+    assert after.value("Events") == 40
+    after.run()
+    assert [each.number for each in after.app.runs] == [3]  # no number stands for two runs
+    assert after.app.runs[0].run.join == wb.IntervalJoin("0 seconds", "3 seconds", how="left")
+    assert [each.number for each in after.app.kept().runs] == [1, 2, 3]
+
+
+def test_a_page_whose_cell_is_run_again_has_its_runs_and_tells_of_no_kernel_before(spark):
+    before = page_of()
+    before.set({"Events": 40})
+    before.run()
+    after = page_of()
+    after.app.come_back(before.app.kept())
+    after.app.take_place_of(before.app)
+    after.wait()
+    after.open("Runs")
+    assert [each.number for each in after.app.runs] == [1]
+    assert not any("kernel before" in each for each in after.notes())
 
 
 @pytest.mark.parametrize("secret", ["s3a://me:pass@bucket/a", "jdbc:x?password=pass", "Token = pass"])

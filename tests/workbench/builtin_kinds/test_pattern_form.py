@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import random
 
 import ipywidgets as widgets
@@ -208,3 +209,59 @@ def test_the_page_makes_a_pattern_in_the_form():
         assert len(form.children[0].children) == 3
     finally:
         close_all()
+
+
+@pytest.fixture
+def page():
+    opened = Page()
+    opened.set({"Scenario": "user_actions", "Kind": "Pattern", "Events": 60})
+    opened.wait()
+    yield opened
+    close_all()
+
+
+def notes(form):
+    """What is said at each step."""
+    said = []
+    for card in form.children[0].children:
+        [note] = inputs(card, widgets.HTML)
+        said.append(html.unescape(note.value))
+    return said
+
+
+def test_a_column_that_there_is_not_is_said_at_its_step(page):
+    form = next(each for each in page.widgets() if isinstance(each, builder.PatternBuilder))
+    named(form, "Which rows", 1).value = "nothing > 5"
+    page.wait()
+    first, at_step, third = notes(form)
+    assert (first, third) == ("", "")
+    assert "there is no column 'nothing'" in at_step
+    assert page.said().count(at_step) == 1
+    assert "there is no column 'nothing'" in page.trouble
+    named(form, "What its rows", 0).value = "begun"  # something else is changed: it is said still
+    page.wait()
+    assert "there is no column 'nothing'" in notes(form)[1]
+    named(form, "Which rows", 1).value = ""
+    page.wait()
+    assert notes(form) == ["", "", ""]
+    assert not page.trouble
+
+
+def test_a_step_named_as_a_column_of_the_key_is_told_of_there(page):
+    form = next(each for each in page.widgets() if isinstance(each, builder.PatternBuilder))
+    named(form, "What its rows", 2).value = page.meant().left.key[0]
+    page.wait()
+    assert "is a column of the key" in notes(form)[2]
+
+
+def test_a_column_of_a_group_is_said_at_the_group(page):
+    form = next(each for each in page.widgets() if isinstance(each, builder.PatternBuilder))
+    form.value = (
+        "wb.step('a', side='left'), wb.followed_by(wb.group(wb.step('b', side='left', where=wb.col('nothing') > 5), "
+        "wb.next('c', side='right'))).times(2)"
+    )
+    page.wait()
+    assert "there is no column 'nothing'" in notes(form)[1]
+    form.value = form.value.replace(", where=wb.col('nothing') > 5", "")
+    page.wait()
+    assert notes(form)[1].startswith("A group of steps")

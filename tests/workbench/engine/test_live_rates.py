@@ -11,7 +11,17 @@ from helpers import active
 
 import generators
 import workbench as wb
-from workbench.engine.live_rates import NO_LATENCY, PHASES, WARM_UP, Measured, latencies, pressure, rates
+from workbench.engine.live_rates import (
+    NO_LATENCY,
+    PHASES,
+    WARM_UP,
+    Measured,
+    Silence,
+    latencies,
+    pressure,
+    rates,
+    silence,
+)
 from workbench.model import Outputs, members
 from workbench.process import end_live_queries
 
@@ -80,6 +90,27 @@ def test_lag_is_behind_the_newest_row_of_either_side_and_none_before_it_begins()
     assert table.loc[0, ["left_lag", "right_lag", "lag"]].isna().all()
     assert np.isnan(table["right_lag"].iloc[1])
     assert table["lag"].iloc[1] == 17
+
+
+def brought(*rows, newest=(0, 0)):
+    """The table of micro-batches that took in so many rows of either side, whose newest rows are of so many seconds."""
+    times = tuple(None if each is None else each * SECOND for each in newest)
+    found = [Measured(0, each, times, 0, NO_LATENCY) for each in rows]
+    return rates(reports(*[900] * len(rows)), found, (0, 0), 1.0)
+
+
+def test_a_stream_is_silent_when_only_the_other_brings_rows_for_several_micro_batches():
+    assert silence(brought()) is None
+    assert silence(brought((3, 2), *[(4, 0)] * 4)) is None  # not for long
+    assert silence(brought((3, 2), *[(4, 0)] * 5)) == Silence("right", 5, 20)
+    assert silence(brought(*[(0, 4)] * 6, newest=(None, 9))) == Silence("left", 6, 24)
+    assert silence(brought(*[(0, 4)] * 6, (1, 4))) is None  # it has come again
+    assert silence(brought((3, 2), *[(0, 0)] * 9)) is None  # both are silent
+
+
+def test_a_silent_stream_that_is_ahead_holds_nothing_back():
+    assert silence(brought((3, 2), *[(4, 0)] * 5, newest=(10, 60))) is None
+    assert silence(brought((3, 2), *[(4, 0)] * 5, newest=(60, 10))) == Silence("right", 5, 20)
 
 
 def test_latency_is_from_the_second_rows_arrival_and_of_pairs_only():

@@ -124,7 +124,8 @@ BLAMED = {
     "beyond_upper": {"upper"},
     "before_lower": {"lower"},
     "beyond_tolerance": {"tolerance"},
-    "other_window": {"size", "offset", "gap"},
+    "other_window": {"size", "offset"},
+    "other_session": {"gap", None},
     "no_partner_on_time": {None},
     "none_in_direction": {None},
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -138,6 +138,7 @@ class _Card:
         self._inputs = (
             self._contiguity, self._name, self._side, self._where, self._within, self._often, self._count,
         )  # fmt: skip
+        self._is_readable = True
         if step.steps:  # a group
             self._note.value = html("A group of steps, which the text has: {}", step)
             for each in (*self._inputs[1:], remove):
@@ -171,12 +172,23 @@ class _Card:
         try:
             made = repr(self._made())
         except WorkbenchError as error:
-            self._note.value = html("{}", error.remedy if isinstance(error, ArgumentError) else error)
-            self._note.add_class("sjw-said")
+            self._is_readable = False
+            self._say(error.remedy if isinstance(error, ArgumentError) else str(error))
             return f"wb.step({self._name.value!r}, ?)"
-        self._note.value = html("")
-        self._note.remove_class("sjw-said")
+        self._is_readable = True
+        self._say("")
         return made
+
+    def mark(self, marks: Mapping[str, str]) -> None:
+        """Say what the page finds wrong with the step, or with those of its group, by their names."""
+        if self._is_readable:  # else that is said
+            names = _names_in(self._step) if self._step.steps else [self._name.value.strip()]
+            self._say("; ".join(marks[name] for name in names if name in marks))
+
+    def _say(self, words: str) -> None:
+        group = html("A group of steps, which the text has: {}", self._step) if self._step.steps else ""
+        self._note.value = html("{}", words) if words else group
+        (self._note.add_class if words else self._note.remove_class)("sjw-said")
 
     def _made(self) -> Step:
         typed, step = self._typed, self._step
@@ -199,6 +211,11 @@ class _Card:
         """Make the inputs usable, or not."""
         for each in self._inputs:
             each.disabled = not on or (each is self._contiguity and self._step.contiguity == "begin")
+
+
+def _names_in(group: Step) -> list[str]:
+    """The names of the steps of a group."""
+    return [name for each in group.steps for name in (_names_in(each) if each.steps else [each.name])]
 
 
 def _often_of(step: Step) -> tuple[str, int]:
@@ -299,6 +316,11 @@ class PatternBuilder(widgets.VBox):  # type: ignore[misc]
         if texts and not texts[0].startswith("wb.step("):
             texts[0] = f"wb.step({texts[0].split('(', 1)[1]}"
         self.value = ", ".join(texts)
+
+    def mark_parts(self, marks: Mapping[str, str]) -> None:
+        """Say at the steps what the page finds wrong with them, by their names."""
+        for each in self._cards:
+            each.mark(marks)
 
     def _show_text(self, on: bool) -> None:
         self._text.layout.display = None if on else "none"

@@ -10,16 +10,17 @@ import pandas as pd
 
 from workbench import times
 from workbench.arrays import Times
-from workbench.builtin_kinds.session import advice, flink, plan
+from workbench.builtin_kinds.session import advice, flink, plan, reasons
 from workbench.builtin_kinds.session.fixes import sessions
-from workbench.builtin_kinds.session.verdicts import IN_ANOTHER_SESSION
+from workbench.builtin_kinds.session.verdicts import IN_ANOTHER_SESSION, SessionVerdict
 from workbench.joins import How, WindowJoin
 from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, SharedRows, Sketch, Stretch
-from workbench.literals import Side
+from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column, interval
 from workbench.sources.columns import LATE_WINDOW
 from workbench.streams import Stream
 from workbench.untyped import Record, Value
+from workbench.verdicts import Verdict
 from workbench.windows import Session
 
 __all__ = ["GAP", "KINDS", "SessionJoin", "Sessions"]
@@ -35,6 +36,8 @@ class Sessions(Kind[J]):
     operator = AGGREGATION
     state_bytes = 1_090
     window_noun = "session"
+    missed: Mapping[Setting, Verdict] = {"gap": SessionVerdict.OTHER_SESSION}
+    parts = (reasons.REASONS,)
 
     def spans_of(self, join: Any) -> Any:
         return join.window
