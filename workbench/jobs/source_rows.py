@@ -155,8 +155,8 @@ def _held(
 
 
 def _same(leaf: Node) -> str:
-    """What two sources in a plan have in common that Spark reads once."""
-    return str(leaf.java.toString())
+    """What two places of a plan have in common that read the same rows."""
+    return sources.described(leaf)
 
 
 def _names(leaves: Sequence[Node]) -> dict[Node, str]:

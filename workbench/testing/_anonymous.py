@@ -61,6 +61,7 @@ class Anonymous:
     ways: Mapping[str, str]
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     _invented: dict[str, str] = field(default_factory=dict, repr=False)
+    _seen: dict[Value, Value] = field(default_factory=dict, repr=False)
     _numbers: dict[int, int] = field(default_factory=dict, repr=False)
 
     def check(self, tables: Mapping[str, pa.Table]) -> None:
@@ -90,9 +91,21 @@ class Anonymous:
                 found[name] = self._inside(found[name], name, inner, way, str(schema.field(name).type))
         return found
 
-    def value(self, column: str, value: Value) -> Value:
-        """A value of a column in other words, as in `row`."""
-        return value if column not in self.ways else self._told(value, column, self.ways[column], "int64")
+    def value(self, value: Value, written: str) -> Value:
+        """A value that a job made of its rows in other words: null where these do not tell it, as of an upper case.
+
+        Parameters
+        ----------
+        value
+            The value.
+        written
+            All rows, as they are written: what is in them needs no other words.
+        """
+        if not self.ways or value is None:
+            return value
+        if value in self._seen:
+            return self._seen[value]
+        return value if str(value) in written else None
 
     def _inside(self, value: Any, name: str, inner: str, way: str, kind: str) -> Any:
         if value is None:
@@ -116,6 +129,12 @@ class Anonymous:
         raise wrong("anonymize", inner, "the column has no fields")
 
     def _told(self, value: Any, column: str, way: str, kind: str) -> Any:
+        told = self._in_other_words(value, column, way, kind)
+        if isinstance(value, str | int):
+            self._seen[value] = told
+        return told
+
+    def _in_other_words(self, value: Any, column: str, way: str, kind: str) -> Any:
         if value is None or way == "drop":
             return None
         if isinstance(value, bytes):

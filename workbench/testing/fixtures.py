@@ -31,7 +31,7 @@ from workbench.testing import _anonymous
 from workbench.testing._played import Played
 from workbench.testing._playing import played
 from workbench.testing._rows import BASE64, MicroBatches
-from workbench.untyped import Json, Value
+from workbench.untyped import Json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -240,7 +240,6 @@ def write(
     given = source_rows.of_job(job, choice)
     hidden.check({each.name: each.rows.drop_columns([BATCH]) for each in given})
     told = fates(job, source_rows.names_of_sides(job), choice)
-    told["key"] = _hidden_keys(job, told, hidden)
     told["batch"] = [_number(first, each) for each in told["batch"]]
     count = _number(first, batches[-1].number) + 1
     restarts = () if last.simulation.logged is None else last.simulation.logged.restarts
@@ -258,11 +257,15 @@ def write(
     for words in about["missing"]:
         warnings.warn(f"fixture: {words}", stacklevel=4)
     name = re.sub(r"\W+", "_", folder.name).strip("_").lower() or "job"
+    files = {}
+    for each in given:
+        rows = (hidden.row(row, each.rows.schema) for row in each.rows.to_pylist())
+        files[each.name] = "".join(f"{json.dumps(_of_row(row, first), ensure_ascii=False)}\n" for row in rows)
+    written = "".join(files.values())
+    told["key"] = [[hidden.value(value, written) for value in key] for key in told["key"]]
     with safe_files.folder(folder, _HOLDS) as place:
-        for each in given:
-            rows = (hidden.row(row, each.rows.schema) for row in each.rows.to_pylist())
-            text = "".join(f"{json.dumps(_of_row(row, first), ensure_ascii=False)}\n" for row in rows)
-            (place / f"{each.name}.jsonl").write_text(text, encoding="utf-8")
+        for stream, text in files.items():
+            (place / f"{stream}.jsonl").write_text(text, encoding="utf-8")
         listed = [json.dumps(row, ensure_ascii=False) for row in told[list(_FATES)].to_dict("records")]
         text = json.dumps(about, indent=1)[:-2] + ',\n "fates": [\n' + ",\n".join(listed) + "\n ]\n}\n"
         (place / _ABOUT).write_text(text, encoding="utf-8")
@@ -284,18 +287,6 @@ def _settings(job: Job) -> dict[str, str]:
         "spark.sql.streaming.multipleWatermarkPolicy": job.simulation.policy,
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     }
-
-
-def _hidden_keys(job: Job | Chain, told: pd.DataFrame, hidden: _anonymous.Anonymous) -> list[list[Value]]:
-    """The keys of rows as the files of the fixture have them."""
-    columns = {}
-    for (number, side), stream in source_rows.names_of_sides(job).items():
-        part = job.joins[number] if isinstance(job, Chain) else job
-        columns[stream] = part.side(side).key
-    return [
-        [hidden.value(name, value) for name, value in zip(columns[stream], key, strict=True)]
-        for stream, key in zip(told["stream"], told["key"], strict=True)
-    ]
 
 
 def _number(first: int, batch: int) -> int:
@@ -357,6 +348,7 @@ def _test(
     """The text of the test."""
     late = told["lost"] == "late"
     lost = told[late if late.any() else told["lost"] == "near"]
+    lost = lost[[None not in key for key in lost["key"]]]
     checks = ["job.expect(late=0)"] if (told["fate"] == "late").any() else []
     checks += [f"assert job.fate({_named(job, told, row)}) == 'matched'" for row in lost.head(_MOST_LOST).itertuples()]
     heading = f"{counted(len(lost), 'row')} of these {'was' if len(lost) == 1 else 'were'} lost in production"

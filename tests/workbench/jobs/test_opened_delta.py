@@ -115,9 +115,9 @@ def plain():
     job = wb.open_job(build(), str(folder / "plain"))
     job.fixture(folder / "fixture", build=joined)
     fixture = load(folder / "fixture")
-    names = {(0, "left"): "orders", (0, "right"): "payments"}
+    of = {(0, "left"): "orders", (0, "right"): "payments"}
     alike = [sorted(map(str, each[["stream", "batch", "key", "time", "fate"]].to_numpy().tolist()))
-             for each in (fixture.fates, fates(fixture.play(joined).opened, names))]
+             for each in (fixture.fates, fates(fixture.play(joined).opened, of))]
     told["fixture"] = {"rows": len(alike[0]), "same": alike[0] == alike[1]}
 
 
