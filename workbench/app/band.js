@@ -49,13 +49,16 @@ function render({ model, el }) {
   function bar(side) {
     const row = make("div", "sjw-side"), name = make("b", "sjw-name", side.name), pieces = make("div", "sjw-bar");
     name.title = `${side.name}: ${count(side.rows)} rows`;
+    row.setAttribute("role", "group");
+    row.setAttribute("aria-label", name.title);
     const counts = make("div", "sjw-counts");
     for (const { fate, rows, change } of side.fates) {
       const filter = { side: side.side, fate, cause: "" };
       const label = `${count(rows)} of ${count(side.rows)} rows of ${side.name} ${words(fate)}`;
       const piece = button(filter, `sjw-piece sjw-fate-${fate}`, label, label);
       piece.style.flexGrow = rows;
-      piece.tabIndex = -1; // the words beside it do the same
+      piece.tabIndex = -1; // the words beside it say and do the same
+      piece.setAttribute("aria-hidden", "true");
       pieces.append(piece);
       const told = button(filter, "sjw-count", `${label}: show these`, "Show these rows in all views.");
       told.append(make("i", `sjw-dot sjw-fate-${fate}`), make("b", "", count(rows)), ` ${words(fate)}`);

@@ -283,6 +283,7 @@ async function render({ model, el }) {
     spec.params = (spec.params ?? []).filter((each) => each.name !== "zoom"); // what is dragged is read above
     for (const each of spec.params) {
       if (each.name in drawing.params) each.value = drawing.params[each.name];
+      if (each.name === "room") each.value = width; // by which a legend has columns
     }
     const actions = { export: true, source: false, compiled: false, editor: false };
     api = await vegaEmbed(box, spec, { mode: "vega-lite", renderer: "canvas", actions });

@@ -177,8 +177,8 @@ def ends(*moments: Series) -> tuple[pd.Timestamp, pd.Timestamp]:
     return min(each.min() for each in full), max(each.max() for each in full)
 
 
-OBSTACLE_VALUES: Record = {"obstacles": [""]}
-"""First values of the parameters that `obstacles_in` gives."""
+OBSTACLE_VALUES: Record = {"obstacles": [""], "room": WIDTH}
+"""First values of the parameters that `obstacles_in` gives, and how wide the chart is."""
 TIMES = {"low": 0, "high": 1, "time_format": "%H:%M:%S"}
 """First values of the parameters that `span_params` gives."""
 
@@ -259,6 +259,7 @@ def _obstacle_legend() -> alt.Legend:
         title=None,
         orient="top",
         values=alt.ExprRef("obstacles"),
+        columns=alt.ExprRef("room < 460 ? 2 : room < 680 ? 3 : 0"),
         labelExpr=f"{label} : ''",
         symbolSize=90,
         symbolStrokeWidth=0,
