@@ -10,7 +10,14 @@ import pandas as pd
 
 from workbench.literals import SIDES, Side
 from workbench.sources import key_texts, profile
-from workbench.sources.file_repairs import FileRepair, LeaveOutUnreadable, TimesWritten, in_sparks_words, ways
+from workbench.sources.file_repairs import (
+    FileRepair,
+    LeaveOutUnreadable,
+    TimesWritten,
+    in_sparks_words,
+    separators,
+    ways,
+)
 from workbench.sources.profile import Kind
 from workbench.sources.repairs import (
     AnyRepair,
@@ -29,7 +36,18 @@ from workbench.untyped import Series
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Finding", "Offer", "Part", "Place", "of_duplicates", "of_keys", "of_records", "of_times", "of_zones"]
+__all__ = [
+    "Finding",
+    "Offer",
+    "Part",
+    "Place",
+    "of_columns",
+    "of_duplicates",
+    "of_keys",
+    "of_records",
+    "of_times",
+    "of_zones",
+]
 
 Place = Literal["key", "time", "arrival", "rows"]
 _PLACES: dict[Place, str] = {"key": "key", "time": "event time", "arrival": "time of arrival", "rows": "row"}
@@ -166,6 +184,22 @@ def of_records(
     if count < total:
         offers.append(Offer(f"Leave out {count:,} record{'' if count == 1 else 's'}", LeaveOutUnreadable()))
     return Finding(side, "time", f"{words}; {'choose what to do' if offers else 'correct them'}", tuple(offers))
+
+
+def of_columns(side: Side, name: str, columns: Sequence[str]) -> Finding | None:
+    """CSV files that seem to have one column only, because something else than a comma separates them.
+
+    Parameters
+    ----------
+    side, name
+        The side, and what it is called.
+    columns
+        The names of the columns, as a comma separates them.
+    """
+    offers = tuple(Offer(f"Separate columns by {each.named}", each) for each in separators(columns))
+    if not offers:
+        return None
+    return Finding(side, "key", f"{name} has one column, {columns[0]!r}; choose what separates its columns", offers)
 
 
 def _parsed(texts: Series, column: str, least: int) -> Iterator[Offer]:

@@ -786,6 +786,7 @@ def of_role(steps, role, words=""):
 
 
 def test_a_screen_reader_is_led_from_a_cause_to_the_fix_of_a_row(opened):
+    opened.wait_for_selector(".sjw-cause")
     steps = walk(opened)
     sides = [each["name"] for each in of_role(steps, "group") if each["name"].endswith(" rows")]
     assert len(sides) == 2
@@ -810,8 +811,7 @@ def test_a_screen_reader_is_led_from_a_cause_to_the_fix_of_a_row(opened):
     assert story["live"] == "polite"
     assert "bound" in story["words"]
     [heading] = [each for each in of_role(steps, "heading") if "unmatched" in each["words"]]
-    [rows] = of_role(steps, "table", "Rows")
-    table = steps.index(rows)
+    table = steps.index(of_role(steps, "table", "Rows")[0])
     heads = [each["name"] for each in of_role(steps[table:], "columnheader")]
     assert {"stream", "fate", "reason", "would match with"} <= {*heads}
     assert len(of_role(steps[table:], "row")) > 2
