@@ -129,6 +129,27 @@ def test_columns_that_no_comma_separates_are_separated_on_demand(here, spark):
     assert page.mark("Left files / Key")
 
 
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_times_of_files_without_a_zone_are_of_the_zone_that_is_chosen(here, spark, kind):
+    zoned = PAYMENTS.assign(paid_at=PAYMENTS["paid_at"].dt.strftime("%Y-%m-%dT%H:%M:%S+02:00"))
+    plain = ORDERS.assign(ordered_at=MOMENTS.dt.strftime("%Y-%m-%dT%H:%M:%S"))
+    for name, frame in (("o", plain), ("p", zoned)):
+        (here / name).mkdir()
+        if kind == "csv":
+            frame.to_csv(here / name / "0.csv", index=False)
+        else:
+            frame.to_json(here / name / "0.json", orient="records", lines=True)
+    page = opened()
+    page.set({"Left files / Key": "order_id", "Left files / Event time": "ordered_at"})
+    page.set({"Right files / Key": "order_id", "Right files / Event time": "paid_at"})
+    assert "p has a time zone and o none: it is taken as UTC" in page.notes()
+    page.click("Treat o as +02:00")
+    assert not any("time zone" in each for each in page.notes())
+    made = same_rows(page)
+    assert utc(pd.Series(made.left.event_times.astype("datetime64[us]"))) == utc(MOMENTS - pd.Timedelta("2 h"))
+    assert 'options={"timeZone": "+02:00"}' in page.cell()
+
+
 def test_a_single_file_is_separated_on_demand(here):
     ORDERS.to_csv(here / "o.csv", index=False, sep=";")
     PAYMENTS.to_csv(here / "p.csv", index=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,10 @@ from workbench.app.sources._triggers import slices, trigger
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import Side
 from workbench.sources import FORMATS, Format, folders, single
-from workbench.sources.file_repairs import separator
+from workbench.sources.file_repairs import TimesOfZone, separator
 from workbench.sources.files import read
-from workbench.sources.findings import Finding, of_columns
+from workbench.sources.findings import Finding, of_columns, of_written_zones
+from workbench.sources.repairs import ParseTimes
 from workbench.streams import SIDES
 
 __all__ = ["SOURCE"]
@@ -186,7 +188,28 @@ def _make(values: Values, _: Values) -> Streams:
         except ArgumentError as error:
             raise WrongSettingsError(str(error), {_TRIGGER.name: error.remedy}) from error
     left, right = both(lambda side: _given(values, side, interval))
-    return made_of((left, right), values, _MENUS, _SLICES.name, _TRIGGER.name)
+    given = (_with_zones(left, right, values), _with_zones(right, left, values))
+    return made_of(given, values, _MENUS, _SLICES.name, _TRIGGER.name)
+
+
+def _with_zones(given: Given, other: Given, values: Values) -> Given:
+    """What is chosen on a side, with a remark where its times name no zone and those of the other side do."""
+    if any(isinstance(each, TimesOfZone | ParseTimes) for each in _MENUS.done(values, given.side)):
+        return given
+    found = of_written_zones(given.side, (given.name, other.name), (_texts(values, given), _texts(values, other)))
+    return given if found is None else replace(given, findings=(*given.findings, found))
+
+
+def _texts(values: Values, given: Given) -> list[str]:
+    """Some event times of a folder, as they are written; none where it is no folder."""
+    path, kind, time = (
+        values[f"{given.side}.path"],
+        values[f"{given.side}.format"],
+        _MENUS.chosen(values, given.side, "time"),
+    )
+    if not path or values[f"{given.side}.upload"] or _is_single(path) or time is None:
+        return []
+    return folders.texts(Path(path), kind, time, separator(_MENUS.done(values, given.side)))
 
 
 def _given(values: Values, side: Side, interval: str | None) -> Given:
