@@ -57,7 +57,7 @@ MOST_SPANS = 1_000
 _LANES = (1.5, 0.5)
 _HEIGHT = 0.78  # of a lane, for the spread of keys
 _FOOT = -0.6  # how far the strip of overlapping windows reaches below the lanes
-_FEW = 30
+_FEW, _SOME = 30, 1_000
 _MOST_WORDS = 200
 _WORDS = 0.2  # of what is shown, which the words of a bar take
 
@@ -171,7 +171,7 @@ def fill(
         span_params(*ends(shown["time"]))
         | obstacles_in(shown)
         | {
-            "size": 110 if few else 28,
+            "size": 110 if few else 28 if len(shown) <= _SOME else 16,
             "line_opacity": 0.55 if few else max(0.05, min(0.25, 40 / max(1, len(lines)))),
         }
     )
