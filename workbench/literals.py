@@ -8,9 +8,11 @@ from typing import Literal, NamedTuple, assert_never, get_args
 __all__ = [
     "DELAYS",
     "FATES",
+    "OBSTACLES",
     "POLICIES",
     "SIDES",
     "Fate",
+    "Obstacle",
     "Policy",
     "RowId",
     "Setting",
@@ -29,6 +31,11 @@ POLICIES: tuple[Policy, Policy] = ("min", "max")
 Fate = Literal["matched", "unmatched", "late", "pending", "null_key"]
 """What became of a row."""
 FATES: tuple[Fate, ...] = get_args(Fate)
+
+Obstacle = Literal["key", "earlier", "later", "late", "condition", "other"]
+"""What kept an unmatched row from a partner: its key is on one stream only, the nearest row of its key lies too far
+before or after it, the watermark had passed one of the two, a condition or filter, anything else."""
+OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
 
 Setting = Literal[
     "left.watermark",

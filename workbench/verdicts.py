@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from workbench.arrays import Objects
-from workbench.literals import Fate
+from workbench.literals import Fate, Obstacle
 
 __all__ = ["SharedVerdict", "Told", "Verdict", "WindowVerdict", "verdict_where"]
 
@@ -33,12 +33,16 @@ class Told:
         The reason of one row, with the figures in it.
     remedy
         What to do about it, for the documentation.
+    obstacle
+        Of unmatched rows what kept them from a partner; ``distance``: the nearest row of their key is too far, and lies
+        earlier or later.
     """
 
     fate: Fate
     cause: str
     sentence: str
     remedy: str
+    obstacle: Obstacle | Literal["distance"] = "other"
 
 
 class Verdict(Enum):
@@ -46,6 +50,7 @@ class Verdict(Enum):
 
     def __init__(self, told: Told) -> None:
         self.fate, self.cause, self.sentence, self.remedy = told.fate, told.cause, told.sentence, told.remedy
+        self.obstacle = told.obstacle
 
     def __str__(self) -> str:
         return self.name.lower()
@@ -169,12 +174,14 @@ class SharedVerdict(Verdict):
         "removed before the join",
         "{left_at} before it reaches the join",
         "Look at the operator that the reason names.",
+        "condition",
     )
     CONDITION_FAILS = Told(
         "unmatched",
         "no row of {other} {within_reach} satisfies {condition}",
         "{refused} of {other} {within_reach}, but none satisfies {condition}{padded}",
         "Look at the values that the condition compares.",
+        "condition",
     )
     BETWEEN_WINDOWS = Told(
         "unmatched",
@@ -182,30 +189,36 @@ class SharedVerdict(Verdict):
         "it falls in the gap between two windows{then_near}",
         "Set the slide to at most the size of the window.",
     )
-    KEY_NEVER_CAME = Told("unmatched", "its key never arrived on {other}", "no partner: {key_across}{padded}", _KEY)
+    KEY_NEVER_CAME = Told(
+        "unmatched", "its key never arrived on {other}", "no partner: {key_across}{padded}", _KEY, "key"
+    )
     KEY_LEFT_OUT = Told(
         "unmatched",
         "its key arrived on {other} only in rows that the job removes",
         "no partner: {key_across}{padded}",
         "Look at the operator that removes the rows of the other side.",
+        "key",
     )
     KEY_WITHOUT_TIME = Told(
         "unmatched",
         "its key arrived on {other} without an event time, or with one in the far future",
         "no partner: {key_across}{padded}",
         "Fill in the event time before withWatermark.",
+        "key",
     )
     PARTNER_LATE = Told(
         "unmatched",
         "the watermark had passed it or its partner",
         MISSED_SENTENCE,
         _LONGER_DELAY,
+        "late",
     )
     NO_PARTNER_ON_TIME = Told(
         "unmatched",
         "no row of {other} {within_reach} was on time",
         MISSED_SENTENCE,
         _LONGER_DELAY,
+        "distance",
     )
 
 
@@ -217,6 +230,7 @@ class WindowVerdict(Verdict):
         "another {window} has the nearest row of its key",
         MISSED_SENTENCE,
         "Set the size, the offset or the gap that the reason names; an interval join has no window boundaries.",
+        "distance",
     )
 
 

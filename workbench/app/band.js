@@ -3,6 +3,7 @@
 const count = (number) => number.toLocaleString("en");
 const words = (fate) => fate.replace("_", " ");
 
+const SVG = "http://www.w3.org/2000/svg";
 const CAUSE = 300, NARROW = 760; // pixels: of a cause, about; of a narrow band, as in app.css
 
 function make(name, kind = "", text = "") {
@@ -10,6 +11,17 @@ function make(name, kind = "", text = "") {
   if (kind) made.className = kind;
   if (text) made.textContent = text;
   return made;
+}
+
+// The shape that rows of a cause have in the charts.
+function glyph(path) {
+  const picture = document.createElementNS(SVG, "svg"), shape = document.createElementNS(SVG, "path");
+  picture.setAttribute("viewBox", "-1.1 -1.1 2.2 2.2");
+  picture.setAttribute("class", "sjw-glyph");
+  picture.setAttribute("aria-hidden", "true");
+  shape.setAttribute("d", path);
+  picture.append(shape);
+  return picture;
 }
 
 function render({ model, el }) {
@@ -37,13 +49,16 @@ function render({ model, el }) {
   function bar(side) {
     const row = make("div", "sjw-side"), name = make("b", "sjw-name", side.name), pieces = make("div", "sjw-bar");
     name.title = `${side.name}: ${count(side.rows)} rows`;
+    row.setAttribute("role", "group");
+    row.setAttribute("aria-label", name.title);
     const counts = make("div", "sjw-counts");
     for (const { fate, rows, change } of side.fates) {
       const filter = { side: side.side, fate, cause: "" };
       const label = `${count(rows)} of ${count(side.rows)} rows of ${side.name} ${words(fate)}`;
       const piece = button(filter, `sjw-piece sjw-fate-${fate}`, label, label);
       piece.style.flexGrow = rows;
-      piece.tabIndex = -1; // the words beside it do the same
+      piece.tabIndex = -1; // the words beside it say and do the same
+      piece.setAttribute("aria-hidden", "true");
       pieces.append(piece);
       const told = button(filter, "sjw-count", `${label}: show these`, "Show these rows in all views.");
       told.append(make("i", `sjw-dot sjw-fate-${fate}`), make("b", "", count(rows)), ` ${words(fate)}`);
@@ -54,13 +69,13 @@ function render({ model, el }) {
     const causes = make("div", "sjw-causes");
     const most = Math.max(1, ...side.causes.map((each) => each.rows));
     const shown = side.causes.slice(0, fits());
-    for (const { cause, fate, rows } of shown) {
+    for (const { cause, fate, rows, glyphs } of shown) {
       const label = `${count(rows)} of ${side.name}: ${cause}`;
       const one = button({ side: side.side, fate, cause }, "sjw-cause", label, `${label}. Show these rows in all views.`);
       const track = make("span", "sjw-track"), length = make("i", `sjw-fate-${fate}`);
       length.style.width = `${Math.max(6, (100 * rows) / most)}%`;
       track.append(length);
-      one.append(make("b", "", count(rows)), track, make("span", "sjw-cause-words", cause));
+      one.append(make("b", "", count(rows)), track, ...glyphs.map(glyph), make("span", "sjw-cause-words", cause));
       causes.append(one);
     }
     const more = side.more + side.causes.slice(shown.length).reduce((sum, each) => sum + each.rows, 0);

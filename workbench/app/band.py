@@ -10,6 +10,7 @@ import pandas as pd
 import traitlets
 
 from workbench.app._picking import Filter, same_rows
+from workbench.charts.glyphs import paths
 from workbench.errors import TooLargeError
 from workbench.literals import FATES, SIDES, Side
 from workbench.model import Simulation
@@ -112,10 +113,12 @@ def of_causes(simulation: Simulation, shown: Record) -> Record:
     sides = []
     for each in shown["sides"]:
         mine = table[table["side"] == each["side"]]
-        counts = mine.groupby(["cause", "fate"], sort=False).size().sort_values(ascending=False, kind="stable")
+        grouped = mine.groupby(["cause", "fate"], sort=False)
+        counts = grouped.size().sort_values(ascending=False, kind="stable")
         first = counts.head(_MOST_CAUSES)
+        obstacles = grouped["obstacle"].unique()
         causes = [
-            {"cause": cause, "fate": fate, "rows": int(rows)}
+            {"cause": cause, "fate": fate, "rows": int(rows), "glyphs": paths(obstacles[cause, fate])}
             for (cause, fate), rows in zip(first.index.tolist(), first.tolist(), strict=True)
         ]
         sides.append({**each, "causes": causes, "more": int(counts.sum() - first.sum())})

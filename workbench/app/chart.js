@@ -57,6 +57,7 @@ const DARK = {
   "#6a4c9c": "#b79ae6", "#2e8555": "#5cc08a",
   "#111111": "#f2f4f6", "#333333": "#d5dbe1", "#6b737d": "#98a2ad", "#dfe8f2": "#263442", "#b9cbe0": "#35506b",
   "#c3c9d0": "#3a444f", "#c3cfdb": "#35414e", "#f3d9a4": "#4d4227", "#fbe3b0": "#574a29", "#f7cf7e": "#6b5a2c",
+  "#edd29b": "#4a3b1a", "#a35f00": "#b98416", "#6e3b00": "#8a6224", "#8a8070": "#9c958a", "#3f3f24": "#f3e2b8",
   "#c4c9cf": "#56606b", "#c9ced6": "#56606b", "#dddddd": "#3a444f", "#bcd3ea": "#35506b", "#f1dfb3": "#4d4227",
 };
 
@@ -282,6 +283,7 @@ async function render({ model, el }) {
     spec.params = (spec.params ?? []).filter((each) => each.name !== "zoom"); // what is dragged is read above
     for (const each of spec.params) {
       if (each.name in drawing.params) each.value = drawing.params[each.name];
+      if (each.name === "room") each.value = width; // by which a legend has columns
     }
     const actions = { export: true, source: false, compiled: false, editor: false };
     api = await vegaEmbed(box, spec, { mode: "vega-lite", renderer: "canvas", actions });

@@ -27,6 +27,24 @@ function choices(row) {
   }
 }
 
+// What can be scrolled or is told anew is a part of the page with a name.
+const PARTS = [
+  [".dt-scroll-body", "Rows"], [".sjw-code pre", "Code"], [".sjw-story", "Story of the picked row"],
+  [".sjw-beside", "Settings beside each other"],
+];
+
+function part(element, name) {
+  element.tabIndex = 0;
+  element.setAttribute("role", "region");
+  named(element, name);
+}
+
+function folded(header) {
+  header.tabIndex = 0;
+  header.setAttribute("role", "button");
+  header.setAttribute("aria-expanded", String(Boolean(header.closest(".jupyter-widget-Collapse-open"))));
+}
+
 function improve(page) {
   for (const row of page.querySelectorAll(".sjw-groups, .sjw-tabs")) tabs(row);
   for (const row of page.querySelectorAll(".widget-toggle-buttons:not(.sjw-groups, .sjw-tabs)")) choices(row);
@@ -48,7 +66,10 @@ function improve(page) {
   for (const each of page.querySelectorAll("input:not([aria-label]), select:not([aria-label])")) {
     if (!each.labels?.length) named(each, each.closest("[title]")?.title || each.placeholder);
   }
-  for (const each of page.querySelectorAll(".dt-scroll-body, .sjw-code pre, .sjw-story")) each.tabIndex = 0;
+  for (const [found, name] of PARTS) for (const each of page.querySelectorAll(found)) part(each, name);
+  for (const each of page.querySelectorAll(".jupyter-widget-Collapse-header")) folded(each);
+  for (const each of page.querySelectorAll(".dt-scroll-body table")) named(each, "Rows");
+  for (const each of page.querySelectorAll(".dt-scroll-head")) each.setAttribute("aria-hidden", "true"); // the body has one
   for (const each of page.querySelectorAll(".sjw-story, .sjw-effect")) each.setAttribute("aria-live", "polite");
   for (const each of page.querySelectorAll(".vega-embed summary")) named(each, "Save the chart");
 }
@@ -60,6 +81,13 @@ function arrows(event) {
   const next = all[(all.indexOf(tab) + (event.key === "ArrowRight" ? 1 : -1) + all.length) % all.length];
   next.focus();
   next.click();
+  event.preventDefault();
+}
+
+// What is folded opens by the keys of a button.
+function unfolds(event) {
+  if (!event.target.matches?.(".jupyter-widget-Collapse-header") || !["Enter", " "].includes(event.key)) return;
+  event.target.click();
   event.preventDefault();
 }
 
@@ -168,6 +196,7 @@ function render({ model, el }) {
     page.setAttribute("role", "region");
     page.setAttribute("aria-label", NAME);
     page.addEventListener("keydown", arrows);
+    page.addEventListener("keydown", unfolds);
     page.addEventListener("keydown", undo);
     page.addEventListener("keydown", (event) => pressed(model, event));
     page.addEventListener("dragover", (event) => dragged(page, event));

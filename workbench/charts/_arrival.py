@@ -13,6 +13,7 @@ from workbench.charts._rows import counts, many, rows
 from workbench.charts._style import (
     INK,
     MOMENTS,
+    OBSTACLE_VALUES,
     TIMES,
     WIDTH,
     ends,
@@ -22,6 +23,7 @@ from workbench.charts._style import (
     looks,
     moment_rule,
     moment_text,
+    obstacles_in,
     picked_points,
     row_points,
     span_params,
@@ -50,7 +52,7 @@ def arrival(rows: pd.DataFrame, marks: pd.DataFrame, names: Sequence[str], title
     """
     late = int((rows["fate"] == "late").sum())
     subtitle = f"the line: the watermark that late rows are judged by · {late:,} late"
-    values = _span(rows["time"]) | {"size": 70 if len(rows) <= 60 else 26}
+    values = _span(rows["time"]) | obstacles_in(rows) | {"size": 70 if len(rows) <= 60 else 26}
     tables = {
         "rows": rows.drop(columns="row", errors="ignore"),
         "moments": MOMENTS,
@@ -99,7 +101,7 @@ def _layout(names: tuple[str, str], many: bool) -> AltairChart:
     y = alt.Y("time:T", title="event time (UTC)", scale=time_scale(), axis=time_axis())
     axis = alt.Axis(tickMinStep=1)
     x = alt.X("arrived:Q", title="arrival (micro-batch)", axis=axis, scale=alt.Scale(nice=False, zero=False))
-    rows = [_rectangles(names)] if many else [row_points(names).encode(x=x, y=y), picked_points().encode(x=x, y=y)]
+    rows = [_rectangles(names)] if many else [row_points(names, {"x": x, "y": y}), picked_points().encode(x=x, y=y)]
     stairs: Record = {"interpolate": "step-after", "orient": "vertical", "clip": True}
     height = alt.Y("watermark:T", title="event time (UTC)", scale=time_scale(), axis=time_axis())
     judged = (
@@ -115,7 +117,7 @@ def _layout(names: tuple[str, str], many: bool) -> AltairChart:
     )
     rule = moment_rule().transform_calculate(until="moment + 1")
     chart: Any = alt.layer(*rows, judged, rule).add_params(zoom())
-    return looks(chart, TIMES | {"size": 26, "moment": LATEST, "picked": []}, width=WIDTH, height=340)
+    return looks(chart, TIMES | OBSTACLE_VALUES | {"size": 26, "moment": LATEST, "picked": []}, width=WIDTH, height=340)
 
 
 def _rectangles(names: tuple[str, str]) -> alt.Chart:

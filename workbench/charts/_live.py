@@ -11,6 +11,7 @@ import pandas as pd
 
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import (
+    COLOURS,
     INK,
     SIDE_COLOURS,
     TIMES,
@@ -28,7 +29,7 @@ from workbench.untyped import AltairChart, Series, Value
 _SHOWN = 120
 _LEVELS = 3
 _OUT, QUERY = "written", "the query"
-_GREEN, _GREY, _CHANGED = "#3f8f5b", "#9aa5b1", "#7b3fa0"
+_OF_PAIRS, _GREY, _CHANGED = COLOURS[0], "#9aa5b1", "#7b3fa0"
 _PHASES = dict(zip((*PHASES, "other"), ("#8fb8d8", "#c3b1e1", "#2a78b5", "#e6a756", "#c9ced6"), strict=True))
 
 
@@ -128,7 +129,7 @@ def _layout(names: tuple[str, str]) -> AltairChart:
     sides = dict(zip(names, SIDE_COLOURS, strict=True))
     latency = "latency of pairs: seconds from the second row's arrival to the output, median to 95th percentile"
     parts = [
-        panel("rows a second", lines("rates", sides | {_OUT: _GREEN}, batch), 84, first=True),
+        panel("rows a second", lines("rates", sides | {_OUT: _OF_PAIRS}, batch), 84, first=True),
         panel("watermark lag: seconds behind the newest row's event time", lines("lag", sides | {QUERY: INK}, batch)),
         panel("rows in state", bars("rows", batch), 48),
         panel("bytes in state", bars("bytes", batch), 40),
@@ -200,8 +201,8 @@ def _by_phase(batch: Value) -> AltairChart:
 def _latency(batch: Value) -> AltairChart:
     data = alt.Chart(alt.NamedData("latency"))
     seconds = [alt.Tooltip(f"{name}:Q", format=",.3~f") for name in ("median", "p95", "longest")]
-    bar = data.mark_rule(color=_GREEN, strokeWidth=2, opacity=0.5, clip=True)
-    point = data.mark_point(filled=True, size=22, color=_GREEN, clip=True)
+    bar = data.mark_rule(color=_OF_PAIRS, strokeWidth=2, opacity=0.5, clip=True)
+    point = data.mark_point(filled=True, size=22, color=_OF_PAIRS, clip=True)
     return alt.layer(
         bar.encode(x=_x(), y=_y("median"), y2="p95:Q"),
         point.encode(x=_x(), y=_y("median"), tooltip=[batch, *seconds]),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.arrays import Numbers, RowNumbers
+from workbench.arrays import Numbers, RowNumbers, Texts
 from workbench.charts._axes import EVENT_TIME, Axis, arrived, places
 from workbench.charts._style import MOST_ROWS, STEPS
 from workbench.errors import wrong
@@ -17,8 +17,10 @@ from workbench.joins import emission
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, other_side, row_ids
 from workbench.model import Simulation
+from workbench.model.ordering import among
 from workbench.reasons.labels import key_words
 from workbench.reasons.own import sentences
+from workbench.reasons.sentences import Sentences
 from workbench.untyped import Record, Value
 
 Between = tuple[Any, Any]
@@ -26,6 +28,8 @@ Between = tuple[Any, Any]
 MOST_REASONS = 1_000
 """Rows a side whose reasons are put into a chart; for more, `Run.rows` and `Run.why` have them."""
 _MOST_PAIRS_OF_A_GROUP = 10_000
+_MOST_JUDGED = 30_000
+"""Unmatched rows whose causes a chart of counts tells; of more, only whether their key is on one stream only."""
 
 
 @dataclass(frozen=True)
@@ -102,10 +106,10 @@ def many(simulation: Simulation, cut: Cut) -> bool:
 
 
 def rows(simulation: Simulation, chosen: dict[Side, RowNumbers], reasons: bool = True) -> pd.DataFrame:
-    """Some rows of each side, as `timeline` and `arrival` take them; ``alone``: no row across has their key."""
+    """Some rows of each side, as `timeline` and `arrival` take them."""
     few = max(len(each) for each in chosen.values()) <= MOST_REASONS
-    explained = sentences(simulation, chosen).table if reasons and few else None
-    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    told = sentences(simulation, chosen) if reasons and few else None
+    obstacles = obstacles_of(simulation, chosen, told)
     parts = []
     for side, mine in chosen.items():
         stream, fates = simulation.side(side), simulation.fates[side]
@@ -118,18 +122,47 @@ def rows(simulation: Simulation, chosen: dict[Side, RowNumbers], reasons: bool =
                 "time": stream.event_times[mine].astype("datetime64[us]"),
                 "batch": stream.arrival[mine],
                 "arrived": arrived(stream.arrival)[mine],
-                "alone": ~np.isin(keys[side][mine], keys[other_side(side)]),
+                "obstacle": obstacles[side],
                 **{name: fates[name].to_numpy()[mine] for name in ("fate", "decided_in", "evicted_in")},
             }
         )
-        if explained is not None:
-            part["reason"] = explained[side]["reason"].to_numpy()
+        if told is not None:
+            part["reason"] = told.table[side]["reason"].to_numpy()
         parts.append(part)
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
+def obstacles_of(
+    simulation: Simulation, chosen: dict[Side, RowNumbers], told: Sentences | None = None
+) -> dict[Side, Texts]:
+    """Per side what kept each of some rows from a partner, an `Obstacle`; empty for those that are not unmatched.
+
+    Parameters
+    ----------
+    simulation, chosen
+        The run, and per side the numbers of the rows, in order.
+    told
+        What is told of them, where that is known; else only what is needed of the unmatched ones is found out.
+    """
+    if told is not None:
+        return {side: told.obstacles(side) for side in SIDES}
+    unmatched = {side: simulation.fates[side]["fate"].to_numpy()[mine] == "unmatched" for side, mine in chosen.items()}
+    found = {side: np.full(len(mine), "", dtype=object) for side, mine in chosen.items()}
+    asked = {side: chosen[side][unmatched[side]] for side in SIDES}
+    if sum(map(len, asked.values())) <= _MOST_JUDGED:
+        told = sentences(simulation, asked)
+        for side in SIDES:
+            found[side][unmatched[side]] = told.obstacles(side)
+        return found
+    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    for side in SIDES:
+        alone = ~among(keys[side][asked[side]], keys[other_side(side)])
+        found[side][unmatched[side]] = np.where(alone, "key", "other")
+    return found
+
+
 def counts(simulation: Simulation, cut: Cut, moment: int, by_batch: bool = False) -> tuple[pd.DataFrame, pd.Timedelta]:
-    """The rows in the cut, counted by side, fate and step of its axis, and the length of a step.
+    """The rows in the cut, counted by side, fate, obstacle and step of its axis, and the length of a step.
 
     Parameters
     ----------
@@ -138,8 +171,8 @@ def counts(simulation: Simulation, cut: Cut, moment: int, by_batch: bool = False
     moment
         The micro-batch up to which rows have come; fates decided later are pending.
     by_batch
-        Count by micro-batch too: columns ``from_batch``, ``to_batch``, and one row for each rectangle, with its most
-        telling fate.
+        Count by micro-batch too, and not by obstacle: columns ``from_batch``, ``to_batch``, and one row for each
+        rectangle, with its most telling fate.
     """
     chosen = cut.rows(simulation)
     times = {side: places(simulation, side, cut.axis)[mine] for side, mine in chosen.items()}
@@ -147,15 +180,18 @@ def counts(simulation: Simulation, cut: Cut, moment: int, by_batch: bool = False
     low = min(int(each.min()) for each in full)
     length = max(int(each.max()) for each in full) + 1 - low
     width = max(1, -(-length // STEPS))
+    obstacles = {} if by_batch else obstacles_of(simulation, chosen)
     parts = []
     for side, mine in chosen.items():
         fates = simulation.fates[side]
         batch = simulation.side(side).arrival[mine]
         now = np.where(fates["decided_in"].to_numpy()[mine] <= moment, fates["fate"].to_numpy()[mine], "pending")
         part = pd.DataFrame({"side": side, "step": (times[side] - low) // width, "fate": now, "batch": batch})
+        if not by_batch:
+            part["obstacle"] = np.where(now == "unmatched", obstacles[side], "")
         parts.append(part[batch <= moment])
     every = pd.concat(parts, ignore_index=True)
-    by = ["side", "step", "fate"]
+    by = ["side", "step", "fate", "obstacle"]
     if by_batch:
         per = max(1, -(-(simulation.micro_batches) // STEPS))
         every["batch"] = every["batch"] // per

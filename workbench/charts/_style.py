@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from altair.utils import schemapi
 
-from workbench.literals import FATES
+from workbench.charts.glyphs import GLYPHS, of_each
+from workbench.literals import FATES, OBSTACLES
 from workbench.untyped import AltairChart, Record, Series, Value
 
 COLOURS = ("#2a78b5", "#c98300", "#b52413", "#2f9cb5", "#808080")
@@ -30,6 +31,7 @@ WIDTH = 780
 TUNING_HEIGHT = 260
 _LONGEST = 400
 """Pixels of a name in a legend or beside an axis: Vega cuts names off after 160."""
+_NOTHING = "M0,0Z"
 QUIET = "#6b737d"
 SHADE = "#dfe8f2"
 INK = "#333333"
@@ -126,7 +128,12 @@ def looks(chart: Any, values: Mapping[str, Value] | None = None, **properties: A
             labelLimit=_LONGEST,
         ),
         title=alt.TitleConfig(fontSize=15, subtitleFontSize=12),
-        legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=_LONGEST),
+        legend=alt.LegendConfig(
+            labelFontSize=12,
+            titleFontSize=12,
+            labelLimit=_LONGEST,
+            layout=alt.ExprRef("{top: {direction: 'vertical', anchor: 'start', margin: 2}}"),
+        ),
     )
     return chart
 
@@ -170,6 +177,8 @@ def ends(*moments: Series) -> tuple[pd.Timestamp, pd.Timestamp]:
     return min(each.min() for each in full), max(each.max() for each in full)
 
 
+OBSTACLE_VALUES: Record = {"obstacles": [""], "room": WIDTH}
+"""First values of the parameters that `obstacles_in` gives, and how wide the chart is."""
 TIMES = {"low": 0, "high": 1, "time_format": "%H:%M:%S"}
 """First values of the parameters that `span_params` gives."""
 
@@ -184,11 +193,20 @@ def stream_name(names: Sequence[str]) -> str:
     return f"datum.side == 'left' ? {json.dumps(names[0])} : {json.dumps(names[1])}"
 
 
-def row_points(names: Sequence[str], table: str = "rows") -> alt.Chart:
+def row_points(names: Sequence[str], place: Mapping[str, Value], table: str = "rows") -> alt.LayerChart:
     """The rows as points: those that have come by the moment, with the fate they have by then.
 
-    While a moment is chosen, rows that are not in state then are faint. Rows that were not matched are hollow where no
-    setting would bring them a partner: the other stream has no row of their key.
+    While a moment is chosen, rows that are not in state then are faint. Rows that were not matched have the glyph of
+    what kept them from a partner, a little larger than the others.
+
+    Parameters
+    ----------
+    names
+        The names of the two streams.
+    place
+        The encoding of where a row is.
+    table
+        The rows, with a column ``obstacle``.
     """
     tooltip = [
         alt.Tooltip("stream:N"),
@@ -198,27 +216,60 @@ def row_points(names: Sequence[str], table: str = "rows") -> alt.Chart:
         alt.Tooltip("now:N", title="fate"),
         alt.Tooltip("reason:N"),
     ]
-    return (
+    now = "datum.decided_in <= moment ? datum.fate : 'pending'"
+    opacity = alt.condition("moment < 1e9 && datum.evicted_in <= moment", alt.value(0.3), alt.value(0.9))
+    came = (
         alt.Chart(alt.NamedData(table))
         .transform_filter("datum.batch <= moment")
-        .transform_calculate(
-            stream=stream_name(names), at=moment_text("time"), now="datum.decided_in <= moment ? datum.fate : 'pending'"
-        )
-        .mark_point(filled=True, size=alt.ExprRef("size"), clip=True, strokeWidth=1.2)
-        .encode(
-            **fate_scale("now"),
-            stroke=_edge(),
-            fillOpacity=alt.condition("datum.now == 'unmatched' && datum.alone", alt.value(0), alt.value(1)),
-            tooltip=tooltip,
-            opacity=alt.condition("moment < 1e9 && datum.evicted_in <= moment", alt.value(0.3), alt.value(0.9)),
-        )
+        .transform_calculate(stream=stream_name(names), at=moment_text("time"), now=now)
+        .encode(**place, tooltip=tooltip, opacity=opacity)
+    )
+    look: Record = {"filled": True, "clip": True}
+    others = came.transform_filter("datum.now != 'unmatched'").mark_point(size=alt.ExprRef("size"), **look)
+    unmatched = came.transform_filter("datum.now == 'unmatched'").mark_point(
+        size=alt.ExprRef("size * 1.6"), color=COLOURS[1], **look
+    )
+    both = alt.layer(others.encode(**fate_scale("now")), unmatched.encode(shape=obstacle_shape()))
+    return both.resolve_scale(color="independent", shape="independent")
+
+
+def obstacle_shape() -> alt.Shape:
+    """Obstacles by glyph; the legend has those of the parameter ``obstacles``."""
+    scale = alt.Scale(domain=[*OBSTACLES, ""], range=[*(GLYPHS[each].path for each in OBSTACLES), _NOTHING])
+    return alt.Shape("obstacle:N", scale=scale, legend=_obstacle_legend())
+
+
+def obstacle_shade() -> alt.Color:
+    """Obstacles by the colour in which rows are counted; `obstacle_symbols` has the legend."""
+    scale = alt.Scale(domain=list(OBSTACLES), range=[GLYPHS[each].shade for each in OBSTACLES])
+    return alt.Color("obstacle:N", scale=scale, legend=None)
+
+
+def obstacle_symbols() -> Record:
+    """The encodings that give counts the legend of rows: the glyphs, in the colours of `obstacle_shade`."""
+    shades = [COLOURS[1] if each == "key" else GLYPHS[each].shade for each in OBSTACLES]
+    scale = alt.Scale(domain=[*OBSTACLES, ""], range=[*shades, COLOURS[1]])
+    colour = alt.Color("obstacle:N", scale=scale, legend=_obstacle_legend())
+    return {"color": colour, "shape": obstacle_shape()}
+
+
+def _obstacle_legend() -> alt.Legend:
+    label = " : ".join(f"datum.value == '{each}' ? '{GLYPHS[each].words}'" for each in OBSTACLES)
+    return alt.Legend(
+        title=None,
+        orient="top",
+        values=alt.ExprRef("obstacles"),
+        columns=alt.ExprRef("room < 460 ? 2 : room < 680 ? 3 : 0"),
+        labelExpr=f"{label} : ''",
+        symbolSize=90,
+        symbolStrokeWidth=0,
     )
 
 
-def _edge() -> alt.StrokeValue:
-    """The colour of a fate around a point, hollow or not; without a scale of its own, which would have a legend."""
-    tests = [{"test": f"datum.now === '{fate}'", "value": colour} for fate, colour in zip(FATES, COLOURS, strict=True)]
-    return alt.StrokeValue(condition=tests[:-1], value=COLOURS[-1])
+def obstacles_in(rows: pd.DataFrame) -> Record:
+    """The parameter of `row_points`: what kept rows from a partner, of those that there are."""
+    found = of_each(rows["obstacle"]) if "obstacle" in rows else []
+    return {"obstacles": found or [""]}  # a legend without entries has no size, nor has then the chart
 
 
 def picked_points(table: str = "rows") -> alt.Chart:

@@ -18,6 +18,7 @@ from workbench.charts._rows import Cut, counts, many, pairs, rows
 from workbench.charts._style import (
     COLOURS,
     INK,
+    OBSTACLE_VALUES,
     QUIET,
     SHADE,
     TIMES,
@@ -28,6 +29,9 @@ from workbench.charts._style import (
     layout,
     looks,
     moment_text,
+    obstacle_shade,
+    obstacle_symbols,
+    obstacles_in,
     picked_points,
     row_points,
     span_params,
@@ -38,10 +42,11 @@ from workbench.charts._style import (
     zoom,
 )
 from workbench.charts._view import Scene, View
+from workbench.charts.glyphs import GLYPHS
 from workbench.charts.renderer import show_without_network
 from workbench.errors import one_of, wrong
 from workbench.kinds import kind_of
-from workbench.literals import FATES, RowId
+from workbench.literals import FATES, OBSTACLES, RowId
 from workbench.model import Simulation, is_index
 from workbench.reasons.spans import spans
 from workbench.streams import SIDES
@@ -52,7 +57,7 @@ MOST_SPANS = 1_000
 _LANES = (1.5, 0.5)
 _HEIGHT = 0.78  # of a lane, for the spread of keys
 _FOOT = -0.6  # how far the strip of overlapping windows reaches below the lanes
-_FEW = 30
+_FEW, _SOME = 30, 1_000
 _MOST_WORDS = 200
 _WORDS = 0.2  # of what is shown, which the words of a bar take
 
@@ -73,8 +78,9 @@ def timeline(
     ----------
     rows
         Columns ``row_id``, ``side`` (left, right), ``key`` (text), ``time``, ``batch``, ``fate``, ``decided_in`` (the
-        micro-batch in which the fate is known), ``evicted_in`` (the one at whose end it is no longer in state) and, if
-        wanted in tooltips, ``reason``.
+        micro-batch in which the fate is known), ``evicted_in`` (the one at whose end it is no longer in state), where
+        known ``obstacle`` (what kept an unmatched row from a partner, an `Obstacle`) and, if wanted in tooltips,
+        ``reason``.
     pairs
         Columns ``left``, ``right`` (row_ids), ``batch`` (in which they met).
     spans
@@ -161,10 +167,14 @@ def fill(
         behind, tables["spans"] = "sessions", _session_bars(sessions, shown)
     elif len(windows):
         behind, tables["spans"] = ("strip", _strip(windows)) if crossing else ("bands", _bands(windows))
-    values = span_params(*ends(shown["time"])) | {
-        "size": 110 if few else 28,
-        "line_opacity": 0.55 if few else max(0.05, min(0.25, 40 / max(1, len(lines)))),
-    }
+    values = (
+        span_params(*ends(shown["time"]))
+        | obstacles_in(shown)
+        | {
+            "size": 110 if few else 28 if len(shown) <= _SOME else 16,
+            "line_opacity": 0.55 if few else max(0.05, min(0.25, 40 / max(1, len(lines)))),
+        }
+    )
     if reach is not None:
         values |= {
             name: bound / timedelta(milliseconds=1) for name, bound in zip(("lower", "upper"), reach, strict=True)
@@ -181,13 +191,17 @@ def timeline_counts(table: pd.DataFrame, names: Sequence[str], title: str, step:
     Parameters
     ----------
     table
-        Columns ``side``, ``start``, ``end``, ``fate``, ``rows``.
+        Columns ``side``, ``start``, ``end``, ``fate``, ``rows`` and, where known, ``obstacle`` (of unmatched rows).
     names, title
         As in `timeline`.
     step
         How long a step is.
     """
-    bars = table.sort_values(["side", "start", "fate"]).copy()
+    bars = table if "obstacle" in table else table.assign(obstacle="")
+    bars = bars.assign(order=bars["obstacle"].map(("", *OBSTACLES).index)).sort_values(
+        ["side", "start", "fate", "order"]
+    )
+    bars = bars.drop(columns="order")
     together = bars.groupby(["side", "start"])["rows"]
     most = bars["side"].map(together.sum().groupby("side").max())
     floor = np.where(bars["side"] == "left", *_LANES) - _HEIGHT / 2
@@ -203,7 +217,7 @@ def timeline_counts(table: pd.DataFrame, names: Sequence[str], title: str, step:
         {"counts": bars},
         title,
         subtitle,
-        span_params(*ends(bars["start"], bars["end"])),
+        span_params(*ends(bars["start"], bars["end"])) | obstacles_in(bars),
         True,
         along="x",
     )
@@ -212,27 +226,38 @@ def timeline_counts(table: pd.DataFrame, names: Sequence[str], title: str, step:
 @layout
 def _counts_layout(names: tuple[str, str]) -> AltairChart:
     x = alt.X("start:T", title="event time (UTC)", axis=time_axis(), scale=time_scale())
-    chart = count_lanes(names, x).add_params(zoom(encodings=["x"]))
-    return looks(chart, TIMES | {"moment": LATEST, "picked": []}, width=WIDTH, height=300)
+    chart = alt.layer(*count_lanes(names, x)).add_params(zoom(encodings=["x"]))
+    return looks(chart, TIMES | OBSTACLE_VALUES | {"moment": LATEST, "picked": []}, width=WIDTH, height=300)
 
 
-def count_lanes(names: tuple[str, str], x: alt.X, to: str = "end") -> AltairChart:
-    """Both lanes with bars of counted rows, which begin at `x` and end at `to`."""
+def count_lanes(names: tuple[str, str], x: alt.X, to: str = "end") -> list[Value]:
+    """Both lanes with bars of counted rows, which begin at `x` and end at `to`; the unmatched ones by obstacle."""
     heights = dict(zip(_LANES, names, strict=True))
-    tooltip = [alt.Tooltip("stream:N"), alt.Tooltip("from:N"), alt.Tooltip("fate:N"), alt.Tooltip("rows:Q", format=",")]
-    return (
+    why = " : ".join(f"datum.obstacle == '{each}' ? '{GLYPHS[each].words}'" for each in OBSTACLES)
+    tooltip = [
+        alt.Tooltip("stream:N"),
+        alt.Tooltip("from:N"),
+        alt.Tooltip("fate:N"),
+        alt.Tooltip("why:N"),
+        alt.Tooltip("rows:Q", format=","),
+    ]
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 2], nice=False), axis=_lane_axis(heights))
+    bars = (
         alt.Chart(alt.NamedData("counts"))
-        .transform_calculate(**{"stream": stream_name(names), "from": moment_text("start")})
-        .mark_rect(clip=True)
-        .encode(
-            x=x,
-            x2=to,
-            y=alt.Y("y:Q", scale=alt.Scale(domain=[0, 2], nice=False), axis=_lane_axis(heights)),
-            y2=alt.Y2("y2:Q"),
-            color=fate_colour("fate"),
-            tooltip=tooltip,
-        )
+        .transform_calculate(**{"stream": stream_name(names), "from": moment_text("start"), "why": f"{why} : ''"})
+        .encode(x=x, x2=to, y=y, y2=alt.Y2("y2:Q"), tooltip=tooltip)
     )
+    told = bars.transform_filter("datum.obstacle != ''")
+    others = bars.transform_filter("datum.obstacle == ''").mark_rect(clip=True)
+    shades = told.mark_rect(clip=True, strokeWidth=0.6)
+    edge = alt.condition("datum.obstacle == 'key'", alt.value(COLOURS[1]), alt.value(None))
+    symbols = told.mark_point(filled=True, size=0, clip=True)
+    parts = (
+        others.encode(color=fate_colour("fate")),
+        shades.encode(color=obstacle_shade(), stroke=edge),
+        symbols.encode(**obstacle_symbols()),
+    )
+    return [alt.layer(*parts).resolve_scale(color="independent", shape="independent")]
 
 
 @layout
@@ -245,6 +270,7 @@ def _layout(names: tuple[str, str], look: Look) -> AltairChart:
 def first_values(look: Look) -> Record:
     """The first values of the parameters of `lanes`."""
     values = TIMES | {"size": 28, "line_opacity": 0.4, "moment": LATEST, "picked": [], "nearest": "", "gap": ""}
+    values |= OBSTACLE_VALUES
     return values | ({"lower": 0, "upper": 0} if look.interval else {})
 
 
@@ -290,7 +316,7 @@ def lanes(names: tuple[str, str], look: Look, x: alt.X, to: str = "other_time", 
     layers.append(chosen.mark_rule(color="#111111", strokeWidth=2, clip=True).encode(**ends_at))
     if look.watermark:
         layers += _watermark()
-    points = row_points(names).encode(**place)
+    points = row_points(names, place)
     layers.append(points.add_params(pointed) if alone else points)
     layers.append(picked_points().encode(**place))
     layers += _gap(place)

@@ -251,14 +251,10 @@ def _lanes_layout(names: tuple[str, str], axis: Axis, look: _timeline.Look, coun
 def _lanes_track(names: tuple[str, str], axis: Axis, look: _timeline.Look, counted: bool) -> AltairChart:
     top = axis.x("x", orient="top", offset=2)
     if counted:
-        layers = [_timeline.count_lanes(names, top, "x2")]
+        layers = _timeline.count_lanes(names, top, "x2")
     else:
         layers = _timeline.lanes(names, look, top, "other_x", alone=False)
-    words = (
-        "rows counted by fate"
-        if counted
-        else "rows, lines join matched pairs · height: key · hollow: no row of its key on the other stream"
-    )
+    words = "rows counted by fate" if counted else "rows, lines join matched pairs · height: key"
     height = 300 if look.behind == "strip" else 250
     return _track([*layers, _moment_rule(axis)], words, height)
 

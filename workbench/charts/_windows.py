@@ -12,6 +12,7 @@ import pandas as pd
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._rows import Cut, rows
 from workbench.charts._style import (
+    OBSTACLE_VALUES,
     QUIET,
     STEPS,
     TIMES,
@@ -21,6 +22,7 @@ from workbench.charts._style import (
     layout,
     looks,
     moment_text,
+    obstacles_in,
     picked_points,
     row_points,
     span_params,
@@ -75,7 +77,7 @@ def windows(spans: pd.DataFrame, rows: pd.DataFrame, *, names: Sequence[str], ti
     keyed = bool(spans["key"].notna().any())
     tables = {"spans": spans, "rows": rows}
     subtitle = f"{note} · {names[0]} above {names[1]} in each · point at one to see when it opened and closed"
-    values = span_params(*ends(spans["start"], spans["end"]))
+    values = span_params(*ends(spans["start"], spans["end"])) | obstacles_in(rows)
     return Drawing(_layout(tuple(names), keyed, step), tables, title, subtitle, values, along="x")
 
 
@@ -135,9 +137,9 @@ def _layout(names: tuple[str, str], keyed: bool, step: int) -> AltairChart:
         "y": y,
         "yOffset": alt.YOffset("side:N", scale=alt.Scale(domain=["left", "right"])),
     }
-    points, rings = row_points(names).encode(**place), picked_points().encode(**place)
+    points, rings = row_points(names, place), picked_points().encode(**place)
     chart: Any = alt.layer(bars, points, rings).resolve_scale(color="independent", shape="independent")
-    values = TIMES | {"size": 34, "moment": LATEST, "picked": []}
+    values = TIMES | OBSTACLE_VALUES | {"size": 34, "moment": LATEST, "picked": []}
     return looks(chart, values, width=WIDTH, height={"step": step, "for": "position"})
 
 

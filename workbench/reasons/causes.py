@@ -29,7 +29,8 @@ def lost_rows(simulation: Simulation) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``side``, ``row`` (its number on its side), ``fate``, ``cause``.
+        Columns ``side``, ``row`` (its number on its side), ``fate``, ``cause``, ``obstacle`` (an `Obstacle`; empty for
+        rows that are not unmatched).
 
     Raises
     ------
@@ -40,7 +41,15 @@ def lost_rows(simulation: Simulation) -> pd.DataFrame:
     lost = not_matched(simulation)
     told = sentences(simulation, lost)
     parts = [
-        pd.DataFrame({"side": side, "row": lost[side], "fate": fates[side][lost[side]], "cause": told.causes(side)})
+        pd.DataFrame(
+            {
+                "side": side,
+                "row": lost[side],
+                "fate": fates[side][lost[side]],
+                "cause": told.causes(side),
+                "obstacle": told.obstacles(side),
+            }
+        )
         for side in SIDES
     ]
     return pd.concat(parts, ignore_index=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import fixes, schema, times, verdicts
-from workbench.arrays import Objects, RowNumbers, Texts
+from workbench.arrays import Objects, RowNumbers, Texts, Times
 from workbench.counts import counted
 from workbench.fixes.search import kept_until
 from workbench.joins import emission
@@ -34,6 +34,14 @@ _KEPT_BOTH: dict[Verdict | None, str] = {
     SharedVerdict.LATE_BEHIND_ROWS_AHEAD: verdicts.KEPT_BOTH_WITHOUT_AHEAD,
 }
 """What is told of a row and its partner, one of which was late for another cause than a short delay."""
+
+
+def _directions(apart: Times) -> Texts:
+    """Where partners lie that are so far apart; of one at the same time, or none, nothing is known."""
+    found = np.full(len(apart), "other", dtype=object)
+    found[(apart < 0) & (apart != partners.FAR)] = "earlier"
+    found[apart > 0] = "later"
+    return found
 
 
 class Fix(Protocol):
@@ -158,6 +166,24 @@ class Sentences:
                     shared[verdict] = words
             found.append(words)
         return np.array(found, dtype=object)
+
+    def obstacles(self, side: Side) -> Texts:
+        """What kept each row from a partner, an `Obstacle`; empty for a row that is not unmatched."""
+        verdicts, fates = self.verdicts[side], self.fates(side)
+        found = np.array([each.obstacle for each in verdicts.tolist()], dtype=object)
+        found[fates != "unmatched"] = ""
+        apart = np.flatnonzero(found == "distance")
+        found[apart] = _directions(self._partner_apart(side, self.asked[side][apart]))
+        return found
+
+    def _partner_apart(self, side: Side, rows: RowNumbers) -> Times:
+        """Signed time from each row to the partner that a fix would give it, or else to the nearest row of its key."""
+        apart = partners.nearest_distance(self.simulation, side, rows)
+        partner = self._best[side]["partner"].reindex(rows).to_numpy(dtype=float)
+        known = np.flatnonzero(partner >= 0)
+        theirs = self.simulation.side(other_side(side)).event_times[partner[known].astype(np.int64)]
+        apart[known] = theirs - self.simulation.side(side).event_times[rows[known]]
+        return apart
 
     def fill(self, template: str, side: Side, row: int) -> str:
         """A template with the facts of a row."""

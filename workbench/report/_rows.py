@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.charts.glyphs import paths
 from workbench.literals import FATES, SIDES, RowId
 from workbench.model import Simulation
 from workbench.reasons.causes import lost_rows
@@ -33,7 +34,7 @@ class Unmatched:
     total
         How many there are.
     groups
-        Why: ``label``, ``fate``, ``rows`` (how many).
+        Why: ``label``, ``fate``, ``rows`` (how many), ``glyphs`` (of the unmatched ones in the chart, as SVG paths).
     listed
         The rows in the table, column by column: ``id``, ``side``, ``batch``, ``time`` (milliseconds since 1970-01-01
         UTC), ``key``, ``group`` (its place among the groups), ``reason``.
@@ -51,10 +52,11 @@ def unmatched(result: Result, room: int) -> Unmatched:
     """The rows that were not matched, in so many bytes of JSON."""
     simulation = result.simulation
     table = _grouped(simulation)
-    counted = table.groupby(["fate", "label"], sort=False).size().reset_index(name="rows")
+    grouped = table.groupby(["fate", "label"], sort=False)
+    counted = grouped.agg(rows=("row", "size"), glyphs=("obstacle", paths)).reset_index()
     counted["order"] = counted["fate"].map(list(FATES).index)
     counted = counted.sort_values(["order", "rows"], ascending=[True, False], ignore_index=True)
-    groups = counted[["label", "fate", "rows"]].to_dict("records")
+    groups = counted[["label", "fate", "rows", "glyphs"]].to_dict("records")
     table["group"] = table["label"].map({each["label"]: place for place, each in enumerate(groups)})
     # some of every group, before more of any
     first = table.groupby("label").cumcount().argsort(kind="stable").to_numpy()
@@ -77,7 +79,7 @@ def shortened(text: Any, most: int = _LONGEST) -> Any:
 
 
 def _grouped(simulation: Simulation) -> pd.DataFrame:
-    """Columns ``side``, ``row``, ``fate``, ``label``: one row for each that was not matched."""
+    """Columns ``side``, ``row``, ``fate``, ``obstacle``, ``label``: one row for each that was not matched."""
     table = lost_rows(simulation)
     names = dict(zip(SIDES, simulation.names, strict=True))
     label = table["side"].map(names).astype(object) + ": " + table.pop("cause")

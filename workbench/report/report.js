@@ -1,7 +1,7 @@
 // What a report does: its charts, and the rows that were not matched, filtered by why, by a stretch of time and by words.
 // `render` is the page's own; this file follows it in one module. All text is set as text.
 const data = JSON.parse(document.getElementById("report").textContent);
-const PAGE = 200;
+const PAGE = 200, SVG = "http://www.w3.org/2000/svg";
 
 // What an anywidget's model is to `render`.
 function modelOf(chart, heard) {
@@ -141,6 +141,17 @@ function list() {
   }
 }
 
+// The shape that rows of a cause have in the chart.
+function glyph(path) {
+  const picture = document.createElementNS(SVG, "svg"), shape = document.createElementNS(SVG, "path");
+  picture.setAttribute("viewBox", "-1.1 -1.1 2.2 2.2");
+  picture.setAttribute("class", "glyph");
+  picture.setAttribute("aria-hidden", "true");
+  shape.setAttribute("d", path);
+  picture.append(shape);
+  return picture;
+}
+
 function groups() {
   const most = Math.max(1, ...data.groups.map((each) => each.rows));
   const buttons = data.groups.map((each, place) => {
@@ -150,7 +161,9 @@ function groups() {
     bar.style.width = `${Math.max(1, (100 * each.rows) / most)}%`;
     const track = make("span", "", "track");
     track.append(bar);
-    button.append(make("b", count(each.rows)), track, make("span", each.label, "label"));
+    const label = make("span", "", "label");
+    label.append(...each.glyphs.map(glyph), each.label);
+    button.append(make("b", count(each.rows)), track, label);
     button.addEventListener("click", () => {
       asked.group = asked.group === place ? null : place;
       asked.most = PAGE;

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from workbench.sources.profile import written
 from workbench.untyped import Record, Series
 
-__all__ = ["FileRepair", "LeaveOutUnreadable", "TimesWritten", "arguments", "in_sparks_words", "ways"]
+__all__ = [
+    "FileRepair",
+    "LeaveOutUnreadable",
+    "Separated",
+    "TimesOfZone",
+    "TimesWritten",
+    "arguments",
+    "in_sparks_words",
+    "separator",
+    "separators",
+    "ways",
+]
 
 _WIDE = {"%d": "dd", "%m": "MM", "%H": "HH"}  # where nothing stands between them
 _LETTERS = {  # not %y: of years from 69 on Spark takes another century
@@ -47,18 +58,87 @@ class LeaveOutUnreadable:
         return "records that cannot be read are left out"
 
 
-FileRepair: TypeAlias = TimesWritten | LeaveOutUnreadable
+@dataclass(frozen=True)
+class Separated:
+    """The columns of CSV files are separated by something else than a comma.
+
+    Attributes
+    ----------
+    by
+        What separates them.
+    """
+
+    by: str
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        return f"columns are separated by {self.named}"
+
+    @property
+    def named(self) -> str:
+        """What separates them, in words."""
+        return {"\t": "tabs", ";": "semicolons", "|": "bars"}.get(self.by, self.by)
+
+
+@dataclass(frozen=True)
+class TimesOfZone:
+    """Times in the files that name no zone are taken as those of a zone.
+
+    Attributes
+    ----------
+    zone
+        The zone, or an offset from UTC.
+    """
+
+    zone: str
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        return f"times in the files without a zone are taken as {self.zone}"
+
+
+FileRepair: TypeAlias = TimesWritten | LeaveOutUnreadable | Separated | TimesOfZone
+_SEPARATORS = (";", "\t", "|")
 
 
 def arguments(repairs: Iterable[FileRepair]) -> Record:
     """What `Stream.from_files` is given more; of two patterns the later."""
+    options: dict[str, str] = {}
     found: Record = {}
     for each in repairs:
-        if isinstance(each, TimesWritten):
-            found["options"] = {"timestampFormat": each.pattern}
-        else:
-            found["malformed"] = "drop"
-    return found
+        match each:
+            case TimesWritten(pattern):
+                options["timestampFormat"] = pattern
+            case Separated(by):
+                options["sep"] = by
+            case TimesOfZone(zone):
+                options["timeZone"] = zone
+            case LeaveOutUnreadable():
+                found["malformed"] = "drop"
+    return {"options": options, **found} if options else found
+
+
+def separator(repairs: Iterable[object]) -> str:
+    """What separates the columns after some repairs."""
+    return next((each.by for each in repairs if isinstance(each, Separated)), ",")
+
+
+def separators(columns: Sequence[str]) -> list[Separated]:
+    """What may separate columns of CSV files instead, where they seem to have one column only; the likeliest first.
+
+    Examples
+    --------
+    >>> separators(["order_id;ordered_at;city"])
+    [Separated(by=';')]
+    >>> separators(["order_id", "note;s"])
+    []
+    """
+    if len(columns) != 1:
+        return []
+    counted = {each: columns[0].count(each) for each in _SEPARATORS}
+    return [Separated(each) for each in sorted(counted, key=lambda each: -counted[each]) if counted[each]]
 
 
 def ways(texts: Series) -> list[TimesWritten]:

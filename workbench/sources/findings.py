@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +12,15 @@ import pandas as pd
 
 from workbench.literals import SIDES, Side
 from workbench.sources import key_texts, profile
-from workbench.sources.file_repairs import FileRepair, LeaveOutUnreadable, TimesWritten, in_sparks_words, ways
+from workbench.sources.file_repairs import (
+    FileRepair,
+    LeaveOutUnreadable,
+    TimesOfZone,
+    TimesWritten,
+    in_sparks_words,
+    separators,
+    ways,
+)
 from workbench.sources.profile import Kind
 from workbench.sources.repairs import (
     AnyRepair,
@@ -29,7 +39,19 @@ from workbench.untyped import Series
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Finding", "Offer", "Part", "Place", "of_duplicates", "of_keys", "of_records", "of_times", "of_zones"]
+__all__ = [
+    "Finding",
+    "Offer",
+    "Part",
+    "Place",
+    "of_columns",
+    "of_duplicates",
+    "of_keys",
+    "of_records",
+    "of_times",
+    "of_written_zones",
+    "of_zones",
+]
 
 Place = Literal["key", "time", "arrival", "rows"]
 _PLACES: dict[Place, str] = {"key": "key", "time": "event time", "arrival": "time of arrival", "rows": "row"}
@@ -166,6 +188,22 @@ def of_records(
     if count < total:
         offers.append(Offer(f"Leave out {count:,} record{'' if count == 1 else 's'}", LeaveOutUnreadable()))
     return Finding(side, "time", f"{words}; {'choose what to do' if offers else 'correct them'}", tuple(offers))
+
+
+def of_columns(side: Side, name: str, columns: Sequence[str]) -> Finding | None:
+    """CSV files that seem to have one column only, because something else than a comma separates them.
+
+    Parameters
+    ----------
+    side, name
+        The side, and what it is called.
+    columns
+        The names of the columns, as a comma separates them.
+    """
+    offers = tuple(Offer(f"Separate columns by {each.named}", each) for each in separators(columns))
+    if not offers:
+        return None
+    return Finding(side, "key", f"{name} has one column, {columns[0]!r}; choose what separates its columns", offers)
 
 
 def _parsed(texts: Series, column: str, least: int) -> Iterator[Offer]:
@@ -379,3 +417,37 @@ def of_zones(names: tuple[str, str], columns: tuple[str, str], zones: tuple[str 
     choices: Sequence[str] = (zone, "UTC")
     offers = tuple(Offer(f"Treat {names[place]} as {each}", InZone(columns[place], each)) for each in choices)
     return Finding(SIDES[place], "time", words, offers, wrong=False)
+
+
+def of_written_zones(side: Side, names: tuple[str, str], texts: tuple[Sequence[str], Sequence[str]]) -> Finding | None:
+    """Times in files that name no zone, where those of the other side name one; they are taken as UTC.
+
+    Parameters
+    ----------
+    side
+        The side.
+    names, texts
+        What it and the other one are called, and some of their times as they are written.
+    """
+    own, theirs = (Counter(_zone_written(each) for each in some) for some in texts)
+    zone = next((each for each, _ in theirs.most_common() if each), None)
+    if zone in (None, "UTC") or not own or set(own) != {""}:
+        return None
+    words = f"{names[1]} has a time zone and {names[0]} none: it is taken as UTC"
+    offers = tuple(Offer(f"Treat {names[0]} as {each}", TimesOfZone(each)) for each in (zone, "UTC"))
+    return Finding(side, "time", words, offers, wrong=False)
+
+
+def _zone_written(text: str) -> str:
+    """The offset from UTC that a time names, as Spark takes it; empty where it names none.
+
+    Examples
+    --------
+    >>> [_zone_written(each) for each in ("2026-07-01T10:00:00+0200", "2026-07-01 10:00:00Z", "2026-07-01")]
+    ['+02:00', 'UTC', '']
+    """
+    found = re.search(r"\d\d:\d\d.*?(?:(Z)|([+-]\d\d):?(\d\d))$", text.strip())
+    if found is None:
+        return ""
+    offset = "UTC" if found[1] else f"{found[2]}:{found[3]}"
+    return "UTC" if offset in ("+00:00", "-00:00") else offset

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 
 from workbench.sources._source import Format
 
-__all__ = ["ENDINGS", "format_of", "format_of_file", "with_files"]
+__all__ = ["ENDINGS", "format_of", "format_of_file", "header", "texts", "with_files"]
 
 ENDINGS: dict[str, Format] = {
     ".parquet": "parquet", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv",
 }  # fmt: skip
 """What files are, by how their names end; ``.gz`` may follow."""
 _DEEP, _MOST, _VISITED = 3, 100, 2_000
+_LONGEST = 100_000  # characters of a header
+_SOME = 100  # rows
 
 
 def format_of(folder: Path) -> Format | None:
@@ -47,6 +50,44 @@ def format_of_file(path: str) -> Format | None:
     'csv'
     """
     return ENDINGS.get(Path(path.lower().removesuffix(".gz")).suffix)
+
+
+def header(folder: Path) -> list[str]:
+    """The columns that a comma separates in the first line of a folder's first file; none where it cannot be read."""
+    try:
+        first = min(each for each in folder.iterdir() if each.is_file() and not each.name.startswith(("_", ".")))
+        opener = gzip.open if first.name.lower().endswith(".gz") else open
+        with opener(first, "rt", encoding="utf-8-sig") as file:
+            return file.readline(_LONGEST).rstrip("\r\n").split(",")
+    except (OSError, EOFError, ValueError):
+        return []
+
+
+def texts(folder: Path, kind: Format, column: str, separator: str = ",") -> list[str]:
+    """Some values of a column of text files, as they are written in the first file; none where they cannot be read.
+
+    Parameters
+    ----------
+    folder, kind
+        The folder, and what its files are.
+    column
+        The column.
+    separator
+        What separates the columns of CSV.
+    """
+    import pandas as pd  # when needed: the page asks, and nothing else
+
+    try:
+        first = min(each for each in folder.iterdir() if each.is_file() and not each.name.startswith(("_", ".")))
+        if kind == "csv":
+            rows = pd.read_csv(first, sep=separator, nrows=_SOME, dtype=str)
+        elif kind == "json":
+            rows = pd.read_json(first, lines=True, nrows=_SOME, dtype=False, convert_dates=False)
+        else:
+            return []
+        return [each for each in rows[column] if isinstance(each, str)]
+    except (OSError, EOFError, ValueError, KeyError):
+        return []
 
 
 def with_files(root: Path) -> list[str]:

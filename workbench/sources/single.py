@@ -41,19 +41,22 @@ def check_ending(path: str, argument: str = "path") -> Format:
     return found
 
 
-def call(file: str, kind: Format) -> str:
+def call(file: str, kind: Format, separator: str = ",") -> str:
     """The expression that reads a file, given as an expression, too.
 
     Parameters
     ----------
     file, kind
         The file, and what it is.
+    separator
+        What separates the columns of CSV.
     """
     function, options = _CALLS[kind]
-    return f"pd.{function}({file}, {options})"
+    separated = f", sep={separator!r}" if kind == "csv" and separator != "," else ""
+    return f"pd.{function}({file}{separated}, {options})"
 
 
-def read(path: str, kind: Format, content: bytes | None = None) -> pd.DataFrame:
+def read(path: str, kind: Format, content: bytes | None = None, separator: str = ",") -> pd.DataFrame:
     """The rows of a file.
 
     Parameters
@@ -62,6 +65,8 @@ def read(path: str, kind: Format, content: bytes | None = None) -> pd.DataFrame:
         The file, and what it is.
     content
         What it holds, where it was uploaded; None: it is on disk.
+    separator
+        What separates the columns of CSV.
 
     Raises
     ------
@@ -74,7 +79,7 @@ def read(path: str, kind: Format, content: bytes | None = None) -> pd.DataFrame:
         raise wrong("format", kind, f"a single file is one of {', '.join(_CALLS)}: choose that, or the table's folder")
     names: Record = {"pd": pd, "file": path if content is None else _opened(path, content)}
     try:
-        frame: pd.DataFrame = eval(call("file", kind), names)  # noqa: S307 - the code shown is the code run
+        frame: pd.DataFrame = eval(call("file", kind, separator), names)  # noqa: S307 - the code shown is the code run
     except (ValueError, TypeError, OSError, EOFError, pa.ArrowException) as error:
         why = shortened(" ".join(str(error).split()))
         raise DataError(f"path: {excerpt(path)} cannot be read as {kind} ({why}); choose its format") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -750,6 +751,91 @@ def test_why_a_row_has_no_partner_and_its_fix_with_few_keys(opened):
     press("Control+z")
     expect(opened.locator(".sjw-count:has-text('matched') b").first).to_have_text(matched)
     assert presses < 25
+
+
+INTERACTIVE = {
+    "button", "checkbox", "combobox", "link", "menuitem", "option", "radio", "searchbox", "slider", "spinbutton",
+    "switch", "tab", "textbox", "DisclosureTriangle",
+}  # fmt: skip
+
+
+def walk(opened):
+    """What a screen reader comes to on the page, in its order: role, name, what is inside, properties."""
+    nodes = opened.context.new_cdp_session(opened).send("Accessibility.getFullAXTree")["nodes"]
+    known = {each["nodeId"]: each for each in nodes}
+    inside = {each["nodeId"]: each.get("childIds", []) for each in nodes}
+    begin = next(each for each in nodes if said(each, "name").startswith("Stream-join workbench"))
+
+    def steps(node):
+        found = [one for each in inside[node["nodeId"]] if each in known for one in steps(known[each])]
+        if node["ignored"]:
+            return found
+        more = {each["name"]: each["value"].get("value") for each in node.get("properties", [])}
+        words = " ".join([said(node, "name")] + [each["words"] for each in found if each["role"] == "StaticText"])
+        return [{"role": said(node, "role"), "name": said(node, "name"), "words": words, **more}, *found]
+
+    return steps(begin)
+
+
+def said(node, what):
+    return str(node.get(what, {}).get("value", ""))
+
+
+def of_role(steps, role, words=""):
+    return [each for each in steps if each["role"] == role and words in each["name"]]
+
+
+def test_a_screen_reader_is_led_from_a_cause_to_the_fix_of_a_row(opened):
+    opened.wait_for_selector(".sjw-cause")
+    steps = walk(opened)
+    sides = [each["name"] for each in of_role(steps, "group") if each["name"].endswith(" rows")]
+    assert len(sides) == 2
+    for side in sides:  # each piece of a bar says how many, of how many, of which stream
+        name, rows = side.removesuffix(" rows").split(": ")
+        counts = [each["name"] for each in of_role(steps, "button", f" of {rows} rows of {name} ")]
+        assert sum(int(each.split(" of ")[0].replace(",", "")) for each in counts) == int(rows.replace(",", ""))
+    [chart] = of_role(steps, "group", "Chart: ")
+    assert "unmatched" in chart["name"]
+    assert chart["focusable"]
+    causes = [
+        each for each in of_role(steps, "button") if re.match(r"[\d,]+ of \w+: .* excludes the nearest", each["name"])
+    ]
+    assert all("pressed" in each for each in causes)
+    opened.get_by_role("button", name=causes[0]["name"], exact=True).press("Enter")
+    opened.wait_for_selector(".sjw-cause[aria-pressed=true]")
+    opened.get_by_role("group", name="Chart: ").press("n")
+    opened.wait_for_selector(".sjw-story h4:has-text('unmatched')")
+    opened.wait_for_selector(".sjw-fix button:visible")
+    steps = walk(opened)
+    [story] = of_role(steps, "region", "Story of the picked row")
+    assert story["live"] == "polite"
+    assert "bound" in story["words"]
+    [heading] = [each for each in of_role(steps, "heading") if "unmatched" in each["words"]]
+    table = steps.index(of_role(steps, "table", "Rows")[0])
+    heads = [each["name"] for each in of_role(steps[table:], "columnheader")]
+    assert {"stream", "fate", "reason", "would match with"} <= {*heads}
+    assert len(of_role(steps[table:], "row")) > 2
+    [fix] = [each for each in of_role(steps, "button", "Set ") if "bound" in each["name"]]
+    assert steps.index(story) < steps.index(heading) < steps.index(fix) < table
+    matched = of_role(steps, "button", "matched: show these")[0]["name"]
+    opened.get_by_role("button", name=fix["name"], exact=True).press("Enter")
+    expect(opened.get_by_role("button", name=matched, exact=True)).to_have_count(0)
+
+
+def test_nothing_that_can_be_used_is_without_a_name(opened):
+    for name in ("Tracks", "Late", "State", "Tune", "Script", "Runs"):
+        view(opened, name)
+        opened.wait_for_timeout(1_000)
+        nameless = [
+            each
+            for each in walk(opened)
+            if (each["role"] in INTERACTIVE or each.get("focusable")) and not each["name"].strip()
+        ]
+        assert not nameless, name
+    header = opened.get_by_role("button", name="More about the streams")
+    assert header.get_attribute("aria-expanded") == "false"
+    header.press("Enter")
+    expect(header).to_have_attribute("aria-expanded", "true")
 
 
 def test_running_the_cell_again_leaves_nothing_of_the_page_before(opened):

@@ -7,6 +7,7 @@ from page import Page
 
 import generators
 import workbench as wb
+from workbench.charts.glyphs import GLYPHS
 from workbench.kinds import kind_of
 
 SETTINGS = {"Scenario": "orders_payments", "Events": 600, "Upper bound": "1 second", "Late": 0.1}
@@ -48,10 +49,14 @@ def test_causes_are_counted_and_a_click_filters(page):
     run = page.meant()
     page.open("Tracks")
     lost = run.rows["fate"] != "matched"
+    drawn = run.charts.drawing("lanes").tables["rows"]
     for side in page.band["sides"]:
         counts = run.causes[lost & (run.rows["side"] == side["side"])].value_counts()
         assert sum(each["rows"] for each in side["causes"]) + side["more"] == counts.sum()
         assert all(counts[each["cause"]] == each["rows"] for each in side["causes"])
+        for cause in side["causes"]:  # the same marks as in the chart
+            marks = drawn[((run.causes == cause["cause"]) & (run.rows["side"] == side["side"])).to_numpy()]
+            assert cause["glyphs"] == [glyph.path for name, glyph in GLYPHS.items() if name in set(marks["obstacle"])]
         assert [each["rows"] for each in side["causes"]] == counts.iloc[: len(side["causes"])].tolist()
     chosen = page.band["sides"][0]["causes"][-1]
     page.filter("left", chosen["fate"], chosen["cause"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 from page import Page
 
 import generators
@@ -275,8 +276,6 @@ def test_bounds_of_a_scenario_that_do_not_suit_own_rows_are_told_with_those_that
     assert page.warnings() == [words]
     page.set({"Upper bound": "2 days"})
     assert page.warnings() == ["the bounds are far wider than nearly all nearest rows of a key are apart"]
-    page.set({"Kind": "Session window join"})
-    assert page.warnings() == []
     page.set({"Kind": "Interval join", "Upper bound": "soon"})
     assert page.warnings() == []
 
@@ -287,3 +286,30 @@ def test_rows_of_a_key_on_both_sides_of_a_time_give_both_bounds():
     page = Page("orders", "payments", namespace={"orders": orders, "payments": payments.assign(at=times)})
     page.wait()
     assert page.usable("Set lower = -90 seconds and upper = 8 seconds")
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "word", "least"),
+    [
+        ("Tumbling window join", "Size", "size", "45 minutes"),
+        ("Sliding window join", "Size", "size", "45 minutes"),
+        ("Session window join", "Gap", "gap", "45 minutes"),
+        ("coGroup, tumbling windows", "Size", "size", "45 minutes"),
+        ("As-of join, within a tolerance", "Tolerance", "tolerance", "45 minutes"),
+    ],
+)
+def test_time_spans_of_other_joins_that_do_not_suit_own_rows_are_told_with_those_that_do(kind, field, word, least):
+    orders, payments = far_apart(45)
+    page = Page("orders", "payments", namespace={"orders": orders, "payments": payments})
+    page.wait()
+    page.set({"Kind": kind})
+    if word == "tolerance":
+        page.set({"Direction": "forward", field: "2 minutes"})
+    [warning] = page.warnings()
+    assert "of the left rows" in warning
+    before = page.figures["matched"]
+    [offered] = [each for each in page.buttons() if each.startswith(f"Set {word} = ")]
+    assert pd.Timedelta(offered.split(" = ")[1]) >= pd.Timedelta(least)
+    page.click(offered)
+    assert page.warnings() == []
+    assert page.figures["matched"] > max(before, 0.8 * len(orders))

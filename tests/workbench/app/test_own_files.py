@@ -103,6 +103,65 @@ def test_a_repair_of_files_is_code_and_is_taken_back(here, spark):
     assert page.mark("Left files / Event time")
 
 
+def separated(here, name, frame, by, files=2):
+    """The same folder, its columns separated by something else."""
+    (here / name).mkdir()
+    for number, rows in enumerate(np.array_split(np.arange(len(frame)), files)):
+        frame.iloc[rows].to_csv(here / name / f"{number}.csv", index=False, sep=by)
+
+
+def test_columns_that_no_comma_separates_are_separated_on_demand(here, spark):
+    separated(here, "o", ORDERS, ";")
+    separated(here, "p", PAYMENTS, "\t")
+    page = opened()
+    assert "o has one column" in page.mark("Left files / Key")
+    page.click("Separate columns by semicolons")
+    page.click("Separate columns by tabs")
+    page.set({"Left files / Key": "order_id", "Left files / Event time": "ordered_at"})
+    page.set({"Right files / Key": "order_id", "Right files / Event time": "paid_at"})
+    assert page.marks() == []
+    made = same_rows(page)
+    assert list(made.left.columns) == list(ORDERS.columns)
+    assert (len(made.left), len(made.right)) == (len(ORDERS), len(PAYMENTS))
+    assert 'options={"sep": ";"}' in page.cell()
+    assert 'option("sep", ";")' in made.script
+    page.click("Take back: columns are separated by semicolons.")
+    assert page.mark("Left files / Key")
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_times_of_files_without_a_zone_are_of_the_zone_that_is_chosen(here, spark, kind):
+    zoned = PAYMENTS.assign(paid_at=PAYMENTS["paid_at"].dt.strftime("%Y-%m-%dT%H:%M:%S+02:00"))
+    plain = ORDERS.assign(ordered_at=MOMENTS.dt.strftime("%Y-%m-%dT%H:%M:%S"))
+    for name, frame in (("o", plain), ("p", zoned)):
+        (here / name).mkdir()
+        if kind == "csv":
+            frame.to_csv(here / name / "0.csv", index=False)
+        else:
+            frame.to_json(here / name / "0.json", orient="records", lines=True)
+    page = opened()
+    page.set({"Left files / Key": "order_id", "Left files / Event time": "ordered_at"})
+    page.set({"Right files / Key": "order_id", "Right files / Event time": "paid_at"})
+    assert "p has a time zone and o none: it is taken as UTC" in page.notes()
+    page.click("Treat o as +02:00")
+    assert not any("time zone" in each for each in page.notes())
+    made = same_rows(page)
+    assert utc(pd.Series(made.left.event_times.astype("datetime64[us]"))) == utc(MOMENTS - pd.Timedelta("2 h"))
+    assert 'options={"timeZone": "+02:00"}' in page.cell()
+
+
+def test_a_single_file_is_separated_on_demand(here):
+    ORDERS.to_csv(here / "o.csv", index=False, sep=";")
+    PAYMENTS.to_csv(here / "p.csv", index=False)
+    page = opened("o.csv", "p.csv")
+    page.click("Separate columns by semicolons")
+    page.set({"Left files / Key": "order_id", "Left files / Event time": "ordered_at"})
+    for label in (each for each in page.buttons() if each.startswith("Parse as")):
+        page.click(label)
+    assert 'sep=";"' in page.cell()
+    assert list(same_rows(page).left.columns)[: len(ORDERS.columns)] == list(ORDERS.columns)
+
+
 def test_rows_of_files_without_a_time_and_exact_duplicates_are_left_out_on_demand(here, spark):
     missing = pd.concat([ORDERS.assign(ordered_at=ORDERS["ordered_at"].where(ORDERS.index > 1)), ORDERS.tail(1)])
     folder(here, "o", missing.assign(batch="b"))  # a column of that name is an ordinary one

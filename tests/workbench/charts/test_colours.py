@@ -12,7 +12,8 @@ import pytest
 
 import generators
 import workbench
-from workbench.literals import FATES
+from workbench.charts.glyphs import GLYPHS
+from workbench.literals import FATES, OBSTACLES
 
 HOME = Path(workbench.__file__).parent
 SCRIPT = (HOME / "app" / "chart.js").read_text()
@@ -83,6 +84,22 @@ def test_fates_and_streams_have_no_colour_in_common():
     assert not {*FATE_COLOURS} & {*STREAM_COLOURS}
     apart = [np.linalg.norm(seen(one) - seen(other)) for one in FATE_COLOURS for other in STREAM_COLOURS]
     assert min(apart) >= 5
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_shades_of_causes_are_seen_and_told_apart(theme):
+    background, shown = THEMES[theme]
+    shades = [shown(each.shade) for name, each in GLYPHS.items() if name != "key"]  # which has an edge
+    assert min(contrast(shade, background) for shade in shades) >= 3
+    every = [shown(each.shade) for each in GLYPHS.values()]
+    apart = [np.linalg.norm(seen(one) - seen(other)) for one, other in itertools.combinations(every, 2)]
+    assert min(apart) >= 10
+
+
+def test_each_cause_has_a_shape_of_its_own():
+    assert set(GLYPHS) == set(OBSTACLES)
+    assert len({each.path for each in GLYPHS.values()}) == len(OBSTACLES)
+    assert not {each.path for each in GLYPHS.values()} & set(SHAPES)
 
 
 @pytest.mark.parametrize("place", ["app/app.css", "report/report.css"])

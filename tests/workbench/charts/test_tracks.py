@@ -130,15 +130,59 @@ def keys_of(stream):
     return stream.to_pandas()[next(iter(stream.key))]
 
 
-def test_rows_whose_key_is_on_one_stream_only_are_hollow():
-    orders, payments = generators.generate("orders_payments", events=60, seed=2)
+def some_unmatched(events=60):
+    """A preview of an interval join with unmatched rows of several causes, and what kept each, by plain loops."""
+    orders, payments = generators.generate("orders_payments", events=events, seed=2)
     payments = wb.Stream.from_pandas(payments.to_pandas()[::2], "payments", payments.key, payments.time)
     orders = wb.Stream.from_pandas(orders.to_pandas()[10:], "orders", orders.key, orders.time)
     run = wb.preview(wb.IntervalJoin("0 seconds", "3 seconds", how="full"), orders, payments)
-    drawn = run.charts.drawing("lanes").tables["rows"].set_index("row_id")["alone"]
-    keys = {side: set(keys_of(run.side(side))) for side in ("left", "right")}
+    expected = {}
     for side, other in (("left", "right"), ("right", "left")):
-        stream = run.side(side)
-        expected = ~keys_of(stream).isin(keys[other])
-        assert 0 < expected.sum() < len(expected)
-        assert drawn[[f"{side}-{row}" for row in range(len(stream))]].tolist() == expected.tolist()
+        stream, across = run.side(side), run.side(other)
+        theirs = list(zip(keys_of(across), across.event_times, strict=True))
+        for row, (key, at) in enumerate(zip(keys_of(stream), stream.event_times, strict=True)):
+            apart = [then - at for their, then in theirs if their == key]
+            nearest = min(apart, key=abs) if apart else None
+            words = "key" if nearest is None else "earlier" if nearest < 0 else "later"
+            unmatched = run.rows["fate"][row + (side == "right") * len(run.left)] == "unmatched"
+            expected[f"{side}-{row}"] = words if unmatched else ""
+    return run, expected
+
+
+def test_unmatched_rows_are_told_apart_by_what_kept_them_from_a_partner():
+    run, expected = some_unmatched()
+    assert {"key", "earlier", "later", ""} == {*expected.values()}
+    drawing = run.charts.drawing("lanes")
+    assert drawing.tables["rows"].set_index("row_id")["obstacle"].to_dict() == expected
+    assert drawing.params["obstacles"] == ["key", "earlier", "later"]
+
+
+@pytest.mark.parametrize("view", ["lanes", "tracks", "timeline", "arrival"])
+def test_views_agree_on_what_kept_rows_from_a_partner(view):
+    run, expected = some_unmatched()
+    drawing = run.charts.drawing(view, reasons=False)
+    assert drawing.tables["rows"].set_index("row_id")["obstacle"].to_dict() == expected
+    assert png(drawing.chart().to_dict())
+
+
+def test_of_many_rows_the_causes_are_counted():
+    run = preview(events=20_000, rate=100, trigger="10 seconds")
+    counted = run.charts.drawing("lanes").tables["counts"]
+    unmatched = counted[counted["fate"] == "unmatched"]
+    causes = run.causes[run.rows["fate"] == "unmatched"].value_counts()
+    assert unmatched["rows"].sum() == causes.sum()
+    assert unmatched.groupby("obstacle")["rows"].sum()["key"] == causes["its key never arrived on payments"]
+    assert set(counted.loc[counted["fate"] != "unmatched", "obstacle"]) == {""}
+
+
+def test_a_late_partner_and_a_condition_have_marks_of_their_own():
+    run = wb.preview(
+        wb.IntervalJoin("0 seconds", "5 seconds", how="left", where=wb.col("right_method") != "card"),
+        *generators.generate("orders_payments", events=200, seed=7, late=0.1),
+    )
+    rows = run.charts.drawing("lanes").tables["rows"]
+    told = rows.set_index("row_id")["obstacle"]
+    causes = run.causes.set_axis(told.index)
+    assert causes[told == "condition"].str.contains("satisfies").all()
+    assert (causes.str.contains("satisfies") == (told == "condition")).all()
+    assert set(causes[told == "late"]) == {"the watermark had passed it or its partner"}

@@ -15,6 +15,7 @@ from py4j.protocol import Py4JError
 
 import generators
 import workbench as wb
+from workbench.charts.glyphs import GLYPHS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 from test_escaping import EVIL, evil_frames
@@ -70,6 +71,9 @@ def test_a_group_is_a_cause(tmp_path):
     expected = (names + ": " + run.causes)[unmatched].value_counts().to_dict()
     assert {each["label"]: each["rows"] for each in told["groups"]} == expected
     assert "orders: late, and would have matched a row of payments" in expected
+    marks = {each["label"]: each["glyphs"] for each in told["groups"]}
+    assert marks["orders: its key never arrived on payments"] == [GLYPHS["key"].path]
+    assert marks["orders: late, and would have matched a row of payments"] == []
 
 
 NARROW = wb.IntervalJoin("0 seconds", "100 milliseconds", how="left")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pandas as pd
@@ -15,14 +15,14 @@ from workbench.app.sources._tables import Given
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import Side
 from workbench.sources import Format, file_repairs
-from workbench.sources.file_repairs import FileRepair
+from workbench.sources.file_repairs import FileRepair, Separated
 from workbench.sources.files import UnreadableRecordsError, read
 from workbench.sources.findings import Finding, Place, of_records, of_times
 from workbench.sources.repairs import AnyRepair, ParseTimes
 from workbench.streams import Stream
 from workbench.untyped import Record
 
-__all__ = ["Folder", "folder_given"]
+__all__ = ["Folder", "folder_given", "told"]
 
 _PLACES = ("path", "format", "file_key", "file_time", "file_arrival")
 _BATCHES = ("batch", "file", "file_number")
@@ -65,7 +65,7 @@ def folder_given(folder: Folder, values: Values, menus: Menus) -> Given:
     side = folder.side
     key, time = menus.keys(values, side), menus.chosen(values, side, "time")
     if not key or time is None:
-        marking(side, _PLACES, lambda: _raw(folder))
+        marking(side, _PLACES, lambda: _raw(folder, menus.done(values, side)))
         words = "choose its key and event time"
         raise WrongSettingsError(f"{side} files: {words}", {f"{side}.path": words})
     done = menus.done(values, side)
@@ -86,7 +86,7 @@ def folder_given(folder: Folder, values: Values, menus: Menus) -> Given:
         found = list(_in_the_way(folder, time, arrival, of_files, error.__cause__))
         if not found:
             raise
-        raise _told(side, found, menus) from error
+        raise told(side, found, menus) from error
     batch = None if arrival is not None else next((each for each in _BATCHES if each not in made.columns), _BATCHES[-1])
     text = f"{line}{_arguments(more)})"
     return Given(side, folder.name, made, text, batch=batch, is_cut=True, repairable=True)
@@ -105,7 +105,7 @@ def _table(
         if not isinstance(error.__cause__, UnreadableRecordsError):
             raise
         found = _unreadable(folder, time, of_files, error.__cause__)
-        raise _told(folder.side, [found], menus) from error
+        raise told(folder.side, [found], menus) from error
     more |= {} if batch is None else {"batch": batch}
     text = f"wb.frames.from_files({folder.path!r}, {folder.kind!r}{_arguments(more)})"
     return Given(folder.side, folder.name, frame, text, fresh=True, batch=batch, is_cut=True)
@@ -145,18 +145,20 @@ def _in_the_way(
 
 def _unreadable(folder: Folder, time: str, done: list[FileRepair], error: UnreadableRecordsError) -> Finding:
     """What would do where records cannot be read."""
-    rows = _raw(folder)
+    rows = _raw(folder, done)
     text = time in rows.column_names and pa.types.is_string(rows.schema.field(time).type)
     texts = rows.column(time).to_pandas().rename(time) if text else None
     return of_records(folder.side, error.words, (error.count, error.total), texts, done)
 
 
-def _raw(folder: Folder) -> pa.Table:
-    """The rows of a folder, in which text stays text."""
-    return read(folder.path, "", format=folder.kind, schema=None, max_files=1, options=None, malformed="drop").table
+def _raw(folder: Folder, done: Iterable[object]) -> pa.Table:
+    """The rows of a folder after some repairs, in which text stays text."""
+    options = file_repairs.arguments(each for each in done if isinstance(each, Separated)).get("options")
+    return read(folder.path, "", format=folder.kind, schema=None, max_files=1, options=options, malformed="drop").table
 
 
-def _told(side: Side, found: list[Finding], menus: Menus) -> WrongSettingsError:
+def told(side: Side, found: list[Finding], menus: Menus) -> WrongSettingsError:
+    """What was found in the way, said beside the inputs that it is about."""
     marks = {menus.name(side, each.place): each.words for each in found[::-1]}
     return WrongSettingsError(f"{side}: {found[0].words}", marks, found)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import ipywidgets as widgets
 
 from workbench import safe_files, times
 from workbench.app._form import Form
-from workbench.app.sources._folder_rows import Folder, folder_given
+from workbench.app.sources._folder_rows import Folder, folder_given, told
 from workbench.app.sources._menus import Menus
 from workbench.app.sources._source import Control, Notebook, PageSource, Streams, Values, WrongSettingsError, both
 from workbench.app.sources._table_inputs import TableInputs
@@ -19,8 +21,10 @@ from workbench.app.sources._triggers import slices, trigger
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import Side
 from workbench.sources import FORMATS, Format, folders, single
+from workbench.sources.file_repairs import TimesOfZone, separator
 from workbench.sources.files import read
-from workbench.sources.findings import Finding
+from workbench.sources.findings import Finding, of_columns, of_written_zones
+from workbench.sources.repairs import ParseTimes
 from workbench.streams import SIDES
 
 __all__ = ["SOURCE"]
@@ -55,13 +59,14 @@ def _upload_button() -> widgets.FileUpload:
 
 def _held(form: Form, notebook: Notebook, side: Side) -> Any:
     path, kind, uploaded = (form.value(f"{side}.{part}") for part in ("path", "format", "upload"))
+    by = separator(form.value(_MENUS.name(side, "repairs")))
     try:
         if uploaded:
-            return notebook.once(("upload", side, kind), (uploaded,), lambda: _of_upload(uploaded, kind))
+            return notebook.once(("upload", side, kind, by), (uploaded,), lambda: _of_upload(uploaded, kind, by))
         if not path:
             return None
-        key = (*((each.name, each.stat().st_mtime_ns) for each in _files(path)), path, kind)
-        return notebook.once(("files", side, key), (), lambda: _rows(path, kind))
+        key = (*((each.name, each.stat().st_mtime_ns) for each in _files(path)), path, kind, by)
+        return notebook.once(("files", side, key), (), lambda: _rows(path, kind, by))
     except WorkbenchError:
         return None  # said where the streams are made
 
@@ -82,7 +87,7 @@ def _is_single(path: str) -> bool:
         return False
 
 
-def _rows(path: str, kind: Format) -> Any:
+def _rows(path: str, kind: Format, by: str = ",") -> Any:
     """The rows of a file, or those of a folder as Spark reads them.
 
     Raises
@@ -92,11 +97,12 @@ def _rows(path: str, kind: Format) -> Any:
     """
     if _is_single(path):
         single.check_ending(path)
-        return single.read(path, kind)
-    return read(path, "", format=kind, schema=None, max_files=1, options=None, malformed="drop").table
+        return single.read(path, kind, separator=by)
+    options = {"sep": by} if kind == "csv" and by != "," else None
+    return read(path, "", format=kind, schema=None, max_files=1, options=options, malformed="drop").table
 
 
-def _of_upload(uploaded: Any, kind: Format) -> Any:
+def _of_upload(uploaded: Any, kind: Format, by: str = ",") -> Any:
     """The rows of what was uploaded.
 
     Raises
@@ -105,7 +111,7 @@ def _of_upload(uploaded: Any, kind: Format) -> Any:
         If it cannot be read.
     """
     single.check_ending(uploaded[0]["name"])
-    return single.read(uploaded[0]["name"], kind, bytes(uploaded[0]["content"]))
+    return single.read(uploaded[0]["name"], kind, bytes(uploaded[0]["content"]), by)
 
 
 def _is_cut(form: Form) -> bool:
@@ -119,6 +125,7 @@ _TABLES = TableInputs(("path", "format", "upload"), _MENUS, _held, _TRIGGER, _SL
 def _arrange(form: Form, notebook: Notebook) -> list[widgets.Widget]:
     _TABLES.follow(form, notebook)
     for side in SIDES:
+        form.follow(_MENUS.name(side, "repairs"), partial(_TABLES.fill, form, notebook))
         for part, follows in (("path", _took_path), ("upload", _took_upload)):
             form.follow(f"{side}.{part}", partial(follows, form, side, form.rule(f"{side}.{part}")))
     return form.row(*SOURCE.inputs)
@@ -181,7 +188,28 @@ def _make(values: Values, _: Values) -> Streams:
         except ArgumentError as error:
             raise WrongSettingsError(str(error), {_TRIGGER.name: error.remedy}) from error
     left, right = both(lambda side: _given(values, side, interval))
-    return made_of((left, right), values, _MENUS, _SLICES.name, _TRIGGER.name)
+    given = (_with_zones(left, right, values), _with_zones(right, left, values))
+    return made_of(given, values, _MENUS, _SLICES.name, _TRIGGER.name)
+
+
+def _with_zones(given: Given, other: Given, values: Values) -> Given:
+    """What is chosen on a side, with a remark where its times name no zone and those of the other side do."""
+    if any(isinstance(each, TimesOfZone | ParseTimes) for each in _MENUS.done(values, given.side)):
+        return given
+    found = of_written_zones(given.side, (given.name, other.name), (_texts(values, given), _texts(values, other)))
+    return given if found is None else replace(given, findings=(*given.findings, found))
+
+
+def _texts(values: Values, given: Given) -> list[str]:
+    """Some event times of a folder, as they are written; none where it is no folder."""
+    path, kind, time = (
+        values[f"{given.side}.path"],
+        values[f"{given.side}.format"],
+        _MENUS.chosen(values, given.side, "time"),
+    )
+    if not path or values[f"{given.side}.upload"] or _is_single(path) or time is None:
+        return []
+    return folders.texts(Path(path), kind, time, separator(_MENUS.done(values, given.side)))
 
 
 def _given(values: Values, side: Side, interval: str | None) -> Given:
@@ -193,27 +221,45 @@ def _given(values: Values, side: Side, interval: str | None) -> Given:
         If it cannot be read, or has to be repaired first.
     """
     path, kind, uploaded = (values[f"{side}.{part}"] for part in ("path", "format", "upload"))
+    by = separator(_MENUS.done(values, side))
     if uploaded:
-        return _uploaded(side, uploaded, kind)
+        return _uploaded(side, uploaded, kind, by)
     if not path:
         words = "name a folder or a file, or upload one"
         raise WrongSettingsError(f"{side} files: {words}", {f"{side}.path": words})
     if not _is_single(path):
+        if by == ",":
+            _check_columns(side, _name(path, side), kind, folders.header(Path(path)))
         return folder_given(Folder(side, path, kind, _name(path, side), interval), values, _MENUS)
-    frame = _marked(side, "path", lambda: _rows(path, kind))
-    return Given(side, _name(path, side), frame, single.call(repr(path), kind), fresh=True, before=(_PANDAS,))
+    frame = _marked(side, "path", lambda: _rows(path, kind, by))
+    _check_columns(side, _name(path, side), kind, list(frame.columns))
+    return Given(side, _name(path, side), frame, single.call(repr(path), kind, by), fresh=True, before=(_PANDAS,))
 
 
-def _uploaded(side: Side, uploaded: Any, kind: Format) -> Given:
+def _check_columns(side: Side, name: str, kind: Format, columns: Sequence[str]) -> None:
+    """Check that the columns of CSV are separated by what separates them.
+
+    Raises
+    ------
+    WrongSettingsError
+        If there seems to be one only; what may separate them is offered.
+    """
+    found = of_columns(side, name, columns) if kind == "csv" else None
+    if found is not None:
+        raise told(side, [found], _MENUS)
+
+
+def _uploaded(side: Side, uploaded: Any, kind: Format, by: str) -> Given:
     """What was uploaded: the cell reads it from a file of its name, which the user has to put there."""
-    frame = _marked(side, "upload", lambda: _of_upload(uploaded, kind))
+    frame = _marked(side, "upload", lambda: _of_upload(uploaded, kind, by))
     file = Path(uploaded[0]["name"]).name
+    _check_columns(side, _name(file, side), kind, list(frame.columns))
     there = _holds(Path(file), bytes(uploaded[0]["content"]))
     words = f"{file} is in the page's memory only; the cell reads a file of that name: save it beside the notebook"
     found = [] if there else [Finding(side, "rows", words, wrong=False)]
     hint = () if there else (f"# {_one_line(file)} was uploaded to the page: save it beside this notebook",)
     return Given(
-        side, _name(file, side), frame, single.call(repr(file), kind),
+        side, _name(file, side), frame, single.call(repr(file), kind, by),
         fresh=True, before=(_PANDAS, *hint), findings=tuple(found),
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -26,6 +27,7 @@ from workbench.builtin_kinds.as_of.verdicts import (
     AsOfVerdict,
 )
 from workbench.builtin_kinds.interval import Interval, WithoutWindows
+from workbench.builtin_kinds.suited import FEWEST, is_much, reach, rounded
 from workbench.errors import ArgumentError, excerpt
 from workbench.flink import syntax as flink
 from workbench.joins import DIRECTIONS, AsOfJoin, How, IntervalJoin
@@ -184,6 +186,17 @@ class WithinTolerance(_AsOf):
 
     def reach(self, join: AsOfJoin) -> int:
         return _tolerance(join)
+
+    def suited(self, join: AsOfJoin, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+        within = {"backward": apart <= 0, "forward": apart >= 0}.get(join.direction, np.full(len(apart), True))
+        apart = apart[within]
+        if join.tolerance is None or len(apart) < FEWEST:
+            return None
+        outside = float((np.abs(apart) > times.micros(join.tolerance)).mean())
+        if not is_much(outside):
+            return None
+        words = f"{outside:.0%} of the left rows with a row of their key in that direction are beyond the tolerance"
+        return words, {"tolerance": rounded(reach(apart))}
 
     def interval(self, join: AsOfJoin) -> tuple[int, int]:
         return _INTERVAL.interval(as_interval(join))

@@ -33,12 +33,14 @@ class AsOfVerdict(Verdict):
         "no row of its key in the direction of the join ({direction})",
         MISSED_SENTENCE,
         "Set the direction to nearest if a row at the other side of its time may be the partner, too.",
+        "distance",
     )
     BEYOND_TOLERANCE = Told(
         "unmatched",
         "the tolerance excludes the nearest row of its key",
         MISSED_SENTENCE,
         "Widen the tolerance to the value that the reason names.",
+        "distance",
     )
     PARTNER_OF_NONE = Told(
         "unmatched",

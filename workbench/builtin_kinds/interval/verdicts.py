@@ -12,8 +12,12 @@ _WIDER = "Widen the bound that the reason names; Tune shows what it costs in sta
 class IntervalVerdict(Verdict):
     """The verdicts of interval joins."""
 
-    BEYOND_UPPER = Told("unmatched", "the upper bound excludes the nearest row of its key", MISSED_SENTENCE, _WIDER)
-    BEFORE_LOWER = Told("unmatched", "the lower bound excludes the nearest row of its key", MISSED_SENTENCE, _WIDER)
+    BEYOND_UPPER = Told(
+        "unmatched", "the upper bound excludes the nearest row of its key", MISSED_SENTENCE, _WIDER, "distance"
+    )
+    BEFORE_LOWER = Told(
+        "unmatched", "the lower bound excludes the nearest row of its key", MISSED_SENTENCE, _WIDER, "distance"
+    )
 
 
 # What `near` is filled with.

@@ -72,7 +72,9 @@ class PatternVerdict(Verdict):
         "no step takes rows of {name}{longer}",
         "Write a step for rows of this side.",
     )
-    FITS_NO_STEP = Told("unmatched", "in no partial match", "it fits no step: it fails {asks}{longer}", _STEPS)
+    FITS_NO_STEP = Told(
+        "unmatched", "in no partial match", "it fits no step: it fails {asks}{longer}", _STEPS, "condition"
+    )
     NOT_WAITED_FOR = Told(
         "unmatched",
         "in no partial match",

@@ -23,6 +23,7 @@ class RuleVerdict(Verdict):
         "it meets no rule of {other} that is in force",
         "{in_force} in force, but it meets none: {nearest_rule}{then}",
         "Compare the value of the row with that of the nearest rule.",
+        "condition",
     )
     NO_RULE_IN_FORCE = Told(
         "unmatched",
@@ -41,6 +42,7 @@ class RuleVerdict(Verdict):
         "no row of {other} met it",
         "{rule}: {rows_in_force} of {other} came while it was in force, and none met it{then_fix}",
         "Compare the value of the rule with those of the rows.",
+        "condition",
     )
     WITHOUT_NAME = Told(
         "unmatched",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from workbench.arrays import Times
 from workbench.builtin_kinds.session import advice, flink, plan, reasons
 from workbench.builtin_kinds.session.fixes import sessions
 from workbench.builtin_kinds.session.verdicts import IN_ANOTHER_SESSION, SessionVerdict
+from workbench.builtin_kinds.suited import FEWEST, is_much, reach, rounded
 from workbench.joins import How, WindowJoin
 from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Setting, Side
@@ -65,6 +67,13 @@ class Sessions(Kind[J]):
 
     def fixes(self, search: Any) -> list[pd.DataFrame]:
         return [sessions(search, search.join.window)]
+
+    def suited(self, join: Any, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+        outside = float((np.abs(apart) >= times.micros(join.window.gap)).mean()) if len(apart) >= FEWEST else 0.0
+        if not is_much(outside):
+            return None
+        words = f"{outside:.0%} of the left rows whose key is on the right are a gap or more from the nearest such row"
+        return words, {"gap": rounded(reach(apart) + 1)}
 
     def advice(self, join: Any, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
         yield from advice.short_gap(join.window, streams, shared)

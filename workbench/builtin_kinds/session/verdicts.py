@@ -15,6 +15,7 @@ class SessionVerdict(Verdict):
         "another session has the nearest row of its key",
         MISSED_SENTENCE,
         "Set the gap that the reason names, or a longer one; Tune shows what it costs in state.",
+        "distance",
     )
 
 

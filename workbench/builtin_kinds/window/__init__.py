@@ -13,10 +13,11 @@ from workbench.arrays import Times
 from workbench.builtin_kinds.window import advice, flink, plan
 from workbench.builtin_kinds.window.fixes import windows
 from workbench.builtin_kinds.window.semantics import assign, window_calls
+from workbench.builtin_kinds.window.suited import suited
 from workbench.fixes import delays
 from workbench.joins import How, WindowJoin, how_of, where_of
 from workbench.kinds import ENDED, WHERE, Advised, Field, J, Kind, SharedRows, Sketch, Stretch
-from workbench.literals import Side
+from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.sources.columns import LATE_WINDOW
 from workbench.streams import Stream
@@ -101,6 +102,9 @@ class FixedWindows(OwnWindows[J]):
 
     def fixes(self, search: Any) -> list[pd.DataFrame]:
         return [*super().fixes(search), windows(search, search.join.window)]
+
+    def suited(self, join: Any, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+        return suited(join.window, apart)
 
     def advice(self, join: Any, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
         if self.window is Sliding:
