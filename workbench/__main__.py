@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from workbench.jobs import checking
+from workbench.testing import diffing
 
 __all__ = ["main"]
 
@@ -33,6 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     check = commands.add_parser("check", help=words, description=words, allow_abbrev=False)
     checking.add_arguments(check)
     check.set_defaults(run=checking.check)
+    words = "rows of a fixture that fare otherwise under changed code, by kind of difference"
+    diff = commands.add_parser("diff", help=words, description=words, allow_abbrev=False)
+    diffing.add_arguments(diff)
+    diff.set_defaults(run=diffing.diff)
     given = parser.parse_args(arguments)
     code: int = given.run(given)
     return code

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 import generators
 import workbench as wb
-from workbench import session
+from workbench import session, testing
 from workbench.charts import RunCharts, TuningCharts, tuning_views, views
 from workbench.sources import kafka
 
@@ -96,6 +96,15 @@ def _tuning() -> wb.Tuning:
     return wb.tune(JOIN, LEFT, RIGHT, over={"left.watermark": ["0 s", "1 s"], "upper": ["1 s", "5 s"]})
 
 
+def _fixture() -> str:
+    """The folder of a fixture, as `Job.fixture` writes it."""
+    about = {"version": 1, "streams": {}, "mode": "append", "finish": False, "restart_after": [], "delay": 0, "watermarks": {},
+             "settings": {}, "missing": [], "fates": []}  # fmt: skip
+    Path("fixture").mkdir(exist_ok=True)
+    (Path("fixture") / "fixture.json").write_text(json.dumps(about), encoding="utf-8")
+    return "fixture"
+
+
 @cache
 def _feed() -> generators.Feed:
     return generators.Feed("orders_payments", rate=5)
@@ -129,7 +138,11 @@ IN_A_LOOP = {
 }
 """Methods that are for steps that repeat."""
 
-STEPS = {"Pattern": (wb.step("order", side="left"),), "group": (wb.step("order", side="left"),)}
+STEPS: dict[str, tuple[Any, ...]] = {
+    "testing.play": (lambda orders: orders,),
+    "Pattern": (wb.step("order", side="left"),),
+    "group": (wb.step("order", side="left"),),
+}
 """Arguments without a name."""
 
 BETWEEN = ("2026-01-01 09:00", "2026-01-01 11:00")
@@ -192,6 +205,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "open_job": {"joined": StreamingFrame(), "checkpoint": "checkpoint", "join": 0, "keys": ["a"], "sample": 0.5, "progress": [],
                  "output": "output"},
     "flows": {"file": __file__},
+    "testing.micro_batches": {"schema": "id string"},
+    "testing.load": {"path": _fixture},
+    "testing.play": {"orders": testing.micro_batches("id string", [("a",)]), "finish": True, "restart_after": 0, "mode": "append",
+                     "settings": {"spark.sql.session.timeZone": "UTC"}, "spark": None},
     "watch": {"joined": StreamingFrame(), "checkpoint": "checkpoint", "every": "1 second"},
     "SideDescription": {"name": "a", "key": "k", "time": "t", "watermark": None, "columns": ("k", "t")},
     "Description": {"join": JOIN, "left": None, "right": None, "where": "", "unknown": (), "notes": ()},
@@ -320,6 +337,7 @@ ON_SPARK = {
     "describe",
     "flows",
     "open_job",
+    "testing.play",
     "watch",
     "backends",
     "flink.run",
@@ -346,6 +364,7 @@ def _public() -> Iterator[tuple[str, Any]]:
                 yield from ((f"{name}.{each}", it) for each in inner if callable(it := getattr(value, each)))
             elif callable(value):
                 yield f"generators.{name}" if module is generators and name in wb.__all__ else name, value
+    yield from ((f"testing.{name}", getattr(testing, name)) for name in ("load", "micro_batches", "play"))
     for owner in OWNERS:
         for name in dir(owner):
             static = inspect.getattr_static(owner, name)
@@ -382,7 +401,7 @@ def _parameters(name: str) -> set[str]:
     return {
         each.name
         for each in parameters
-        if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL) and each.name != "self"
+        if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL, each.POSITIONAL_ONLY) and each.name != "self"
     }
 
 

@@ -102,7 +102,7 @@ class ResultsPanel:
         self.chart, self._scrubber = self._chart.chart, self._chart.scrubber
         self.details = DetailsPanel(apply, self._pick, submit)
         self._table = TablePanel(self._pick, self._draw_soon, opening)
-        self._texts = TextsPanel(cell, self._draw_soon)
+        self._texts = TextsPanel(cell, lambda: self._picked[0] if len(self._picked) == 1 else None, self._draw_soon)
         self._steps = KeySteps(self._pick)
         self._lifetimes = LifetimesPanel(submit)
         self._parts = {

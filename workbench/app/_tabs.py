@@ -55,7 +55,7 @@ class Tab:
         return self.name not in ("Throughput", "Tune", "Flink")
 
 
-_SCRIPT = "The PySpark script of this join, the same join for Flink, and a cell that does what this page does."
+_SCRIPT = "The PySpark script of this join, the same for Flink, a test of it, and a cell that does what this page does."
 _NOT_LIVE = "No live query yet: Go live, and the generators write while the query runs."
 _LIVE = "How a live query keeps up: rates, duration of micro-batches, waiting rows, backpressure."
 _FLINK = "The same rows under Flink's rules: those that differ, the reasons, and the nearest settings."
@@ -73,7 +73,7 @@ _GROUPS = {
     "Watermark and late": "How the watermark moved, who held it back, and which rows came behind it.",
     "State": "What the join holds, since when and until when.",
     "Tune": "What other settings would keep, and what they cost.",
-    "Hand on": "The script, the same join for Flink, and past runs.",
+    "Hand on": "The script, the same join for Flink, a test, and past runs.",
 }
 
 

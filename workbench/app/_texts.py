@@ -9,12 +9,16 @@ import ipywidgets as widgets
 from workbench.app._code import CodeBox, flink_java, flink_sql
 from workbench.app._export import ExportPanel
 from workbench.app._form import show
+from workbench.errors import WorkbenchError
+from workbench.literals import RowId
 from workbench.runs.result import Result
+from workbench.testing.writing import test_of
 
 _HELP = {
     "PySpark script": "Runs anywhere Spark does; exported as a script or a project.",
     "Flink SQL": "The same join as Flink SQL.",
     "Flink DataStream": "The same join as a job of Flink's DataStream API, in Java.",
+    "Test": "A test for pytest: these rows, or those of the picked row's key, and what becomes of them.",
     "Notebook cell": "The code that does what this page does.",
 }
 
@@ -26,6 +30,8 @@ class TextsPanel:
     ----------
     cell
         Gives the text of the cell that does what the page does.
+    picked
+        Gives the row that is picked; None where there is none, or several.
     chosen
         Called when another text is chosen.
 
@@ -35,12 +41,14 @@ class TextsPanel:
         The panel.
     """
 
-    def __init__(self, cell: Callable[[], str], chosen: Callable[[], None]) -> None:
+    def __init__(self, cell: Callable[[], str], picked: Callable[[], RowId | None], chosen: Callable[[], None]) -> None:
+        self._picked = picked
         self._export = ExportPanel(chosen)
         self._texts: dict[str, Callable[[Result], tuple[str, str]]] = {
             "PySpark script": self._export.text,
             "Flink SQL": flink_sql,
             "Flink DataStream": flink_java,
+            "Test": self._test,
             "Notebook cell": lambda _: (cell(), "cell.py"),
         }
         self._choice = widgets.ToggleButtons(
@@ -57,7 +65,15 @@ class TextsPanel:
     @property
     def chosen(self) -> tuple[object, ...]:
         """All that the text depends on, but the run."""
-        return str(self._choice.value), *self._export.chosen
+        picked = self._picked() if self._choice.value == "Test" else None
+        return str(self._choice.value), picked, *self._export.chosen
+
+    def _test(self, run: Result) -> tuple[str, str]:
+        """The test of what is shown, or in its place why there is none."""
+        try:
+            return test_of(run, self._picked()), "test_join.py"
+        except WorkbenchError as error:
+            return f"# {error}\n", "test_join.py"
 
     def show(self, run: Result) -> None:
         """Show the chosen text of a run."""

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import importlib
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from workbench import process, session, times
+from workbench import process, times
 from workbench.counts import number_or_text
 from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.jobs import checkpoint as checkpoints
+from workbench.jobs import commands
 from workbench.jobs.chain import Chain
 from workbench.jobs.health import Crossed, Health, Limits, crossed, figures
 from workbench.jobs.opening import open_job
 from workbench.literals import SIDES
 from workbench.reasons.labels import setting_value
 from workbench.sources.choice import checked
-from workbench.spark_io.cause import cause, spark_errors_as
+from workbench.spark_io.cause import spark_errors_as
 from workbench.untyped import Record, SparkObject
 
 if TYPE_CHECKING:
@@ -37,9 +37,6 @@ _OPTIONS = {"checkpoint": "--checkpoint", "sample": "--sample", "join": "--join"
     each.name: "--" + each.name.replace("_", "-") for each in dataclasses.fields(Limits)
 }
 """The options that the arguments of functions come from, as messages name them."""
-
-_SETTINGS = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE")
-"""Where one of these is set, somebody has chosen which Spark it is, and how it is set up."""
 
 _HADOOP = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 """Where one of these is set, Spark may take a folder without a scheme for one of another file system."""
@@ -90,23 +87,12 @@ def check(given: argparse.Namespace) -> int:
             healths = _healths(given.job, given.checkpoint, sample, join, limits)
     except ArgumentError as error:
         option = _OPTIONS.get(error.argument)
-        return _failed(f"{option}: {error.remedy}" if option else str(error))
+        return commands.failed(f"{option}: {error.remedy}" if option else str(error))
     except WorkbenchError as error:
-        return _failed(str(error))
+        return commands.failed(str(error))
     told = [(each, crossed(each, limits)) for each in healths]
-    print(_as_json(told) if given.json else _printable(_text(told)))
+    print(_as_json(told) if given.json else commands.printable(_text(told)))
     return CROSSED if any(found for _, found in told) else FINE
-
-
-def _failed(words: str) -> int:
-    print(_printable(" ".join(words.split())), file=sys.stderr)
-    return FAILED
-
-
-def _printable(words: str) -> str:
-    """Words without what a terminal would carry out, such as a sequence of escape that clears it."""
-    plain = (each if each.isprintable() or each == "\n" else each.encode("unicode_escape").decode() for each in words)
-    return "".join(plain)
 
 
 def _limit_names() -> list[str]:
@@ -119,11 +105,11 @@ def _value(name: str, given: str | None) -> Any:
 
 def _healths(job: str, checkpoint: str, sample: Any, join: Any, limits: Limits) -> list[Health]:
     """The figures of the job; of several joins those of each."""
-    build = _function(job)
-    if not _is_there():
+    build = commands.function(job)
+    if not commands.is_there():
         checked(None, sample)
         _check_folder(checkpoint)
-    with _session() as spark:
+    with commands.spark_session() as spark:
         opened = open_job(_joined(build, job, spark), checkpoint, sample=sample, join=join)
         return [figures(each, limits) for each in (opened.joins if isinstance(opened, Chain) else (opened,))]
 
@@ -131,65 +117,7 @@ def _healths(job: str, checkpoint: str, sample: Any, join: Any, limits: Limits) 
 def _check_folder(checkpoint: str) -> None:
     """Say what is wrong with the checkpoint as far as that is known before Spark has started, which takes long."""
     if not os.environ.get("SPARK_REMOTE"):
-        checkpoints.check_local(checkpoint, plain=not _is_set(*_SETTINGS, *_HADOOP))
-
-
-def _function(job: str) -> Callable[[SparkSession], Any]:
-    """The function that ``module:function`` names."""
-    module, _, name = job.partition(":")
-    if not module or not name.isidentifier():
-        raise wrong("job", job, "give a module and a function of it, such as my_job:build")
-    try:
-        with redirect_stdout(sys.stderr):
-            found = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise _not_imported(job, module, error) from None
-        remedy = f"there is no module {module} in the current folder or among the installed ones"
-        raise wrong("job", job, remedy) from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a stranger's module does
-        raise _not_imported(job, module, error) from None
-    function = getattr(found, name, None)
-    if not callable(function):
-        what = "has no function" if function is None else "has no function, but a value,"
-        raise wrong("job", job, f"the module {module} {what} {name}; name the one that returns the job's DataFrame")
-    return function
-
-
-def _not_imported(job: str, module: str, error: BaseException) -> ArgumentError:
-    return wrong("job", job, f"the module {module} cannot be imported: {_said(error)}")
-
-
-def _said(error: BaseException) -> str:
-    words = cause(error)
-    name = type(error).__name__
-    return name if words in ("", name) else f"{name}, {words}"
-
-
-@contextmanager
-def _session() -> Iterator[SparkSession]:
-    """The session there is; else one as spark-submit or the environment sets it up, else one of the workbench's own."""
-    from pyspark.sql import SparkSession  # when needed: PySpark is slow to import
-
-    was_there = _is_there()
-    is_theirs = not was_there and _is_set(*_SETTINGS)
-    spark = SparkSession.builder.getOrCreate() if is_theirs else session.spark()
-    try:
-        yield spark
-    finally:
-        if not was_there:
-            spark.stop()
-
-
-def _is_there() -> bool:
-    from pyspark import SparkContext  # when needed: PySpark is slow to import
-
-    return SparkContext._active_spark_context is not None
-
-
-def _is_set(*names: str) -> bool:
-    """Whether one of these variables of the environment is set."""
-    return any(os.environ.get(name) for name in names)
+        checkpoints.check_local(checkpoint, plain=not commands.is_set(*commands.SETTINGS, *_HADOOP))
 
 
 def _joined(build: Callable[[SparkSession], Any], job: str, spark: SparkSession) -> DataFrame:
@@ -197,7 +125,7 @@ def _joined(build: Callable[[SparkSession], Any], job: str, spark: SparkSession)
         with redirect_stdout(sys.stderr):  # what the job prints is not part of the figures
             joined = build(spark)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a stranger's function does
-        raise wrong("job", job, f"the function failed: {_said(error)}") from None
+        raise wrong("job", job, f"the function failed: {commands.said_of(error)}") from None
     if not getattr(joined, "isStreaming", False):
         remedy = "let it return the streaming DataFrame that the job runs"
         raise wrong("job", job, f"it returned {_returned(joined)}; {remedy}")

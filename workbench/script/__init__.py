@@ -9,8 +9,18 @@ from __future__ import annotations
 from workbench.plan import Names
 from workbench.script._checkpoint import FIXED, changeable, listed
 from workbench.script._endpoints import Endpoints, check
+from workbench.script._imports import imports_for
 from workbench.script._job import MAIN
-from workbench.script._places import Argument, Connector, DeadLetters, Requirement, Sink, Source, SparkVersion
+from workbench.script._places import (
+    Argument,
+    Connector,
+    DeadLetters,
+    Requirement,
+    Sink,
+    Source,
+    SparkVersion,
+    column_types,
+)
 from workbench.script._plain import render
 from workbench.script._project import project
 from workbench.script._registry import DEAD_LETTERS, SINKS, SOURCES, register, unregister
@@ -33,7 +43,9 @@ __all__ = [
     "SparkVersion",
     "changeable",
     "check",
+    "column_types",
     "data_folder",
+    "imports_for",
     "listed",
     "made_for",
     "project",

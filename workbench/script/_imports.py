@@ -72,6 +72,12 @@ def imports(used: set[str], lines: Iterable[str], own: Iterable[str] = ()) -> st
     return "\n\n".join("\n".join(group) for group in (*groups.values(), _together(own)) if group)
 
 
+def imports_for(body: str, own: Iterable[str] = ()) -> str:
+    """The import statements that a text of PySpark needs, and those of `own` that import one name each."""
+    used = names(body)
+    return imports(used, COMMON, own)
+
+
 def _together(lines: Iterable[str]) -> list[str]:
     """Statements that import one name each, as one for each module."""
     names: dict[str, list[str]] = {}

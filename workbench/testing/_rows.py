@@ -20,15 +20,14 @@ import pyarrow as pa
 from workbench.counts import counted
 from workbench.errors import ArgumentError, excerpt, wrong
 from workbench.spark_io.cause import cause
+from workbench.testing.values import BASE64
 from workbench.untyped import Value
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
-__all__ = ["BASE64", "DAY", "MicroBatches", "micro_batches", "schema_of", "tables"]
+__all__ = ["DAY", "MicroBatches", "micro_batches", "schema_of", "tables"]
 
-BASE64 = "base64"
-"""The field of an object of JSON that has bytes which are no text."""
 DAY = dt.date(2026, 1, 1)
 """The day of a time that is given without one, such as ``"10:00:00"``."""
 

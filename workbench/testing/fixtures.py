@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import datetime as dt
 import json
-import math
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +27,8 @@ from workbench.sources.choice import checked as checked_choice
 from workbench.testing import _anonymous
 from workbench.testing._played import Played
 from workbench.testing._playing import played
-from workbench.testing._rows import BASE64, MicroBatches
+from workbench.testing._rows import MicroBatches
+from workbench.testing.values import plain
 from workbench.untyped import Json
 
 if TYPE_CHECKING:
@@ -133,10 +131,14 @@ def load(path: Any) -> Fixture:
 
     Raises
     ------
+    ArgumentError
+        If it is none.
     DataError
-        If it is none, or is damaged.
+        If it is damaged.
     """
     folder = safe_files.place(path, 'give the folder of a fixture, such as "tests/unpaid"')
+    if not (folder / _ABOUT).is_file():
+        raise wrong("path", str(folder), f"there is no {_ABOUT} in it; give the folder that job.fixture wrote")
     try:
         about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
         if about["version"] != _VERSION:
@@ -157,7 +159,9 @@ def load(path: Any) -> Fixture:
             rows,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"path: {folder} is no fixture, or is damaged ({error!r}); give the folder of one") from None
+        raise DataError(
+            f"path: the fixture {folder} is damaged ({error!r}); write it again, or take it from git"
+        ) from None
 
 
 def _stream(folder: Path, name: str, about: Json) -> MicroBatches:
@@ -201,8 +205,8 @@ def fates(opened: Job | Chain, names: Mapping[tuple[int, Side], str], choice: Ch
                         {
                             "stream": names[number, side],
                             "batch": told["batch"].to_numpy(),
-                            "key": [[_plain(each) for each in row] for row in keys],
-                            "time": list(map(_plain, times)),
+                            "key": [[plain(each) for each in row] for row in keys],
+                            "time": list(map(plain, times)),
                             "fate": told["fate"].to_numpy(),
                             "lost": list(map(_lost, told["fate"], told["fix_setting"])),
                         }
@@ -301,29 +305,7 @@ def _number(first: int, batch: int) -> int:
 
 def _of_row(row: Json, first: int) -> Json:
     """A row for a file, its micro-batch first."""
-    return {BATCH: _number(first, row[BATCH])} | {name: _plain(value) for name, value in row.items() if name != BATCH}
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it, and `micro_batches` reads it."""
-    if isinstance(value, dict):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if value is None or value is pd.NaT or value is pd.NA:
-        return None
-    if isinstance(value, dt.datetime | dt.date | dt.time):
-        return value.isoformat()
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, bytes):
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return {BASE64: base64.b64encode(value).decode()}
-    return value if isinstance(value, str | int | float | bool) else str(value)
+    return {BATCH: _number(first, row[BATCH])} | {name: plain(value) for name, value in row.items() if name != BATCH}
 
 
 def _import_of(build: Any) -> str:

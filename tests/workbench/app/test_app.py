@@ -18,7 +18,9 @@ from workbench import charts, model, process
 from workbench.app import App, close_all, current
 from workbench.app.html import HTML
 from workbench.kinds import kinds
+from workbench.literals import RowId
 from workbench.runs.result import Result
+from workbench.testing import writing
 
 SETTINGS_OF_JOINS = {field.label for kind in kinds().values() for field in kind.fields}
 DELAYS = ("Watermark / first", "Watermark / second")
@@ -494,6 +496,20 @@ def test_the_join_is_shown_in_flinks_words_too(page):
     assert code.text.startswith("// upper: got '5.000001 seconds'; Flink's event times have milliseconds")
     page.open("Flink SQL")
     assert code.text.startswith("-- upper: got")
+
+
+def test_what_is_shown_is_written_as_a_test(page):
+    page.set({"Events": 20, "Kind": "Interval join", "Lower bound": "-2 seconds", "Upper bound": "5 seconds"})
+    shown = page.meant()
+    page.open("Script")
+    page.open("Test")
+    assert (page.code.text, page.code.file) == (writing.test_of(shown), "test_join.py")
+    page.set({"Events": 2_000})
+    assert "too many for a test that people read; pick a row" in page.code.text
+    page.open("Tracks")
+    page.pick(row_id=str(RowId("left", 3)))
+    page.open("Script")
+    assert page.code.text == writing.test_of(page.meant(), RowId("left", 3))
 
 
 def test_stop_ends_the_run_and_the_next_one_works(page, spark):

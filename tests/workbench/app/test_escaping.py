@@ -179,7 +179,7 @@ def test_nothing_runs_in_the_browser(address):
             if tab == "Runs":
                 opened.wait_for_selector(".sjw-compare:visible tr.sjw-differs", timeout=60_000)
                 expect(opened.locator(".sjw-compare")).to_contain_text(EVIL)
-            for text in ("Flink SQL", "Flink DataStream", "Notebook cell") if tab == "Script" else ():
+            for text in ("Flink SQL", "Flink DataStream", "Test", "Notebook cell") if tab == "Script" else ():
                 opened.click(f".sjw button:text-is('{text}')")
                 opened.wait_for_timeout(400)
             nothing_ran(opened)

@@ -179,12 +179,17 @@ def test_a_test_that_was_edited_is_not_lost(job, path):
 
 
 def test_what_is_no_fixture_is_said(tmp_path, job, path):
-    with pytest.raises(wb.DataError, match="is no fixture, or is damaged"):
+    with pytest.raises(
+        wb.ArgumentError, match=r"there is no fixture\.json in it; give the folder that job\.fixture wrote"
+    ):
         load(tmp_path)
     job.fixture(path)
     about = json.loads((path / "fixture.json").read_text(encoding="utf-8"))
     (path / "fixture.json").write_text(json.dumps(about | {"version": 99}), encoding="utf-8")
     with pytest.raises(wb.DataError, match="another version"):
+        load(path)
+    (path / "fixture.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(wb.DataError, match="is damaged"):
         load(path)
 
 
