@@ -1,7 +1,7 @@
 """The composition root: what stands above a package and is called from it, imported by name here and nowhere else.
 
-A package imports only those below it. The registry of kinds, `Run.report` and the display of a `Watch` lead upwards,
-each in one function.
+A package imports only those below it. The registry of kinds, `Run.report`, `Job.fixture` and the display of a `Watch`
+lead upwards, each in one function.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from workbench.testing import Played
 
-_PLAYED = pytest.StashKey[list[Any]]()
+__all__ = ["pytest_addoption", "pytest_assertrepr_compare", "pytest_configure", "pytest_runtest_call", "streams"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,7 +41,7 @@ def streams() -> Iterator[SparkSession]:
     """One quick local Spark session for the run; `play` takes it."""
     from pyspark.sql import SparkSession  # when needed: PySpark is slow to import
 
-    from workbench import session
+    from workbench import session  # the same
 
     before = SparkSession.getActiveSession()
     yield session.spark()
@@ -55,21 +55,21 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     folder = item.config.getoption("--workbench-report")
     if not folder:
         return (yield)
-    from workbench.testing import _played  # when needed: it imports PySpark
+    from workbench import testing  # when needed: it imports pandas
 
     played: list[Played] = []
-    _played.observers.append(played.append)
+    testing.observers.append(played.append)
     try:
         return (yield)
     finally:
-        _played.observers.remove(played.append)
+        testing.observers.remove(played.append)
         for number, job in enumerate(played):
             _write(job, Path(folder), item.nodeid, number)
 
 
 def _write(job: Played, folder: Path, test: str, number: int) -> None:
     """The report of a job, and its picture."""
-    from workbench.errors import WorkbenchError
+    from workbench.errors import WorkbenchError  # when needed: pytest loads this module in every run
 
     name = re.sub(r"[^\w.-]+", "_", test.replace(".py::", "-")).strip("_") + (f"-{number + 1}" if number else "")
     folder.mkdir(parents=True, exist_ok=True)

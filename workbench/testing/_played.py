@@ -193,11 +193,10 @@ class Played:
         if words := _expecting.differences(self.opened, self.streams, counts):
             raise AssertionError(words)
 
-    def fixture(
-        self, path: str | os.PathLike[str], *, anonymize: Mapping[str, str] | None = None, **choice: Any
-    ) -> Path:
-        """Write the rows and a test of the function that was played; as `Job.fixture`."""
-        return self.opened.fixture(path, anonymize=anonymize, build=self._build, mode=self._mode, **choice)
+    def fixture(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write the rows and a test of the function that was played; options and errors are those of `Job.fixture`."""
+        given: dict[str, Any] = {"build": self._build, "mode": self._mode} | options
+        return self.opened.fixture(path, **given)
 
     def matches(self, path: str | Path, *, without: Sequence[str] = ()) -> None:
         """Check that output and fates are those of a snapshot.

@@ -24,7 +24,7 @@ from workbench.sources.arrow import END_OF_INPUT
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.scratch import Scratch
 from workbench.testing._played import Played, remembered
-from workbench.testing._rows import MicroBatches, schema_of, tables
+from workbench.testing.rows import MicroBatches, schema_of, tables
 from workbench.untyped import Json, Value
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from workbench.sources.choice import checked as checked_choice
 from workbench.testing import _anonymous
 from workbench.testing._played import Played
 from workbench.testing._playing import played
-from workbench.testing._rows import MicroBatches
+from workbench.testing.rows import MicroBatches
 from workbench.testing.values import plain
 from workbench.untyped import Json
 

@@ -81,11 +81,11 @@ def test_each_type_of_spark_arrives_as_it_was_given(spark):
 def test_any_rows_are_read_as_they_are(spark, rows):
     from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
-    from workbench.testing import _rows
+    from workbench.testing import rows as reading
 
     schema = StructType([StructField("a", StringType()), StructField("b", IntegerType())])
     target = pa.schema({"a": pa.string(), "b": pa.int32()})
-    (table,) = _rows.tables(micro_batches(schema, rows), schema, target, "rows", "UTC")
+    (table,) = reading.tables(micro_batches(schema, rows), schema, target, "rows", "UTC")
     assert [tuple(row.values()) for row in table.to_pylist()] == rows
 
 
