@@ -1,11 +1,17 @@
 """`python -m workbench diff`: which rows of a fixture fare otherwise under changed code."""
 
+import os
+import re
+import shutil
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import shop_streams as shop
+import yaml
 
 from workbench.__main__ import main
 from workbench.testing import micro_batches, play
@@ -99,6 +105,38 @@ def test_what_cannot_be_compared_is_one_sentence(spark, fixture, here, capsys, c
     assert words in said.err
     assert said.err.count("\n") == 1
     assert said.out == ""
+
+
+@pytest.mark.engine
+def test_the_steps_of_the_documentations_workflow(spark, fixture, here):
+    """All but those that set up the machine."""
+    page = (HERE.parents[2] / "docs" / "test-a-join.md").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.S).group(1))
+    steps = {each["name"]: each["run"] for each in workflow["jobs"]["rows"]["steps"] if "run" in each}
+    project = tomllib.loads((HERE.parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert steps["Install"] == f"pip install {project['name']}"
+    (here / "shop").mkdir()
+    (here / "shop_of_diff.py").rename(here / "shop" / "jobs.py")
+    shutil.copytree(fixture, here / "tests" / "unpaid")
+    git("add", ".")
+    git("commit", "-q", "-m", "moved, with a wider bound")
+    git("update-ref", "refs/remotes/origin/main", "HEAD")
+    code = here / "shop" / "jobs.py"
+    code.write_text(code.read_text(encoding="utf-8").replace("25 SECONDS", "1 SECONDS"), encoding="utf-8")
+    summary = here / "summary.md"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = os.environ | {"PATH": path, "GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": str(summary)}
+    done = subprocess.run(
+        ["bash", "-e", "-c", steps["Rows that fare otherwise"]],
+        cwd=here,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "**6 of 6 rows fare otherwise**" in summary.read_text(encoding="utf-8")
+    assert "| matched | unmatched | 6 |" in summary.read_text(encoding="utf-8")
 
 
 def table(*rows):
