@@ -35,6 +35,8 @@ __all__ = ["BATCH", "PLACE", "Taken", "described", "folders", "leaves", "taken",
 BATCH, PLACE = "__batch", "__place"
 _FILE = f"{BATCH}_file"
 _LEAVES = ("StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation")
+_FEW = 200
+"""With how many addresses of files an expression is quicker than a table."""
 _LOCAL = "^file:/+"
 _EARLIEST = -2  # Kafka's number of the first offset that is there
 
@@ -230,6 +232,14 @@ def with_batches(rows: DataFrame, batches: Mapping[str, int]) -> DataFrame:
     if not batches:
         return rows.where(F.lit(False)).withColumn(BATCH, F.lit(0).cast("long"))
     spelled = {other: batch for path, batch in batches.items() for other in _spellings(path)}
+    if len(spelled) <= _FEW:  # two thirds of the time of a join, which makes a query of its own of the table
+        numbers = F.create_map(*(F.lit(each) for pair in spelled.items() for each in pair))
+        named = rows if _FILE in rows.columns else rows.withColumn(_FILE, F.col("_metadata.file_path"))
+        return (
+            named.withColumn(BATCH, F.try_element_at(numbers, F.col(_FILE)).cast("long"))
+            .dropna(subset=[BATCH])
+            .drop(_FILE)
+        )
     table = pa.table({_FILE: list(spelled), BATCH: pa.array(spelled.values(), pa.int64())})
     known = rows.sparkSession.createDataFrame(table)
     named = rows if _FILE in rows.columns else rows.withColumn(_FILE, F.col("_metadata.file_path"))

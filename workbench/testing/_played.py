@@ -17,6 +17,7 @@ from workbench.jobs import Chain, Job, open_job
 from workbench.sources import arrow
 from workbench.spark_io.scratch import Scratch
 from workbench.testing import _expecting, _snapshots
+from workbench.testing._quick import quick_settings
 from workbench.untyped import Json, Value
 
 if TYPE_CHECKING:
@@ -117,7 +118,8 @@ class Played:
         ArgumentError
             If it joins no two streams: then only `output` and `batches` are known.
         """
-        return open_job(self.joined, f"{self._folder.address}/checkpoint", progress=self._reports)
+        with quick_settings(self.joined.sparkSession, {}):
+            return open_job(self.joined, f"{self._folder.address}/checkpoint", progress=self._reports)
 
     @cached_property
     def _is_join(self) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workbench import process, session, spark_versions
+from workbench import process, session
 from workbench.counts import counted
 from workbench.engine import query as queries
 from workbench.errors import ArgumentError, excerpt, one_of, wrong
@@ -24,6 +23,7 @@ from workbench.sources.arrow import END_OF_INPUT
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.scratch import Scratch
 from workbench.testing._played import Played, remembered
+from workbench.testing._quick import quick_settings
 from workbench.testing.rows import MicroBatches, schema_of, tables
 from workbench.untyped import Json, Value
 
@@ -36,17 +36,6 @@ __all__ = ["play", "played"]
 _MODES = ("append", "update", "complete")
 _WITHOUT_ROWS = "spark.sql.streaming.noDataMicroBatches.enabled"
 _ZONE = "spark.sql.session.timeZone"
-_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
-_QUICK = (
-    "spark.sql.shuffle.partitions",
-    "spark.sql.streaming.minBatchesToRetain",
-    "spark.sql.streaming.numRecentProgressUpdates",
-    "spark.sql.adaptive.enabled",
-    "spark.sql.codegen.wholeStage",
-    "spark.sql.lightweightPlanChangeValidation",
-    "spark.sql.maxPlanStringLength",
-)
-"""Settings that change no row and make a test of a few rows many times as quick; the workbench's own values."""
 
 
 def play(
@@ -136,7 +125,7 @@ def played(
         raise wrong("spark", "a session of Spark Connect", "its queries cannot be followed; give a classic session")
     zone = str((settings or {}).get(_ZONE) or spark.conf.get(_ZONE))
     schemas = {name: schema_of(each, name) for name, each in read.items()}
-    with _set(spark, settings or {}):
+    with quick_settings(spark, settings or {}):
         empty = {name: spark.createDataFrame([], each).toArrow() for name, each in schemas.items()}
         rows = {name: tables(each, schemas[name], empty[name].schema, name, zone) for name, each in read.items()}
         recording = _Recording(Scratch(), schemas, empty, rows, max([1, *(len(each) for each in rows.values())]))
@@ -144,7 +133,7 @@ def played(
         playing = _Playing(recording, joined, mode, spark)
         marks = watermarks(joined)
         for number in sorted({*restarts, *marks}):
-            with _set(spark, {_WITHOUT_ROWS: "false"}):  # the next rows come before there is time for one
+            with quick_settings(spark, {_WITHOUT_ROWS: "false"}):  # the next rows come before there is time for one
                 playing.run_up_to(number + 1)
             if number in marks:
                 playing.set_watermark(marks[number])
@@ -317,23 +306,3 @@ class _Playing:
         ]
         named = "micro_batch" if "batch" in map(str.lower, self.joined.columns) else "batch"
         return pa.concat_tables(parts).rename_columns([*self.joined.columns, named])
-
-
-@contextmanager
-def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Settings of a session for as long as it lasts; those that make a small query quick, too."""
-    quick = {name: session.QUERY_SETTINGS[name] for name in _QUICK}
-    quick[_MANAGER] = spark_versions.facts(str(spark.version)).checkpoint_manager
-    wanted = quick | dict(settings)
-    before: dict[str, str | None] = {name: spark.conf.get(name, None) for name in wanted}
-    try:
-        for name, value in wanted.items():
-            with spark_errors_as(f"settings: {name} cannot be set"):
-                spark.conf.set(name, value)
-        yield
-    finally:
-        for name, earlier in before.items():
-            if earlier is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, earlier)
