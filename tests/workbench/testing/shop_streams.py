@@ -46,3 +46,25 @@ def shipped(orders, payments, shipments):
     paid = unpaid_orders(orders, payments).where("paid IS NOT NULL").drop("paid")
     s = shipments.withWatermark("at", "10 seconds").alias("s")
     return paid.alias("j").join(s, F.expr("j.id = s.id AND s.at BETWEEN j.ordered AND j.ordered + INTERVAL 1 HOUR"))
+
+
+def averages(orders, payments):
+    """Aggregations by windows, joined by these."""
+
+    def of(rows, name):
+        window = F.window("at", "15 seconds").alias(f"{name}_window")
+        return rows.withWatermark("at", "20 seconds").groupBy(window, F.col("id").alias(f"{name}_id")).count()
+
+    return of(orders, "o").join(of(payments, "p"), F.expr("o_id = p_id AND o_window = p_window"), "full_outer")
+
+
+def in_windows(orders, payments):
+    """Rows joined by the windows that they are in, their times not selected."""
+    o = orders.withWatermark("at", "10 seconds").select("id", F.window("at", "30 seconds").alias("w"))
+    p = payments.withWatermark("at", "10 seconds").select("id", F.window("at", "30 seconds").alias("w"), "amount")
+    return o.join(p, ["id", "w"])
+
+
+def by_key_alone(orders, payments):
+    """No bound: rows stay in state."""
+    return orders.withWatermark("at", "10 seconds").join(payments, "id")

@@ -1,6 +1,8 @@
 """A job's rows as a folder with a test: the same fates under the same code, others under other code."""
 
+import inspect
 import json
+import random
 import shutil
 
 import jobs
@@ -9,6 +11,7 @@ import shop_streams as shop
 from pyspark.sql import functions as F
 
 import workbench as wb
+from workbench.jobs import source_rows
 from workbench.testing import load, micro_batches, play
 from workbench.testing.fixtures import fates
 
@@ -53,6 +56,47 @@ def test_the_same_code_fares_the_same(job, path):
     assert again.output.equals(job.output)
     again.fixture(path)  # what nobody has edited is replaced
     assert load(path).fates.equals(fixture.fates)
+
+
+SHAPES = (
+    shop.unpaid_orders,
+    shop.paid_orders,
+    shop.paid_per_minute,
+    shop.again,
+    shop.shipped,
+    shop.averages,
+    shop.in_windows,
+    shop.by_key_alone,
+)
+
+
+def drawn(generator, schema):
+    """Rows of a few keys, somewhat out of order, in four micro-batches, some of them empty."""
+    amounts = "amount" in schema
+    batches = []
+    for number in range(4):
+        rows = []
+        for _ in range(generator.randrange(6)):
+            second = number * 40 + generator.randrange(-60, 40)
+            at = f"2026-01-01 10:{max(0, second + 120) // 60:02}:{max(0, second + 120) % 60:02}"
+            rows.append((generator.choice("abc"), at, *([generator.randrange(9)] if amounts else [])))
+        batches.append(rows)
+    return micro_batches(schema, *batches, [("z", "2026-01-01 10:00:00", *([1] if amounts else []))])
+
+
+@pytest.mark.drawn(6)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+def test_what_was_played_is_what_spark_did_and_so_is_its_fixture(spark, path, shape, seed):
+    generator = random.Random(f"{shape.__name__} {seed}")
+    names = inspect.signature(shape).parameters
+    streams = {name: drawn(generator, shop.PAYMENTS if name == "payments" else shop.ORDERS) for name in names}
+    job = play(shape, **streams)
+    assert job.mismatches.empty
+    job.fixture(path)
+    again = load(path).play(shape).opened
+    table = fates(again, source_rows.names_of_sides(again))[["stream", "batch", "key", "time", "fate"]]
+    assert sorted(map(str, table.to_numpy().tolist())) == sorted(map(str, load(path).fates.to_numpy().tolist()))
 
 
 def test_the_test_fails_as_the_job_did_and_passes_with_mended_code(job, path, monkeypatch):
