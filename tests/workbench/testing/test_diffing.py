@@ -63,6 +63,7 @@ def test_changed_code_in_a_file(spark, fixture, here, capsys):
 
 
 @pytest.mark.engine
+@pytest.mark.nightly
 def test_two_revisions_of_git(spark, fixture, here, capsys):
     assert main(["diff", str(fixture), "shop_of_diff.py:unpaid_orders", "--revisions", "main.."]) == 1
     assert "unmatched -> matched: 2 rows" in capsys.readouterr().out

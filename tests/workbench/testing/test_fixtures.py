@@ -84,7 +84,7 @@ def drawn(generator, schema):
     return micro_batches(schema, *batches, [("z", "2026-01-01 10:00:00", *([1] if amounts else []))])
 
 
-@pytest.mark.drawn(6)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 def test_what_was_played_is_what_spark_did_and_so_is_its_fixture(spark, path, shape, seed):

@@ -36,7 +36,7 @@ def run_text(text):
     return names
 
 
-@pytest.mark.drawn(6)
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("name", JOINS)
 @pytest.mark.parametrize("finish", [True, False])
 def test_all_rows(spark, sides, name, finish):
@@ -46,7 +46,7 @@ def test_all_rows(spark, sides, name, finish):
     assert max(map(len, text.splitlines())) <= 200
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("name", [each for each in JOINS if each not in ("as of", "as of, unbounded", "a pattern")])
 def test_the_rows_of_one_key_fare_as_they_do_among_all(spark, sides, name):
     preview = wb.preview(JOINS[name], *sides)
