@@ -288,6 +288,30 @@ def test_rows_are_brushed_picked_filtered_and_told(opened, tmp_path):
 
 
 @pytest.mark.browser
+def test_without_scripts_it_says_so_and_has_no_empty_frame(opened, chromium, tmp_path):
+    """JupyterLab shows a file of HTML in a frame that runs no scripts, until it is trusted."""
+    run = wb.preview(JOIN, *streams())
+    path = run.report(tmp_path / "report.html", wb.tune(JOIN, run.left, run.right))
+    words = "Charts and lists need scripts: press Trust HTML above, or open the file in a browser."
+    context = chromium.new_context()
+    page = context.new_page()
+    page.set_content('<iframe sandbox="allow-same-origin" style="width: 1200px; height: 900px"></iframe>')
+    page.eval_on_selector("iframe", "(frame, text) => { frame.srcdoc = text; }", path.read_text())
+    inner = page.frame_locator("iframe")
+    told = inner.locator("main noscript p")  # playwright finds no text in a noscript
+    told.wait_for()
+    assert told.inner_text() == words
+    assert inner.locator("h1").is_visible()
+    assert inner.get_by_text("To keep 99.9 %").is_visible()
+    for each in ("#groups", "#timeline", "#list", "#story", "#tuning"):
+        assert not inner.locator(each).is_visible(), each
+    context.close()
+    scripted = opened(path)
+    assert words not in scripted.inner_text("body")
+    assert all(scripted.locator(each).is_visible() for each in ("#groups", "#timeline", "#list", "#tuning"))
+
+
+@pytest.mark.browser
 def test_many_rows_are_counted_and_brushed(opened, tmp_path):
     run = wb.preview(JOIN, *streams(3_000, 20))
     page = opened(run.report(tmp_path / "report.html"))
