@@ -212,13 +212,16 @@ def _why(rows: Unmatched) -> Markup:
             left_out.append(f"{listed:,} of them are listed, some of each kind; {rows.total - listed:,} are left out")
         if told < listed:
             left_out.append(f"{told:,} have their story, {listed - told:,} only their reason")
-        why = html('<p class="quiet">{}.</p><div class="scripted" id="groups" role="group" aria-label="Why"></div>', "; ".join(left_out))
+        why = html(
+            '<p class="quiet">{}.</p><div class="scripted" id="groups" role="group" aria-label="Why"></div>',
+            "; ".join(left_out),
+        )
     return html(
         "<section><h2>Why rows were not matched</h2>{}</section>"
         '<section class="scripted"><h2>On event time</h2><p class="quiet">Drag over a stretch of time to look into it; '
         'click a row for its story.</p><div class="wide" id="timeline"></div></section>'
-        '<section class="scripted" id="list"><div class="tools"><h2>Rows that were not matched</h2><input id="search" type="search" '
-        'placeholder="Search key or reason" aria-label="Search"><button id="all" hidden></button></div>'
+        '<section class="scripted" id="list"><div class="tools"><h2>Rows that were not matched</h2><input id="search" '
+        'type="search" placeholder="Search key or reason" aria-label="Search"><button id="all" hidden></button></div>'
         '<div class="columns"><div class="table"><table><thead></thead><tbody id="rows"></tbody></table>'
         '<p class="quiet" id="shown"></p><button id="more" hidden>Show more</button></div>'
         '<aside id="story" aria-live="polite"><p class="quiet">Click a row, here or in the chart: '
