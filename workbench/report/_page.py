@@ -21,7 +21,7 @@ from workbench.jobs import Job
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, FATES, SIDES
 from workbench.markup import html, together
-from workbench.reasons.labels import Labels
+from workbench.reasons.labels import Labels, setting_name
 from workbench.report._rows import Unmatched, shortened, unmatched
 from workbench.runs import summary
 from workbench.runs.result import Result
@@ -270,7 +270,9 @@ def _tuning(result: Result, tuning: Tuning | None) -> Markup:
     shown = shown.drop_duplicates([name for name in _TUNED if name in shown])  # settings that do the same
     shown = shown[shown["now"] | (np.arange(len(shown)) < _MOST_SETTINGS)]
     columns = [*tuning.settings, *(name for name in _TUNED if name in shown)]
-    head = together(html("<th>{}</th>", name.replace("_", " ")) for name in columns)
+    names = (tuning.left.name, tuning.right.name)
+    heads = [setting_name(tuning.join, names, name) for name in tuning.settings]
+    head = together(html("<th>{}</th>", name.replace("_", " ")) for name in (*heads, *columns[len(heads) :]))
     body = together(
         html(
             '<tr class="{}">{}</tr>',

@@ -76,6 +76,31 @@ def test_a_group_is_a_cause(tmp_path):
     assert marks["orders: late, and would have matched a row of payments"] == []
 
 
+def test_late_rows_are_told_first_and_of_how_many_rows(tmp_path):
+    run = wb.preview(JOIN, *streams())
+    groups = inside(run.report(tmp_path / "report.html"))["groups"]
+    fates = [each["fate"] for each in groups]
+    assert fates.count("late") > 0
+    assert set(fates[: fates.count("late")]) == {"late"}
+    sizes = {run.left.name: len(run.left), run.right.name: len(run.right)}
+    assert all(each["of"] == sizes[each["label"].partition(":")[0]] for each in groups)
+
+
+def test_settings_and_fixes_are_told_in_words(tmp_path):
+    rules = wb.preview(wb.RulesJoin(), *generators.generate("readings_thresholds", events=60))
+    path = rules.report(tmp_path / "rules.html", wb.tune(rules.join, rules.left, rules.right))
+    text = path.read_text()
+    assert "<tr><th>copies</th><td>by key</td></tr>" in text
+    assert "<th>as_of</th>" not in text
+    assert "<td>None</td>" not in text
+    assert "<th>delay of readings</th><th>delay of thresholds</th>" in text
+    run = wb.preview(JOIN, *streams())
+    stories = inside(run.report(tmp_path / "report.html"))["stories"].values()
+    fixes = [line for story in stories for line in story.splitlines() if line.startswith("  fix ")]
+    assert any(re.fullmatch(r"  fix +a watermark delay of [\d.]+ s on (orders|payments)", line) for line in fixes)
+    assert not [line for line in fixes if ".watermark = " in line]
+
+
 NARROW = wb.IntervalJoin("0 seconds", "100 milliseconds", how="left")
 
 
