@@ -62,8 +62,9 @@ def answer(tuning: Tuning, best: Best, asked: Mapping[str, str], named: Callable
     words = [named(name, value) for name, value in best.settings.items()]
     names = (tuning.left.name, tuning.right.name)
     heads = ["", *(setting_name(tuning.join, names, name) for name in tuning.settings), *_FIGURES]
-    lines = [("now", present(tuning)), ("recommended", best.row)]
-    if best.cheaper is not None:
+    now = present(tuning)
+    lines = [("now", now), ("recommended", best.row)]
+    if best.cheaper is not None and _figures(best.cheaper) != _figures(now):
         lines.append(("the next cheaper", best.cheaper))
     notes = [each for each in (*best.notes, f"this rests on {best.basis}") if each]
     return html(
@@ -78,13 +79,12 @@ def answer(tuning: Tuning, best: Best, asked: Mapping[str, str], named: Callable
 
 
 def _cells(tuning: Tuning, row: Series) -> list[str]:
-    settings = [setting_value(name, str(row[name])) for name in tuning.settings]
-    return [
-        *settings,
-        f"{row['kept']:.3%}",
-        f"{row['state_peak']:,}",
-        times.short(row["state_time"].to_pytimedelta()),
-    ]
+    return [*(setting_value(name, str(row[name])) for name in tuning.settings), *_figures(row)]
+
+
+def _figures(row: Series) -> list[str]:
+    """What a setting keeps and costs, as `_FIGURES` calls it."""
+    return [f"{row['kept']:.3%}", f"{row['state_peak']:,}", times.short(row["state_time"].to_pytimedelta())]
 
 
 def _question(asked: Mapping[str, str]) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
 import ipywidgets as widgets
 
 from workbench.app.html import HTML
+from workbench.streams import Stream
 from workbench.untyped import Record, Value
 
 
@@ -16,8 +17,20 @@ from workbench.untyped import Record, Value
 class _HasParts(Protocol):
     """An input with parts, each with a place where it is said what is wrong with it."""
 
+    @property
+    def trouble(self) -> str:
+        """What it says itself of a part that cannot be read; empty: nothing."""
+
     def mark_parts(self, marks: Mapping[str, str]) -> None:
         """Say what is wrong with parts, by their names, and of the others nothing."""
+
+
+@runtime_checkable
+class _KnowsStreams(Protocol):
+    """An input that names the streams."""
+
+    def know(self, left: Stream, right: Stream) -> None:
+        """Name the streams, and suit them as long as nobody has typed anything."""
 
 
 def part_of_input(name: str, part: str) -> str:
@@ -113,6 +126,21 @@ class Form:
             (mark.add_class if name in changes and name not in marks else mark.remove_class)("sjw-applied")
             (mark.add_class if words else mark.remove_class)("sjw-said")
             (mark.add_class if words and name not in marks else mark.remove_class)("sjw-quiet")
+
+    def trouble(self, name: str) -> str:
+        """What an input says itself of a part that cannot be read; empty: nothing."""
+        each = self.inputs.get(name)
+        return each.trouble if isinstance(each, _HasParts) else ""
+
+    def know(self, names: Iterable[str], left: Stream, right: Stream) -> None:
+        """Tell some inputs the streams; what these set of themselves is one change."""
+        before = self.state
+        with self.quietly():
+            for name in names:
+                if isinstance(each := self.inputs[name], _KnowsStreams):
+                    each.know(left, right)
+        if before != self.state and not self._depth:
+            self._changed()
 
     def marked(self, name: str) -> str:
         """What is said beside an input."""

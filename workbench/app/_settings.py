@@ -21,7 +21,7 @@ from workbench.app._snapshot import Reader, RunConfiguration, Snapshot
 from workbench.app._source import SourcePanel
 from workbench.app._suited import Suggestion, suggestion
 from workbench.app.html import HTML
-from workbench.app.sources import sources
+from workbench.app.sources import WrongSettingsError, sources
 from workbench.app.sources.job import VARIABLE as JOB
 from workbench.errors import WorkbenchError
 from workbench.jobs import Job
@@ -126,6 +126,7 @@ class SettingsPanel:
         wanted = set(self._inputs.names[kind.name].values())
         for name in self._inputs.inputs:
             show(self.form.inputs[name], name in wanted)
+        self._tell_streams()
         self._introduction.value = introduction(kind.sketch)
         self.form.inputs["how"].disabled = not kind.hows
         self.form.inputs["how"].tooltip = _HOW if kind.hows else kind.no_how
@@ -248,7 +249,29 @@ class SettingsPanel:
         WrongSettingsError
             If an input is wrong.
         """
-        return self._reader.configuration(snapshot)
+        before = self._reader.streams
+        try:
+            return self._reader.configuration(snapshot)
+        except WrongSettingsError as error:
+            raise self._in_own_words(error) from error
+        finally:
+            if self._reader.streams is not None and not _alike(before, self._reader.streams):
+                self._tell_streams()
+
+    def _in_own_words(self, error: WrongSettingsError) -> WrongSettingsError:
+        """The error without what an input says itself of a part, in those words if it was of it."""
+        words, marks = str(error), dict(error.marks)
+        for name in error.marks:
+            if own := self.form.trouble(name):
+                given = marks.pop(name)
+                argument = words.partition(":")[0]
+                words = f"{argument}: {own}" if words.endswith(given) else words
+        return WrongSettingsError(words, marks, error.findings)
+
+    def _tell_streams(self) -> None:
+        """Tell the inputs of the kind that is chosen of which streams they are."""
+        if self._reader.streams is not None:
+            self.form.know(self._inputs.names[self.form.value("kind")].values(), *self._reader.streams)
 
     def mark(self, snapshot: Snapshot, marks: Mapping[str, str]) -> None:
         """Say beside the inputs what is wrong with a snapshot, and why what it does not need is grey."""
@@ -316,6 +339,16 @@ def suggested(scenario: str) -> Join:
         raise LookupError(f"the docstring of {scenario} names no join that suits it")
     join: Join = eval(text[1], vars(joins) | vars(windows))  # noqa: S307 - a text of this project
     return join
+
+
+def _alike(before: tuple[Stream, Stream] | None, after: tuple[Stream, Stream]) -> bool:
+    """Whether two streams are called as those before, and have the same columns."""
+    if before is None:
+        return False
+    return all(
+        (one.name, one.key, one.table.schema) == (other.name, other.key, other.table.schema)
+        for one, other in zip(before, after, strict=True)
+    )
 
 
 def _input_of(part: Input) -> widgets.Widget:

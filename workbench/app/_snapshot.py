@@ -120,6 +120,11 @@ class Reader:
         self._made: Made | None = None
         self.findings: tuple[Finding, ...] = ()
 
+    @property
+    def streams(self) -> tuple[Stream, Stream] | None:
+        """The two streams that were read last."""
+        return None if self._made is None else (self._made.streams.left, self._made.streams.right)
+
     def forget(self) -> None:
         """Make the streams anew next time: a table may have been changed in place."""
         self._made = None

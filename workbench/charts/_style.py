@@ -35,6 +35,8 @@ _NOTHING = "M0,0Z"
 QUIET = "#6b737d"
 SHADE = "#dfe8f2"
 INK = "#333333"
+PAPER = "#ffffff"
+"""Of the outlines that keep marks apart: what lies behind them; a dark theme has a dark one."""
 KEPT_AXIS = alt.Axis(format="~p")
 """The axis of the share of the complete result that is kept."""
 

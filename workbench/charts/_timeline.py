@@ -19,6 +19,7 @@ from workbench.charts._style import (
     COLOURS,
     INK,
     OBSTACLE_VALUES,
+    PAPER,
     QUIET,
     SHADE,
     TIMES,
@@ -59,7 +60,8 @@ _HEIGHT = 0.78  # of a lane, for the spread of keys
 _FOOT = -0.6  # how far the strip of overlapping windows reaches below the lanes
 _FEW, _SOME = 30, 1_000
 _MOST_WORDS = 200
-_WORDS = 0.2  # of what is shown, which the words of a bar take
+_LETTER, _LINE, _NARROW = 5, 12, 560  # pixels: of a letter and a line of words in bars, and of a narrow chart's width
+_LANE = 150  # pixels of a lane
 
 
 def timeline(
@@ -390,17 +392,24 @@ def _session_bars(sessions: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     heights = rows.drop_duplicates(["key", "side"])[["key", "y"]]
     bars = sessions.merge(heights, on="key")
     half = _HEIGHT / 2 / max(1, min(24, rows["key"].nunique()))
-    label = bars["words"].where(_has_room(bars, rows["time"].max() - rows["time"].min()))
+    label = bars["words"].where(_has_room(bars, rows["time"].min(), rows["time"].max()))
     return bars.assign(y2=bars["y"] - half, y=bars["y"] + half, label=label)
 
 
-def _has_room(bars: pd.DataFrame, shown: pd.Timedelta) -> Flags:
-    """Whether the words of a bar come far enough after those of the bar before it at the same height to be read."""
-    found, ends = np.zeros(len(bars), dtype=bool), dict[float, pd.Timestamp]()
+def _has_room(bars: pd.DataFrame, first: pd.Timestamp, last: pd.Timestamp) -> Flags:
+    """Whether the words of a bar meet neither those of a bar before it, at its height or close to it, nor the end."""
+    found = np.zeros(len(bars), dtype=bool)
+    if len(bars) > _MOST_WORDS:  # no words are shown
+        return found
+    kept: list[tuple[float, pd.Timestamp]] = []
     order = np.argsort(bars["start"].to_numpy(), kind="stable")
-    for place, start, y in zip(order.tolist(), bars["start"].iloc[order], bars["y"].iloc[order], strict=True):
-        if y not in ends or start >= ends[y]:
-            found[place], ends[y] = True, start + _WORDS * shown
+    listed = bars[["start", "y", "words"]].iloc[order]
+    for place, (start, y, words) in zip(order.tolist(), listed.itertuples(index=False), strict=True):
+        letters = len(words) if isinstance(words, str) else 0
+        end = max(start, first) + (last - first) * (letters * _LETTER / _NARROW)
+        if letters and end <= last and all(abs(y - other) * _LANE >= _LINE or start >= until for other, until in kept):
+            found[place] = True
+            kept.append((y, end))
     return found
 
 
@@ -446,6 +455,7 @@ def _words() -> alt.Chart:
     told = (
         _spans("spans")
         .transform_filter("datum.y < 1 && isValid(datum.label)")
+        .transform_filter(f"(high - time(datum.start)) / (high - low) * room >= {_LETTER} * length(datum.label)")
         .transform_calculate(middle="(datum.y + datum.y2) / 2")
     )
     text = told.mark_text(align="left", baseline="bottom", dx=5, dy=-3, fontSize=9, color=INK, clip=True)
@@ -455,7 +465,7 @@ def _words() -> alt.Chart:
 def _rectangles(table: str, colour: str, key: bool) -> alt.Chart:
     return (
         _spans(table)
-        .mark_rect(opacity=0.7, cornerRadius=3, stroke="white", strokeWidth=1.5, clip=True)
+        .mark_rect(opacity=0.7, cornerRadius=3, stroke=PAPER, strokeWidth=1.5, clip=True)
         .encode(
             x=alt.X("start:T", scale=time_scale()),
             x2=alt.X2("end:T"),

@@ -13,6 +13,7 @@ from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._rows import Cut, rows
 from workbench.charts._style import (
     OBSTACLE_VALUES,
+    PAPER,
     QUIET,
     STEPS,
     TIMES,
@@ -114,7 +115,7 @@ def _layout(names: tuple[str, str], keyed: bool, step: int) -> AltairChart:
         alt.Chart(alt.NamedData("spans"))
         .transform_filter("datum.opened <= moment")
         .transform_calculate(**edges, closes=closes, kind=_KIND_NOW)
-        .mark_bar(cornerRadius=3, opacity=0.9, stroke="white", strokeWidth=1, clip=True)
+        .mark_bar(cornerRadius=3, opacity=0.9, stroke=PAPER, strokeWidth=1, clip=True)
         .encode(
             x=alt.X("start:T", title="event time (UTC)", axis=time_axis(), scale=time_scale()),
             x2="end:T",

@@ -24,6 +24,8 @@ class Form(Generic[J]):
         The inputs of its form, and the values of ``how`` that it has; none: it has no ``how``.
     no_how
         Why it has none.
+    told_by_name
+        The arguments of its joins that its label tells, so that no list of settings has them, too.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Form(Generic[J]):
     flags: tuple[Flag, ...] = ()
     hows: tuple[How, ...] = HOWS
     no_how: str = "this kind of join gives only pairs: it has no other join type"
+    told_by_name: frozenset[str] = frozenset()
 
     @property
     def inputs(self) -> tuple[Input, ...]:

@@ -21,7 +21,7 @@ from workbench.jobs import Job
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, FATES, SIDES
 from workbench.markup import html, together
-from workbench.reasons.labels import Labels
+from workbench.reasons.labels import Labels, setting_name
 from workbench.report._rows import Unmatched, shortened, unmatched
 from workbench.runs import summary
 from workbench.runs.result import Result
@@ -39,6 +39,10 @@ _CHART = _HERE.parent / "app" / "chart.js"
 _SPARE = 40_000  # bytes, for what is counted when the rows are chosen
 _MOST_SETTINGS = 15
 _TUNED = ("kept", "late_left", "late_right", "pairs_lost", "wait_99", "state_peak", "bytes_peak")
+_WITHOUT_SCRIPTS = (  # JupyterLab shows files of HTML in a frame without scripts, until they are trusted
+    "Charts and lists need scripts: press Trust HTML above, or open the file in a browser."
+)
+_NO_FRAMES = ".scripted { display: none; }"
 _POLICY = (
     "default-src 'none'; script-src {scripts} 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
@@ -72,12 +76,14 @@ def _whole(result: Result, tuning: Tuning | None) -> Markup:
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta http-equiv="Content-Security-Policy" content="{}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="referrer" content="no-referrer"><title>{}</title>{}</head>'
-        "<body><main>{}{}{}</main>{}{}</body></html>\n",
+        '<meta name="referrer" content="no-referrer"><title>{}</title>{}<noscript>{}</noscript></head>'
+        "<body><main>{}<noscript><p class=trouble>{}</p></noscript>{}{}</main>{}{}</body></html>\n",
         policy,
         _title(result),
         markup.stylesheet((_HERE / "report.css").read_text(encoding="utf-8")),
+        markup.stylesheet(_NO_FRAMES),
         _head(result),
+        _WITHOUT_SCRIPTS,
         _why(rows),
         parts,
         markup.data("report", about),
@@ -206,13 +212,16 @@ def _why(rows: Unmatched) -> Markup:
             left_out.append(f"{listed:,} of them are listed, some of each kind; {rows.total - listed:,} are left out")
         if told < listed:
             left_out.append(f"{told:,} have their story, {listed - told:,} only their reason")
-        why = html('<p class="quiet">{}.</p><div id="groups" role="group" aria-label="Why"></div>', "; ".join(left_out))
+        why = html(
+            '<p class="quiet">{}.</p><div class="scripted" id="groups" role="group" aria-label="Why"></div>',
+            "; ".join(left_out),
+        )
     return html(
         "<section><h2>Why rows were not matched</h2>{}</section>"
-        '<section><h2>On event time</h2><p class="quiet">Drag over a stretch of time to look into it; '
+        '<section class="scripted"><h2>On event time</h2><p class="quiet">Drag over a stretch of time to look into it; '
         'click a row for its story.</p><div class="wide" id="timeline"></div></section>'
-        '<section id="list"><div class="tools"><h2>Rows that were not matched</h2><input id="search" type="search" '
-        'placeholder="Search key or reason" aria-label="Search"><button id="all" hidden></button></div>'
+        '<section class="scripted" id="list"><div class="tools"><h2>Rows that were not matched</h2><input id="search" '
+        'type="search" placeholder="Search key or reason" aria-label="Search"><button id="all" hidden></button></div>'
         '<div class="columns"><div class="table"><table><thead></thead><tbody id="rows"></tbody></table>'
         '<p class="quiet" id="shown"></p><button id="more" hidden>Show more</button></div>'
         '<aside id="story" aria-live="polite"><p class="quiet">Click a row, here or in the chart: '
@@ -261,7 +270,9 @@ def _tuning(result: Result, tuning: Tuning | None) -> Markup:
     shown = shown.drop_duplicates([name for name in _TUNED if name in shown])  # settings that do the same
     shown = shown[shown["now"] | (np.arange(len(shown)) < _MOST_SETTINGS)]
     columns = [*tuning.settings, *(name for name in _TUNED if name in shown)]
-    head = together(html("<th>{}</th>", name.replace("_", " ")) for name in columns)
+    names = (tuning.left.name, tuning.right.name)
+    heads = [setting_name(tuning.join, names, name) for name in tuning.settings]
+    head = together(html("<th>{}</th>", name.replace("_", " ")) for name in (*heads, *columns[len(heads) :]))
     body = together(
         html(
             '<tr class="{}">{}</tr>',
@@ -271,7 +282,7 @@ def _tuning(result: Result, tuning: Tuning | None) -> Markup:
         for row in shown.to_dict("records")
     )
     return html(
-        '<section><h2>Tuning</h2><p><b>To keep 99.9 %</b>: {}</p><div class="wide" id="tuning"></div>'
+        '<section><h2>Tuning</h2><p><b>To keep 99.9 %</b>: {}</p><div class="wide scripted" id="tuning"></div>'
         '<p class="quiet">{:,} of {:,} settings that were tried, from the Pareto front; the present one is marked.</p>'
         '<div class="scroll"><table class="tuned"><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div></section>',
         best,

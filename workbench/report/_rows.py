@@ -34,7 +34,8 @@ class Unmatched:
     total
         How many there are.
     groups
-        Why: ``label``, ``fate``, ``rows`` (how many), ``glyphs`` (of the unmatched ones in the chart, as SVG paths).
+        Why: ``label``, ``fate``, ``rows`` (how many), ``of`` (how many rows their side has), ``glyphs`` (of the
+        unmatched ones in the chart, as SVG paths). Rows that came late first: settings can help these.
     listed
         The rows in the table, column by column: ``id``, ``side``, ``batch``, ``time`` (milliseconds since 1970-01-01
         UTC), ``key``, ``group`` (its place among the groups), ``reason``.
@@ -53,10 +54,11 @@ def unmatched(result: Result, room: int) -> Unmatched:
     simulation = result.simulation
     table = _grouped(simulation)
     grouped = table.groupby(["fate", "label"], sort=False)
-    counted = grouped.agg(rows=("row", "size"), glyphs=("obstacle", paths)).reset_index()
-    counted["order"] = counted["fate"].map(list(FATES).index)
+    counted = grouped.agg(rows=("row", "size"), side=("side", "first"), glyphs=("obstacle", paths)).reset_index()
+    counted["of"] = counted["side"].map({side: len(result.side(side)) for side in SIDES})
+    counted["order"] = counted["fate"].map(sorted(FATES, key=lambda fate: fate != "late").index)
     counted = counted.sort_values(["order", "rows"], ascending=[True, False], ignore_index=True)
-    groups = counted[["label", "fate", "rows", "glyphs"]].to_dict("records")
+    groups = counted[["label", "fate", "rows", "of", "glyphs"]].to_dict("records")
     table["group"] = table["label"].map({each["label"]: place for place, each in enumerate(groups)})
     # some of every group, before more of any
     first = table.groupby("label").cumcount().argsort(kind="stable").to_numpy()

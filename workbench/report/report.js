@@ -153,13 +153,13 @@ function glyph(path) {
 }
 
 function groups() {
-  const most = Math.max(1, ...data.groups.map((each) => each.rows));
   const buttons = data.groups.map((each, place) => {
     const button = make("button");
     button.dataset.group = place;
     const bar = make("span", "", `fate-${each.fate}`);
-    bar.style.width = `${Math.max(1, (100 * each.rows) / most)}%`;
+    bar.style.width = `${Math.max(1, (100 * each.rows) / each.of)}%`;
     const track = make("span", "", "track");
+    track.title = `${count(each.rows)} of ${count(each.of)} rows`;
     track.append(bar);
     const label = make("span", "", "label");
     label.append(...each.glyphs.map(glyph), each.label);

@@ -67,13 +67,16 @@ def settings(join: Join, left: Stream, right: Stream, *, finish: bool, policy: P
         return setting_name(join, (left.name, right.name), setting)
 
     delays = {DELAYS["left"]: left.watermark, DELAYS["right"]: right.watermark}
-    given = kind_of(join).arguments(join) | delays | {"policy": policy, "finish": finish}
+    kind = kind_of(join)
+    unset = {each.argument: each.unset for each in kind.texts} | {"where": ""}  # where: it is told if there is one
+    own = {
+        setting: unset.get(setting, "") if value is None else value
+        for setting, value in kind.arguments(join).items()
+        if setting not in kind.told_by_name
+    }
+    given = own | delays | {"policy": policy, "finish": finish}
     return {
         "streams": f"{left.name} ({counted(len(left), 'row')}), {right.name} ({counted(len(right), 'row')})",
-        "join": kind_of(join).label,
-        **{
-            name(setting): setting_value(setting, value)
-            for setting, value in given.items()
-            if (setting, value) != ("where", None)
-        },
+        "join": kind.label,
+        **{name(setting): setting_value(setting, value) for setting, value in given.items() if value != ""},
     }

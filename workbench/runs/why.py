@@ -120,7 +120,7 @@ def _facts(
             facts.append(("", f"and {count - len(candidates):,} more"))
     facts.append(("verdict", explained["reason"]))
     if explained["fix_setting"] is not None:
-        facts.append(("fix", f"{explained['fix_setting']} = {explained['fix_value']!r}"))
+        facts.append(("fix", labels.setting(explained["fix_setting"], explained["fix_value"])))
     return facts
 
 

@@ -71,9 +71,11 @@ def _noted_for(join: Join, policy: Policy, left: Stream, right: Stream) -> str:
 
 def _settings(join: Join, policy: Policy, left: Stream, right: Stream, endpoints: Endpoints) -> dict[str, str]:
     """The session's settings that the join needs."""
-    settings = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2"}
-    if policy != "min":
-        settings["spark.sql.streaming.multipleWatermarkPolicy"] = policy
+    settings = {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.streaming.multipleWatermarkPolicy": policy,  # a cluster's default would change the join
+    }
     if kind_of(join).operator.is_processor:
         settings[state_store.SETTING] = state_store.ROCKSDB
     return (

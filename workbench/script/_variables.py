@@ -19,7 +19,7 @@ from workbench.streams import Stream
 from workbench.untyped import Record
 
 TRIGGER = "10 seconds"
-"""How often a script begins a micro-batch, unless it is told otherwise."""
+"""How often a script begins a micro-batch, unless its streams or its arguments tell otherwise."""
 
 
 def variables(
@@ -52,7 +52,7 @@ def variables(
         file=file,
         code=plan_of(join, left, right, finish=True),
         policy=policy,
-        trigger=TRIGGER,
+        trigger=_trigger(left, right),
         drain_help="take what is there, close every window, and end",
         end=arrow.END_OF_INPUT.tz_localize("UTC").isoformat(),
         windowed=kind.windowed,
@@ -70,6 +70,13 @@ def variables(
         statements = dedent(_templates.fill_text(endpoints.dead_letters.template, given))
         given["writes_dead_letters"] = indent(statements, " " * 12)
     return given
+
+
+def _trigger(left: Stream, right: Stream) -> str:
+    """The trigger interval that the streams' micro-batches were cut by, where both have the same."""
+    found = {None if each.arrivals is None else each.arrivals.trigger for each in (left, right)}
+    one = found.pop()
+    return TRIGGER if one is None or found else times.text(one)
 
 
 def made_for(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: Endpoints) -> dict[str, str]:

@@ -6,6 +6,7 @@ import itertools
 import re
 import threading
 import time
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -16,6 +17,7 @@ import generators
 import workbench as wb
 from workbench import charts, model, process
 from workbench.app import App, close_all, current
+from workbench.app._answer import answer, present
 from workbench.app.html import HTML
 from workbench.kinds import kinds
 from workbench.literals import RowId
@@ -872,6 +874,18 @@ def test_the_magic(shell, capsys):
     shell.run_line_magic("unload_ext", "workbench")
     assert current() is None
     assert "workbench" not in shell.magics_manager.magics["line"]
+
+
+def test_a_cheaper_setting_is_told_only_where_it_differs_from_what_is_set():
+    tuning = wb.tune(wb.IntervalJoin("0 s", "15 s"), *generators.generate("orders_payments", events=100, late=0.2))
+    best, now = tuning.best(0.999), present(tuning)
+    told = {}
+    for name, cheaper in (("same", now), ("other", now.replace({now["state_peak"]: now["state_peak"] - 1}))):
+        told[name] = answer(
+            tuning, replace(best, cheaper=cheaper), {"keep": "99.9", "rows": "", "time": ""}, "{}{}".format
+        )
+    assert "the next cheaper" not in told["same"]
+    assert "the next cheaper" in told["other"]
 
 
 def test_tuning_answers_what_is_asked_for(page):

@@ -10,6 +10,7 @@ import pytest
 from page import Page
 from pattern_cases import Drawing
 
+import generators
 import workbench as wb
 from workbench.app import close_all
 from workbench.builtin_kinds.pattern import builder, shorthand
@@ -265,3 +266,93 @@ def test_a_column_of_a_group_is_said_at_the_group(page):
     form.value = form.value.replace(", where=wb.col('nothing') > 5", "")
     page.wait()
     assert notes(form)[1].startswith("A group of steps")
+
+
+def form_of(page):
+    return next(each for each in page.widgets() if isinstance(each, builder.PatternBuilder))
+
+
+@pytest.fixture
+def shop():
+    opened = Page()
+    opened.set({"Scenario": "orders_payments", "Events": 60})
+    opened.wait()
+    yield opened
+    close_all()
+
+
+def test_the_first_steps_suit_the_streams_there_are(shop):
+    shop.set({"Kind": "Pattern"})
+    shop.wait()
+    assert not shop.trouble
+    assert not shop.stale
+    assert [(each.name, each.side, each.where) for each in shop.meant().join.steps] == [
+        ("orders", "left", None),
+        ("payments", "right", None),
+    ]
+
+
+def test_steps_for_the_streams_there_are_stay(page):
+    assert form_of(page).value.replace('"', "'").startswith("wb.step('sign_in', side='left'")
+
+
+def test_what_somebody_typed_stays_although_the_streams_do_not_have_it(shop):
+    shop.set({"Kind": "Pattern"})
+    named(form_of(shop), "Which rows", 0).value = "nothing > 5"
+    shop.wait()
+    typed = form_of(shop).value
+    shop.set({"Events": 70})
+    assert form_of(shop).value == typed
+    assert "there is no column 'nothing'" in shop.trouble
+
+
+def test_undo_leads_back_over_the_first_steps(shop):
+    before = shop.value("Kind")
+    shop.set({"Kind": "Pattern"})
+    shop.press("Undo the last change of a setting")
+    shop.wait()
+    assert shop.value("Kind") == before
+    assert not shop.trouble
+
+
+def test_steps_name_the_streams_and_columns_that_there_are(shop):
+    shop.set({"Kind": "Pattern"})
+    form = form_of(shop)
+    side, where = named(form, "The stream of", 0), named(form, "Which rows", 0)
+    assert [words for words, _ in side.options] == ["orders", "payments"]
+    assert side.value == "left"
+    streams = shop.meant()
+    for value, stream in (("left", streams.left), ("right", streams.right)):
+        side.value = value
+        condition = where.placeholder.removeprefix("any row, or ")
+        assert condition.split()[0] in stream.columns, condition
+        where.value = condition
+        shop.wait()
+        assert not shop.trouble
+        where.value = ""
+    assert len(form.children[0].children) == 2
+
+
+def test_a_condition_that_cannot_be_read_is_told_once_and_in_its_own_words(shop):
+    shop.set({"Kind": "Pattern"})
+    form = form_of(shop)
+    named(form, "Which rows", 1).value = "method = card"
+    shop.wait()
+    assert shop.stale
+    first, at_step = notes(form)
+    assert first == ""
+    assert "(== for equal)" in at_step
+    assert shop.trouble == f"steps: {at_step}"
+    assert shop.said().count(at_step) == 1
+    assert not [each for each in shop.said() if "steps with commas between" in each]
+    named(form, "Which rows", 1).value = "method == 'card'"
+    shop.wait()
+    assert not shop.trouble
+
+
+def test_a_form_of_streams_called_alike_has_their_sides():
+    form = builder.PatternBuilder(FRAUD)
+    left = wb.preview(wb.IntervalJoin("0 s", "5 s"), *generators.generate("orders_payments", events=20)).left
+    form.know(left, left)
+    assert [words for words, _ in named(form, "The stream of", 0).options] == ["left", "right"]
+    assert [each.side for each in read_steps(form.value, "steps")] == ["left", "right"]

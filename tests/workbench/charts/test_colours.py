@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import generators
@@ -109,3 +110,31 @@ def test_page_and_report_have_the_colours_of_the_charts(place):
         name = fate if "app" in place else fate.replace("_", "-")
         found = re.findall(rf"--(?:sjw-)?{name}: (#[0-9a-f]{{6}})", text)
         assert found == [colour, DARK[colour]], fate
+
+
+def test_outlines_that_keep_bars_apart_are_dark_in_a_dark_theme():
+    rules = workbench.preview(workbench.RulesJoin(), *generators.generate("readings_thresholds", events=100))
+    windows = workbench.preview(
+        workbench.WindowJoin(workbench.Sliding("10 s", "4 s")), *generators.generate("orders_payments", events=100)
+    )
+    for run, view in ((rules, "timeline"), (windows, "timeline"), (windows, "windows")):
+        text = json.dumps(run.charts.drawing(view).layout.to_dict(validate=False))
+        outlines = set(re.findall(r'"stroke": "([^"]+)"', text))
+        assert "#ffffff" in outlines, view
+        assert outlines <= set(DARK), view
+    assert contrast(DARK["#ffffff"], "#111111") < 1.2
+
+
+def test_words_of_rules_do_not_meet_each_other_and_are_not_cut():
+    run = workbench.preview(workbench.RulesJoin(), *generators.generate("readings_thresholds", events=300, keys=8))
+    spans = run.charts.drawing("timeline").tables["spans"]
+    right = spans[spans["y"] < 1]
+    told = right[right["label"].notna()]
+    assert 0 < len(told) < len(right)
+    moments = np.concatenate([each.event_times for each in (run.left, run.right)])
+    first, last = (pd.Timestamp(each, unit="us") for each in (moments.min(), moments.max()))
+    left = (told["start"].dt.tz_localize(None) - first) / (last - first) * 780
+    boxes = list(zip(left, left + told["label"].str.len() * 5, (told["y"] + told["y2"]) / 2 * 150, strict=True))
+    assert all(end <= 780 for _, end, _ in boxes)
+    for (start, end, y), (other, until, height) in itertools.combinations(boxes, 2):
+        assert abs(y - height) >= 11 or end <= other or until <= start

@@ -124,7 +124,7 @@ def test_without_drain_it_goes_on(tmp_path):
 def test_a_plain_script_is_short(join):
     sides = generators.generate("orders_payments", events=20)
     text = wb.preview(join, *sides).script
-    assert len(text.splitlines()) < 105
+    assert len(text.splitlines()) < 110
     functions = [each.name for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
     assert functions == ["escaped", "join_streams", "with_end", "main"]
 
@@ -135,6 +135,22 @@ def test_a_micro_batch_begins_every_ten_seconds_unless_told_otherwise(tmp_path, 
     text = preview.script if target == "join.py" else scripts.job(preview, tmp_path).read_text()
     assert re.search(r'add_argument\(\s*"--trigger",\s*default="10 seconds",', text)
     assert "trigger(processingTime=args.trigger)" in text
+
+
+@pytest.mark.parametrize("target", ["join.py", "job"])
+def test_the_trigger_interval_that_cut_the_streams_is_the_scripts_own(tmp_path, target):
+    sides = generators.generate("orders_payments", events=20, trigger="5 seconds")
+    preview = wb.preview(wb.IntervalJoin("0 s", "5 s"), *sides)
+    text = preview.script if target == "join.py" else scripts.job(preview, tmp_path).read_text()
+    assert re.search(r'add_argument\(\s*"--trigger",\s*default="5 seconds",', text)
+
+
+@pytest.mark.parametrize("policy", ["min", "max"])
+def test_a_plain_script_sets_its_policy_whatever_the_clusters_default_is(policy):
+    sides = generators.generate("orders_payments", events=20)
+    text = wb.preview(wb.IntervalJoin("0 s", "5 s"), *sides, policy=policy).script
+    assert re.search(rf'"spark\.sql\.streaming\.multipleWatermarkPolicy": "{policy}"', text)
+    assert f"the query's watermark is the {policy}imum of the two" in text
 
 
 def test_a_plain_script_has_no_dead_letters(tmp_path):

@@ -76,6 +76,31 @@ def test_a_group_is_a_cause(tmp_path):
     assert marks["orders: late, and would have matched a row of payments"] == []
 
 
+def test_late_rows_are_told_first_and_of_how_many_rows(tmp_path):
+    run = wb.preview(JOIN, *streams())
+    groups = inside(run.report(tmp_path / "report.html"))["groups"]
+    fates = [each["fate"] for each in groups]
+    assert fates.count("late") > 0
+    assert set(fates[: fates.count("late")]) == {"late"}
+    sizes = {run.left.name: len(run.left), run.right.name: len(run.right)}
+    assert all(each["of"] == sizes[each["label"].partition(":")[0]] for each in groups)
+
+
+def test_settings_and_fixes_are_told_in_words(tmp_path):
+    rules = wb.preview(wb.RulesJoin(), *generators.generate("readings_thresholds", events=60))
+    path = rules.report(tmp_path / "rules.html", wb.tune(rules.join, rules.left, rules.right))
+    text = path.read_text()
+    assert "<tr><th>copies</th><td>by key</td></tr>" in text
+    assert "<th>as_of</th>" not in text
+    assert "<td>None</td>" not in text
+    assert "<th>delay of readings</th><th>delay of thresholds</th>" in text
+    run = wb.preview(JOIN, *streams())
+    stories = inside(run.report(tmp_path / "report.html"))["stories"].values()
+    fixes = [line for story in stories for line in story.splitlines() if line.startswith("  fix ")]
+    assert any(re.fullmatch(r"  fix +a watermark delay of [\d.]+ s on (orders|payments)", line) for line in fixes)
+    assert not [line for line in fixes if ".watermark = " in line]
+
+
 NARROW = wb.IntervalJoin("0 seconds", "100 milliseconds", how="left")
 
 
@@ -285,6 +310,30 @@ def test_rows_are_brushed_picked_filtered_and_told(opened, tmp_path):
     assert page.locator("#tuning canvas").count() == 1
     assert opened.wrong == []
     assert [each for each in opened.asked if not each.startswith(("file:", "data:", "blob:"))] == []
+
+
+@pytest.mark.browser
+def test_without_scripts_it_says_so_and_has_no_empty_frame(opened, chromium, tmp_path):
+    """JupyterLab shows a file of HTML in a frame that runs no scripts, until it is trusted."""
+    run = wb.preview(JOIN, *streams())
+    path = run.report(tmp_path / "report.html", wb.tune(JOIN, run.left, run.right))
+    words = "Charts and lists need scripts: press Trust HTML above, or open the file in a browser."
+    context = chromium.new_context()
+    page = context.new_page()
+    page.set_content('<iframe sandbox="allow-same-origin" style="width: 1200px; height: 900px"></iframe>')
+    page.eval_on_selector("iframe", "(frame, text) => { frame.srcdoc = text; }", path.read_text())
+    inner = page.frame_locator("iframe")
+    told = inner.locator("main noscript p")  # playwright finds no text in a noscript
+    told.wait_for()
+    assert told.inner_text() == words
+    assert inner.locator("h1").is_visible()
+    assert inner.get_by_text("To keep 99.9 %").is_visible()
+    for each in ("#groups", "#timeline", "#list", "#story", "#tuning"):
+        assert not inner.locator(each).is_visible(), each
+    context.close()
+    scripted = opened(path)
+    assert words not in scripted.inner_text("body")
+    assert all(scripted.locator(each).is_visible() for each in ("#groups", "#timeline", "#list", "#tuning"))
 
 
 @pytest.mark.browser

@@ -14,9 +14,11 @@ from workbench import patterns, times
 from workbench.app.closing import close
 from workbench.app.html import HTML, html
 from workbench.builtin_kinds.pattern import shorthand
+from workbench.builtin_kinds.pattern.beginning import beginning, example, suits
 from workbench.errors import ArgumentError, WorkbenchError, wrong
-from workbench.literals import SIDES
+from workbench.literals import SIDES, Side
 from workbench.patterns import Step, read_steps
+from workbench.streams import Stream
 
 __all__ = ["PatternBuilder"]
 
@@ -32,6 +34,7 @@ _NEGATIVE = ("not_next", "not_followed_by")
 _NARROW = "84px"
 _KEPT = "as the text says"
 _TIMES = "so many times"
+_ANY_ROW = "any row"
 _OFTEN: dict[str, Callable[[Step], Step]] = {
     "once": lambda step: step,
     "once or not at all": Step.optional,
@@ -69,6 +72,13 @@ class _Card:
         The step that it begins with.
     changed, leave_out, insert
         Called when an input changed, and with the card when it is to be left out or another is to follow it.
+    streams
+        The streams of both sides, as far as they are known.
+
+    Attributes
+    ----------
+    trouble
+        Why its step cannot be made; empty: it can.
     """
 
     def __init__(
@@ -77,8 +87,9 @@ class _Card:
         changed: Callable[[], None],
         leave_out: Callable[[_Card], None],
         insert: Callable[[_Card], None],
+        streams: Mapping[Side, Stream],
     ) -> None:
-        self._step = step
+        self._step, self._streams = step, streams
         is_first = step.contiguity == "begin"
         words = _FIRST if is_first else _LATER
         self._contiguity = widgets.Dropdown(
@@ -91,15 +102,15 @@ class _Card:
         self._name = widgets.Text(step.name, placeholder="name", tooltip="What its rows are called in the output")
         self._name.layout = widgets.Layout(width="auto", flex="1 1 0")
         self._side = widgets.Dropdown(
-            options=SIDES,
+            options=_sides(streams),
             value=step.side or "left",
             tooltip="The stream of its rows",
-            layout=widgets.Layout(width=_NARROW),
+            layout=widgets.Layout(width="auto", min_width=_NARROW, flex="1 1 0"),
         )
         condition = "Which rows fit; empty: all of this stream"
         self._where = widgets.Text(
             shorthand.short(step.where),
-            placeholder="any row, or amount > 5",
+            placeholder=_ANY_ROW,
             tooltip=condition,
             layout=widgets.Layout(width="auto"),
         )
@@ -138,14 +149,26 @@ class _Card:
         self._inputs = (
             self._contiguity, self._name, self._side, self._where, self._within, self._often, self._count,
         )  # fmt: skip
-        self._is_readable = True
+        self.trouble = ""
         if step.steps:  # a group
             self._note.value = html("A group of steps, which the text has: {}", step)
             for each in (*self._inputs[1:], remove):
                 each.layout.display = "none"
         self._began = self._typed
+        self._named = False
         for each in self._inputs:
-            each.observe(lambda _: changed(), "value")
+            each.observe(lambda _: None if self._named else changed(), "value")
+        self._fit()
+
+    def know(self, streams: Mapping[Side, Stream]) -> None:
+        """Name the streams that its rows may be of."""
+        self._streams, side = streams, self._side.value
+        self._named = True  # with other entries, the list is at its first one for a moment
+        try:
+            self._side.options = _sides(streams)
+            self._side.value = side
+        finally:
+            self._named = False
         self._fit()
 
     @property
@@ -156,6 +179,9 @@ class _Card:
         """Show what the step can have."""
         if self._step.steps:
             return
+        of = self._streams.get(self._side.value)
+        condition = example(of) if of is not None else ""
+        self._where.placeholder = f"{_ANY_ROW}, or {condition}" if condition else _ANY_ROW
         negative = self._contiguity.value in _NEGATIVE
         for each, on in (
             (self._often, not negative),
@@ -167,21 +193,21 @@ class _Card:
     def text(self) -> str:
         """The text of the step; where it cannot be made, one that nothing reads, and a note that says why."""
         self._fit()
+        self.trouble = ""
         if self._typed == self._began:
             return repr(self._step)
         try:
             made = repr(self._made())
         except WorkbenchError as error:
-            self._is_readable = False
-            self._say(error.remedy if isinstance(error, ArgumentError) else str(error))
+            self.trouble = error.remedy if isinstance(error, ArgumentError) else str(error)
+            self._say(self.trouble)
             return f"wb.step({self._name.value!r}, ?)"
-        self._is_readable = True
         self._say("")
         return made
 
     def mark(self, marks: Mapping[str, str]) -> None:
         """Say what the page finds wrong with the step, or with those of its group, by their names."""
-        if self._is_readable:  # else that is said
+        if not self.trouble:  # else that is said
             names = _names_in(self._step) if self._step.steps else [self._name.value.strip()]
             self._say("; ".join(marks[name] for name in names if name in marks))
 
@@ -211,6 +237,13 @@ class _Card:
         """Make the inputs usable, or not."""
         for each in self._inputs:
             each.disabled = not on or (each is self._contiguity and self._step.contiguity == "begin")
+
+
+def _sides(streams: Mapping[Side, Stream]) -> list[tuple[str, Side]]:
+    """The sides as a list offers them: by the names of their streams, where they are known and tell them apart."""
+    names = {side: stream.name for side, stream in streams.items()}
+    alike = len(set(names.values())) < len(SIDES)
+    return [(side if alike else names[side], side) for side in SIDES]
 
 
 def _names_in(group: Step) -> list[str]:
@@ -249,6 +282,8 @@ class PatternBuilder(widgets.VBox):  # type: ignore[misc]
     def __init__(self, value: str) -> None:
         self._cards: list[_Card] = []
         self._writes = False
+        self._streams: dict[Side, Stream] = {}
+        self._own = {value}  # the texts that nobody typed
         self._rows = widgets.VBox()
         self._add = widgets.Button(description="Add a step", icon="plus", layout=widgets.Layout(width="auto"))
         self._as_text = widgets.ToggleButton(description="As text", icon="code", layout=widgets.Layout(width="auto"))
@@ -299,7 +334,7 @@ class PatternBuilder(widgets.VBox):  # type: ignore[misc]
             self._writes = False
 
     def _card(self, step: Step) -> _Card:
-        return _Card(step, self._write, self._leave_out, self._insert)
+        return _Card(step, self._write, self._leave_out, self._insert, self._streams)
 
     def _insert(self, after: _Card | None) -> None:
         """Add a step that follows another one; None: the last."""
@@ -316,6 +351,21 @@ class PatternBuilder(widgets.VBox):  # type: ignore[misc]
         if texts and not texts[0].startswith("wb.step("):
             texts[0] = f"wb.step({texts[0].split('(', 1)[1]}"
         self.value = ", ".join(texts)
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with a step of which there is no text, which its card says; empty: nothing is."""
+        return next((each.trouble for each in self._cards if each.trouble), "")
+
+    def know(self, left: Stream, right: Stream) -> None:
+        """Name the streams; steps that nobody typed, and that do not suit them, become a row of each."""
+        self._streams = dict(zip(SIDES, (left, right), strict=True))
+        for each in self._cards:
+            each.know(self._streams)
+        if self.value in self._own and not suits(self.value, left, right):
+            made = beginning(left, right)
+            self._own.add(made)
+            self.value = made
 
     def mark_parts(self, marks: Mapping[str, str]) -> None:
         """Say at the steps what the page finds wrong with them, by their names."""

@@ -92,6 +92,7 @@ class _Rules(WithoutWindows[RulesJoin]):
     texts = _TEXTS
     hows: tuple[How, ...] = ()
     no_how = "a row comes out once for each rule that it meets: a rules join has no other join type"
+    told_by_name = frozenset({"as_of"})
     no_ttl = "whose rules stay until they are replaced"
     not_compared = (
         "Flink's broadcast state drops no row as late: it is what as_of='arrival' gives; by event time the job of "
