@@ -6,21 +6,19 @@ import itertools
 import re
 import threading
 import time
-from dataclasses import replace
 
 import pandas as pd
 import pytest
 from helpers import active
-from page import Page, plain, wait_for
+from page import ORDINALS, Page, plain, wait_for
 
 import generators
 import workbench as wb
 from workbench import charts, model, process
 from workbench.app import App, close_all, current
-from workbench.app._answer import answer, present
 from workbench.app.html import HTML
 from workbench.kinds import kinds
-from workbench.literals import RowId
+from workbench.literals import SIDES, RowId
 from workbench.runs.result import Result
 from workbench.testing import writing
 
@@ -876,16 +874,16 @@ def test_the_magic(shell, capsys):
     assert "workbench" not in shell.magics_manager.magics["line"]
 
 
-def test_a_cheaper_setting_is_told_only_where_it_differs_from_what_is_set():
-    tuning = wb.tune(wb.IntervalJoin("0 s", "15 s"), *generators.generate("orders_payments", events=100, late=0.2))
-    best, now = tuning.best(0.999), present(tuning)
-    told = {}
-    for name, cheaper in (("same", now), ("other", now.replace({now["state_peak"]: now["state_peak"] - 1}))):
-        told[name] = answer(
-            tuning, replace(best, cheaper=cheaper), {"keep": "99.9", "rows": "", "time": ""}, "{}{}".format
-        )
-    assert "the next cheaper" not in told["same"]
-    assert "the next cheaper" in told["other"]
+def test_a_cheaper_setting_is_told_only_where_it_differs_from_what_is_set(page):
+    page.set({"Scenario": "orders_payments", "Events": 100, "Late": 0.2})
+    page.open("Tune")
+    run = page.meant()
+    cheaper = wb.tune(run.join, run.left, run.right).best(0.999).cheaper
+    assert "the next cheaper" in page.text("tuned")
+    delays = {f"Watermark / {each}": cheaper[f"{side}.watermark"] for each, side in zip(ORDINALS, SIDES, strict=True)}
+    page.set(delays)
+    assert "recommended" in page.text("tuned")
+    assert "the next cheaper" not in page.text("tuned")
 
 
 def test_tuning_answers_what_is_asked_for(page):

@@ -8,15 +8,11 @@ import itables
 import lab
 import pytest
 from itables import javascript
+from page import Page
 
 import generators
 import workbench as wb
-from workbench import charts
-from workbench.app._answer import answer
-from workbench.app._listing import Query, listing
-from workbench.app._looks import LOOKS, wrapped
-from workbench.app.html import html
-from workbench.reasons.labels import Labels
+from workbench.app import close_all
 
 CSS = (Path(wb.__file__).parent / "app" / "app.css").read_text()
 RUN = wb.preview(wb.IntervalJoin("0 s", "15 s"), *generators.generate("orders_payments", events=100, late=0.1))
@@ -41,12 +37,15 @@ def shown():
 
 @pytest.mark.browser
 def test_what_a_row_would_match_with_is_in_view(shown):
-    view = next(each for each in charts.views() if each.tab == "Unmatched")
-    rows = listing(RUN, view, None, every=False)
-    frame, _ = rows.page(rows.places(Query(), rows.asked(Query())))
+    rows = RUN.rows[RUN.rows["fate"] != "matched"]
+    first = rows[["side", "batch", "fate", "reason"]].assign(side="impressions", fix="a watermark delay of 10.1 s on a")
+    names = ["stream", "micro-batch", "fate", "reason", "would match with"]
+    frame = first.set_axis(names, axis=1).join(rows[["order_id", "ordered_at", "customer"]])
     bundle = Path(itables.__file__).parent / "html" / "dt_bundle.js"
-    looks = LOOKS | wrapped(frame, ("reason", "would match with"))
-    table = itables.to_html_datatable(frame, connected=False, allow_html=False, **looks)
+    words = [{"className": "sjw-words", "targets": [4, 5]}]
+    table = itables.to_html_datatable(
+        frame, connected=False, allow_html=False, showIndex=True, paging=False, scrollY="320px", columnDefs=words
+    )
     opened = shown(javascript.generate_init_offline_itables_html(bundle), f'<div class="sjw-table">{table}</div>')
     opened.wait_for_selector(".dt-scroll-body td.sjw-words")
     place = opened.evaluate(
@@ -62,12 +61,15 @@ def test_what_a_row_would_match_with_is_in_view(shown):
 
 @pytest.mark.browser
 def test_the_answer_of_a_tuning_has_whole_headings(shown):
-    tuning = wb.tune(RUN.join, RUN.left, RUN.right)
-    asked = {"keep": "99.9", "rows": "", "time": ""}
-    told = answer(tuning, tuning.best(0.999), asked, Labels(RUN.simulation, whole=False).setting)
-    box = html('<div class="sjw-tuned"><div class="widget-html-content">{}</div></div>', told)
-    answered = html('<div class="sjw-answered" style="display: flex">{}<button>Apply</button></div>', box)
-    opened = shown("", answered)
+    page = Page()
+    try:
+        page.set({"Scenario": "orders_payments", "Events": 100, "Late": 0.2})
+        page.open("Tune")
+        told = page.html("tuned")
+    finally:
+        close_all()
+    box = f'<div class="sjw-tuned"><div class="widget-html-content">{told}</div></div>'
+    opened = shown("", f'<div class="sjw-answered" style="display: flex">{box}<button>Apply</button></div>')
     sizes = opened.evaluate(
         "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('.sjw-beside'))"
     )
