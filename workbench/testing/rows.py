@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from workbench.counts import counted
 from workbench.errors import ArgumentError, excerpt, wrong
-from workbench.spark_io.cause import cause
+from workbench.spark_io.cause import spark_errors_as
 from workbench.testing.values import BASE64
 from workbench.untyped import Value
 
@@ -100,15 +100,12 @@ def schema_of(given: MicroBatches, name: str) -> StructType:
     ArgumentError
         If Spark cannot read it.
     """
-    from pyspark.errors import PySparkException  # when needed: PySpark is slow to import
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StructType  # when needed: PySpark is slow to import
 
     if not isinstance(given.schema, str):
         return given.schema
-    try:
+    with spark_errors_as(lambda why: wrong(name, given.schema, f"that is no schema ({why}); {_COLUMNS}")):
         found = StructType.fromDDL(given.schema)
-    except PySparkException as error:
-        raise wrong(name, given.schema, f"that is no schema ({cause(error)}); {_COLUMNS}") from None
     if not isinstance(found, StructType):  # a text such as "int" is a type
         raise wrong(name, given.schema, f"that names no column; {_COLUMNS}")
     return found
