@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,10 +13,10 @@ from workbench.app._chart_panel import ChartPanel
 from workbench.app._details import DetailsPanel
 from workbench.app._flink import FlinkPanel
 from workbench.app._form import show
+from workbench.app._kept import Filter
 from workbench.app._key_steps import KeySteps
 from workbench.app._lifetimes import LifetimesPanel
 from workbench.app._picking import (
-    Filter,
     params,
     rows_not_matched,
     rows_of_filter,
@@ -85,6 +85,8 @@ class ResultsPanel:
         self._live: Live | None = None
         self._filter: Filter | None = None
         self._picked: list[RowId] = []
+        self._by_filter = False  # whether the filter picked them, not the user
+        self._again: tuple[RowId, ...] = ()  # rows that are to be picked once there is something to show
         self._window: Markup | None = None
         self._drawn: Any = None
         self._filled: Any = None
@@ -137,9 +139,11 @@ class ResultsPanel:
         self.run, self._live = run, live
         same_live = live is not None and live is before_live
         if before is None or not (same_live or same_rows(before, run)):
-            self._picked, self._window = [], None
+            self._picked, self._window, self._by_filter = [], None, self._filter is not None
             self._chart.show_all()
-        if self._filter is not None:
+        if self._again:
+            self._picked, self._by_filter, self._again = _there(run, self._again), False, ()
+        if self._filter is not None and self._by_filter:
             self._picked, self._window = rows_of_filter(run, self._filter), None
         if live is not None and live.active:
             self._chart.follow(run)
@@ -248,9 +252,9 @@ class ResultsPanel:
         else:
             self._pick(rows_of_mark(clicked, self.chart.shown), window_of_mark(clicked, self.chart.shown))
 
-    def _pick(self, rows: list[RowId], window: Markup | None = None) -> None:
+    def _pick(self, rows: list[RowId], window: Markup | None = None, *, by_filter: bool = False) -> None:
         """Pick rows in all views; those of a window with what is to be said of it."""
-        self._picked, self._window = rows, window
+        self._picked, self._window, self._by_filter, self._again = rows, window, by_filter, ()
         self.chart.params = self._params()
         self._submit(self._draw)
 
@@ -267,22 +271,37 @@ class ResultsPanel:
 
     @property
     def picked(self) -> list[RowId]:
-        """The rows that are picked, but for those of a fate or a cause."""
-        return [] if self._filter is not None else self._picked
+        """The rows that are picked, but for those that the filter picks; or that are to be, once they are shown."""
+        return [*self._again] if self._again else [] if self._by_filter else self._picked
 
-    def pick_again(self, rows: Iterable[RowId]) -> None:
-        """Pick rows as far as what is shown has them."""
-        run = self.run
-        if run is not None:
-            self._pick([each for each in rows if 0 <= each.row < len(run.side(each.side))])
+    @property
+    def filter(self) -> Filter | None:
+        """What the views are filtered by; None: nothing."""
+        return self._filter
+
+    def pick_again(self, rows: Sequence[RowId]) -> None:
+        """Pick rows as far as what is shown has them, or what is shown first."""
+        if self.run is None:
+            self._again = tuple(rows)
+        elif rows:
+            self._pick(_there(self.run, rows))
 
     def filter_by(self, chosen: Filter | None) -> None:
-        """Show only rows of a side, a fate and a cause in the table, and pick them in the chart; None: all again."""
+        """Show only rows of a side, a fate and a cause in the table, and pick them in the chart; None: all again.
+
+        A row that the user picked while there was a filter stays picked without it.
+        """
         self._filter = chosen
         self._table.filter_by(chosen)
         if self.run is not None:
-            self._pick([] if chosen is None else rows_of_filter(self.run, chosen))
+            kept = [] if self._by_filter else self._picked
+            self._pick(kept if chosen is None else rows_of_filter(self.run, chosen), by_filter=chosen is not None)
 
     def _zoomed(self) -> None:
         if self.run is not None:
             self._submit(self._draw)
+
+
+def _there(run: Result, rows: Sequence[RowId]) -> list[RowId]:
+    """Those of some rows that a run has."""
+    return [each for each in rows if 0 <= each.row < len(run.side(each.side))]
