@@ -234,7 +234,10 @@ class App:
         page, results = self._page, self._page.shown.results
         results.choice.open(kept.view)
         page.runs.come_back(kept.runs)
+        page.opening = page.wanted
         self._set_to(kept)
+        if page.wanted is page.opening:
+            page.opening = None  # the page keeps what it was opened with
         page.worker.submit("picking", lambda: page.shown.pick_again(kept.picked, kept.filter))
 
     def _set_to(self, kept: Kept | KeptRun) -> None:

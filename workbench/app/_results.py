@@ -154,6 +154,12 @@ class ResultsPanel:
         self._drawn = self._filled = None
         self._draw()
 
+    def forget(self) -> None:
+        """Show nothing any longer."""
+        self.run = self._live = self._drawn = self._filled = None
+        self._picked, self._window, self._by_filter = [], None, False
+        show(self.widget, False)
+
     @property
     def _tab(self) -> Tab:
         return self.choice.tab

@@ -99,10 +99,20 @@ class Shown:
         self.results.show(run, live)
         self._show_band(run, shown)
 
+    def forget(self) -> None:
+        """Show nothing any longer: what was shown is of settings that nobody asked for."""
+        self._seen, self._is_live = None, False
+        self._band.show({"sides": [], "figures": [], "since": ""})
+        self.results.forget()
+
     @property
     def filter(self) -> Filter | None:
         """What the views are filtered by, or are to be, once there is something to show; None: nothing."""
         return self._again if self._again is not None else self.results.filter
+
+    def release(self) -> None:
+        """Filter by nothing any longer: rows are about to have other fates and causes."""
+        self._band.chosen = {}
 
     def pick_again(self, rows: Sequence[RowId], chosen: Filter | None) -> None:
         """Filter by what a page kept, and pick rows, as far as what is shown has them, or what is shown first."""

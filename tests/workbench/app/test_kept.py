@@ -87,6 +87,27 @@ def test_what_was_picked_is_not_forgotten_while_there_is_nothing_to_show(monkeyp
     assert (again.app.kept().picked, again.app.kept().filter) == (kept.picked, kept.filter)
 
 
+def test_a_page_of_a_job_that_is_not_there_yet_shows_nothing_of_other_streams():
+    before = page_of()
+    before.set({"From": "a job that runs"})
+    assert before.badge == "shown for the previous settings"
+    assert not before.usable("Report")  # which would be of other settings than the page has
+    after = page_of()
+    assert after.usable("Report")
+    after.app.come_back(before.app.kept())
+    after.wait()
+    assert after.badge == "nothing to show yet"
+    assert (after.tabs, after.app.shown, after.figures) == ((), None, {})
+    assert not after.stale
+    assert not after.usable("Report")
+    assert not after.usable("Run on Spark")
+    assert "run the cell that makes it, such as job = wb.open_job(…), then Look again" in after.mark("Job")
+    after.set({"From": "a scenario"})
+    assert after.badge == "Preview (simulated)"
+    after.set({"Watermark / first": "soon"})
+    assert after.badge == "shown for the previous settings"
+
+
 def test_another_cell_another_notebook_or_none_brings_nothing(monkeypatch, tmp_path):
     notebook_with(monkeypatch, tmp_path, page_of().app.kept().bundle())
     assert kept_in_notebook("one") is not None
