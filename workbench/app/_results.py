@@ -102,7 +102,7 @@ class ResultsPanel:
         }
         self._chart = ChartPanel(self._draw_soon, self._zoomed, own)
         self.chart, self._scrubber = self._chart.chart, self._chart.scrubber
-        self.details = DetailsPanel(apply, self._pick, submit)
+        self.details = DetailsPanel(self._mend, self._pick, submit)
         self._table = TablePanel(self._pick, self._draw_soon, opening)
         self._texts = TextsPanel(cell, lambda: self._picked[0] if len(self._picked) == 1 else None, self._draw_soon)
         self._steps = KeySteps(self._pick)
@@ -263,6 +263,11 @@ class ResultsPanel:
         self._picked, self._window, self._by_filter, self._again = rows, window, by_filter, ()
         self.chart.params = self._params()
         self._submit(self._draw)
+
+    def _mend(self, settings: Record) -> None:
+        """Apply the fix of the row that is picked, which stays picked, also where the filter has picked it."""
+        self._by_filter = False
+        self._apply(settings)
 
     def step(self, by: int) -> None:
         """Pick the next of the rows that were not matched, or of those that are filtered by; -1: the one before."""
