@@ -50,7 +50,7 @@ class ResultsPanel:
     panels
         ``runs``, which the view of that name shows, and ``panels``, which stand below the chart while a query is live.
     live_chart
-        Gives the chart of the live query; None where there is none.
+        Gives the chart of the live query where it is what is shown; else which run it was, or None before the first.
     apply
         Called with settings and their values that are to be applied: a row's fix, or a setting of a tuning.
 
@@ -76,7 +76,7 @@ class ResultsPanel:
         cell: Callable[[], str],
         opening: Callable[[], str],
         panels: Mapping[str, widgets.Widget],
-        live_chart: Callable[[], Drawing | None],
+        live_chart: Callable[[Result], Drawing | str | None],
         apply: Callable[[Record], None],
     ) -> None:
         self._submit, self._apply = partial(submit, "drawing"), apply
@@ -95,10 +95,10 @@ class ResultsPanel:
         self._remark.add_class("sjw-remark")
         self._tune = self.tune = TunePanel(self._draw_soon, apply)
         self._flink = FlinkPanel(self._draw_soon, apply, self._pick)
-        own: dict[str, Callable[[Result], Drawing | None]] = {
+        own: dict[str, Callable[[Result], Drawing | str | None]] = {
             "Flink": lambda run: self._flink.drawing(run, self._chart.cut),
             "Tune": self._tune.drawing,
-            "Throughput": lambda _: live_chart(),
+            "Throughput": live_chart,
         }
         self._chart = ChartPanel(self._draw_soon, self._zoomed, own)
         self.chart, self._scrubber = self._chart.chart, self._chart.scrubber

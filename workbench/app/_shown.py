@@ -57,7 +57,7 @@ class Shown:
         self,
         submit: Callable[[str, Callable[[], None]], None],
         panels: Mapping[str, widgets.Widget],
-        live_chart: Callable[[], Drawing | None],
+        live_chart: Callable[[Result], Drawing | str | None],
         apply: Callable[[Record], None],
     ) -> None:
         self._seen: tuple[RunConfiguration, Result] | None = None

@@ -693,7 +693,7 @@ def test_going_live(spark):
     assert live.feed.settings["disorder"] == 0.9
     assert live.feed.idle == "right"
     page.look_at("Throughput")
-    wait_for(lambda: "chart" in page.parts and page.drawn["title"] == "Live")
+    wait_for(lambda: "chart" in page.parts and page.drawn["title"] == "Live: orders and payments")
     silent = r"payments has brought no row in the last \d+ micro-batches, while orders brought \d+: the watermark .*"
     wait_for(lambda: page.warnings())
     (words,) = page.warnings()
@@ -714,6 +714,8 @@ def test_going_live(spark):
     assert live.run().mismatch == ""
     assert page.figures["rows out"] == len(live.run().output)
     assert page.app.shown.output.equals(live.run().output)
+    page.wait()
+    assert page.drawn["title"] == "Run 1, live: orders and payments"
     page.open("Output")
     page.field_named("As pandas").value = True
     page.wait()
@@ -727,6 +729,15 @@ def test_going_live(spark):
     page.set({"Upper bound": "1 second"})
     page.run()
     assert page.app.run.left.table is space["live_orders_2"].table
+    page.open("Throughput")
+    assert "chart" not in page.parts  # the run on show was never live
+    told = "Run 1 was live, of orders and payments: go back to it among the Runs to see how it kept up."
+    assert page.text("remark") == told
+    page.open("Runs")
+    page.choose_run("Run", 1)
+    page.click("Go back to it")
+    page.open("Throughput")
+    assert page.drawn["title"] == "Run 1, live: orders and payments"
 
 
 def test_why_recorded_rows_do_not_go_live_is_said_beside_the_button():

@@ -582,7 +582,7 @@ def test_going_live_pausing_and_stopping(opened):
         arg=before, timeout=180_000,
     )  # fmt: skip
     view(opened, "Throughput")
-    title(opened, "Live")
+    title(opened, "Live: impressions and clicks")
     execute(opened, 3)
     opened.wait_for_selector(".jp-OutputArea-output:has-text('the kernel is free')")
     badge(opened, "backpressure")  # it still runs
