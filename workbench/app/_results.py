@@ -68,6 +68,8 @@ class ResultsPanel:
         What is shown; None before there is something to show.
     tune
         The tuning.
+    all_rows
+        The button, beside the table, that ends what is filtered by.
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class ResultsPanel:
         self.chart, self._scrubber = self._chart.chart, self._chart.scrubber
         self.details = DetailsPanel(self._mend, self._pick, submit)
         self._table = TablePanel(self._pick, self._draw_soon, opening)
+        self.all_rows = self._table.all_rows
         self._texts = TextsPanel(cell, lambda: self._picked[0] if len(self._picked) == 1 else None, self._draw_soon)
         self._steps = KeySteps(self._pick)
         self._lifetimes = LifetimesPanel(submit)

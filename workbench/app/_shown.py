@@ -66,6 +66,7 @@ class Shown:
         self._submit = submit
         self._band = Band(lambda chosen: self.results.filter_by(chosen))
         self.results = ResultsPanel(submit, self.cell, self.opening, panels, live_chart, apply)
+        self.results.all_rows.on_click(lambda _: self.release())
         self._begin = HTML(_HOW_TO_BEGIN)
         self._begin.add_class("sjw-begin")
         self.say_how_to_begin(False)
