@@ -52,7 +52,8 @@ def figures(run: Result) -> dict[str, int]:
 
 def with_units(run: Result, given: Mapping[str, int]) -> dict[str, int]:
     """The `figures` of a run, with what is counted where the name does not say it."""
-    return {f"{name} ({held(run, given)})" if name == "peak state" else name: value for name, value in given.items()}
+    names = {"peak state": f"{held(run, given)} in state at most"}
+    return {names.get(name, name): value for name, value in given.items()}
 
 
 def held(run: Result, given: Mapping[str, int]) -> str:
@@ -67,7 +68,7 @@ def settings(join: Join, left: Stream, right: Stream, *, finish: bool, policy: P
         return setting_name(join, (left.name, right.name), setting)
 
     delays = {DELAYS["left"]: left.watermark, DELAYS["right"]: right.watermark}
-    given = kind_of(join).arguments(join) | delays | {"policy": policy, "finish": finish}
+    given = kind_of(join).shown(join) | delays | {"policy": policy, "finish": finish}
     return {
         "streams": f"{left.name} ({counted(len(left), 'row')}), {right.name} ({counted(len(right), 'row')})",
         "join": kind_of(join).label,
