@@ -40,6 +40,8 @@ def best_of(tuning: Tuning, asked: Mapping[str, str]) -> Best:
     except ValueError:
         raise wrong("keep", asked["keep"], "write a share in percent, such as 99.9, or nothing") from None
     most = read_whole("rows in state", rows, "write a number of rows, such as 10000, or nothing") if rows else None
+    if asked["time"].replace(".", "", 1).isdecimal():
+        raise wrong("time in state", asked["time"], f"give a time with its unit, such as {asked['time']} seconds")
     time = times.positive(asked["time"], "time in state") if asked["time"] else None
     return tuning.best(share, most_rows=most, most_time=time)
 

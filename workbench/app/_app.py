@@ -224,17 +224,21 @@ class App:
         settings = {} if page.wanted is None else page.wanted.values
         view, picked = results.choice.tab.name, tuple(results.picked)
         repairs_of = page.settings.repairs_of
-        return Kept(self._streams, settings, view, picked, repairs_of(settings), page.runs.kept(repairs_of))
+        runs, chosen = page.runs.kept(repairs_of), page.shown.filter
+        return Kept(self._streams, settings, view, picked, repairs_of(settings), runs, chosen)
 
     def come_back(self, kept: Kept | None) -> None:
-        """Set the page to what it was, if it was opened with the same streams: settings, view and picked rows."""
+        """Set the page to what it was, if it was opened with the same streams."""
         if kept is None or kept.streams != self._streams:
             return
         page, results = self._page, self._page.shown.results
         results.choice.open(kept.view)
         page.runs.come_back(kept.runs)
+        page.opening = page.wanted
         self._set_to(kept)
-        page.worker.submit("picking", lambda: results.pick_again(kept.picked))
+        if page.wanted is page.opening:
+            page.opening = None  # the page keeps what it was opened with
+        page.worker.submit("picking", lambda: page.shown.pick_again(kept.picked, kept.filter))
 
     def _set_to(self, kept: Kept | KeptRun) -> None:
         """Set the inputs to what a notebook keeps, and do the repairs of rows again."""

@@ -33,7 +33,8 @@ class ChartPanel:
     zoomed
         Called when another stretch, or another axis, is chosen.
     own
-        Gives the charts of the page's own tabs, by the tab's name; None where there is none yet.
+        Gives the charts of the page's own tabs, by the tab's name; None where there is none yet, words where there is
+        none of this run.
 
     Attributes
     ----------
@@ -48,7 +49,10 @@ class ChartPanel:
     """
 
     def __init__(
-        self, moved: Callable[[], None], zoomed: Callable[[], None], own: dict[str, Callable[[Result], Drawing | None]]
+        self,
+        moved: Callable[[], None],
+        zoomed: Callable[[], None],
+        own: dict[str, Callable[[Result], Drawing | str | None]],
     ) -> None:
         self._zoomed, self._own = zoomed, own
         self.chart, self.scrubber = ChartBox(), Scrubber(moved)
@@ -124,7 +128,8 @@ class ChartPanel:
 
     def _drawing(self, run: Result, tab: Tab) -> tuple[Drawing | None, str]:
         if tab.view is None:
-            return self._own[tab.name](run), tab.nothing
+            found = self._own[tab.name](run)
+            return (None, found) if isinstance(found, str) else (found, tab.nothing)
         asked: Record = {"batch": self.scrubber.batch}
         if tab.view.of_axes:
             asked |= {"between": self.cut.between, "axis": self.cut.axis.name}

@@ -10,10 +10,11 @@ from itables.widget import ITable
 
 from workbench.app._figures import figures, side_by_side
 from workbench.app._form import show
-from workbench.app._looks import LOOKS, PAGE, wrapped
+from workbench.app._listing import blank
+from workbench.app._looks import IN_LINES, PAGE
 from workbench.app._records import Entry
 from workbench.app._settings import describe
-from workbench.app.html import HTML
+from workbench.app.html import HTML, html
 from workbench.counts import counted, have
 from workbench.errors import ArgumentError, TooLargeError
 from workbench.literals import SIDES
@@ -21,9 +22,10 @@ from workbench.runs.result import Result
 from workbench.runs.summary import with_units
 from workbench.streams import same_rows
 
-__all__ = ["Comparison"]
+__all__ = ["Comparison", "of_the_same_rows"]
 
 _NO_RUN = "No run yet: Run on Spark, and it is listed here with its settings and figures."
+_OTHER_ROWS = "{} has other rows than {}: press <b>Go back to it</b> on one, change a setting, and run again."
 
 
 class Comparison:
@@ -61,15 +63,17 @@ class Comparison:
         self._on = _turner("chevron-right", f"The next {PAGE} rows")
         self._turns = widgets.HBox([self._back, self._on])
         self.note, self._table = HTML(), ITable()
+        self._rows = widgets.VBox([self._table])
+        self._rows.add_class("sjw-changes")
         self._close.observe(lambda _: self._submit("comparison", self._again), "value")
         self._kind.observe(lambda _: self._chosen(), "value")
         self._back.on_click(lambda _: self._turn(-PAGE))
         self._on.on_click(lambda _: self._turn(PAGE))
-        self.parts = [self._text, self._close, self._kind, self.note, self._turns, self._table]
+        self.parts = [self._text, self._close, self._kind, self.note, self._turns, self._rows]
 
     def compare(self, one: Entry | None, other: Entry | None) -> None:
         """Hold a run against another one, or show it alone; None: there is none."""
-        for each in (self._close, self._kind, self._turns, self._table):
+        for each in (self._close, self._kind, self._turns, self._rows):
             show(each, False)
         self.note.value, self._of = "", None
         if one is None or other is None:
@@ -98,7 +102,11 @@ class Comparison:
         try:
             runs: list[Result] = [each.record.run for each in self._of]
             self._beside(runs)
-            if ends_differ and self._close.value and _of_the_same_rows(*runs):
+            if not of_the_same_rows(*runs):
+                show(self._close, False)
+                self.note.value = html(_OTHER_ROWS, one.short, other.short)
+                return
+            if ends_differ and self._close.value:
                 runs = [each.record.closed for each in self._of]
                 self._beside(runs)
             moved = runs[0].against(runs[1])
@@ -157,16 +165,16 @@ class Comparison:
         self.note.value = self._said + words
         self._back.disabled, self._on.disabled = self._first == 0, self._first + PAGE >= len(found)
         show(self._turns, several)
-        show(self._table, bool(len(found)))
-        sentences = [name for name in found if str(name).startswith("why in ")]
-        self._table.update(rows, allow_html=False, **LOOKS | {"select": False} | wrapped(found, sentences))
+        show(self._rows, bool(len(found)))
+        self._table.update(rows, allow_html=False, **IN_LINES)
 
 
 def _turner(icon: str, tooltip: str) -> widgets.Button:
     return widgets.Button(icon=icon, tooltip=tooltip, layout=widgets.Layout(width="auto", flex="0 0 auto"))
 
 
-def _of_the_same_rows(one: Result, other: Result) -> bool:
+def of_the_same_rows(one: Result, other: Result) -> bool:
+    """Whether two runs can be compared: what became of each row, under other settings."""
     return all(same_rows(one.side(side), other.side(side)) for side in SIDES)
 
 
@@ -180,11 +188,15 @@ def _column(entry: Entry, run: Result) -> dict[str, object]:
 
 
 def _as_shown(rows: pd.DataFrame, run: Result, one: str, other: str) -> pd.DataFrame:
-    """Rows that have another fate, as a page shows them: streams by name, fates beside each other, reasons last."""
+    """Rows that have another fate, as a page shows them: streams by name, fates beside each other, reasons last.
+
+    What a row does not have is left empty.
+    """
     names = dict(zip(SIDES, (run.left.name, run.right.name), strict=True))
     other = f"the other {other}" if one == other else other
-    fates = {"fate": f"fate in {one}", "other_fate": f"fate in {other}"}
-    reasons = {"reason": f"why in {one}", "other_reason": f"why in {other}"}
+    fates = {"other_fate": f"fate in {other}", "fate": f"fate in {one}"}  # as the kinds of change read
+    reasons = {"other_reason": f"why in {other}", "reason": f"why in {one}"}
     between = [name for name in rows if name not in {"side", *fates, *reasons}]
-    shown = rows.assign(side=rows["side"].map(names))[["side", *fates, *between, *reasons]]
+    shown = rows.assign(side=rows["side"].map(names), **{name: blank(rows[name]) for name in between})
+    shown = shown[["side", *fates, *between, *reasons]]
     return shown.rename(columns={"side": "stream", **fates, **reasons})

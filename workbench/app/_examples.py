@@ -71,7 +71,7 @@ EXAMPLES = (
         "Late data",
         "Rows that come behind the watermark and are dropped: why, and which delay would have kept them.",
         "Red crosses are late rows: they came behind the watermark, and Spark dropped them. Click one to read by how "
-        "much, and press the fix that it offers; the figure “late” falls, and “peak state” says what it costs.",
+        "much, and press the fix that it offers; “late” falls, and “rows in state at most” says what it costs.",
         "Tracks",
         _ORDERS | {"late": 0.12, "left.watermark": "5 seconds", "right.watermark": "5 seconds"},
     ),

@@ -12,18 +12,26 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from workbench.literals import RowId
+from workbench.literals import FATES, RowId, Side
 from workbench.streams import SIDES
 from workbench.untyped import Record, Value
 
-__all__ = ["MIME", "Kept", "KeptRun", "kept", "kept_in_notebook"]
+__all__ = ["MIME", "Filter", "Kept", "KeptRun", "kept", "kept_in_notebook"]
 
 MIME = "application/vnd.stream-join-workbench.page+json"
 """The type of the part of the output; front ends show none of a type that they do not know."""
 _SECRET = re.compile(r"://[^/\s]*:[^/\s]*@|\b(?:password|passwd|secret|token)\s*=", re.IGNORECASE)
 _MOST = 50_000_000  # bytes of a notebook that is read
+
+
+class Filter(TypedDict):
+    """What all views are filtered by: rows of one side, of one fate, and of one cause; an empty cause is any."""
+
+    side: Side
+    fate: str
+    cause: str
 
 
 @dataclass(frozen=True)
@@ -57,11 +65,13 @@ class Kept:
     view
         The view that was open.
     picked
-        The rows that were picked.
+        The rows that were picked; those that the filter picks are not among them.
     repairs
         The repairs of rows by the name of their input, each as its ``repr``: only one that is offered again is done.
     runs
         Its runs, and those of kernels before that it came back with; the last of them last.
+    filter
+        What the views were filtered by; None: nothing.
     """
 
     streams: tuple[str, ...]
@@ -70,6 +80,7 @@ class Kept:
     picked: tuple[RowId, ...]
     repairs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     runs: tuple[KeptRun, ...] = ()
+    filter: Filter | None = None
 
     def bundle(self) -> Record:
         """As it stands in the notebook, without texts that have a password in them."""
@@ -78,6 +89,7 @@ class Kept:
             "settings": _open(self.settings),
             "view": self.view,
             "picked": [list(each) for each in self.picked],
+            "filter": self.filter,
             "repairs": _lists(self.repairs),
             "runs": [
                 {
@@ -104,7 +116,18 @@ def kept(bundle: object) -> Kept | None:
     rows = [each for each in picked if _is_row(each)] if isinstance(picked, list) else []
     picked_rows = tuple(RowId(side, number) for side, number in rows)
     runs = tuple(filter(None, map(_run, _list(found.get("runs")))))
-    return Kept(tuple(map(str, streams)), _settings(settings), view, picked_rows, _repairs(found.get("repairs")), runs)
+    repairs, chosen = _repairs(found.get("repairs")), _filter(found.get("filter"))
+    return Kept(tuple(map(str, streams)), _settings(settings), view, picked_rows, repairs, runs, chosen)
+
+
+def _filter(found: object) -> Filter | None:
+    """A filter that stands in a notebook; None: it is none."""
+    if not isinstance(found, dict):
+        return None
+    side, fate, cause = (found.get(name) for name in ("side", "fate", "cause"))
+    if side not in SIDES or fate not in FATES or not isinstance(cause, str):
+        return None
+    return {"side": side, "fate": fate, "cause": cause}
 
 
 def _run(found: object) -> KeptRun | None:

@@ -333,8 +333,8 @@ class _InState(Listing):
             "stream": [run.side(side).name for side in rows["side"]],
             "key": self._keys[places],
             "in state since": rows["since"].to_numpy(),
-            "evicted in": _blank(rows["evicted_in"]),
-            "at the watermark": _blank(rows["leaves_at"]),
+            "evicted in": blank(rows["evicted_in"]),
+            "at the watermark": blank(rows["leaves_at"]),
             **{name.replace("_", " "): rows[name].to_numpy() for name in first[3:]},
         }
         if rows["state_bytes"].notna().any():
@@ -366,7 +366,7 @@ def _among(run: Result, index: RowNumbers, cut: Cut) -> Flags:
 
 def _beside(shown: Record, own: pd.DataFrame) -> pd.DataFrame:
     """The table's own columns, then the streams'; those of the same name are called ``row_…``."""
-    named = {f"row_{name}" if name in shown else name: _blank(own[name]) for name in own}
+    named = {f"row_{name}" if name in shown else name: blank(own[name]) for name in own}
     return pd.DataFrame(shown | named, index=own.index)
 
 
@@ -398,7 +398,7 @@ def _contains(frame: pd.DataFrame, text: str) -> Flags:
     return found
 
 
-def _blank(column: Series) -> Objects:
+def blank(column: Series) -> Objects:
     """Values as they are shown: nothing where there is none, as in the columns that only the other stream has."""
     missing = column.isna().to_numpy()
     return column.astype(object).where(~missing, "").to_numpy() if missing.any() else column.to_numpy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -21,6 +22,7 @@ from workbench.engine.live_rates import WARM_UP, silence
 from workbench.kinds import panels
 from workbench.literals import SIDES
 from workbench.runs.live import Live, live
+from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.untyped import Series
 
@@ -75,6 +77,7 @@ class LivePanel:
     ) -> None:
         self._worker, self._shown, self._ended, self._overdue = worker, shown, ended, overdue
         self.live: Live | None = None
+        self._listed: tuple[int, Run] | None = None  # the number of the query's run, once it has ended
         controls = [each for source in sources().values() if source.live for each in source.controls]
         self._labels = {each.name: each.label for each in controls}  # as the sliders are called
         narrow = widgets.Layout(width="auto")
@@ -109,6 +112,7 @@ class LivePanel:
     def start(self, configuration: RunConfiguration, feed: Any, trigger: str) -> None:
         """Start a live query of what a feed writes, with a trigger interval; empty: of a second."""
         delays = configuration.left.watermark, configuration.right.watermark
+        self._listed = None
         self.live = live(
             configuration.join,
             feed,
@@ -175,13 +179,26 @@ class LivePanel:
         if live is self.live and live.active:
             self._worker.submit("overdue", lambda: self._overdue() if live.active else None)
 
-    def drawing(self) -> charts.Drawing | None:
-        """The chart of how the query does; None before the first live query."""
+    def listed(self, number: int, run: Run) -> None:
+        """The query has ended, and is listed among the runs."""
+        self._listed = number, run
+
+    def drawing(self, shown: Result) -> charts.Drawing | str | None:
+        """The chart of how the query does, beside what it did; beside something else which run it was.
+
+        None before the first live query.
+        """
         query = self.live
         if query is None:
             return None
+        of, title = " and ".join(query.names), "Live"
+        if not query.active and self._listed is not None:
+            number, run = self._listed
+            if not isinstance(shown, Run) or shown.execution is not run.execution:
+                return f"Run {number} was live, of {of}: go back to it among the Runs to see how it kept up."
+            title = f"Run {number}, live"
         changes = query.changes.replace({"setting": self._labels})
-        return charts.live(query.rates, changes, query.trigger, query.names)
+        return replace(charts.live(query.rates, changes, query.trigger, query.names), title=f"{title}: {of}")
 
     def summary(self) -> Markup:
         """The state of the query and its backpressure, as HTML."""

@@ -80,8 +80,8 @@ class LiveRuns:
             live = page.live.live
             if live is not None and live.done:
                 run = live.run()
-                self.show(run)
                 self._list(run)
+                self.show(run)
                 page.head.offer_recording(True)
             page.head.say("stopped" if error is None else "failed", "live, stopped" if error is None else "failed")
             page.save()
@@ -94,7 +94,7 @@ class LiveRuns:
         """List what the query did among the runs; its rows are none that a setting of the page makes again."""
         if self._configuration is not None:
             of = replace(self._configuration, left=run.left, right=run.right, finish=run.finish)
-            self._page.runs.add(run, of, None, "live")
+            self._page.live.listed(self._page.runs.add(run, of, None, "live").number, run)
 
     def keep_recording(self) -> None:
         """Make the query's rows variables of the notebook, and set the page to them."""

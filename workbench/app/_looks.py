@@ -8,7 +8,7 @@ import pandas as pd
 
 from workbench.untyped import Record
 
-__all__ = ["LOOKS", "PAGE", "wrapped"]
+__all__ = ["IN_LINES", "LOOKS", "PAGE", "wrapped"]
 
 PAGE = 200
 """How many rows are shown at a time."""
@@ -22,6 +22,15 @@ LOOKS: Record = {
     "select": True,
 }
 """The table shows all that it is given: what is sorted, searched and paged is done in the kernel, on all rows."""
+
+IN_LINES: Record = {name: value for name, value in LOOKS.items() if not name.startswith("scroll")} | {
+    "select": False,
+    "autoWidth": False,
+    "showIndex": True,
+    "columnDefs": [{"className": "sjw-line", "targets": "_all"}],
+}
+"""As `LOOKS`, each row in one line. The page scrolls it, not DataTables, whose header is a table of its own: that gets
+other widths than the columns where the table is filled before it is seen."""
 
 
 def wrapped(frame: pd.DataFrame, sentences: Sequence[str]) -> Record:

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
 
 import numpy as np
 from markupsafe import Markup
 
+from workbench.app._kept import Filter
 from workbench.app.html import html
 from workbench.charts import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
-from workbench.literals import SIDES, RowId, Side
+from workbench.literals import SIDES, RowId
 from workbench.reasons.causes import not_matched
 from workbench.runs.result import Result
 from workbench.runs.why import Why
 from workbench.untyped import Record, Value
 
 _MOST_PICKED = 2_000
-
-
-class Filter(TypedDict):
-    """What all views are filtered by: rows of one side, of one fate, and of one cause; an empty cause is any."""
-
-    side: Side
-    fate: str
-    cause: str
 
 
 def rows_not_matched(run: Result) -> list[RowId]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import cast
 
 from workbench.app._effect import compared
 from workbench.app._examples import Example, Guide
@@ -14,9 +15,11 @@ from workbench.app.html import html
 from workbench.app.sources import sources
 from workbench.errors import TooLargeError, WorkbenchError
 from workbench.jobs import Job
+from workbench.literals import Setting
 from workbench.model import MOST, at_most
+from workbench.reasons.labels import Labels
 from workbench.runs.result import Result
-from workbench.untyped import Record
+from workbench.untyped import Record, Value
 
 _MANY = 50_000  # rows of which a preview takes long enough to be announced
 _AT_ONCE, _PER_ROW = 2_000_000, 5  # pairs, or rows in windows, that are made without asking: so many, or per row
@@ -29,7 +32,7 @@ class Previews:
         self._page = page
         self._guide: Guide | None = None
         self._guided: str = ""  # what was said of it last
-        self._fixed: tuple[Result | None, Snapshot | None] = None, None  # what was shown before a fix, what it led to
+        self._fixed: tuple[Result | None, Snapshot | None, Record] = None, None, {}  # shown before a fix; led to; set
         self._told = ""  # of it
         self._allowed: Snapshot | None = None  # what the user wants a preview of although it takes long
 
@@ -108,14 +111,15 @@ class Previews:
 
     def _tell_fix(self, snapshot: Snapshot, run: Result) -> None:
         """Say what a fix changed, when it is shown."""
-        before, after = self._fixed
+        before, after, settings = self._fixed
         if before is None or after is not snapshot or snapshot is not self._page.wanted:
             return
         try:
             changes = compared(before, run) or "no row changed"
         except WorkbenchError:  # only Spark can make the pairs
             return
-        self._told = self._page.head.note.value = html("<b>Applied</b>: {}. Ctrl+Z takes it back.", changes)
+        words = ", ".join(_named(before, name, value) for name, value in settings.items())
+        self._told = self._page.head.note.value = html("<b>Applied</b>: {}: {}. Ctrl+Z takes it back.", words, changes)
 
     def _of_job(self, job: Job, configuration: RunConfiguration, snapshot: Snapshot) -> None:
         """Say what is shown of a job, and list the job itself among the runs, to compare with."""
@@ -163,5 +167,13 @@ class Previews:
         """Set fields: to a row's fix, an advice, or a setting of a tuning."""
         if not self._page.busy:
             before = self._page.shown.results.run
+            self._page.shown.release()
             self._page.settings.fix(settings)
-            self._fixed = before, self._page.wanted
+            self._fixed = before, self._page.wanted, settings
+
+
+def _named(run: Result, setting: str, value: Value) -> str:
+    """What a fix sets, as its button has it."""
+    if value is True:
+        return "every window closed"
+    return Labels(run.simulation, whole=False).setting(cast(Setting, setting), value)

@@ -97,7 +97,7 @@ def _arguments(join: Join, left: Stream, right: Stream) -> Iterator[str]:
     """The arguments of a join in words, how last; those that are as they are by themselves are left out."""
     kind = kind_of(join)
     usual = _defaults(join)
-    for name, value in kind.arguments(join).items():
+    for name, value in kind.shown(join).items():
         same = name in usual and setting_value(name, value) == setting_value(name, usual[name])
         if name != "how" and value is not None and not same:
             yield f"{setting_name(join, (left.name, right.name), name)} {setting_value(name, value)}"

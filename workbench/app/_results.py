@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,10 +13,10 @@ from workbench.app._chart_panel import ChartPanel
 from workbench.app._details import DetailsPanel
 from workbench.app._flink import FlinkPanel
 from workbench.app._form import show
+from workbench.app._kept import Filter
 from workbench.app._key_steps import KeySteps
 from workbench.app._lifetimes import LifetimesPanel
 from workbench.app._picking import (
-    Filter,
     params,
     rows_not_matched,
     rows_of_filter,
@@ -50,7 +50,7 @@ class ResultsPanel:
     panels
         ``runs``, which the view of that name shows, and ``panels``, which stand below the chart while a query is live.
     live_chart
-        Gives the chart of the live query; None where there is none.
+        Gives the chart of the live query where it is what is shown; else which run it was, or None before the first.
     apply
         Called with settings and their values that are to be applied: a row's fix, or a setting of a tuning.
 
@@ -68,6 +68,8 @@ class ResultsPanel:
         What is shown; None before there is something to show.
     tune
         The tuning.
+    all_rows
+        The button, beside the table, that ends what is filtered by.
     """
 
     def __init__(
@@ -76,7 +78,7 @@ class ResultsPanel:
         cell: Callable[[], str],
         opening: Callable[[], str],
         panels: Mapping[str, widgets.Widget],
-        live_chart: Callable[[], Drawing | None],
+        live_chart: Callable[[Result], Drawing | str | None],
         apply: Callable[[Record], None],
     ) -> None:
         self._submit, self._apply = partial(submit, "drawing"), apply
@@ -85,6 +87,8 @@ class ResultsPanel:
         self._live: Live | None = None
         self._filter: Filter | None = None
         self._picked: list[RowId] = []
+        self._by_filter = False  # whether the filter picked them, not the user
+        self._again: tuple[RowId, ...] = ()  # rows that are to be picked once there is something to show
         self._window: Markup | None = None
         self._drawn: Any = None
         self._filled: Any = None
@@ -93,15 +97,16 @@ class ResultsPanel:
         self._remark.add_class("sjw-remark")
         self._tune = self.tune = TunePanel(self._draw_soon, apply)
         self._flink = FlinkPanel(self._draw_soon, apply, self._pick)
-        own: dict[str, Callable[[Result], Drawing | None]] = {
+        own: dict[str, Callable[[Result], Drawing | str | None]] = {
             "Flink": lambda run: self._flink.drawing(run, self._chart.cut),
             "Tune": self._tune.drawing,
-            "Throughput": lambda _: live_chart(),
+            "Throughput": live_chart,
         }
         self._chart = ChartPanel(self._draw_soon, self._zoomed, own)
         self.chart, self._scrubber = self._chart.chart, self._chart.scrubber
-        self.details = DetailsPanel(apply, self._pick, submit)
+        self.details = DetailsPanel(self._mend, self._pick, submit)
         self._table = TablePanel(self._pick, self._draw_soon, opening)
+        self.all_rows = self._table.all_rows
         self._texts = TextsPanel(cell, lambda: self._picked[0] if len(self._picked) == 1 else None, self._draw_soon)
         self._steps = KeySteps(self._pick)
         self._lifetimes = LifetimesPanel(submit)
@@ -137,9 +142,11 @@ class ResultsPanel:
         self.run, self._live = run, live
         same_live = live is not None and live is before_live
         if before is None or not (same_live or same_rows(before, run)):
-            self._picked, self._window = [], None
+            self._picked, self._window, self._by_filter = [], None, self._filter is not None
             self._chart.show_all()
-        if self._filter is not None:
+        if self._again:
+            self._picked, self._by_filter, self._again = _there(run, self._again), False, ()
+        if self._filter is not None and self._by_filter:
             self._picked, self._window = rows_of_filter(run, self._filter), None
         if live is not None and live.active:
             self._chart.follow(run)
@@ -149,6 +156,12 @@ class ResultsPanel:
         self._scrubber.fit(run)
         self._drawn = self._filled = None
         self._draw()
+
+    def forget(self) -> None:
+        """Show nothing any longer."""
+        self.run = self._live = self._drawn = self._filled = None
+        self._picked, self._window, self._by_filter = [], None, False
+        show(self.widget, False)
 
     @property
     def _tab(self) -> Tab:
@@ -248,11 +261,16 @@ class ResultsPanel:
         else:
             self._pick(rows_of_mark(clicked, self.chart.shown), window_of_mark(clicked, self.chart.shown))
 
-    def _pick(self, rows: list[RowId], window: Markup | None = None) -> None:
+    def _pick(self, rows: list[RowId], window: Markup | None = None, *, by_filter: bool = False) -> None:
         """Pick rows in all views; those of a window with what is to be said of it."""
-        self._picked, self._window = rows, window
+        self._picked, self._window, self._by_filter, self._again = rows, window, by_filter, ()
         self.chart.params = self._params()
         self._submit(self._draw)
+
+    def _mend(self, settings: Record) -> None:
+        """Apply the fix of the row that is picked, which stays picked, also where the filter has picked it."""
+        self._by_filter = False
+        self._apply(settings)
 
     def step(self, by: int) -> None:
         """Pick the next of the rows that were not matched, or of those that are filtered by; -1: the one before."""
@@ -267,22 +285,37 @@ class ResultsPanel:
 
     @property
     def picked(self) -> list[RowId]:
-        """The rows that are picked, but for those of a fate or a cause."""
-        return [] if self._filter is not None else self._picked
+        """The rows that are picked, but for those that the filter picks; or that are to be, once they are shown."""
+        return [*self._again] if self._again else [] if self._by_filter else self._picked
 
-    def pick_again(self, rows: Iterable[RowId]) -> None:
-        """Pick rows as far as what is shown has them."""
-        run = self.run
-        if run is not None:
-            self._pick([each for each in rows if 0 <= each.row < len(run.side(each.side))])
+    @property
+    def filter(self) -> Filter | None:
+        """What the views are filtered by; None: nothing."""
+        return self._filter
+
+    def pick_again(self, rows: Sequence[RowId]) -> None:
+        """Pick rows as far as what is shown has them, or what is shown first."""
+        if self.run is None:
+            self._again = tuple(rows)
+        elif rows:
+            self._pick(_there(self.run, rows))
 
     def filter_by(self, chosen: Filter | None) -> None:
-        """Show only rows of a side, a fate and a cause in the table, and pick them in the chart; None: all again."""
+        """Show only rows of a side, a fate and a cause in the table, and pick them in the chart; None: all again.
+
+        A row that the user picked while there was a filter stays picked without it.
+        """
         self._filter = chosen
         self._table.filter_by(chosen)
         if self.run is not None:
-            self._pick([] if chosen is None else rows_of_filter(self.run, chosen))
+            kept = [] if self._by_filter else self._picked
+            self._pick(kept if chosen is None else rows_of_filter(self.run, chosen), by_filter=chosen is not None)
 
     def _zoomed(self) -> None:
         if self.run is not None:
             self._submit(self._draw)
+
+
+def _there(run: Result, rows: Sequence[RowId]) -> list[RowId]:
+    """Those of some rows that a run has."""
+    return [each for each in rows if 0 <= each.row < len(run.side(each.side))]

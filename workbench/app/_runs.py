@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import ipywidgets as widgets
 
-from workbench.app._comparison import Comparison
+from workbench.app._comparison import Comparison, of_the_same_rows
 from workbench.app._earlier_runs import EarlierRuns
 from workbench.app._kept import KeptRun
 from workbench.app._records import Entry, RunRecord, varied
@@ -160,7 +160,7 @@ class RunsPanel:
             for place, choice in enumerate((self.one, self.other)):
                 kept = not newest and any(each is before[place] for each in known)
                 if options:
-                    choice.value = before[place] if kept else known[min(place, len(known) - 1)]
+                    choice.value = before[place] if kept else known[0] if place == 0 else _compared(known)
         finally:
             self._filling = False
         for each in (self.one, self.other, self.go, self.name, self.keep):
@@ -230,6 +230,13 @@ class RunsPanel:
             finally:
                 self._filling = False
         self._comparison.compare(one, other)
+
+
+def _compared(known: Sequence[RunRecord]) -> RunRecord:
+    """The last run that the newest one can be compared with; the one before it where there is none."""
+    newest, *before = known
+    found = (each for each in before if of_the_same_rows(newest.run, each.run))
+    return next(found, before[0] if before else newest)
 
 
 def _button(words: str, icon: str, tooltip: str) -> widgets.Button:

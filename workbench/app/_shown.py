@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import ipywidgets as widgets
 from markupsafe import Markup
@@ -10,6 +10,8 @@ from markupsafe import Markup
 from workbench.app._code import cell, opening
 from workbench.app._figures import changed, figures
 from workbench.app._form import show
+from workbench.app._kept import Filter
+from workbench.app._picking import rows_of_filter
 from workbench.app._records import RunRecord
 from workbench.app._results import ResultsPanel
 from workbench.app._saved import summary
@@ -18,6 +20,7 @@ from workbench.app._snapshot import RunConfiguration
 from workbench.app.band import Band, comparable, of_causes, of_fates
 from workbench.app.html import HTML, html
 from workbench.charts import Drawing
+from workbench.literals import RowId
 from workbench.runs.live import Live
 from workbench.runs.result import Result
 from workbench.runs.run import Run
@@ -54,14 +57,16 @@ class Shown:
         self,
         submit: Callable[[str, Callable[[], None]], None],
         panels: Mapping[str, widgets.Widget],
-        live_chart: Callable[[], Drawing | None],
+        live_chart: Callable[[Result], Drawing | str | None],
         apply: Callable[[Record], None],
     ) -> None:
         self._seen: tuple[RunConfiguration, Result] | None = None
         self._is_live = False
+        self._again: Filter | None = None  # what is to be filtered by once there is something to show
         self._submit = submit
         self._band = Band(lambda chosen: self.results.filter_by(chosen))
         self.results = ResultsPanel(submit, self.cell, self.opening, panels, live_chart, apply)
+        self.results.all_rows.on_click(lambda _: self.release())
         self._begin = HTML(_HOW_TO_BEGIN)
         self._begin.add_class("sjw-begin")
         self.say_how_to_begin(False)
@@ -83,6 +88,8 @@ class Shown:
         self.say_how_to_begin(False)
         self.results.show(run)  # the chart first: it takes the browser longest
         self._show_band(run, shown)  # last: the badge changes next to it
+        if self._again is not None:
+            self.pick_again(self.results.picked, self._again)
 
     def show_live(self, run: Result, live: Live | None) -> None:
         """Show what a live query has done so far, last its figures; it is of the configuration shown before."""
@@ -92,6 +99,29 @@ class Shown:
         self._seen, self._is_live = (self._seen[0], run), True
         self.results.show(run, live)
         self._show_band(run, shown)
+
+    def forget(self) -> None:
+        """Show nothing any longer: what was shown is of settings that nobody asked for."""
+        self._seen, self._is_live = None, False
+        self._band.show({"sides": [], "figures": [], "since": ""})
+        self.results.forget()
+
+    @property
+    def filter(self) -> Filter | None:
+        """What the views are filtered by, or are to be, once there is something to show; None: nothing."""
+        return self._again if self._again is not None else self.results.filter
+
+    def release(self) -> None:
+        """Filter by nothing any longer: rows are about to have other fates and causes."""
+        self._band.chosen = {}
+
+    def pick_again(self, rows: Sequence[RowId], chosen: Filter | None) -> None:
+        """Filter by what a page kept, and pick rows, as far as what is shown has them, or what is shown first."""
+        run = self.results.run
+        self._again = chosen if run is None else None
+        if run is not None and chosen is not None and rows_of_filter(run, chosen):
+            self._band.chosen = chosen
+        self.results.pick_again(rows)
 
     def _show_band(self, run: Result, shown: Record) -> None:
         self._band.show(shown)

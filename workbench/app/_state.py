@@ -35,12 +35,16 @@ class PageState:
         The last run, None before the first.
     wanted
         What the fields hold.
-    judged
-        What the fields held when it was last said whether that is right.
+    judged, confirmed
+        What the fields held when it was last said whether that is right; when that was last right.
     occupied
         Whether a run is under way, or a live query is being started.
     runnable
         Whether what the fields hold can be run.
+    reportable
+        Whether what is shown is what the fields hold, as far as it was judged: a report is of that.
+    opening
+        What the fields of a page that came back held before: nobody asked for it, so it is never what was shown before.
     lock
         Held while `wanted` changes together with what undo goes back to.
     """
@@ -58,6 +62,9 @@ class PageState:
     judged: Snapshot | None = None
     occupied: bool = False
     runnable: bool = False
+    reportable: bool = False
+    opening: Snapshot | None = None
+    confirmed: Snapshot | None = None
     history: History = field(default_factory=History)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -92,19 +99,22 @@ class PageState:
     def confirm(self, snapshot: Snapshot, trouble: str = "") -> None:
         """What is shown is what a snapshot asks for."""
         with self.lock:
-            self.judged = snapshot
+            self.judged = self.confirmed = snapshot
             if snapshot is self.wanted:
                 self.history.note(snapshot.values)
         self.settings.mark(snapshot, {})
         self.head.trouble.value = trouble
-        self.runnable = True
+        self.runnable = self.reportable = True
         self.shown.dim(False)
         self.enable()
         self.save()
 
     def refuse(self, snapshot: Snapshot, error: Exception) -> None:
-        """Settings are wrong: say so; what is shown is of the settings before, and looks so."""
+        """Settings are wrong: say so; what is shown is of the settings before, and looks so, or nothing is shown."""
         self.judged = snapshot
+        self.reportable = False
+        if self.opening is not None and self.confirmed in (None, self.opening):
+            self.shown.forget()
         self.runnable = isinstance(error, TooLargeError)  # Spark may do what the model does not
         self.enable()  # before it is said: nothing wrong can be run while it is read
         self.settings.suggest()
@@ -131,6 +141,6 @@ class PageState:
             undo = not busy and wanted is not None and self.history.can_undo(wanted.values)
             self.undo.enable(undo, not busy and self.history.can_redo)
         self.head.run.disabled = busy or not runnable
-        self.head.report.disabled = busy or not self.shown.anything
+        self.head.report.disabled = busy or not (self.reportable and self.shown.anything)
         is_generated = wanted is None or sources()[wanted.values["source"]].live is not None
         self.live.enable(not busy and runnable, is_generated)

@@ -13,9 +13,9 @@ from itables.widget import ITable
 from workbench import charts
 from workbench.app._code import CodeBox, together
 from workbench.app._form import show
+from workbench.app._kept import Filter
 from workbench.app._listing import Listing, Query, listing
 from workbench.app._looks import LOOKS, PAGE, wrapped
-from workbench.app._picking import Filter
 from workbench.app.html import HTML
 from workbench.charts import WHOLE, Cut
 from workbench.jobs import Job
@@ -26,6 +26,8 @@ from workbench.untyped import Value
 
 __all__ = ["TablePanel"]
 
+_FATE, _SIDE = "Only rows of this fate.", "Only rows of this side."
+_LEAVE = "The page is filtered by a fate or a cause of the band above: this shows all rows again."
 _SENTENCES = ("reason", "would match with")
 
 
@@ -45,6 +47,8 @@ class TablePanel:
     ----------
     widget
         The panel.
+    all_rows
+        The button that is there while the page is filtered by a fate or a cause: it ends that.
     """
 
     def __init__(
@@ -60,8 +64,8 @@ class TablePanel:
         self._filling = False
         self._filter: Filter | None = None
         self._text = _tool(widgets.Text, "Search", "Rows that contain this text in a column.", continuous_update=False)
-        self._fate = _tool(widgets.Dropdown, "Fate", "Only rows of this fate.", options=[("any", "")])
-        self._side = _tool(widgets.Dropdown, "Side", "Only rows of this side.", options=[("both", "")])
+        self._fate = _tool(widgets.Dropdown, "Fate", _FATE, options=[("any", "")])
+        self._side = _tool(widgets.Dropdown, "Side", _SIDE, options=[("both", "")])
         self._key = _tool(widgets.Text, "One key", "Only rows of this key.", continuous_update=False)
         self._by = _tool(widgets.Dropdown, "Sort by", "Sort all rows by this column.", options=[("arrival", "")])
         self._descending = widgets.ToggleButton(
@@ -80,7 +84,10 @@ class TablePanel:
         self._copy.observe(lambda _: self._show_code(), "value")
         self._code = CodeBox()
         show(self._code, False)
-        tools = widgets.HBox([*self._asking, self._back, self._on, self._copy])
+        self.all_rows = widgets.Button(description="show all rows", icon="times", tooltip=_LEAVE)
+        self.all_rows.layout = widgets.Layout(width="auto", flex="0 0 auto")
+        show(self.all_rows, False)
+        tools = widgets.HBox([*self._asking, self.all_rows, self._back, self._on, self._copy])
         tools.add_class("sjw-tools")
         self.widget = widgets.VBox([self._note, tools, self._code, self._table])
         self.widget.add_class("sjw-table")
@@ -163,8 +170,10 @@ class TablePanel:
     def filter_by(self, chosen: Filter | None) -> None:
         """List only rows of a side, a fate and a cause, whatever the fields beside say; None: as these say."""
         self._filter, self._first = chosen, 0
-        for each in (self._fate, self._side):
+        show(self.all_rows, chosen is not None)
+        for each, tooltip in ((self._fate, _FATE), (self._side, _SIDE)):
             each.disabled = chosen is not None
+            each.tooltip = tooltip if chosen is None else _LEAVE
 
     def _turn(self, by: int) -> None:
         if 0 <= self._first + by < self._count:

@@ -30,7 +30,7 @@ function choices(row) {
 // What can be scrolled or is told anew is a part of the page with a name.
 const PARTS = [
   [".dt-scroll-body", "Rows"], [".sjw-code pre", "Code"], [".sjw-story", "Story of the picked row"],
-  [".sjw-beside", "Settings beside each other"],
+  [".sjw-changes", "Rows of another fate"], [".sjw-beside", "Settings beside each other"],
 ];
 
 function part(element, name) {

@@ -53,6 +53,10 @@ class Settings(Form[J]):
         own = {name: value for name, value in values.items() if value is not spans}
         return own if spans is join else own | {each.name: getattr(spans, each.name) for each in fields(spans)}
 
+    def shown(self, join: J) -> Record:
+        """The `arguments` as lists and comparisons show them: in words where their ``str`` is Python."""
+        return self.arguments(join)
+
     def typed(self, join: J) -> dict[str, str | bool]:
         """What the inputs of its form hold for a join: texts and flags, by argument."""
         given = self.arguments(join)

@@ -52,7 +52,8 @@ def figures(run: Result) -> dict[str, int]:
 
 def with_units(run: Result, given: Mapping[str, int]) -> dict[str, int]:
     """The `figures` of a run, with what is counted where the name does not say it."""
-    return {f"{name} ({held(run, given)})" if name == "peak state" else name: value for name, value in given.items()}
+    names = {"peak state": f"{held(run, given)} in state at most"}
+    return {names.get(name, name): value for name, value in given.items()}
 
 
 def held(run: Result, given: Mapping[str, int]) -> str:
@@ -71,7 +72,7 @@ def settings(join: Join, left: Stream, right: Stream, *, finish: bool, policy: P
     unset = {each.argument: each.unset for each in kind.texts} | {"where": ""}  # where: it is told if there is one
     own = {
         setting: unset.get(setting, "") if value is None else value
-        for setting, value in kind.arguments(join).items()
+        for setting, value in kind.shown(join).items()
         if setting not in kind.told_by_name
     }
     given = own | delays | {"policy": policy, "finish": finish}

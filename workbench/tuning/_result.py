@@ -18,9 +18,10 @@ from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side
 from workbench.model import Steps
+from workbench.reasons.labels import setting_name, setting_value
 from workbench.reasons.tables import handed_out
 from workbench.runs.recorded import run
-from workbench.streams import Stream
+from workbench.streams import SIDES, Stream
 from workbench.times import Span
 from workbench.tuning import _caveats as caveats
 from workbench.tuning._differences import bounds, differences
@@ -271,7 +272,7 @@ class Tuning:
                 rows = counted(cheapest["state_peak"], "row")
                 span = times.short(cheapest["state_time"].to_pytimedelta())
                 return f"no setting stays within {limits}; the cheapest has {rows} in state at most, for {span} each"
-            settings = ", ".join(f"{name} = {within[name]}" for name in self.settings)
+            settings = ", ".join(self._worded(name, str(within[name])) for name in self.settings)
             return f"no setting keeps {keep:.2%} with {limits}; {settings} keeps most, {within['kept']:.2%}"
         most = self._table["kept"].max()
         if self.steps is not None:  # then all delays were looked at
@@ -280,6 +281,13 @@ class Tuning:
                 "are late whatever the delay; correct their event times"
             )
         return f"no setting keeps {keep:.2%}; the best of these keeps {most:.2%}: try longer delays"
+
+    def _worded(self, setting: Setting, value: str) -> str:
+        """A setting and its value in words."""
+        for side, stream in zip(SIDES, (self.left, self.right), strict=True):
+            if setting == DELAYS[side]:
+                return f"a watermark delay of {setting_value(setting, value)} on {stream.name}"
+        return f"{setting_name(self.join, (self.left.name, self.right.name), setting)} {setting_value(setting, value)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -433,8 +433,8 @@ def test_past_runs_are_kept_gone_back_to_and_compared(page, spark):
     assert page.note.startswith(f"{len(moved)} rows have another fate in run 2 than in run 1")
     table = page.table.df
     assert list(table["fate in run 1"]) == list(moved["other_fate"])
-    assert list(table.columns[:3]) == ["stream", "fate in run 2", "fate in run 1"]
-    assert list(table.columns[-2:]) == ["why in run 2", "why in run 1"]
+    assert list(table.columns[:3]) == ["stream", "fate in run 1", "fate in run 2"]
+    assert list(table.columns[-2:]) == ["why in run 1", "why in run 2"]
     assert set(table["stream"]) <= {one.left.name, one.right.name}
     page.choose_run("Run", 1)
     page.click("Go back to it")
@@ -448,7 +448,7 @@ def test_past_runs_are_kept_gone_back_to_and_compared(page, spark):
     page.open("Runs")
     page.choose_run("Run", 3)
     page.choose_run("against", 1)
-    assert "compare runs of the same streams" in page.note
+    assert page.note.startswith("run 3 has other rows than run 1: press Go back to it")
 
 
 def test_show_code_does_what_the_page_does(page):
@@ -693,7 +693,7 @@ def test_going_live(spark):
     assert live.feed.settings["disorder"] == 0.9
     assert live.feed.idle == "right"
     page.look_at("Throughput")
-    wait_for(lambda: "chart" in page.parts and page.drawn["title"] == "Live")
+    wait_for(lambda: "chart" in page.parts and page.drawn["title"] == "Live: orders and payments")
     silent = r"payments has brought no row in the last \d+ micro-batches, while orders brought \d+: the watermark .*"
     wait_for(lambda: page.warnings())
     (words,) = page.warnings()
@@ -714,6 +714,8 @@ def test_going_live(spark):
     assert live.run().mismatch == ""
     assert page.figures["rows out"] == len(live.run().output)
     assert page.app.shown.output.equals(live.run().output)
+    page.wait()
+    assert page.drawn["title"] == "Run 1, live: orders and payments"
     page.open("Output")
     page.field_named("As pandas").value = True
     page.wait()
@@ -727,6 +729,15 @@ def test_going_live(spark):
     page.set({"Upper bound": "1 second"})
     page.run()
     assert page.app.run.left.table is space["live_orders_2"].table
+    page.open("Throughput")
+    assert "chart" not in page.parts  # the run on show was never live
+    told = "Run 1 was live, of orders and payments: go back to it among the Runs to see how it kept up."
+    assert page.text("remark") == told
+    page.open("Runs")
+    page.choose_run("Run", 1)
+    page.click("Go back to it")
+    page.open("Throughput")
+    assert page.drawn["title"] == "Run 1, live: orders and payments"
 
 
 def test_why_recorded_rows_do_not_go_live_is_said_beside_the_button():
@@ -904,6 +915,11 @@ def test_tuning_answers_what_is_asked_for(page):
     assert "To keep as much as possible with at most" in page.text("tuned")
     page.set({"Rows in state, at most": "1"})
     assert "no setting stays within at most 1 row in state" in page.text("tuned")
+    page.set({"Rows in state, at most": str(fewest), "Time in state, at most": "", "Keep at least, %": "100"})
+    told = page.text("tuned")
+    assert re.search(r"; a watermark delay of .* s on \w+, a watermark delay of .* s on \w+ keeps most", told)
+    page.set({"Keep at least, %": "", "Time in state, at most": "60"})
+    assert "time in state: got '60'; give a time with its unit, such as 60 seconds" in page.text("tuned")
     page.set({"Rows in state, at most": "many"})
     assert "write a number of rows, such as 10000, or nothing" in page.text("tuned")
     page.set({"Rows in state, at most": "", "Time in state, at most": "soon"})

@@ -258,9 +258,24 @@ def test_a_fix_says_what_it_changed_until_something_else_is_changed(page):
     page.wait()
     by = page.figures["matched"] - before
     assert by > 0
-    assert f"Applied: +{by} matched, " in " ".join(page.notes())
+    told = " ".join(page.notes())
+    assert re.search(rf"Applied: a watermark delay of \S+ s on \w+.*: \+{by} matched, ", told)
     page.set({"Events": 110})
     assert "Applied" not in " ".join(page.notes())
+
+
+def test_the_row_that_a_fix_matched_stays_picked_though_its_cause_was_filtered_by(page):
+    page.set({"Scenario": "orders_payments", "Events": 100, "Upper bound": "4 seconds", "Late": 0.0})
+    cause = next(each["cause"] for each in page.band["sides"][0]["causes"] if "upper bound" in each["cause"])
+    page.filter("left", "unmatched", cause)
+    row = page.chart.params["picked"][0]
+    page.pick(row_id=row)
+    fix = next(each for each in page.buttons() if each.startswith("Set "))
+    page.click(fix)
+    assert page.chart.params["picked"] == [row]
+    assert "matched" in page.text("story")
+    assert not next(each for each in page.widgets() if each.has_trait("shown")).chosen
+    assert f"Applied: {fix.removeprefix('Set ')}: +" in " ".join(page.notes())
 
 
 def test_delays_of_a_scenario_before_are_not_those_of_the_next(page):

@@ -582,7 +582,7 @@ def test_going_live_pausing_and_stopping(opened):
         arg=before, timeout=180_000,
     )  # fmt: skip
     view(opened, "Throughput")
-    title(opened, "Live")
+    title(opened, "Live: impressions and clicks")
     execute(opened, 3)
     opened.wait_for_selector(".jp-OutputArea-output:has-text('the kernel is free')")
     badge(opened, "backpressure")  # it still runs
@@ -856,6 +856,34 @@ def test_running_the_cell_again_leaves_nothing_of_the_page_before(opened):
         "sorted({each.name for each in threading.enumerate() if each.name.startswith('stream-join')})]))"
     )
     wait_for(lambda: json.loads(ask_kernel(opened, code)) in ([0, []], [0, ["stream-join-workbench-drawing"]]))
+
+
+def test_two_runs_stand_beside_each_other_and_their_changes_in_lines_below_their_headings(ran):
+    field(ran, "Upper bound").fill("4 seconds")
+    field(ran, "Upper bound").press("Enter")
+    badge(ran, "Preview")
+    button(ran, "Run on Spark").click()
+    badge(ran, "run 2, on Spark in")
+    view(ran, "Runs")
+    ran.wait_for_selector(".sjw-changes tbody td.sjw-line:visible")
+    found = ran.evaluate("""() => {
+        const box = each => each.getBoundingClientRect(), all = query => [...document.querySelectorAll(query)];
+        const changes = document.querySelector('.sjw-changes');
+        const places = query => [...changes.querySelectorAll(query)].map(each => Math.round(box(each).left));
+        return {
+            heads: places('thead tr:first-child th'), cells: places('tbody tr:first-child > *'),
+            heights: [...changes.querySelectorAll('tbody tr')].map(each => box(each).height),
+            labels: all('.sjw-runs .widget-radio > .widget-label').map(each => box(each).top),
+            lists: all('.sjw-runs .widget-radio').map(each => [box(each).top, box(each).bottom, box(each).left, box(each).right]),
+            tools: box(document.querySelector('.sjw-runs + .sjw-tools')).top,
+        };
+    }""")
+    assert found["heads"] == found["cells"]
+    assert max(found["heights"]) < 40
+    (top, bottom, _, right), (next_top, next_bottom, left, _) = found["lists"]
+    assert bottom <= next_top or right <= left
+    assert all(label >= start for label, start in zip(found["labels"], (top, next_top), strict=True))
+    assert max(bottom, next_bottom) <= found["tools"]
 
 
 def test_a_second_page_leaves_the_first_alone(jupyter, browser):

@@ -56,6 +56,58 @@ def test_settings_view_and_picked_rows_come_back(monkeypatch, tmp_path):
     assert after.app.kept().picked == (("left", 3),)
 
 
+def test_a_row_that_was_picked_among_those_of_a_fate_comes_back_with_the_filter(monkeypatch, tmp_path):
+    before = page_of("orders", "payments")
+    before.filter("left", "unmatched")
+    assert before.app.kept().picked == ()  # the filter's own
+    before.pick(row_id="left-3")
+    before.set({"Watermark / first": "9 seconds"})  # which draws all again
+    notebook_with(monkeypatch, tmp_path, before.app.kept().bundle())
+    after = page_of("orders", "payments")
+    after.app.come_back(kept_in_notebook("one"))
+    after.wait()
+    assert after.app.kept().picked == (("left", 3),)
+    assert after.app.kept().filter == {"side": "left", "fate": "unmatched", "cause": ""}
+    assert after.chart.params["picked"] == ["left-3"]
+    after.filter()
+    assert after.app.kept().picked == (("left", 3),)
+    assert after.app.kept().filter is None
+
+
+def test_what_was_picked_is_not_forgotten_while_there_is_nothing_to_show(monkeypatch, tmp_path):
+    before = page_of("orders", "payments")
+    before.filter("left", "unmatched")
+    before.pick(row_id="left-3")
+    kept = before.app.kept()
+    again = Page(App("orders", "payments", namespace=SPACE | {"orders": ORDERS.to_pandas().iloc[:0]}))
+    again.wait()
+    assert again.app.shown is None
+    again.app.come_back(kept)
+    again.wait()
+    assert (again.app.kept().picked, again.app.kept().filter) == (kept.picked, kept.filter)
+
+
+def test_a_page_of_a_job_that_is_not_there_yet_shows_nothing_of_other_streams():
+    before = page_of()
+    before.set({"From": "a job that runs"})
+    assert before.badge == "shown for the previous settings"
+    assert not before.usable("Report")  # which would be of other settings than the page has
+    after = page_of()
+    assert after.usable("Report")
+    after.app.come_back(before.app.kept())
+    after.wait()
+    assert after.badge == "nothing to show yet"
+    assert (after.tabs, after.app.shown, after.figures) == ((), None, {})
+    assert not after.stale
+    assert not after.usable("Report")
+    assert not after.usable("Run on Spark")
+    assert "run the cell that makes it, such as job = wb.open_job(…), then Look again" in after.mark("Job")
+    after.set({"From": "a scenario"})
+    assert after.badge == "Preview (simulated)"
+    after.set({"Watermark / first": "soon"})
+    assert after.badge == "shown for the previous settings"
+
+
 def test_another_cell_another_notebook_or_none_brings_nothing(monkeypatch, tmp_path):
     notebook_with(monkeypatch, tmp_path, page_of().app.kept().bundle())
     assert kept_in_notebook("one") is not None
@@ -76,6 +128,10 @@ def test_another_cell_another_notebook_or_none_brings_nothing(monkeypatch, tmp_p
         {"view": "no such view"},
         {"picked": [["left"], ["up", 1], ["left", "1"], ["left", True], ["left", 10**9], ["left", -1], 7]},
         {"picked": None},
+        {"filter": 3},
+        {"filter": {"side": "up", "fate": "late", "cause": ""}},
+        {"filter": {"side": "left", "fate": "late", "cause": ["<b>"]}},
+        {"filter": {"side": "left", "fate": "unmatched", "cause": "no such cause"}},
         {"settings": {"events": "many", "kind": "no kind", "how": 4, "rate": None, "idle_part": [1], "nothing": 1}},
         {"settings": {"left.watermark": "soon <b>"}},
         {"runs": 5},
@@ -89,8 +145,9 @@ def test_what_somebody_has_changed_does_no_harm(monkeypatch, tmp_path, changed):
     notebook_with(monkeypatch, tmp_path, {mime: found | changed})
     page.app.come_back(kept_in_notebook("one"))
     page.wait()
-    assert page.tabs
+    assert page.tabs or page.trouble
     page.set({"Watermark / first": "5 seconds", "Events": 30})
+    assert page.tabs
     assert not page.trouble
 
 

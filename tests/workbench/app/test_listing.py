@@ -64,6 +64,13 @@ def test_causes_are_counted_and_a_click_filters(page):
     assert first_page(page) == rows.index[:200].tolist()
     assert page.chart.params["picked"] == [f"left-{row}" for row in sorted(rows.index)]
     assert code(page).index.tolist() == rows.index.tolist()
+    assert page.field("Fate").disabled
+    assert page.field("Fate").tooltip == page.button("show all rows").tooltip  # which says how to leave it
+    page.click("show all rows")
+    assert "show all rows" not in page.buttons()
+    assert not page.field("Fate").disabled
+    assert page.chart.params["picked"] == []
+    page.filter("left", chosen["fate"], chosen["cause"])
     page.set({"Upper bound": "60 seconds"})  # the filter holds where its rows are others
     assert page.chart.params["picked"] != [f"left-{row}" for row in sorted(rows.index)]
     page.filter()

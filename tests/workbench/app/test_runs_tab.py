@@ -114,3 +114,38 @@ def test_differences_are_counted_by_kind_of_change_and_one_is_chosen(page, kept)
     page.open(f"{kind} {count:,}")
     assert set(page.table.df["fate in run 1"] + " → " + page.table.df["fate in run 2"]) == {kind}
     assert min(count, 200) == len(page.table.df)
+
+
+def test_runs_of_other_rows_are_not_compared_and_the_last_that_can_be_is_chosen(page, kept):
+    other = generators.generate("orders_payments", events=50)
+    kept(page, "a")
+    kept(page, "b", left=other[0], right=other[1])
+    assert page.note == (
+        "run 2 has other rows than run 1: press Go back to it on one, change a setting, and run again."
+    )
+    assert not kinds(page)
+    kept(page, "c", wb.IntervalJoin("-2 seconds", "3 seconds", how="left"))
+    assert page.value("against").startswith("1 · ")
+    assert "another fate in run 3 than in run 1" in page.note
+
+
+def test_rows_that_differ_are_listed_old_before_new_with_nothing_where_there_is_nothing(page, kept):
+    kept(page, "a")
+    kept(page, "b", wb.IntervalJoin("-2 seconds", "3 seconds", how="left"))
+    shown = page.table.df
+    assert shown.columns[:3].tolist() == ["stream", "fate in run 1", "fate in run 2"]
+    assert shown.columns[-2:].tolist() == ["why in run 1", "why in run 2"]
+    assert set(shown["stream"]) == {"orders"}  # the first 200 rows, without the columns that only payments have
+    assert not shown.isna().any(axis=None)
+
+
+def test_a_pattern_is_listed_with_its_steps_in_words(page, kept):
+    steps = (
+        wb.step("order", side="left", where=wb.col("amount") > 5),
+        wb.followed_by("payment", side="right").one_or_more(),
+        wb.not_followed_by("refund", side="right"),
+    )
+    kept(page, "a", wb.Pattern(*steps, within="20 seconds"))
+    [title] = titles(page)
+    assert "steps order where amount > 5, then payment once or more, then no refund" in title
+    assert "wb." not in title + page.text("compared")

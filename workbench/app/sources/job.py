@@ -34,11 +34,13 @@ def _refresh(form: Form, notebook: Notebook) -> None:
 def _make(values: Values, variables: Values) -> Streams:
     name = values[VARIABLE]
     if name is None:
-        words = "this notebook has no job yet; make one with job = wb.open_job(…), and look again"
+        words = (
+            "this notebook has no job yet; run the cell that makes it, such as job = wb.open_job(…), then Look again"
+        )
         raise WrongSettingsError(f"job: {words}", {VARIABLE: words})
     job: Any = variables.get(name)
     if not isinstance(job, Job):
-        words = f"this notebook has no job {name} any more; look again"
+        words = f"this notebook has no job {name} any more; run the cell that makes {name}, then Look again"
         raise WrongSettingsError(f"job: {words}", {VARIABLE: words})
     if not job.is_understood:
         words = (

@@ -12,6 +12,7 @@ from workbench.builtin_kinds.interval import WithoutWindows
 from workbench.builtin_kinds.pattern import fixes as pattern_fixes
 from workbench.builtin_kinds.pattern import flink, model, plan, reasons
 from workbench.builtin_kinds.pattern.verdicts import ALONE
+from workbench.builtin_kinds.pattern.words import in_words
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.joins import How
 from workbench.kinds import LATE_ROWS, Field, Kind, Operator, RowsInLists, Sketch, Stretch, Text
@@ -95,6 +96,9 @@ class _Patterns(WithoutWindows[Pattern]):
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> Pattern:
         read = {each.argument: each.read(texts[each.argument], each.argument) for each in self.texts}
         return Pattern(*read.pop("steps"), within=texts.get("within") if self.fields else None, **read)
+
+    def shown(self, join: Pattern) -> Record:
+        return self.arguments(join) | {"steps": in_words(join.steps)}
 
     def typed(self, join: Pattern) -> dict[str, str | bool]:
         steps = ", ".join(map(repr, join.steps))
