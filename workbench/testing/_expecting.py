@@ -183,7 +183,8 @@ def _keys(opened: Job | Chain) -> Any:
             mine = np.flatnonzero(_rows_on(opened, number, side))
             names = [name for name in job.side(side).key if name in rows]
             values = rows[names].iloc[mine]
-            found[mine] = ["" if pd.isna(each).any() else repr(tuple(each)) for each in values.to_numpy()]
+            parts = values.itertuples(index=False, name=None)
+            found[mine] = ["" if any(map(_is_null, each)) else repr([*map(_whole, each)]) for each in parts]
     return found
 
 
@@ -222,8 +223,11 @@ def _is_null(value: Any) -> bool:
 def _short(value: Any) -> str:
     if isinstance(value, pd.Timestamp):
         return value.isoformat(sep=" ").removesuffix("+00:00")
+    return excerpt(_whole(value))
+
+
+def _whole(value: Any) -> Any:
+    """A value, a whole number as such where it has become another one since others of its column are missing."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and value.is_integer():  # as whole numbers are where others are missing
-        value = int(value)
-    return excerpt(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -142,7 +142,7 @@ def load(path: Any) -> Fixture:
     try:
         about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
         if about["version"] != _VERSION:
-            raise DataError(f"path: {folder} is a fixture of another version of the workbench ({about['version']})")
+            raise DataError(f"path: {folder} is a fixture of another version of the workbench ({about['version']!r})")
         streams = {name: _stream(folder, name, each) for name, each in about["streams"].items()}
         rows = _fates_of(about["fates"])
         restarts = tuple(map(int, about["restart_after"]))
@@ -158,16 +158,18 @@ def load(path: Any) -> Fixture:
             int(about["delay"]),
             rows,
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except DataError:
+        raise
+    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise DataError(
             f"path: the fixture {folder} is damaged ({error!r}); write it again, or take it from git"
         ) from None
 
 
 def _stream(folder: Path, name: str, about: Json) -> MicroBatches:
-    lines = (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (folder / f"{name}.jsonl").read_text(encoding="utf-8").split("\n")  # a value may have other ends of lines
     batches: list[list[Json]] = [[] for _ in range(int(about["batches"]))]
-    for line in lines:
+    for line in filter(None, lines):
         row = json.loads(line)
         batches[int(row.pop(BATCH))].append(row)
     return MicroBatches(str(about["schema"]), tuple(batches))

@@ -182,7 +182,7 @@ def _named(batch: Any, names: Sequence[str], stream: str, number: int) -> Iterat
 
 def _of_text(text: str, names: Sequence[str], stream: str, number: int) -> Iterator[Any]:
     """The rows of a text of CSV or JSON; what is left out of an object, and an empty field of CSV, is null."""
-    lines = [each for each in text.splitlines() if each.strip()]
+    lines = [each for each in text.replace("\r\n", "\n").split("\n") if each.strip()]  # values may have other ends
     if not text.lstrip().startswith(("{", "[")):
         fields = list(csv.reader(lines, skipinitialspace=True))
         header = list(names)

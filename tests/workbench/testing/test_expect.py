@@ -4,6 +4,7 @@ import json
 
 import pytest
 import shop_streams as shop
+from pyspark.sql import functions as F
 
 import workbench as wb
 from workbench.testing import micro_batches, play
@@ -69,6 +70,18 @@ def test_what_cannot_be_asked_is_one_sentence(job, case):
 def test_counts_are_of_keys_or_of_the_rows_of_a_stream(job):
     job.expect(matched=1, unmatched=1, late=1, pending=0, null_key=1)
     job.expect(orders={"matched": 1, "unmatched": 1, "late": 1, "null_key": 1}, payments={"matched": 2, "late": 1})
+
+
+def test_keys_that_are_numbers_and_have_other_names_are_one_key(spark):
+    def build(orders, payments):
+        o, p = orders.withWatermark("at", "1 second"), payments.withWatermark("paid_at", "1 second")
+        return o.join(p, F.expr("id = oid AND paid_at BETWEEN at AND at + INTERVAL 5 SECONDS"))
+
+    orders = micro_batches("id int, at timestamp", [(1, "10:00"), (2, "10:00"), (None, "10:00")])
+    payments = micro_batches("oid int, paid_at timestamp", [(1, "10:00:01"), (1, "10:00:02")])
+    job = play(build, orders=orders, payments=payments, finish=True)
+    job.expect(matched=1, unmatched=1, null_key=1)
+    assert job.fate(payments=1) == "matched"
 
 
 def test_a_failure_lists_the_rows_with_their_reasons(job):

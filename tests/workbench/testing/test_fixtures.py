@@ -222,6 +222,14 @@ def test_a_test_that_was_edited_is_not_lost(job, path):
     assert test.read_text(encoding="utf-8") == "# mine\n"
 
 
+def test_odd_characters_stay(spark, path):
+    odd = 'a\u2028b\x85c\r\n"d\\ \x00\ufeff\U0001f600'
+    orders = micro_batches(shop.ORDERS, [(odd, "10:00:00")])
+    payments = micro_batches(shop.PAYMENTS, [(odd, "10:00:02", 1)])
+    play(shop.paid_orders, orders=orders, payments=payments).fixture(path)
+    assert load(path).play(shop.paid_orders).output.iloc[0, 0] == odd
+
+
 def test_what_is_no_fixture_is_said(tmp_path, job, path):
     with pytest.raises(
         wb.ArgumentError, match=r"there is no fixture\.json in it; give the folder that job\.fixture wrote"
@@ -230,7 +238,7 @@ def test_what_is_no_fixture_is_said(tmp_path, job, path):
     job.fixture(path)
     about = json.loads((path / "fixture.json").read_text(encoding="utf-8"))
     (path / "fixture.json").write_text(json.dumps(about | {"version": 99}), encoding="utf-8")
-    with pytest.raises(wb.DataError, match="another version"):
+    with pytest.raises(wb.DataError, match=r"unpaid is a fixture of another version of the workbench \(99\)$"):
         load(path)
     (path / "fixture.json").write_text("{}", encoding="utf-8")
     with pytest.raises(wb.DataError, match="is damaged"):
