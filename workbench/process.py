@@ -27,8 +27,10 @@ keeps a folder for Java's temporary files (an attribute of PySpark's gateway),
 replaces Hadoop's local file system, and takes defaults out of its configuration, once (``session/hadoop.py``); a local
 session of the user's, too, gets the class of a state store (``session/state_store.py``). The reader of Kafka samples
 has a logger that says nothing (``sources/kafka.py``). Python's warnings of a text are off while it is read as a
-condition (``conditions/_reading.py``). Functions with a cache of what they return for the same
-arguments have no state.
+condition (``conditions/_reading.py``). Who is told of the jobs that a test
+plays stands in ``testing/_played.py``; a command keeps the module of a file that it is given, as an import does
+(``jobs/commands.py``); the pytest plugin sets the variable by which snapshots are written anew (``pytest_plugin.py``).
+Functions with a cache of what they return for the same arguments have no state.
 """
 
 from __future__ import annotations

@@ -29,6 +29,12 @@ EXCEPTIONS = {
     ("__init__.py", "globals()"): "a public name is kept when it is first used, so that the import stays light",
     ("conditions/_reading.py", "warnings.simplefilter"): "within `catch_warnings`, while a text is parsed",
     ("flink/__init__.py", "globals()"): "the same",
+    ("jobs/commands.py", "sys"): "the module of a file that a command names, as an import has it",
+    (
+        "testing/_played.py",
+        "observers",
+    ): "who is told of a job that a test plays; the pytest plugin adds and removes itself",
+    ("pytest_plugin.py", "os"): "the variable by which snapshots are written anew, for the process of the tests",
     ("app/sources/__init__.py", "_sources"): "the registry of sources, filled when it is imported",
     ("flink/_texts.py", "_TEMPLATES"): "the filters of the package's own templates, set once at import",
     ("kinds/_registry.py", "_kinds"): "the registry of kinds, filled when it is first asked",

@@ -25,7 +25,6 @@ from workbench.streams import same_rows
 __all__ = ["Comparison", "of_the_same_rows"]
 
 _NO_RUN = "No run yet: Run on Spark, and it is listed here with its settings and figures."
-_OTHER_ROWS = "{} has other rows than {}: press <b>Go back to it</b> on one, change a setting, and run again."
 
 
 class Comparison:
@@ -104,7 +103,11 @@ class Comparison:
             self._beside(runs)
             if not of_the_same_rows(*runs):
                 show(self._close, False)
-                self.note.value = html(_OTHER_ROWS, one.short, other.short)
+                self.note.value = html(
+                    "{} has other rows than {}: press <b>Go back to it</b> on one, change a setting, and run again.",
+                    one.short,
+                    other.short,
+                )
                 return
             if ends_differ and self._close.value:
                 runs = [each.record.closed for each in self._of]

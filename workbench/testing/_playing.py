@@ -92,6 +92,7 @@ def play(
     Examples
     --------
     >>> from pyspark.sql import functions as F
+    >>> from workbench.testing import micro_batches, play
     >>> def per_minute(orders):
     ...     return orders.withWatermark("at", "0 seconds").groupBy(F.window("at", "1 minute")).count()
     >>> job = play(per_minute, orders=micro_batches("at timestamp", [("10:00:05",)], [("10:01:30",)]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Sessions(Kind[J]):
     operator = AGGREGATION
     state_bytes = 1_090
     window_noun = "session"
-    missed: Mapping[Setting, Verdict] = {"gap": SessionVerdict.OTHER_SESSION}
+    missed: Mapping[Setting, Verdict] = MappingProxyType({"gap": SessionVerdict.OTHER_SESSION})
     parts = (reasons.REASONS,)
 
     def spans_of(self, join: Any) -> Any:
