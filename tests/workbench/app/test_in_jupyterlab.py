@@ -673,7 +673,7 @@ CUT_OFF = """() => {
             found.push(`${box.className} scrolls`);
     for (const each of page.querySelectorAll('*')) {
         const box = each.getBoundingClientRect();
-        if (!box.width || !box.height || each.closest('.dt-scroll, .vega-actions, [style*="overflow-x: auto"]')) continue;
+        if (!box.width || !box.height || each.closest('.dt-scroll, .sjw-beside, .vega-actions, [style*="overflow-x: auto"]')) continue;
         if (box.right > right + 1) found.push(`${each.className} is beyond the page: ${each.textContent}`);
         if (each.matches('button, .widget-box, .widget-label, .widget-html-content, .sjw-badge') && each.scrollWidth > each.clientWidth + 1)
             found.push(`${each.className || each.title} is cut off: ${each.textContent}`);
