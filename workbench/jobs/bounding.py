@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench import charts, times
+from workbench import times
 from workbench.counts import counted
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs.description import Description, SideDescription
@@ -127,6 +127,8 @@ class Bounding:
     @property
     def chart(self) -> AltairChart:
         """The share of pairs kept against the rows in state."""
+        from workbench import charts  # when needed: Altair is slow to import
+
         shown = pd.DataFrame(
             {
                 "bounds": [*map(_bounds_in_words, self.table.iloc[:-1].to_dict("records")), "as it is"],
