@@ -3,7 +3,6 @@
 const count = (number) => number.toLocaleString("en");
 const words = (fate) => fate.replace("_", " ");
 
-const SVG = "http://www.w3.org/2000/svg";
 const CAUSE = 300, NARROW = 760; // pixels: of a cause, about; of a narrow band, as in app.css
 
 function make(name, kind = "", text = "") {
@@ -11,17 +10,6 @@ function make(name, kind = "", text = "") {
   if (kind) made.className = kind;
   if (text) made.textContent = text;
   return made;
-}
-
-// The shape that rows of a cause have in the charts.
-function glyph(path) {
-  const picture = document.createElementNS(SVG, "svg"), shape = document.createElementNS(SVG, "path");
-  picture.setAttribute("viewBox", "-1.1 -1.1 2.2 2.2");
-  picture.setAttribute("class", "sjw-glyph");
-  picture.setAttribute("aria-hidden", "true");
-  shape.setAttribute("d", path);
-  picture.append(shape);
-  return picture;
 }
 
 function render({ model, el }) {
@@ -75,7 +63,7 @@ function render({ model, el }) {
       const track = make("span", "sjw-track"), length = make("i", `sjw-fate-${fate}`);
       length.style.width = `${Math.max(6, (100 * rows) / most)}%`;
       track.append(length);
-      one.append(make("b", "", count(rows)), track, ...glyphs.map(glyph), make("span", "sjw-cause-words", cause));
+      one.append(make("b", "", count(rows)), track, ...glyphs.map((path) => glyph(path, "sjw-glyph")), make("span", "sjw-cause-words", cause));
       causes.append(one);
     }
     const more = side.more + side.causes.slice(shown.length).reduce((sum, each) => sum + each.rows, 0);

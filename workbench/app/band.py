@@ -22,6 +22,7 @@ from workbench.untyped import Record
 
 __all__ = ["Band", "comparable", "of_causes", "of_fates"]
 
+_HERE = Path(__file__).parent
 _MOST_CAUSES = 3
 _GOOD = ("matched", "rows out")
 _BAD = ("unmatched", "late", "peak state")
@@ -43,7 +44,7 @@ class Band(anywidget.AnyWidget):  # type: ignore[misc]
         What is filtered by, a `Filter`; empty: nothing.
     """
 
-    _esm = Path(__file__).with_name("band.js")
+    _esm = "\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("glyph.js", "band.js"))
     shown = traitlets.Dict().tag(sync=True)
     chosen = traitlets.Dict().tag(sync=True)
 

@@ -35,7 +35,9 @@ __all__ = ["LIMIT", "write"]
 LIMIT = 2_900_000
 """Bytes that a report has at most."""
 _HERE = Path(__file__).parent
-_CHART = _HERE.parent / "app" / "chart.js"
+_APP = _HERE.parent / "app"
+_SCRIPTS = (_APP / "chart.js", _APP / "glyph.js", _HERE / "report.js")
+"""What draws a chart and the glyphs of causes as the page does, and what a report does with them."""
 _SPARE = 40_000  # bytes, for what is counted when the rows are chosen
 _MOST_SETTINGS = 15
 _TUNED = ("kept", "late_left", "late_right", "pairs_lost", "wait_99", "state_peak", "bytes_peak")
@@ -62,7 +64,7 @@ def write(result: Result, path: str | os.PathLike[str], tuning: Tuning | None = 
 
 
 def _whole(result: Result, tuning: Tuning | None) -> Markup:
-    code = bundled(f"{_CHART.read_text(encoding='utf-8')}\n{(_HERE / 'report.js').read_text(encoding='utf-8')}")
+    code = bundled("\n".join(each.read_text(encoding="utf-8") for each in _SCRIPTS))
     charts = {"timeline": _sent(result.charts.drawing("timeline"))}
     if tuning is not None:
         charts["tuning"] = _sent(tuning.charts.drawing("pareto"))

@@ -1,7 +1,7 @@
 // What a report does: its charts, and the rows that were not matched, filtered by why, by a stretch of time and by words.
 // `render` is the page's own; this file follows it in one module. All text is set as text.
 const data = JSON.parse(document.getElementById("report").textContent);
-const PAGE = 200, SVG = "http://www.w3.org/2000/svg";
+const PAGE = 200;
 
 // What an anywidget's model is to `render`.
 function modelOf(chart, heard) {
@@ -141,17 +141,6 @@ function list() {
   }
 }
 
-// The shape that rows of a cause have in the chart.
-function glyph(path) {
-  const picture = document.createElementNS(SVG, "svg"), shape = document.createElementNS(SVG, "path");
-  picture.setAttribute("viewBox", "-1.1 -1.1 2.2 2.2");
-  picture.setAttribute("class", "glyph");
-  picture.setAttribute("aria-hidden", "true");
-  shape.setAttribute("d", path);
-  picture.append(shape);
-  return picture;
-}
-
 function groups() {
   const buttons = data.groups.map((each, place) => {
     const button = make("button");
@@ -162,7 +151,7 @@ function groups() {
     track.title = `${count(each.rows)} of ${count(each.of)} rows`;
     track.append(bar);
     const label = make("span", "", "label");
-    label.append(...each.glyphs.map(glyph), each.label);
+    label.append(...each.glyphs.map((path) => glyph(path, "glyph")), each.label);
     button.append(make("b", count(each.rows)), track, label);
     button.addEventListener("click", () => {
       asked.group = asked.group === place ? null : place;
