@@ -52,10 +52,15 @@ def format_of_file(path: str) -> Format | None:
     return ENDINGS.get(Path(path.lower().removesuffix(".gz")).suffix)
 
 
+def _first(folder: Path) -> Path:
+    """The first file of a folder that Spark reads; `ValueError` where there is none."""
+    return min(each for each in folder.iterdir() if each.is_file() and not each.name.startswith(("_", ".")))
+
+
 def header(folder: Path) -> list[str]:
     """The columns that a comma separates in the first line of a folder's first file; none where it cannot be read."""
     try:
-        first = min(each for each in folder.iterdir() if each.is_file() and not each.name.startswith(("_", ".")))
+        first = _first(folder)
         opener = gzip.open if first.name.lower().endswith(".gz") else open
         with opener(first, "rt", encoding="utf-8-sig") as file:
             return file.readline(_LONGEST).rstrip("\r\n").split(",")
@@ -78,7 +83,7 @@ def texts(folder: Path, kind: Format, column: str, separator: str = ",") -> list
     import pandas as pd  # when needed: the page asks, and nothing else
 
     try:
-        first = min(each for each in folder.iterdir() if each.is_file() and not each.name.startswith(("_", ".")))
+        first = _first(folder)
         if kind == "csv":
             rows = pd.read_csv(first, sep=separator, nrows=_SOME, dtype=str)
         elif kind == "json":

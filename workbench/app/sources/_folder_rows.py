@@ -15,14 +15,14 @@ from workbench.app.sources._tables import Given
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import Side
 from workbench.sources import Format, file_repairs
-from workbench.sources.file_repairs import FileRepair, Separated
+from workbench.sources.file_repairs import FileRepair, separator
 from workbench.sources.files import UnreadableRecordsError, read
 from workbench.sources.findings import Finding, Place, of_records, of_times
 from workbench.sources.repairs import AnyRepair, ParseTimes
 from workbench.streams import Stream
 from workbench.untyped import Record
 
-__all__ = ["Folder", "folder_given", "told"]
+__all__ = ["Folder", "folder_given", "raw", "told"]
 
 _PLACES = ("path", "format", "file_key", "file_time", "file_arrival")
 _BATCHES = ("batch", "file", "file_number")
@@ -152,9 +152,13 @@ def _unreadable(folder: Folder, time: str, done: list[FileRepair], error: Unread
 
 
 def _raw(folder: Folder, done: Iterable[object]) -> pa.Table:
-    """The rows of a folder after some repairs, in which text stays text."""
-    options = file_repairs.arguments(each for each in done if isinstance(each, Separated)).get("options")
-    return read(folder.path, "", format=folder.kind, schema=None, max_files=1, options=options, malformed="drop").table
+    return raw(folder.path, folder.kind, separator(done))
+
+
+def raw(path: str, kind: Format, by: str) -> pa.Table:
+    """The rows of a folder, the columns of CSV separated by `by`, in which text stays text."""
+    options = {"sep": by} if kind == "csv" and by != "," else None
+    return read(path, "", format=kind, schema=None, max_files=1, options=options, malformed="drop").table
 
 
 def told(side: Side, found: list[Finding], menus: Menus) -> WrongSettingsError:

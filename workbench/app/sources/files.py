@@ -12,7 +12,7 @@ import ipywidgets as widgets
 
 from workbench import safe_files, times
 from workbench.app._form import Form
-from workbench.app.sources._folder_rows import Folder, folder_given, told
+from workbench.app.sources._folder_rows import Folder, folder_given, raw, told
 from workbench.app.sources._menus import Menus
 from workbench.app.sources._source import Control, Notebook, PageSource, Streams, Values, WrongSettingsError, both
 from workbench.app.sources._table_inputs import TableInputs
@@ -22,7 +22,6 @@ from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import Side
 from workbench.sources import FORMATS, Format, folders, single
 from workbench.sources.file_repairs import TimesOfZone, separator
-from workbench.sources.files import read
 from workbench.sources.findings import Finding, of_columns, of_written_zones
 from workbench.sources.repairs import ParseTimes
 from workbench.streams import SIDES
@@ -98,8 +97,7 @@ def _rows(path: str, kind: Format, by: str = ",") -> Any:
     if _is_single(path):
         single.check_ending(path)
         return single.read(path, kind, separator=by)
-    options = {"sep": by} if kind == "csv" and by != "," else None
-    return read(path, "", format=kind, schema=None, max_files=1, options=options, malformed="drop").table
+    return raw(path, kind, by)
 
 
 def _of_upload(uploaded: Any, kind: Format, by: str = ",") -> Any:
