@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,18 +15,60 @@ from workbench.arrays import Flags, RowNumbers
 from workbench.counts import counted
 from workbench.errors import excerpt, wrong
 from workbench.jobs import Chain, Job, sources, understanding
-from workbench.jobs.catalyst import Node
 from workbench.literals import FATES, SIDES, Side
 from workbench.untyped import Series, Value
 
-__all__ = ["check_known", "differences", "places"]
+__all__ = ["Opened", "check_known", "differences", "places"]
 
 _OF_CHAINS = ("join", "stream", "later", "out")
 _SHOWN = 20
 """How many rows the text of a difference lists."""
 
 
-def places(opened: Job | Chain, streams: Sequence[str], name: str, key: Value) -> RowNumbers:
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A job that a test played, opened, and what its questions are about.
+
+    Attributes
+    ----------
+    job
+        The job.
+    streams
+        The names that the test gave its streams.
+    """
+
+    job: Job | Chain
+    streams: tuple[str, ...]
+
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """The rows of the job, for reading."""
+        return self.job.rows
+
+    @cached_property
+    def jobs(self) -> Sequence[Job]:
+        """Each of its joins."""
+        return self.job.joins if isinstance(self.job, Chain) else (self.job,)
+
+    @cached_property
+    def read(self) -> Mapping[tuple[int, Side], Sequence[str]]:
+        """The streams that each side of each join reads."""
+        found = {}
+        for number, job in enumerate(self.jobs):
+            for side, part in zip(SIDES, job.known.join.children, strict=True):
+                places = sources.folders(job.spark, part)
+                found[number, side] = [
+                    name for name in self.streams if any(each.endswith(f"/{name}") for each in places)
+                ]
+        return found
+
+    def on(self, number: int, side: Side) -> Flags:
+        """Which of its rows entered a join on a side."""
+        found = (self.rows["side"] == side).to_numpy()
+        return found & (self.rows["join"] == number).to_numpy() if isinstance(self.job, Chain) else found
+
+
+def places(opened: Opened, name: str, key: Value) -> RowNumbers:
     """Which rows of ``rows`` a key names.
 
     Raises
@@ -32,9 +76,9 @@ def places(opened: Job | Chain, streams: Sequence[str], name: str, key: Value) -
     ArgumentError
         If there is no such stream, or no such row.
     """
-    found = _of_stream(opened, streams, name)
+    found = _of_stream(opened, name)
     rows = opened.rows
-    for column, value in _columns(opened, streams, name, key).items():
+    for column, value in _columns(opened, name, key).items():
         if column not in rows:
             raise wrong(name, key, f"its rows have no column {column}; there are {', '.join(_own(rows))}")
         found &= np.array([_is_same(each, value) for each in rows[column]], dtype=bool)
@@ -51,7 +95,7 @@ def _is_same(one: Any, other: Any) -> bool:
     return bool(same) if isinstance(same, bool | np.bool_) else False
 
 
-def _sides(opened: Job | Chain, streams: Sequence[str], name: str) -> list[tuple[int, Side]]:
+def _sides(opened: Opened, name: str) -> list[tuple[int, Side]]:
     """The sides that the rows of a stream enter a join on, each with the number of the join.
 
     Raises
@@ -59,48 +103,29 @@ def _sides(opened: Job | Chain, streams: Sequence[str], name: str) -> list[tuple
     ArgumentError
         If there is no such stream.
     """
-    jobs = _jobs(opened)
-    if name in SIDES and name not in streams and len(jobs) == 1:
+    if name in SIDES and name not in opened.streams and len(opened.jobs) == 1:
         return [(0, side) for side in SIDES if side == name]
     found = [
         (number, side)
-        for number, job in enumerate(jobs)
+        for number, job in enumerate(opened.jobs)
         for side, part in zip(SIDES, job.known.join.children, strict=True)
-        if not understanding.joins(part) and name in _below(job, part, streams)
+        if name in opened.read[number, side] and not understanding.joins(part)
     ]
-    if name not in streams or not found:
-        raise wrong("stream", name, f"use one of {', '.join(map(repr, streams))}")
+    if name not in opened.streams or not found:
+        raise wrong("stream", name, f"use one of {', '.join(map(repr, opened.streams))}")
     return found
 
 
-def _below(job: Job, part: Node, streams: Sequence[str]) -> list[str]:
-    """The streams that a side of a join reads, by the names that the test gave them."""
-    places = sources.folders(job.spark, part)
-    return [name for name in streams if any(each.endswith(f"/{name}") for each in places)]
+def _of_stream(opened: Opened, name: str) -> Flags:
+    return np.logical_or.reduce([opened.on(number, side) for number, side in _sides(opened, name)])
 
 
-def _jobs(opened: Job | Chain) -> Sequence[Job]:
-    return opened.joins if isinstance(opened, Chain) else (opened,)
-
-
-def _rows_on(opened: Job | Chain, number: int, side: Side) -> Flags:
-    """Which of ``rows`` entered a join on a side."""
-    rows = opened.rows
-    found = (rows["side"] == side).to_numpy()
-    return found & (rows["join"] == number).to_numpy() if isinstance(opened, Chain) else found
-
-
-def _of_stream(opened: Job | Chain, streams: Sequence[str], name: str) -> Flags:
-    sides = _sides(opened, streams, name)
-    return np.logical_or.reduce([_rows_on(opened, number, side) for number, side in sides])
-
-
-def _columns(opened: Job | Chain, streams: Sequence[str], name: str, key: Any) -> dict[str, Value]:
+def _columns(opened: Opened, name: str, key: Any) -> dict[str, Value]:
     """The values that a row has, by column."""
     if isinstance(key, Mapping):
         return dict(key)
-    number, side = _sides(opened, streams, name)[0]
-    names = _jobs(opened)[number].side(side).key
+    number, side = _sides(opened, name)[0]
+    names = opened.jobs[number].side(side).key
     values = key if isinstance(key, tuple) else (key,)
     if len(values) != len(names):
         raise wrong(name, key, f"its key has {counted(len(names), 'column')}: {', '.join(names)}")
@@ -111,7 +136,7 @@ def _own(rows: pd.DataFrame) -> list[str]:
     return [name for name in rows if name not in (*schema.ROWS.names, *_OF_CHAINS)]
 
 
-def differences(opened: Job | Chain, streams: Sequence[str], counts: Mapping[str, Any]) -> str:
+def differences(opened: Opened, counts: Mapping[str, Any]) -> str:
     """What is otherwise than expected, in words; empty: nothing.
 
     Raises
@@ -127,25 +152,25 @@ def differences(opened: Job | Chain, streams: Sequence[str], counts: Mapping[str
         check_known(opened, rows["fate"])
     for name, given in counts.items():
         if isinstance(given, Mapping):
-            mine = _of_stream(opened, streams, name)
+            mine = _of_stream(opened, name)
             for fate, number in given.items():
-                _check(f"{name}: {fate}", fate, number, streams)
+                _check(f"{name}: {fate}", fate, number, opened.streams)
                 there = mine & (rows["fate"] == fate).to_numpy()
                 if there.sum() != number:
                     heading = f"{name}: {counted(number, f'{fate} row')} expected, {there.sum()} found"
-                    found.append(_told(opened, streams, heading, there, others=mine & ~there, few=there.sum() < number))
+                    found.append(_told(opened, heading, there, others=mine & ~there, few=there.sum() < number))
         else:
-            _check(name, name, given, streams)
+            _check(name, name, given, opened.streams)
             there = (rows["fate"] == name).to_numpy()
             keys = _keys(opened)[there]
             number = len(set(keys[keys != ""])) + int((keys == "").sum())
             if number != given:
                 heading = f"{counted(given, f'{name} key')} expected, {number} found"
-                found.append(_told(opened, streams, heading, there, others=~there, few=number < given))
+                found.append(_told(opened, heading, there, others=~there, few=number < given))
     return "\n".join(found)
 
 
-def check_known(opened: Job | Chain, fates: Series) -> None:
+def check_known(opened: Opened, fates: Series) -> None:
     """Refuse fates that are not known, as a join could not be analyzed.
 
     Raises
@@ -154,7 +179,7 @@ def check_known(opened: Job | Chain, fates: Series) -> None:
         Saying what was not understood of it.
     """
     if fates.isna().any():
-        for job in _jobs(opened):
+        for job in opened.jobs:
             _ = job.join
 
 
@@ -165,22 +190,13 @@ def _check(argument: str, fate: str, number: object, streams: Sequence[str]) -> 
         raise wrong(argument, number, "give a whole number, 0 or more")
 
 
-def _names(opened: Job | Chain, streams: Sequence[str]) -> dict[tuple[int, Side], str]:
-    """The streams that each side of each join reads, by the names that the test gave them."""
-    return {
-        (number, side): " and ".join(_below(job, part, streams))
-        for number, job in enumerate(_jobs(opened))
-        for side, part in zip(SIDES, job.known.join.children, strict=True)
-    }
-
-
-def _keys(opened: Job | Chain) -> Any:
+def _keys(opened: Opened) -> Any:
     """The key of each row as text; empty: it has none."""
     rows = opened.rows
     found = np.full(len(rows), "", dtype=object)
-    for number, job in enumerate(_jobs(opened)):
+    for number, job in enumerate(opened.jobs):
         for side in SIDES:
-            mine = np.flatnonzero(_rows_on(opened, number, side))
+            mine = np.flatnonzero(opened.on(number, side))
             names = [name for name in job.side(side).key if name in rows]
             values = rows[names].iloc[mine]
             parts = values.itertuples(index=False, name=None)
@@ -188,14 +204,14 @@ def _keys(opened: Job | Chain) -> Any:
     return found
 
 
-def _told(opened: Job | Chain, streams: Sequence[str], heading: str, there: Flags, *, others: Flags, few: bool) -> str:
+def _told(opened: Opened, heading: str, there: Flags, *, others: Flags, few: bool) -> str:
     """The rows that have the fate where there are too many of them, else those that have not, with their reasons."""
     shown = np.flatnonzero(others if few else there)
     rows = opened.rows
     rank = rows["fate"].iloc[shown].map({"late": 0, "unmatched": 1, "pending": 2, "null_key": 3, "matched": 4})
     shown = shown[np.argsort(rank.to_numpy(), kind="stable")]
     lines = [f"{heading}{'; these rows fared otherwise:' * bool(few)}{':' * (not few and len(shown) > 0)}"]
-    names = _names(opened, streams)
+    names = {at: " and ".join(of) for at, of in opened.read.items()}
     lines += [f"  {_row(rows, place, names)}" for place in shown[:_SHOWN]]
     if len(shown) > _SHOWN:
         lines.append(f"  and {len(shown) - _SHOWN} more")

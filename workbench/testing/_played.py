@@ -97,15 +97,14 @@ class Played:
         """One row a micro-batch; where no two streams are joined ``batch``, ``rows``, ``dropped``, ``output_rows``."""
         if self._is_join:
             return self.opened.batches
+        numbers = [int(each["batchId"]) for each in self._reports]
+        written = self.output.groupby(self._output.column_names[-1]).size()
         return pd.DataFrame(
             {
-                "batch": [int(each["batchId"]) for each in self._reports],
+                "batch": numbers,
                 "rows": [int(each["numInputRows"]) for each in self._reports],
                 "dropped": [_dropped(each) for each in self._reports],
-                "output_rows": self.output.groupby(self._output.column_names[-1])
-                .size()
-                .reindex([int(each["batchId"]) for each in self._reports], fill_value=0)
-                .to_numpy(),
+                "output_rows": written.reindex(numbers, fill_value=0).to_numpy(),
             }
         )
 
@@ -120,6 +119,10 @@ class Played:
         """
         with quick_settings(self.joined.sparkSession, {}):
             return open_job(self.joined, f"{self._folder.address}/checkpoint", progress=self._reports)
+
+    @cached_property
+    def _asked(self) -> _expecting.Opened:
+        return _expecting.Opened(self.opened, self.streams)
 
     @cached_property
     def _is_join(self) -> bool:
@@ -163,9 +166,9 @@ class Played:
         if len(row) != 1:
             raise wrong("fate", row, f"give the key of one row by its stream, such as {self.streams[0]}=…")
         name, key = next(iter(row.items()))
-        places = _expecting.places(self.opened, self.streams, name, key)
-        fates = self.opened.rows["fate"].iloc[places]
-        _expecting.check_known(self.opened, fates)
+        places = _expecting.places(self._asked, name, key)
+        fates = self._asked.rows["fate"].iloc[places]
+        _expecting.check_known(self._asked, fates)
         if fates.nunique() > 1:
             words = f"its {len(places)} rows fared differently ({', '.join(dict.fromkeys(fates))})"
             raise wrong(name, key, f"{words}; tell them apart by a dict of columns")
@@ -192,7 +195,7 @@ class Played:
             If there is no such fate or stream.
         """
         __tracebackhide__ = True
-        if words := _expecting.differences(self.opened, self.streams, counts):
+        if words := _expecting.differences(self._asked, counts):
             raise AssertionError(words)
 
     def fixture(self, path: str | os.PathLike[str], **options: Any) -> Path:
