@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from workbench.jobs import checking
+from workbench.jobs import checking, commands
 from workbench.testing import diffing
 
 __all__ = ["main"]
@@ -17,7 +17,7 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one sentence."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(checking.FAILED, f"{self.prog}: {message}; --help lists the arguments\n")
+        self.exit(commands.FAILED, f"{self.prog}: {message}; --help lists the arguments\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,13 +29,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         As on the command line; None: those of this process.
     """
     parser = _Parser(prog="python -m workbench", description=__doc__, allow_abbrev=False)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    names = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     words = "the health of a job: late rows, wait, state, an idle side, skew of keys, known faults of Spark"
-    check = commands.add_parser("check", help=words, description=words, allow_abbrev=False)
+    check = names.add_parser("check", help=words, description=words, allow_abbrev=False)
     checking.add_arguments(check)
     check.set_defaults(run=checking.check)
     words = "rows of a fixture that fare otherwise under changed code, by kind of difference"
-    diff = commands.add_parser("diff", help=words, description=words, allow_abbrev=False)
+    diff = names.add_parser("diff", help=words, description=words, allow_abbrev=False)
     diffing.add_arguments(diff)
     diff.set_defaults(run=diffing.diff)
     given = parser.parse_args(arguments)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import process, times
 from workbench.counts import number_or_text
-from workbench.errors import ArgumentError, WorkbenchError, wrong
+from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs import commands
 from workbench.jobs.chain import Chain
@@ -28,10 +28,7 @@ from workbench.untyped import Record, SparkObject
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["CROSSED", "FAILED", "FINE", "add_arguments", "as_json", "check", "text"]
-
-FINE, CROSSED, FAILED = 0, 1, 2
-"""The exit codes."""
+__all__ = ["add_arguments", "as_json", "check", "text"]
 
 _OPTIONS = {"checkpoint": "--checkpoint", "sample": "--sample", "join": "--join", "job": "--job", "joined": "--job"} | {
     each.name: "--" + each.name.replace("_", "-") for each in dataclasses.fields(Limits)
@@ -85,14 +82,11 @@ def check(given: argparse.Namespace) -> int:
         with spark_errors_as("the job cannot be checked"), process.with_modules_of_the_folder():
             join = None if given.join is None else number_or_text(given.join)
             healths = _healths(given.job, given.checkpoint, sample, join, limits)
-    except ArgumentError as error:
-        option = _OPTIONS.get(error.argument)
-        return commands.failed(f"{option}: {error.remedy}" if option else str(error))
     except WorkbenchError as error:
-        return commands.failed(str(error))
+        return commands.failed(error, _OPTIONS)
     told = [(each, crossed(each, limits)) for each in healths]
     print(_as_json(told) if given.json else commands.printable(_text(told)))
-    return CROSSED if any(found for _, found in told) else FINE
+    return commands.CROSSED if any(found for _, found in told) else commands.FINE
 
 
 def _limit_names() -> list[str]:

@@ -6,29 +6,45 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from workbench import session
-from workbench.errors import ArgumentError, wrong
+from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.spark_io.cause import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SETTINGS", "failed", "function", "is_set", "is_there", "printable", "said_of", "spark_session"]
+__all__ = [
+    "CROSSED",
+    "FAILED",
+    "FINE",
+    "SETTINGS",
+    "failed",
+    "function",
+    "is_set",
+    "is_there",
+    "printable",
+    "said_of",
+    "spark_session",
+]
 
+FINE, CROSSED, FAILED = 0, 1, 2
+"""The exit codes."""
 SETTINGS = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE")
 """Where one of these is set, somebody has chosen which Spark it is, and how it is set up."""
 
 
-def failed(words: str) -> int:
-    """Print what is wrong, and give the exit code."""
+def failed(error: WorkbenchError, options: Mapping[str, str]) -> int:
+    """Print what is wrong, by the options that the arguments of functions come from, and give the exit code."""
+    option = options.get(error.argument) if isinstance(error, ArgumentError) else None
+    words = f"{option}: {error.remedy}" if isinstance(error, ArgumentError) and option else str(error)
     print(printable(" ".join(words.split())), file=sys.stderr)
-    return 2
+    return FAILED
 
 
 def printable(words: str) -> str:

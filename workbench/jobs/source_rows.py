@@ -20,7 +20,7 @@ from workbench.jobs.job import Job
 from workbench.jobs.replay import ids
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.literals import SIDES, Side
-from workbench.sources.choice import ALL, Choice
+from workbench.sources.choice import ALL, Choice, newest_in_each
 from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ def of_job(job: Job | Chain, choice: Choice) -> list[SourceRows]:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     with spark_errors_as("the rows of the job's sources cannot be read"):
-        taken = _taken(spark, plan, leaves, last.checkpoint)
+        taken, missing = _taken(spark, plan, leaves, last.checkpoint)
         chosen = None if choice.takes_all else _chosen(jobs, taken, choice)
         first = last.checkpoint.batches[0]
-        before, held, lacking = {}, dict[Node, set[int]](), list[str]()
+        before, held, lacking = dict[Node, "DataFrame"](), dict[Node, set[int]](), list[str]()
         if first.number:  # up to there the sources are read as one micro-batch
-            before = _taken(spark, plan, leaves, replace(last.checkpoint, batches=(replace(first, number=0),)))
+            before, _ = _taken(spark, plan, leaves, replace(last.checkpoint, batches=(replace(first, number=0),)))
             held, lacking = _held(jobs, before, choice)
         found = []
         for leaf, name in _names(leaves).items():
@@ -97,25 +97,26 @@ def of_job(job: Job | Chain, choice: Choice) -> list[SourceRows]:
             if table.num_rows > MOST_ROWS:
                 raise TooLargeError(f"job: {name} has more than {MOST_ROWS:,} rows; give keys= or sample=")
             schema = str(leaf.java.schema().toDDL())
-            found.append(SourceRows(name, schema, table.drop_columns([PLACE]), (*taken[leaf].missing, *lacking)))
+            found.append(SourceRows(name, schema, table.drop_columns([PLACE]), (*missing[leaf], *lacking)))
             lacking = []
     return found
 
 
-def _taken(spark: SparkSession, plan: Node, leaves: Sequence[Node], logs: Checkpoint) -> dict[Node, sources.Taken]:
+def _taken(
+    spark: SparkSession, plan: Node, leaves: Sequence[Node], logs: Checkpoint
+) -> tuple[dict[Node, DataFrame], dict[Node, tuple[str, ...]]]:
+    """The rows that each source gave, and what of them can no longer be read."""
     found = dict(zip(leaves, sources.taken(spark, logs, leaves, catalyst.zone(plan)), strict=True))
     if lacking := [words for each in found.values() if each.rows is None for words in each.missing]:
         raise DataError(f"job: {'; '.join(lacking)}")
-    return found
+    frames = {leaf: each.rows for leaf, each in found.items() if each.rows is not None}
+    return frames, {leaf: each.missing for leaf, each in found.items()}
 
 
 def _rows(
-    spark: SparkSession, taken: sources.Taken, alike: Sequence[Node], chosen: Mapping[Node, set[int]] | None
+    spark: SparkSession, given: DataFrame, alike: Sequence[Node], chosen: Mapping[Node, set[int]] | None
 ) -> DataFrame:
     """The rows of a source that are chosen for one of the places where the plan reads it."""
-    given = taken.rows
-    if given is None:
-        raise DataError(f"job: {'; '.join(taken.missing)}")
     if chosen is None:
         return given
     wanted = set[int]().union(*(chosen.get(each, ()) for each in alike))
@@ -124,10 +125,10 @@ def _rows(
 
 
 def _held(
-    jobs: Sequence[Job], before: Mapping[Node, sources.Taken], choice: Choice
+    jobs: Sequence[Job], before: Mapping[Node, DataFrame], choice: Choice
 ) -> tuple[dict[Node, set[int]], list[str]]:
     """The places of the rows of each source that were in state, and what is said of others."""
-    by_ids = _by_ids(before)
+    by_ids = {ids(leaf): rows for leaf, rows in before.items()}
     found: dict[Node, set[int]] = {leaf: set() for leaf in before}
     lacking = []
     for job in jobs:
@@ -189,13 +190,9 @@ def names_of_sides(job: Job | Chain) -> dict[tuple[int, Side], str]:
     return found
 
 
-def _by_ids(taken: Mapping[Node, sources.Taken]) -> dict[frozenset[int], DataFrame]:
-    return {ids(leaf): each.rows for leaf, each in taken.items() if each.rows is not None}
-
-
-def _chosen(jobs: Sequence[Job], taken: Mapping[Node, sources.Taken], choice: Choice) -> dict[Node, set[int]]:
+def _chosen(jobs: Sequence[Job], taken: Mapping[Node, DataFrame], choice: Choice) -> dict[Node, set[int]]:
     """The places of the rows of each source whose keys are chosen, or that are the newest of a micro-batch."""
-    by_ids = _by_ids(taken)
+    by_ids = {ids(leaf): rows for leaf, rows in taken.items()}
     found: dict[Node, set[int]] = {leaf: set() for leaf in taken}
     for job in jobs:
         for place, part in enumerate(job.known.join.children):
@@ -206,7 +203,6 @@ def _chosen(jobs: Sequence[Job], taken: Mapping[Node, sources.Taken], choice: Ch
             some = entering.entered(job.spark, job.known, place, by_ids, choice).table
             time = every.column(entering.columns(job.known, place).time).cast(pa.int64()).to_numpy()
             batch = every.column(BATCH).to_numpy()
-            order = np.lexsort([time, batch])
-            newest = order[np.flatnonzero(np.append(np.diff(batch[order]) != 0, True))] if len(order) else order
-            found[leaves[0]] |= {*some.column(PLACE).to_pylist(), *every.column(PLACE).to_numpy()[newest].tolist()}
+            newest = every.column(PLACE).to_numpy()[newest_in_each(batch, time)]
+            found[leaves[0]] |= {*some.column(PLACE).to_pylist(), *newest.tolist()}
     return found

@@ -15,12 +15,11 @@ import pyarrow.compute as pc
 
 from workbench.arrays import Counts
 from workbench.jobs import catalyst, entering, followed, held_groups, reported, restarts
-from workbench.jobs.checkpoint import Checkpoint
+from workbench.jobs.checkpoint import LATEST, Checkpoint
 from workbench.jobs.understanding import Understood
 from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES
 from workbench.model import Simulation, drop_counts, watermarks
-from workbench.sources.arrow import END_OF_INPUT
 from workbench.sources.choice import Choice
 from workbench.times import micros, precise
 from workbench.untyped import Json, Record, Value
@@ -168,9 +167,8 @@ def _both_watermarks(simulation: Simulation, logs: Checkpoint) -> Counters:
         () if simulation.logged is None else simulation.logged.restarts,
         simulation.facts.unmarked,
     )
-    ended = int(END_OF_INPUT.tz_localize("UTC").timestamp()) * 1_000_000  # a watermark that follows from no row
     known = range(1 if simulation.first else 0, len(logs.batches))  # of the first kept one those before are not known
-    places = [place for place in known if logs.batches[place].watermark < ended]
+    places = [place for place in known if logs.batches[place].watermark < LATEST]  # which follows from no row
     model = [(logs.batches[place].number, int(computed.eviction[place])) for place in places]
     spark = [(logs.batches[place].number, logs.batches[place].watermark) for place in places]
     return model, spark

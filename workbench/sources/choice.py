@@ -25,6 +25,7 @@ __all__ = [
     "checked",
     "micros_of",
     "newest_columns",
+    "newest_in_each",
     "newest_of",
     "newest_rows",
     "newest_times",
@@ -167,6 +168,12 @@ def newest_times(batches: int, arrival: Any, times: Any) -> Times:
     found = np.full(batches, _NOTHING, dtype=np.int64)
     np.maximum.at(found, arrival, times)
     return found
+
+
+def newest_in_each(arrival: Any, times: Any) -> RowNumbers:
+    """The place of the newest row of each micro-batch that has rows, in order of micro-batch; the last of several."""
+    order = np.lexsort([times, arrival])
+    return order[np.flatnonzero(np.diff(arrival[order], append=-1))]
 
 
 def newest_columns(rows: DataFrame, key: Sequence[str], time: str) -> list[Column]:

@@ -18,8 +18,8 @@ from workbench import process, session
 from workbench.counts import counted
 from workbench.engine import query as queries
 from workbench.errors import ArgumentError, excerpt, one_of, wrong
+from workbench.jobs.checkpoint import LATEST
 from workbench.runs.arguments import check_session
-from workbench.sources.arrow import END_OF_INPUT
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.scratch import Scratch
 from workbench.testing._played import Played, remembered
@@ -292,7 +292,7 @@ class _Playing:
 
     def end(self) -> None:
         """Run one more micro-batch, without rows, whose watermark closes everything: no row that the code would see."""
-        self.set_watermark(int(END_OF_INPUT.tz_localize("UTC").timestamp() * 1000))
+        self.set_watermark(LATEST // 1000)
         self.run_up_to(self.recording.count + 1)
 
     def reports(self) -> list[Json]:

@@ -87,17 +87,14 @@ def diff(given: argparse.Namespace) -> int:
         fixture = load(given.fixture)
         if given.fates:
             print(_played(fixture, given.code).to_json(orient="records"))
-            return 0
+            return commands.FINE
         was, now = _compared(fixture, given.code, given.revisions)
         found = differences(was, now)
-    except ArgumentError as error:
-        option = _OPTIONS.get(error.argument)
-        return commands.failed(f"{option}: {error.remedy}" if option else str(error))
     except WorkbenchError as error:
-        return commands.failed(str(error))
+        return commands.failed(error, _OPTIONS)
     about = f"{given.fixture} under {given.code}" + (f", {given.revisions}" if given.revisions else "")
     print(commands.printable((markdown if given.markdown else text)(about, found, len(was))))
-    return int(sum(each.rows for each in found) > threshold)
+    return commands.CROSSED if sum(each.rows for each in found) > threshold else commands.FINE
 
 
 def _compared(fixture: Fixture, code: str, revisions: str | None) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -19,9 +19,9 @@ from workbench.counts import counted
 from workbench.errors import DataError, wrong
 from workbench.jobs import Chain, Job, catalyst, source_rows
 from workbench.jobs.catalyst import Node
+from workbench.jobs.checkpoint import LATEST
 from workbench.jobs.sources import BATCH
 from workbench.literals import SIDES, Side
-from workbench.sources.arrow import END_OF_INPUT
 from workbench.sources.choice import ALL, Choice, with_width
 from workbench.sources.choice import checked as checked_choice
 from workbench.testing import _anonymous
@@ -241,11 +241,12 @@ def write(
     imported = _import_of(build)
     last = job.joins[-1] if isinstance(job, Chain) else job
     choice = last.choice if choice.takes_all else with_width(choice, len(last.left.key))
-    batches = [each for each in last.checkpoint.batches if each.watermark < _ENDED]
+    batches = [each for each in last.checkpoint.batches if each.watermark < LATEST]
     first = batches[0].number
     given = source_rows.of_job(job, choice)
     hidden.check({each.name: each.rows.drop_columns([BATCH]) for each in given})
-    told = fates(job, source_rows.names_of_sides(job), choice)
+    names = source_rows.names_of_sides(job)
+    told = fates(job, names, choice)
     told["batch"] = [_number(first, each) for each in told["batch"]]
     count = _number(first, batches[-1].number) + 1
     restarts = () if last.simulation.logged is None else last.simulation.logged.restarts
@@ -275,7 +276,7 @@ def write(
         listed = [json.dumps(row, ensure_ascii=False) for row in told[list(_FATES)].to_dict("records")]
         text = json.dumps(about, indent=1)[:-2] + ',\n "fates": [\n' + ",\n".join(listed) + "\n ]\n}\n"
         (place / _ABOUT).write_text(text, encoding="utf-8")
-        test = _test(name, job, told, imported=imported, streams=[each.name for each in given], whole=choice.takes_all)
+        test = _test(name, job, told, names, imported=imported, streams=[*files], whole=choice.takes_all)
         (place / f"test_{name}.py").write_text(test, encoding="utf-8")
     return folder
 
@@ -327,14 +328,23 @@ def _import_of(build: Any) -> str:
 
 
 def _test(
-    name: str, job: Job | Chain, told: pd.DataFrame, *, imported: str, streams: Sequence[str], whole: bool
+    name: str,
+    job: Job | Chain,
+    told: pd.DataFrame,
+    names: Mapping[tuple[int, Side], str],
+    *,
+    imported: str,
+    streams: Sequence[str],
+    whole: bool,
 ) -> str:
     """The text of the test."""
     late = told["lost"] == "late"
     lost = told[late if late.any() else told["lost"] == "near"]
     lost = lost[[None not in key for key in lost["key"]]]
     checks = ["job.expect(late=0)"] if (told["fate"] == "late").any() else []
-    checks += [f"assert job.fate({_named(job, told, row)}) == 'matched'" for row in lost.head(_MOST_LOST).itertuples()]
+    checks += [
+        f"assert job.fate({_named(job, told, names, row)}) == 'matched'" for row in lost.head(_MOST_LOST).itertuples()
+    ]
     heading = f"{counted(len(lost), 'row')} of these {'was' if len(lost) == 1 else 'were'} lost in production"
     if lost.empty:
         heading = "No row of these was lost in production"
@@ -356,20 +366,19 @@ def _test(
     return black.format_str(text, mode=black.Mode(line_length=120))
 
 
-def _named(job: Job | Chain, told: pd.DataFrame, row: Any) -> str:
+def _named(job: Job | Chain, told: pd.DataFrame, names: Mapping[tuple[int, Side], str], row: Any) -> str:
     """The argument of `Played.fate` for a row: its key, and its time where others have the same."""
     alike = (told["stream"] == row.stream) & told["key"].map(lambda key: key == row.key)
     if alike.sum() == 1:
         key = row.key[0] if len(row.key) == 1 else tuple(row.key)
         return f"{row.stream}={key!r}"
-    number, side = next(at for at, name in source_rows.names_of_sides(job).items() if name == row.stream)
+    number, side = next(at for at, name in names.items() if name == row.stream)
     stream = (job.joins[number] if isinstance(job, Chain) else job).side(side)
     return f"{row.stream}={dict(zip(stream.key, row.key, strict=True)) | {stream.time: row.time}!r}"
 
 
 _HOLDS = "a fixture"
 _BUILD = "build"
-_ENDED = int(END_OF_INPUT.tz_localize("UTC").timestamp()) * 1_000_000
 _PLACEHOLDER = """
 
 def build({parameters}):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,15 +14,17 @@ from workbench.counts import counted
 from workbench.errors import TooLargeError
 from workbench.kinds import kind_of, plan_of
 from workbench.literals import SIDES, RowId, Side
+from workbench.plan.names import Names, quoted
 from workbench.runs.result import Result
 from workbench.script import column_types
+from workbench.session import state_store
+from workbench.sources.choice import newest_in_each
 from workbench.testing.values import plain
 
 __all__ = ["MOST_ROWS", "test_of"]
 
 MOST_ROWS = 300
 """How many rows a test has at most: people read it."""
-_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _TEXT = '''"""{heading}"""
 
 {imports}
@@ -64,7 +65,8 @@ def test_of(run: Result, picked: RowId | None = None) -> str:
         words = "; pick a row, and the test has those of its key" if picked is None else ""
         raise TooLargeError(f"{count:,} rows are too many for a test that people read{words}", count)
     join = plan_of(run.join, run.left, run.right).strip()
-    names = _parameters(join)
+    sides = Names.of(run.left, run.right)
+    names = [sides.left.var, sides.right.var]
     streams = "\n".join(_stream(run, side, name, taken[side]) for side, name in zip(SIDES, names, strict=True))
     arguments = ["join_streams", *(f"{name}={name.upper()}" for name in names)]
     arguments += ["finish=True"] * run.finish
@@ -99,20 +101,12 @@ def _taken(run: Result, side: Side, picked: RowId | None) -> RowNumbers:
     code = codes[picked.side][picked.row]
     alone = [picked.row] if picked.side == side else []
     mine = np.flatnonzero(codes[side] == code) if code >= 0 else np.array(alone, dtype=np.int64)
-    order = np.lexsort([stream.event_times, stream.arrival])
-    last = np.flatnonzero(np.append(np.diff(stream.arrival[order]) != 0, True)) if len(order) else order
-    return np.unique(np.concatenate([mine, order[last]]))
-
-
-def _parameters(join: str) -> list[str]:
-    """The names that the function of the join has for its streams."""
-    functions = (node for node in ast.parse(join).body if isinstance(node, ast.FunctionDef))
-    return [each.arg for each in next(each for each in functions if each.name == "join_streams").args.args]
+    return np.unique(np.concatenate([mine, newest_in_each(stream.arrival, stream.event_times)]))
 
 
 def _stream(run: Result, side: Side, name: str, taken: RowNumbers) -> str:
     stream = run.side(side)
-    types = ", ".join(f"{_quoted(column)} {kind}" for column, kind in column_types(stream).items())
+    types = ", ".join(f"{quoted(column)} {kind}" for column, kind in column_types(stream).items())
     rows = stream.table.take(taken).to_pylist()
     batches: list[list[tuple[Any, ...]]] = [[] for _ in range(run.micro_batches)]
     for number, row in zip(stream.arrival[taken].tolist(), rows, strict=True):
@@ -120,17 +114,12 @@ def _stream(run: Result, side: Side, name: str, taken: RowNumbers) -> str:
     return f"{name.upper()} = micro_batches({types!r}, {', '.join(map(repr, batches))},)"
 
 
-def _quoted(column: str) -> str:
-    """A column in Spark's DDL."""
-    return column if column.isidentifier() and column.isascii() else f"`{column.replace('`', '``')}`"
-
-
 def _settings(run: Result) -> dict[str, str]:
     found: dict[str, str] = {}
     if run.policy != "min":
         found["spark.sql.streaming.multipleWatermarkPolicy"] = run.policy
     if kind_of(run.join).operator.is_processor:
-        found["spark.sql.streaming.stateStore.providerClass"] = _ROCKSDB
+        found[state_store.SETTING] = state_store.ROCKSDB
     return found
 
 
