@@ -143,14 +143,19 @@ def spark():
 
 
 @pytest.fixture(scope="module", autouse=True)
-def no_views_left():
-    """Drop the temporary views of a module: those it made, and those that Spark makes for each query into memory."""
+def nothing_left_in_spark():
+    """Drop the temporary views of a module, its own and those of queries into memory; go back to the first session.
+
+    `createDataFrame` makes its session the active one, so that a module would begin with the settings of another's.
+    """
     yield
     session = SparkSession.getActiveSession()
-    if session is not None:
-        for table in session.catalog.listTables():
-            if table.isTemporary:
-                session.catalog.dropTempView(table.name)
+    if session is None:
+        return
+    for table in session.catalog.listTables():
+        if table.isTemporary:
+            session.catalog.dropTempView(table.name)
+    SparkSession.builder.getOrCreate().createDataFrame([], "id int")
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 // is filled into the view that is there; only another layout is compiled anew. vegaEmbed and lodashDebounce come with
 // the bundle that vl-convert makes.
 const MARGIN = 130, NARROWEST = 180, WIDEST = 1500, SMALL = 420;
+const LABELS = 0.35; // of the chart's width
 const NEAR = 20, DRAGGED = 4, ZOOM = 1.0015; // pixels, pixels, of the stretch a pixel of the wheel
 
 const LETTER = 6.6; // pixels of a title's letter, about
@@ -271,19 +272,26 @@ async function render({ model, el }) {
   }
 
   async function embed(drawing) {
-    api?.finalize();
     width = room();
     const given = plain(model.get("spec"));
-    const spec = fitted(isDark() ? darkened(given) : given, width);
+    await draw(drawing, given, width);
+    const over = box.scrollWidth - el.clientWidth; // labels of an axis, such as long names of streams
+    if (over > 0 && width > NARROWEST) await draw(drawing, given, Math.max(NARROWEST, width - over));
+  }
+
+  async function draw(drawing, given, across) {
+    api?.finalize();
+    const spec = fitted(isDark() ? darkened(given) : given, across);
     const tables = Object.entries(drawing.tables).map(([name, each]) => [name, rowsOf(each)]);
     const keys = tables.map(([name, rows]) => [name, keysOf(rows)]); // before Vega makes times of numbers
     spec.datasets = { ...spec.datasets, ...Object.fromEntries(tables) };
     spec.background = "transparent";
-    if (width < SMALL) spec.config.legend = { ...spec.config.legend, columns: 2 };
+    spec.config.axis = { ...spec.config.axis, labelLimit: Math.min(spec.config.axis.labelLimit, LABELS * el.clientWidth) };
+    if (across < SMALL) spec.config.legend = { ...spec.config.legend, columns: 2 };
     spec.params = (spec.params ?? []).filter((each) => each.name !== "zoom"); // what is dragged is read above
     for (const each of spec.params) {
       if (each.name in drawing.params) each.value = drawing.params[each.name];
-      if (each.name === "room") each.value = width; // by which a legend has columns
+      if (each.name === "room") each.value = across; // by which a legend has columns
     }
     const actions = { export: true, source: false, compiled: false, editor: false };
     api = await vegaEmbed(box, spec, { mode: "vega-lite", renderer: "canvas", actions });

@@ -261,7 +261,7 @@ def _obstacle_legend() -> alt.Legend:
         title=None,
         orient="top",
         values=alt.ExprRef("obstacles"),
-        columns=alt.ExprRef("room < 460 ? 2 : room < 680 ? 3 : 0"),
+        columns=alt.ExprRef("room < 290 ? 1 : room < 460 ? 2 : room < 680 ? 3 : 0"),
         labelExpr=f"{label} : ''",
         symbolSize=90,
         symbolStrokeWidth=0,

@@ -128,7 +128,11 @@ def shop(space):
     (home / "transformations").mkdir()
     (home / "transformations" / "shop.py").write_text(in_folder(home, PIPELINE))
     (home / "spark-pipeline.yml").write_text(in_folder(home, *blocks(RECIPES, "yaml")))
-    return home
+    conf = SparkSession.active().conf
+    before = conf.get("spark.sql.shuffle.partitions")
+    conf.set("spark.sql.shuffle.partitions", "2")  # as the pipeline's own file says
+    yield home
+    conf.set("spark.sql.shuffle.partitions", before)
 
 
 def in_folder(home, text):
