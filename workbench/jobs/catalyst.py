@@ -33,6 +33,7 @@ __all__ = [
     "random_parts",
     "seq",
     "span",
+    "texts",
     "tree",
     "unplanned",
     "value",
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 
-_ZONE = re.compile(r'"timeZoneId":"([^"]+)"')
+_ZONE = re.compile(r'"timeZoneId": "([^"]+)"')
 _DELAY = "spark.watermarkDelayMs"
 """What Spark calls the delay in the metadata of a column that has a watermark."""
 
@@ -110,9 +111,11 @@ def without_plan() -> Exception:
 
 def tree(spark: JavaObject, plan: JavaObject) -> Node:
     """A plan of Spark's, with what is defined at its head put where it is used."""
-    if "WithCTE" in plan.toJSON():
+    text = plan.toJSON()
+    if "WithCTE" in text:
         plan = _with_ctes_in_place(spark, plan)
-    return _tree(json.loads(plan.toJSON()), plan)
+        text = plan.toJSON()
+    return _tree(json.loads(text), plan)
 
 
 def _with_ctes_in_place(spark: JavaObject, plan: JavaObject) -> JavaObject:
@@ -173,8 +176,8 @@ def expressions(node: Node, name: str, *path: int) -> list[Node]:
 
 def zone(plan: Node) -> str:
     """The time zone of the session in which a plan was written; empty where nothing in it depends on one."""
-    found = _ZONE.search(str(plan.java.toJSON()))
-    return found[1] if found else ""
+    texts = (json.dumps(each.fields) for each in plan.walk())
+    return next((found[1] for each in texts if (found := _ZONE.search(each))), "")
 
 
 def value(node: Node) -> int | None:
@@ -232,6 +235,16 @@ def delay_of(column: JavaObject) -> int:
 def listed(seq: JavaObject) -> list[JavaObject]:
     """The elements of a sequence of Scala's."""
     return [seq.apply(place) for place in range(int(seq.size()))]
+
+
+def texts(spark: JavaObject, mapping: JavaObject) -> dict[str, str]:
+    """A map of texts of Scala's, read at once: of its entries each would be a call to the JVM, or several."""
+    java = spark._jvm
+    mapper = java.com.fasterxml.jackson.databind.ObjectMapper()
+    found: dict[str, str] = json.loads(
+        mapper.writeValueAsString(java.scala.jdk.javaapi.CollectionConverters.asJava(mapping))
+    )
+    return found
 
 
 def seq(java: JavaObject, values: list[JavaObject]) -> JavaObject:

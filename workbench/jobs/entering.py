@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -580,11 +581,11 @@ def in_arrow(kind: Any) -> bool:
 
 def newest(
     spark: SparkSession,
-    optimised: Node,
-    time: int | None,
+    optimised: Sequence[Node],
+    times: Sequence[int | None],
     sources: Mapping[frozenset[int], DataFrame],
     clock: Clock | None = None,
-) -> dict[int, tuple[int, int]] | None:
+) -> list[dict[int, tuple[int, int]] | None]:
     """For each micro-batch (Spark's number) the newest event time where a watermark is set, and how many rows came.
 
     Parameters
@@ -592,17 +593,40 @@ def newest(
     spark
         The session.
     optimised
-        The whole plan as Spark runs it, in which filters may have been pushed below the watermark.
-    time
-        The id of the event time.
+        For each side the whole plan as Spark runs it, in which filters may have been pushed below the watermark.
+    times
+        For each side the id of the event time.
     sources, clock
         As `workbench.jobs.replay.replayed` takes them.
 
     Returns
     -------
-    dict or None
-        Microseconds since 1970-01-01 UTC, or `NOTHING`, and a count; None where the rows cannot be followed.
+    list of dict or None
+        For each side microseconds since 1970-01-01 UTC, or `NOTHING`, and a count; None where the rows cannot be
+        followed.
     """
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+    asked = [_newest(spark, plan, time, sources, clock) for plan, time in zip(optimised, times, strict=True)]
+    rows = {place: each.withColumn("side", F.lit(place)) for place, each in enumerate(asked) if each is not None}
+    found: dict[int, dict[int, tuple[int, int]]] = {place: {} for place in rows}
+    if rows:
+        with spark_errors_as(_UNREADABLE):  # of both sides in one query
+            seen = reduce(lambda one, other: one.unionByName(other), rows.values()).collect()
+        for each in seen:
+            newest_time = NOTHING if each["newest"] is None else int(each["newest"])
+            found[each["side"]][each[BATCH]] = newest_time, int(each["n"])
+    return [found.get(place) for place in range(len(asked))]
+
+
+def _newest(
+    spark: SparkSession,
+    optimised: Node,
+    time: int | None,
+    sources: Mapping[frozenset[int], DataFrame],
+    clock: Clock | None,
+) -> DataFrame | None:
+    """For each micro-batch ``newest`` and ``n``, as `newest` gives them of one side."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     node = next(
@@ -624,9 +648,7 @@ def newest(
     newest_time = F.expr(micros_of(f"max(c{time})", kind == "timestamp_ntz"))
     if kind.startswith("struct"):
         newest_time = F.lit(_OF_WINDOWS)
-    with spark_errors_as(_UNREADABLE):
-        found = rows.groupBy(BATCH).agg(newest_time.alias("newest"), F.count("*").alias("n")).collect()
-    return {each[BATCH]: (NOTHING if each["newest"] is None else int(each["newest"]), int(each["n"])) for each in found}
+    return rows.groupBy(BATCH).agg(newest_time.alias("newest"), F.count("*").alias("n"))
 
 
 def check_size(count: int, side: Side) -> None:

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["execution_of", "given", "is_query", "open_job", "operators_of", "session_of"]
+__all__ = ["execution_of", "given", "is_query", "open_job", "open_own", "operators_of", "session_of"]
 
 _TRIES = 3
 _CLOCK_CHANGE = 2 * 3_600_000_000
@@ -129,6 +129,25 @@ def open_job(
     TooLargeError
         If there are too many rows to take into memory.
     """
+    return _opened(joined, checkpoint, join=join, keys=keys, sample=sample, progress=progress, output=output)
+
+
+def open_own(joined: DataFrame, checkpoint: str, progress: Sequence[Value]) -> Job | Chain:
+    """Open what this process has just run: it is not asked of Spark whether the checkpoint is that of the DataFrame."""
+    return _opened(joined, checkpoint, progress=progress, fits=True)
+
+
+def _opened(
+    joined: Any,
+    checkpoint: Any,
+    *,
+    join: int | None = None,
+    keys: Sequence[Value] | None = None,
+    sample: float = 1.0,
+    progress: Any = None,
+    output: Any = None,
+    fits: bool = False,
+) -> Job | Chain:
     joined = from_java.in_python(joined)
     choice, sink = checked(keys, sample), sinks.given(output)
     in_parts = event_log.is_event_log(progress)
@@ -154,6 +173,8 @@ def open_job(
     jobs = None
     for later in range(1, _TRIES):
         try:
+            if not fits:
+                _check_fits(spark, known, logs, leaves)
             jobs = _opened_once(spark, known, run, logs, leaves, choice)
             break
         except QueryError:  # the query may have gone on, and Spark deleted the first micro-batch that was kept
@@ -161,7 +182,9 @@ def open_job(
             if now.batches[0].number == logs.batches[0].number and _has_state(spark, now):
                 raise
             logs = _from(now, later)
-    jobs = _opened_once(spark, known, run, logs, leaves, choice) if jobs is None else jobs
+    if jobs is None:
+        _check_fits(spark, known, logs, leaves)
+        jobs = _opened_once(spark, known, run, logs, leaves, choice)
     reports_by_number = reported.of(logs.query, reports)
     jobs = [
         replace(each, reports=reported.of_operator(reports_by_number, logs.operators, each.known.join)) for each in jobs
@@ -231,9 +254,6 @@ def _opened_once(
     choice: Choice,
     supposed: Supposed | None = None,
 ) -> list[Job]:
-    if supposed is None:
-        for each in known:
-            _check_fits(spark, each, logs, leaves)
     opened: dict[Node, Job] = {}
     with spark_errors_as("the job cannot be opened"):
         taken = dict(zip(leaves, sources.taken(spark, logs, leaves, catalyst.zone(known[-1].plan)), strict=True))
@@ -324,8 +344,13 @@ def _committed(logs: Checkpoint) -> Checkpoint:
     return replace(logs, batches=ended)
 
 
-def _check_fits(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Sequence[Node]) -> None:
+def _check_fits(spark: SparkSession, joins: Sequence[Understood], logs: Checkpoint, leaves: Sequence[Node]) -> None:
     """Refuse the checkpoint of another query."""
+    for each in joins:
+        _check_one_fits(spark, each, logs, leaves)
+
+
+def _check_one_fits(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Sequence[Node]) -> None:
     count, of_logs = len(leaves), len(logs.batches[-1].offsets)
     remedy = "it is the checkpoint of another query; give the DataFrame that this one runs"
     if count != of_logs:
@@ -333,7 +358,8 @@ def _check_fits(spark: SparkSession, known: Understood, logs: Checkpoint, leaves
             "checkpoint", logs.address, f"it has offsets of {of_logs} sources, and joined reads {count}: {remedy}"
         )
     kind = None if known.description.join is None else kind_of(known.description.join).operator
-    names = {name for _, name in held.operators(spark, logs.address)}
+    operators = held.operators(spark, logs.address)
+    names = {name for _, name in operators}
     if names and known.join.kind == "Join" and held.HASH_JOIN not in names:
         raise wrong(
             "checkpoint", logs.address, f"its state is that of {', '.join(sorted(names))}, of no join: {remedy}"
@@ -341,8 +367,9 @@ def _check_fits(spark: SparkSession, known: Understood, logs: Checkpoint, leaves
     if kind is AGGREGATION and held.HASH_JOIN in names:
         raise wrong("checkpoint", logs.address, f"its state is that of a join of two streams: {remedy}")
     if names and known.join.kind == "Join":
+        joins = [number for number, name in operators if name == held.HASH_JOIN]
+        operator = logs.operators.get(known.join, joins[0] if len(joins) == 1 else None)
         for place, side in enumerate(SIDES):
-            operator = logs.operators.get(known.join)
             rows = held.joined_rows(spark, logs.address, logs.batches[-1].number, side, operator=operator)
             entering.kept_columns(known, place, rows.columns[:-1])
 
@@ -406,10 +433,11 @@ def _of_taken(
     on_clock = [replay.asks_the_clock(child) for child in known.join.children]
     run_join = None if known.join.kind != "Join" or any(on_clock) else understanding.as_it_runs(known.join, run)
     made, newest = [], []
-    for place, side in enumerate(SIDES):
-        # Spark pushes no filter through a column of the clock, whose value in a query is not the same each time
-        whole = known.plan if on_clock[place] else run
-        seen = entering.newest(spark, whole, known.marks[place], by_ids, clock)
+    # Spark pushes no filter through a column of the clock, whose value in a query is not the same each time
+    wholes = [known.plan if each else run for each in on_clock]
+    for place, (side, seen) in enumerate(
+        zip(SIDES, entering.newest(spark, wholes, known.marks, by_ids, clock), strict=True)
+    ):
         if seen is not None and choice.takes_all:
             entering.check_size(sum(number for _, number in seen.values()), side)
         delay = micros(_sides(known)[place].watermark or timedelta(0))

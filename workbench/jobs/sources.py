@@ -13,15 +13,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
 
 from workbench.counts import counted
 from workbench.errors import DataError, excerpt
+from workbench.jobs import catalyst, delta
 from workbench.jobs import checkpoint as checkpoints
-from workbench.jobs import delta
 from workbench.jobs.addresses import elsewhere, existing, written_anew
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
@@ -183,8 +183,7 @@ def _from_files(
 
 def _options(spark: SparkSession, source: Node) -> dict[str, str]:
     """The options of a source of files."""
-    java: Any = cast(Any, spark)._jvm
-    return dict(java.scala.jdk.javaapi.CollectionConverters.asJava(source.java.dataSource().options()))
+    return catalyst.texts(spark, source.java.dataSource().options())
 
 
 def _read(spark: SparkSession, source: Node, files: Sequence[str], base: str | None, zone: str) -> DataFrame:

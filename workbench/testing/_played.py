@@ -13,7 +13,8 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.errors import ArgumentError, WorkbenchError, wrong
-from workbench.jobs import Chain, Job, open_job
+from workbench.jobs import Chain, Job
+from workbench.jobs.opening import open_own
 from workbench.sources import arrow
 from workbench.spark_io.scratch import Scratch
 from workbench.testing import _expecting, _snapshots
@@ -118,7 +119,7 @@ class Played:
             If it joins no two streams: then only `output` and `batches` are known.
         """
         with quick_settings(self.joined.sparkSession, {}):
-            return open_job(self.joined, f"{self._folder.address}/checkpoint", progress=self._reports)
+            return open_own(self.joined, f"{self._folder.address}/checkpoint", self._reports)
 
     @cached_property
     def _asked(self) -> _expecting.Opened:
