@@ -31,13 +31,14 @@ import sys, tempfile
 from pathlib import Path
 from pyspark.sql import SparkSession, functions as F
 
-spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"}
+spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
 folder = Path(tempfile.mkdtemp())
 for name in ("a", "b"):
     rows = spark.range(20).select("id", F.current_timestamp().alias("at"))
     rows.write.parquet(str(folder / name))
 sides = [
-    spark.readStream.schema("id long, at timestamp").parquet(str(folder / name)).withWatermark("at", "1 s").alias(name)
+    spark.readStream.schema("id long, at timestamp").parquet(str(folder / name)).withWatermark("at", "1 second").alias(name)
     for name in ("a", "b")
 ]
 joined = sides[0].join(sides[1], F.expr("a.id = b.id AND b.at BETWEEN a.at AND a.at + INTERVAL 5 SECONDS"), "left")

@@ -16,6 +16,7 @@ from workbench.errors import wrong
 __all__ = [
     "NEWEST",
     "OLDEST",
+    "OLDEST_JAVA",
     "OLDEST_OF_FAULTS",
     "OLDEST_OF_SCRIPTS",
     "SUPPORTED",
@@ -29,6 +30,10 @@ __all__ = [
 ]
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
+OLDEST_JAVA = 17
+"""The oldest Java that Spark 4 runs on."""
+_BEFORE_JEP_486 = 23
+"""Java 24 took out ``Subject.getSubject``, which Hadoop called before its version 3.5."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,8 @@ class SparkFacts:
         which whole numbers beside nulls lose digits.
     has_compact_state
         Whether large runs can use the state store `CompactState.java`, which extends classes of Spark's.
+    newest_java
+        The newest Java that it runs on, of those that there are; None: all of them. The oldest is `OLDEST_JAVA`.
     """
 
     minor: str
@@ -65,6 +72,16 @@ class SparkFacts:
     loses_expiring: bool = False
     has_processor: bool = True
     has_compact_state: bool = True
+    newest_java: int | None = None
+
+    @property
+    def java_words(self) -> str:
+        """The Javas that it runs on, in words."""
+        return f"{OLDEST_JAVA} {'or later' if self.newest_java is None else f'to {self.newest_java}'}"
+
+    def runs_on_java(self, version: int) -> bool:
+        """Whether it runs on a Java."""
+        return version >= OLDEST_JAVA and (self.newest_java is None or version <= self.newest_java)
 
     def __str__(self) -> str:
         return f"Spark {self.minor}"
@@ -78,8 +95,15 @@ _ALL = (
         semi_join_loses_expiring=False,
         has_processor=False,
         has_compact_state=False,
+        newest_java=_BEFORE_JEP_486,
     ),
-    SparkFacts("4.1", semi_join_frees_matched=False, semi_join_loses_expiring=False, has_compact_state=False),
+    SparkFacts(
+        "4.1",
+        semi_join_frees_matched=False,
+        semi_join_loses_expiring=False,
+        has_compact_state=False,
+        newest_java=_BEFORE_JEP_486,
+    ),
     SparkFacts("4.2"),
     SparkFacts("4.3"),
 )

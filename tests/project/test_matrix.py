@@ -15,7 +15,9 @@ JOBS = yaml.safe_load(matrix.WORKFLOW.read_text())["jobs"]
 
 
 def test_the_workflow_covers_what_is_supported():
-    assert matrix.combinations() == [(python, java) for python in ("3.11", "3.12", "3.13") for java in ("17", "21")]
+    assert matrix.combinations() == [
+        (python, java) for python in ("3.11", "3.12", "3.13") for java in ("17", "21", "25")
+    ]
     assert JOBS["spark"]["strategy"]["matrix"]["spark"] == list(spark_versions.SUPPORTED)
 
 

@@ -211,9 +211,9 @@ def fake_java(folder, version):
 @pytest.mark.parametrize(
     ("version", "words"),
     [
-        ("1.8.0_412", "is Java 8. Spark 4 needs Java 17 or 21: on Debian or Ubuntu `sudo apt-get install"),
-        ("11.0.2", "is Java 11. Spark 4 needs"),
-        ("25.0.1", "is Java 25. Spark 4 needs"),
+        ("1.8.0_412", "is Java 8. Spark 4.3 needs Java 17 or later: on Debian or Ubuntu `sudo apt-get install"),
+        ("11.0.2", "is Java 11. Spark 4.3 needs"),
+        ("25.0.1", ""),
         ("17.0.15", ""),
         ("21", ""),
     ],
@@ -235,7 +235,7 @@ def test_a_wrong_java_is_one_line(tmp_path, version, words):
 def test_a_missing_java_is_one_line(tmp_path):
     code = "import workbench as wb\ntry:\n    wb.spark()\nexcept wb.JavaError as error:\n    print(error)"
     for environment, words in (
-        ({"PATH": str(tmp_path), "JAVA_HOME": ""}, "no Java found. Spark 4 needs Java 17 or 21"),
+        ({"PATH": str(tmp_path), "JAVA_HOME": ""}, "no Java found. Spark 4.3 needs Java 17 or later"),
         ({"PATH": str(tmp_path), "JAVA_HOME": str(tmp_path)}, f"JAVA_HOME is {tmp_path}, where there is no bin/java"),
     ):
         done = python(code, **environment)

@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+import matrix
 import psutil
 import pytest
 import quick_java
@@ -17,7 +18,7 @@ from page import wait_for
 
 import generators
 import workbench as wb
-from workbench import session
+from workbench import session, spark_versions
 from workbench.runs import verification
 from workbench.session import memory
 from workbench.spark_io import scratch
@@ -109,6 +110,41 @@ def archives_in_use(environment):
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     option = "-XX:SharedArchiveFile="
     return [Path(line.removeprefix(option)) for line in done.stdout.splitlines() if line.startswith(option)]
+
+
+def test_a_java_that_is_newer_than_spark_runs_on():
+    for version, javas in (
+        ("4.0.1", "17 to 23"),
+        ("4.1.2", "17 to 23"),
+        ("4.2.0", "17 or later"),
+        ("4.3.0", "17 or later"),
+    ):
+        known = spark_versions.facts(version)
+        assert known.java_words == javas
+        assert [each for each in (8, 16, 17, 21, 23) if known.runs_on_java(each)] == [17, 21, 23]
+        assert known.runs_on_java(25) == javas.endswith("later")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["21", "25"])
+def test_a_run_on_a_java_of_another_version(version):
+    home = matrix.java_of(version)
+    if home is None:
+        pytest.skip(f"needs Java {version}")
+    code = (
+        "import generators, workbench as wb\n"
+        "sides = generators.generate('orders_payments', events=40, seed=1)\n"
+        "for join in (wb.IntervalJoin('0 s', '15 s', how='left'), wb.AsOfJoin()):\n"
+        "    run = wb.run(join, *sides)\n"
+        "    print(len(run.output), len(run.mismatches))\n"
+        "print(wb.spark()._jvm.System.getProperty('java.version'))"
+    )
+    env = quick_java.without(os.environ) | {"JAVA_HOME": home}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    *runs, java = done.stdout.splitlines()
+    assert [run.split()[1] for run in runs] == ["0", "0"], done.stderr
+    assert java.startswith(version)
+    assert done.stderr == ""
 
 
 @pytest.mark.nightly
