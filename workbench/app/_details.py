@@ -133,9 +133,10 @@ class DetailsPanel:
         show(self._of_key, len(self._same_key) > 1)
         buttons = []
         for each in why.candidates.itertuples():
-            mark = " · met" if each.met else " · late" if each.late else ""
+            mark = " · met" if each.met else " · late" if each.late else " · removed" if each.removed else ""
             button = widgets.Button(description=f"{each.name}, {each.apart}{mark}", layout=widgets.Layout(width="auto"))
-            button.tooltip = "Pick this row."
+            removed = f" Removed before the join by {each.removed}." if each.removed else ""
+            button.tooltip = f"Pick this row.{removed}"
             row = RowId.at(each.row, len(run.left))
             button.on_click(lambda _, row=row: self._pick([row]))
             buttons.append(button)

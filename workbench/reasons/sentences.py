@@ -715,6 +715,17 @@ class Sentences:
         gone = self.simulation.facts.gone
         return "" if gone is None or row < 0 or gone[side].at[row] < 0 else str(gone[side].steps[gone[side].at[row]])
 
+    def removed_by(self, side: Side, row: int) -> str:
+        """What removes a row before it reaches the join; empty of one that reaches it."""
+        if not self._removed[side][row]:
+            return ""
+        known = f"the filter {self.simulation.facts.filters[side]}" if self._fails(side, row) else "the job's filters"
+        return self.step(side, row) or known
+
+    @cached_property
+    def _removed(self) -> dict[Side, Any]:
+        return {side: partners.left_out(self.simulation, side) for side in SIDES}
+
     # Of rows in state.
 
     @cached_property

@@ -42,7 +42,8 @@ class Why:
         Its steps: what each is about, and what it says.
     candidates
         The rows of its key on the other side, the nearest first, at most five. Columns: ``row`` (its index in
-        `Run.rows`), ``name``, ``apart`` (how far from the row, in words), ``late``, ``met``.
+        `Run.rows`), ``name``, ``apart`` (how far from the row, in words), ``late``, ``met``, ``removed`` (what removes
+        it before it reaches the join, such as a filter of a job, in words; empty of a row that reaches it).
     """
 
     text: str
@@ -115,7 +116,8 @@ def _facts(
     if count is not None:
         facts.append(("candidates", f"{count:,} of its key on {simulation.side(other_side(of.side)).name}"))
         for each in candidates.itertuples():
-            facts.append(("", f"{each.name}, {each.apart}{' late' * each.late}{', its partner' * each.met}"))
+            removed = f", removed before the join by {each.removed}" if each.removed else ""
+            facts.append(("", f"{each.name}, {each.apart}{' late' * each.late}{', its partner' * each.met}{removed}"))
         if count > len(candidates):
             facts.append(("", f"and {count - len(candidates):,} more"))
     facts.append(("verdict", explained["reason"]))
@@ -149,7 +151,7 @@ def _windows(simulation: Simulation, reasons: Sentences, of: RowId) -> list[tupl
 def _candidates(simulation: Simulation, reasons: Sentences, of: RowId) -> tuple[pd.DataFrame, int | None]:
     """The nearest rows of its key, and how many there are; None where its key is null."""
     labels, other = reasons.labels, other_side(of.side)
-    columns = ["row", "name", "apart", "late", "met"]
+    columns = ["row", "name", "apart", "late", "met", "removed"]
     keys = dict(zip(SIDES, reasons.outcome.keys, strict=True))
     key = keys[of.side][of.row]
     if key < 0:
@@ -166,5 +168,6 @@ def _candidates(simulation: Simulation, reasons: Sentences, of: RowId) -> tuple[
         left, right = (of, candidate) if of.side == "left" else (candidate, of)
         apart = words if distance[place] else "at the same time"
         met = reasons.met(left.row, right.row)
-        nearest.append((first + candidate.row, labels.label(*candidate), apart, late, met))
+        removed = reasons.removed_by(*candidate)
+        nearest.append((first + candidate.row, labels.label(*candidate), apart, late, met, removed))
     return pd.DataFrame(nearest, columns=columns), len(found)

@@ -316,6 +316,8 @@ def test_a_filter_above_the_join_of_one_side_is_named(desk, how):
     arrive_in_three(desk)
     job = desk.opened(joined(desk, how).where("orders.row != 'ob'"))
     assert reason(job, "ob") == "the filter (NOT (orders.row = 'ob')) removes it before it reaches the join"
+    [candidate] = job.why(list(job.rows.row).index("pb")).candidates.itertuples()
+    assert candidate.removed == "the filter (NOT (orders.row = 'ob'))"
     assert reason(job, "pb").endswith(
         "key b arrived on orders only in rows that the filter (NOT (orders.row = 'ob')) removes"
     )

@@ -471,6 +471,10 @@ def rows_that_a_filter_takes_out_are_told(desk):
         or fates(job)["pa"] == "pending"
     )
     assert fates(job)["ob"] == "matched"
+    [candidate] = job.why(list(job.rows.row).index("pa")).candidates.itertuples()
+    assert candidate.removed == "the filter (orders.amount > 20)"
+    words = "before it, removed before the join by the filter (orders.amount > 20)"
+    assert words in job.why(list(job.rows.row).index("pa")).text
     again = wb.run(job.join, *job.recording(), finish=False)
     assert "oa" not in list(again.rows.row)
     assert again.mismatches.empty
