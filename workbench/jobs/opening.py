@@ -385,6 +385,7 @@ class _Side:
     gone: Gone
     untimed: dict[str, str]
     places: RowNumbers
+    required: Sequence[str]
 
 
 def _of_taken(
@@ -521,6 +522,7 @@ def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: resi
         join=known.description.join,
         gone=gone if any(each.rows.any() for each in gone.values()) else None,
         untimed={side: each.untimed for side, each in zip(SIDES, made, strict=True)},
+        required={side: each.required for side, each in zip(SIDES, made, strict=True)},
         aggregated=any(each.grouped is not None for each in known.inputs),
         unmarked=_unmarked(known),
         never_late=_never_late(known) | _unmarked(known),
@@ -662,7 +664,8 @@ def _rows(
     arrival = entering.arrival(table, first)
     flags = None if passed is None and needed is None else np.concatenate(filtered)
     gone = Gone(np.concatenate(left_at), steps)
-    return _Side(table.select(list(shown.names)), arrival, np.concatenate(met), flags, gone, untimed, places), missing
+    rows = table.select(list(shown.names))
+    return _Side(rows, arrival, np.concatenate(met), flags, gone, untimed, places, needed or ()), missing
 
 
 def _of_held(known: Understood, place: int, found: entering.Held, batch: int) -> list[str]:

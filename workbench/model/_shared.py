@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -158,6 +158,9 @@ class RowFacts:
     failing, filters
         The rows that fail a filter of the job which Spark runs before the join, and per side this filter, in words; of
         other filtered rows it is not known what left them out.
+    required
+        Per side the columns that are null in none of the rows that reach the join, as its condition is never true
+        where one is.
     aggregated
         Whether rows of a side are aggregates, which other settings would make of other rows: no fix is looked for.
     is_stand_in
@@ -183,6 +186,7 @@ class RowFacts:
     never_late: frozenset[Side] = frozenset()
     failing: Flags | None = None
     filters: Mapping[Side, str] = field(default_factory=dict)
+    required: Mapping[Side, Sequence[str]] = field(default_factory=dict)
     aggregated: bool = False
     is_stand_in: bool = False
     above: Above | None = None

@@ -672,7 +672,8 @@ class Sentences:
             case partners.KeyAcross.LEFT_OUT:
                 mate = self._mate(side, row)
                 step, failed = self.step(other_side(side), mate), self._fails(other_side(side), mate)
-                template = verdicts.KEY_FAILED if failed else verdicts.KEY_FILTERED
+                unknown = verdicts.KEY_WITH_NULL if self.other_null(side, row) else verdicts.KEY_FILTERED
+                template = verdicts.KEY_FAILED if failed else unknown
                 return self.fill(verdicts.KEY_TAKEN_OUT if step else template, side, row)
             case partners.KeyAcross.UNTIMED:
                 return self.fill(verdicts.KEY_UNTIMED, side, row)
@@ -698,7 +699,8 @@ class Sentences:
 
     def left_at(self, side: Side, row: int) -> str:
         """Which operator takes it out."""
-        template = verdicts.FAILED if self._fails(side, row) else verdicts.FILTERED
+        unknown = verdicts.WITH_NULL if self.null(side, row) else verdicts.FILTERED
+        template = verdicts.FAILED if self._fails(side, row) else unknown
         return self.fill(verdicts.TAKEN_OUT_BY if self.step(side, row) else template, side, row)
 
     def filter(self, side: Side, row: int) -> str:
@@ -719,8 +721,22 @@ class Sentences:
         """What removes a row before it reaches the join; empty of one that reaches it."""
         if not self._removed[side][row]:
             return ""
-        known = f"the filter {self.simulation.facts.filters[side]}" if self._fails(side, row) else "the job's filters"
-        return self.step(side, row) or known
+        if step := self.step(side, row):
+            return step
+        if self._fails(side, row):
+            return f"the filter {self.simulation.facts.filters[side]}"
+        null = self.null(side, row)
+        return f"Spark, as its {null} is null" if null else "the job's filters"
+
+    def null(self, side: Side, row: int) -> str:
+        """The column that is null in it, and in no row that reaches the join; empty where there is none."""
+        table = self.simulation.side(side).table
+        required = self.simulation.facts.required.get(side, ())
+        return next((each for each in required if row >= 0 and not table.column(each)[row].is_valid), "")
+
+    def other_null(self, side: Side, row: int) -> str:
+        """The same of the first row of its key on the other side."""
+        return self.null(other_side(side), self._mate(side, row))
 
     @cached_property
     def _removed(self) -> dict[Side, Any]:

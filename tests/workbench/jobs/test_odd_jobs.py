@@ -367,3 +367,24 @@ def test_a_row_without_key_moves_the_watermark_only_below_a_column_of_the_clock(
     assert job.mismatches.empty
     assert fates(job)["oa"] == "matched"
     assert str(job.batches.watermark.iloc[-1])[11:19] == ("09:59:55" if side == "orders" else "09:59:50")
+
+
+def test_a_row_with_a_null_that_the_condition_compares_is_told_so(desk):
+    """Spark adds a filter of nulls to each side that an inner join has, of which the job's own code says nothing."""
+    schema = f"{SCHEMA}, amount int"
+    amounts = {"orders": {"a": 2, "b": None}, "payments": {"a": 1, "b": 1, "c": None}}
+    for name, values in amounts.items():
+        rows = [
+            {"id": key, "at": "2026-01-01T10:00:00Z", "row": f"{name[0]}{key}", "amount": n}
+            for key, n in values.items()
+        ]
+        desk.arrive(0, **{name: rows})
+    within = F.expr(f"{WITHIN.format('15 SECONDS')} AND orders.amount >= payments.amount")
+    job = desk.opened(
+        desk.read("orders", "10 seconds", schema).join(desk.read("payments", "10 seconds", schema), within)
+    )
+    words = "the condition is never true where amount is null, so Spark removes it before it reaches the join"
+    assert (reason(job, "ob"), reason(job, "pc")) == (words, words)
+    [candidate] = job.why(list(job.rows.row).index("pb")).candidates.itertuples()
+    assert candidate.removed == "Spark, as its amount is null"
+    assert job.mismatches.empty
