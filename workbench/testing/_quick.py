@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["quick_settings"]
 
+_ONE_AT_A_TIME = threading.RLock()
+"""Settings are those of the session, for all threads; code that is played may play other code itself."""
 _MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 _QUICK = (
     "spark.sql.shuffle.partitions",
@@ -33,15 +36,18 @@ def quick_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator
     quick = {name: session.QUERY_SETTINGS[name] for name in _QUICK}
     quick[_MANAGER] = spark_versions.facts(str(spark.version)).checkpoint_manager
     wanted = quick | dict(settings)
-    before: dict[str, str | None] = {name: spark.conf.get(name, None) for name in wanted}
-    try:
-        for name, value in wanted.items():
-            with spark_errors_as(f"settings: {name} cannot be set"):
-                spark.conf.set(name, value)
-        yield
-    finally:
-        for name, earlier in before.items():
-            if earlier is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, earlier)
+    before: dict[str, str | None] = {}
+    with _ONE_AT_A_TIME:
+        try:
+            for name, value in wanted.items():
+                with spark_errors_as(f"settings: {name} cannot be set"):
+                    earlier = spark.conf.get(name, None)
+                    spark.conf.set(name, value)
+                before[name] = earlier
+            yield
+        finally:
+            for name, earlier in before.items():
+                if earlier is None:
+                    spark.conf.unset(name)
+                else:
+                    spark.conf.set(name, earlier)
