@@ -24,7 +24,7 @@ from workbench.runs.arguments import check_session
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.scratch import Scratch
 from workbench.testing._played import Played, remembered
-from workbench.testing._quick import quick_settings
+from workbench.testing._quick import quick_settings, with_modules_of_the_test
 from workbench.testing.rows import MicroBatches, schema_of, tables
 from workbench.untyped import Json, Value
 
@@ -128,7 +128,7 @@ def played(
         raise wrong("spark", "a session of Spark Connect", "its queries cannot be followed; give a classic session")
     zone = str((settings or {}).get(_ZONE) or spark.conf.get(_ZONE))
     schemas = {name: schema_of(each, name) for name, each in read.items()}
-    with quick_settings(spark, settings or {}):
+    with quick_settings(spark, settings or {}), with_modules_of_the_test(spark):
         empty = {name: _empty(spark, each, name) for name, each in schemas.items()}
         rows = {name: tables(each, schemas[name], empty[name].schema, name, zone) for name, each in read.items()}
         recording = _Recording(Scratch(), schemas, empty, rows, max([1, *(len(each) for each in rows.values())]))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import session, spark_versions
@@ -13,10 +16,11 @@ from workbench.spark_io.cause import spark_errors_as
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["quick_settings"]
+__all__ = ["quick_settings", "with_modules_of_the_test"]
 
 _ONE_AT_A_TIME = threading.RLock()
 """Settings are those of the session, for all threads; code that is played may play other code itself."""
+_PATH = "PYTHONPATH"
 _MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 _QUICK = (
     "spark.sql.shuffle.partitions",
@@ -51,3 +55,27 @@ def quick_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator
                     spark.conf.unset(name)
                 else:
                     spark.conf.set(name, earlier)
+
+
+@contextmanager
+def with_modules_of_the_test(spark: SparkSession) -> Iterator[None]:
+    """Have Spark's Python workers on this machine find the modules that a test imports.
+
+    Functions of Python are given to them by the names of their modules, and pytest adds folders to the path of its own
+    process alone.
+    """
+    context = spark.sparkContext
+    before = context.environment.get(_PATH)
+    installed = sys.prefix, sys.base_prefix
+    own = [each for each in sys.path if each and not any(Path(each).is_relative_to(place) for place in installed)]
+    if not str(context.master).startswith("local") or not own:
+        yield
+        return
+    context.environment[_PATH] = os.pathsep.join(own)
+    try:
+        yield
+    finally:
+        if before is None:
+            context.environment.pop(_PATH, None)
+        else:
+            context.environment[_PATH] = before
