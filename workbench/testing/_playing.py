@@ -128,7 +128,7 @@ def played(
         raise wrong("spark", "a session of Spark Connect", "its queries cannot be followed; give a classic session")
     zone = str((settings or {}).get(_ZONE) or spark.conf.get(_ZONE))
     schemas = {name: schema_of(each, name) for name, each in read.items()}
-    with quick_settings(spark, settings or {}), with_modules_of_the_test(spark):
+    with quick_settings(spark, settings or {}), with_modules_of_the_test(spark, build):
         empty = {name: _empty(spark, each, name) for name, each in schemas.items()}
         rows = {name: tables(each, schemas[name], empty[name].schema, name, zone) for name, each in read.items()}
         recording = _Recording(Scratch(), schemas, empty, rows, max([1, *(len(each) for each in rows.values())]))
@@ -241,9 +241,13 @@ def _arguments(spark: SparkSession, streams: Mapping[str, Value], recording: _Re
             reader = spark.readStream.schema(recording.schemas[name]).option("maxFilesPerTrigger", 1)
             found[name] = reader.parquet(f"{recording.folder.address}/streams/{name}")
         else:
-            with spark_errors_as(lambda why, name=name, given=given: wrong(name, given, f"that is no table ({why})")):
-                found[name] = spark.createDataFrame(given) if isinstance(given, pd.DataFrame) else given
+            found[name] = _table(spark, given, name) if isinstance(given, pd.DataFrame) else given
     return found
+
+
+def _table(spark: SparkSession, given: pd.DataFrame, name: str) -> DataFrame:
+    with spark_errors_as(lambda why: wrong(name, given, f"that is no table ({why})")):
+        return spark.createDataFrame(given)
 
 
 def _built(build: Callable[..., Any], given: Mapping[str, DataFrame]) -> DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -58,16 +59,18 @@ def quick_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator
 
 
 @contextmanager
-def with_modules_of_the_test(spark: SparkSession) -> Iterator[None]:
+def with_modules_of_the_test(spark: SparkSession, build: object) -> Iterator[None]:
     """Have Spark's Python workers on this machine find the modules that a test imports.
 
     Functions of Python are given to them by the names of their modules, and pytest adds folders to the path of its own
-    process alone.
+    process alone. Nor is the folder of the tested function's file on the path for longer than it takes to import it.
     """
     context = spark.sparkContext
     before = context.environment.get(_PATH)
-    installed = sys.prefix, sys.base_prefix
-    own = [each for each in sys.path if each and not any(Path(each).is_relative_to(place) for place in installed)]
+    module = sys.modules.get(getattr(build, "__module__", None) or "")
+    file = getattr(module, "__file__", None)
+    beside = [str(Path(file).resolve().parent)] if file and "." not in getattr(module, "__name__", ".") else []
+    own = [each for each in (*sys.path, *beside) if each and not _is_installed(Path(each))]
     if not str(context.master).startswith("local") or not own:
         yield
         return
@@ -79,3 +82,10 @@ def with_modules_of_the_test(spark: SparkSession) -> Iterator[None]:
             context.environment.pop(_PATH, None)
         else:
             context.environment[_PATH] = before
+
+
+def _is_installed(folder: Path) -> bool:
+    """Whether a folder of Python's path is of an installation, which the workers have as well."""
+    return any(
+        folder.is_relative_to(sysconfig.get_path(each)) for each in ("stdlib", "platstdlib", "purelib", "platlib")
+    )

@@ -150,6 +150,20 @@ def test_a_snapshot_is_written_where_that_is_asked_for_and_compared_else(job, tm
         job.matches(place, without=["at"])
 
 
+def test_values_of_a_snapshot_are_those_of_a_test(spark, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_UPDATE", "1")
+    schema = "text binary, bytes binary, most double, n decimal(5, 2), many array<int>"
+    play(lambda rows: rows, rows=micro_batches(schema, [(b"a", b"\xff", "inf", "1.5", [1]), (None,) * 5])).matches(
+        tmp_path / "values.json"
+    )
+    text = (tmp_path / "values.json").read_text(encoding="utf-8")
+    missing, row = json.loads(text, parse_constant=pytest.fail)["output"]
+    assert row == {
+        "batch": 0, "text": "a", "bytes": {"base64": "/w=="}, "most": "inf", "n": "1.50", "many": [1],
+    }  # fmt: skip
+    assert set(missing.values()) == {0, None}
+
+
 def test_a_file_of_somebody_else_is_not_overwritten(job, tmp_path, monkeypatch):
     place = tmp_path / "settings.json"
     place.write_text("{}", encoding="utf-8")

@@ -234,7 +234,7 @@ def unpaid(Orders, _payments):
 """
 
 
-def tested(path):
+def failure_of(path):
     """What the test of a fixture says: an error of its assertions, or None."""
     made = {"__file__": str(path / f"test_{path.name}.py")}
     exec(Path(made["__file__"]).read_text(encoding="utf-8"), made)
@@ -253,7 +253,7 @@ def test_streams_keep_their_names(spark, path, tmp_path, monkeypatch):
     job = play(unpaid, Orders=orders, _payments=micro_batches(shop.PAYMENTS, [("o-1", "10:00:20", 1)]), finish=True)
     job.fixture(path)
     assert sorted(load(path).streams) == ["Orders", "_payments"]
-    assert isinstance(tested(path), AssertionError)
+    assert isinstance(failure_of(path), AssertionError)
 
 
 def test_a_name_that_is_no_name_of_python(spark, path):
