@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -166,20 +167,24 @@ def _names(leaves: Sequence[Node]) -> dict[Node, str]:
     for leaf in leaves:
         if _same(leaf) in found:
             continue
-        taken = {name for _, name in found.values()}
+        taken = {name.lower() for _, name in found.values()}  # files of them are made, of which some disks know no case
         names = (f"{_name(leaf)}{suffix}" for suffix in ("", *(f"_{number}" for number in range(2, len(taken) + 3))))
-        found[_same(leaf)] = leaf, next(name for name in names if name not in taken)
+        found[_same(leaf)] = leaf, next(name for name in names if name.lower() not in taken)
     return dict(found.values())
 
 
 def _name(leaf: Node) -> str:
-    named = sources.described(leaf).rstrip("/").rpartition("/")[2].rpartition(" ")[2]
-    plain = re.sub(r"\W+", "_", named).strip("_").lower()
-    return plain if plain.isidentifier() else f"stream_{plain}".rstrip("_")
+    _, slash, last = sources.described(leaf).rstrip("/]").rpartition("/")
+    named = last if slash else last.rpartition(" ")[2]
+    plain = named if named.isidentifier() else re.sub(r"\W+", "_", named).strip("_")
+    return plain if plain.isidentifier() and not keyword.iskeyword(plain) else f"stream_{plain}".rstrip("_")
 
 
 def names_of_sides(job: Job | Chain) -> dict[tuple[int, Side], str]:
-    """The source that each side of each join reads, by the number of the join; empty where it reads several."""
+    """The source that each side of each join reads, by the number of the join; empty where it reads several.
+
+    The rows of a stream that is joined with itself are told apart by their sides, which are the names then.
+    """
     jobs = job.joins if isinstance(job, Chain) else (job,)
     every = {_same(leaf): name for leaf, name in _names(sources.leaves(jobs[-1].known.plan)).items()}
     found = {}
@@ -187,6 +192,8 @@ def names_of_sides(job: Job | Chain) -> dict[tuple[int, Side], str]:
         for side, part in zip(SIDES, each.known.join.children, strict=True):
             names = {every.get(_same(leaf), "") for leaf in sources.leaves(part)}
             found[number, side] = names.pop() if len(names) == 1 else ""
+    if len(jobs) == 1 and found[0, "left"] == found[0, "right"] != "":
+        return {(0, side): side for side in SIDES}
     return found
 
 

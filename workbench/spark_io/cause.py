@@ -23,6 +23,7 @@ _NO_PROTOBUF = re.compile(r"(ImportError|ModuleNotFoundError)[^\n]*google(\.prot
 _OF_CONNECT = re.compile(r'RPC that terminated with:.*?StatusCode\.(\w+).*?details = "(.*?)"\n', re.S)
 _UNREACHED = "UNAVAILABLE"
 _IN_PYTHON = "An exception was thrown from the Python worker"
+_IN_CALLBACK = "An exception was raised by the Python Proxy"
 _RAISED = re.compile(r"^[\w.]*(?:Error|Exception)\b.*$", re.M)
 _LONGEST = 400
 _GONE = ("ConnectionRefusedError", "Py4JNetworkError", "ConnectionResetError", "ConnectionAbortedError")
@@ -116,6 +117,10 @@ def cause(error: BaseException) -> str:
         raised = _RAISED.findall(text.partition(_IN_PYTHON)[2].partition("SQLSTATE")[0])
         if raised:
             return f"a Python worker of Spark's failed: {raised[-1].strip()}"[:_LONGEST]
+    if _IN_CALLBACK in text:
+        raised = _RAISED.findall(text.partition(_IN_CALLBACK)[2].partition("\n===")[0])
+        if raised:
+            return _bare(raised[-1].strip())[:_LONGEST]
     lines = [line.strip().removeprefix(": ") for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith("at ") and not _WRAPPING.match(line)]
     causes = [_bare(line.removeprefix("Caused by: ")) for line in lines if line.startswith("Caused by: ")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from workbench.counts import counted
 from workbench.errors import excerpt, wrong
 from workbench.jobs import Chain, Job, sources, understanding
 from workbench.literals import FATES, SIDES, Side
+from workbench.testing.rows import clock
 from workbench.untyped import Series, Value
 
 __all__ = ["Opened", "check_known", "differences", "places"]
@@ -88,8 +90,13 @@ def places(opened: Opened, name: str, key: Value) -> RowNumbers:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    if isinstance(one, pd.Timestamp) and isinstance(other, str):
-        other = pd.Timestamp(other)
+    if _is_null(one) or _is_null(other):
+        return _is_null(one) and _is_null(other)
+    if isinstance(one, pd.Timestamp) and isinstance(other, str | dt.time):
+        try:
+            other = clock(other)
+        except ValueError:
+            return False
         other = other.tz_localize(one.tz) if other.tz is None else other
     same = one == other
     return bool(same) if isinstance(same, bool | np.bool_) else False
@@ -123,6 +130,8 @@ def _of_stream(opened: Opened, name: str) -> Flags:
 def _columns(opened: Opened, name: str, key: Any) -> dict[str, Value]:
     """The values that a row has, by column."""
     if isinstance(key, Mapping):
+        if not key:
+            raise wrong(name, key, "give at least one column of the row")
         return dict(key)
     number, side = _sides(opened, name)[0]
     names = opened.jobs[number].side(side).key

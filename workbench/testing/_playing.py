@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from workbench.runs.arguments import check_session
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.scratch import Scratch
 from workbench.testing._played import Played, remembered
-from workbench.testing._quick import quick_settings
+from workbench.testing._quick import quick_settings, with_modules_of_the_test
 from workbench.testing.rows import MicroBatches, schema_of, tables
 from workbench.untyped import Json, Value
 
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["play", "played"]
+__all__ = ["MODES", "play", "played"]
 
-_MODES = ("append", "update", "complete")
+MODES = ("append", "update", "complete")
+"""The output modes of Spark's."""
 _WITHOUT_ROWS = "spark.sql.streaming.noDataMicroBatches.enabled"
 _ZONE = "spark.sql.session.timeZone"
 
@@ -126,8 +128,8 @@ def played(
         raise wrong("spark", "a session of Spark Connect", "its queries cannot be followed; give a classic session")
     zone = str((settings or {}).get(_ZONE) or spark.conf.get(_ZONE))
     schemas = {name: schema_of(each, name) for name, each in read.items()}
-    with quick_settings(spark, settings or {}):
-        empty = {name: spark.createDataFrame([], each).toArrow() for name, each in schemas.items()}
+    with quick_settings(spark, settings or {}), with_modules_of_the_test(spark, build):
+        empty = {name: _empty(spark, each, name) for name, each in schemas.items()}
         rows = {name: tables(each, schemas[name], empty[name].schema, name, zone) for name, each in read.items()}
         recording = _Recording(Scratch(), schemas, empty, rows, max([1, *(len(each) for each in rows.values())]))
         joined = _built(build, _arguments(spark, streams, recording))
@@ -157,16 +159,22 @@ def _checked(
     settings: object,
 ) -> list[int]:
     """The micro-batches to restart after, in order, all arguments being checked as far as that takes no Spark."""
+    for name, given in {"finish": finish, "restart_after": restart_after, "mode": mode, "settings": settings}.items():
+        if isinstance(given, MicroBatches):
+            remedy = f"wrap it, as in lambda rows, …: build({name}=rows, …)"
+            raise ArgumentError(f"{name}: play has an argument of this name, too, which is no stream; {remedy}")
     if not callable(build):
         raise wrong("build", build, "give the function that makes the streaming DataFrame of the streams")
     if not isinstance(finish, bool):
         raise wrong("finish", finish, "use True or False")
-    one_of("mode", mode, _MODES)
+    one_of("mode", mode, MODES)
     if settings is not None and not (
         isinstance(settings, Mapping) and all(isinstance(each, str) for pair in settings.items() for each in pair)
     ):
         raise wrong("settings", settings, 'give texts by name, such as {"spark.sql.session.timeZone": "UTC"}')
     for name, given in streams.items():
+        if not name.isidentifier():
+            raise wrong("streams", name, "give a name that an argument of build can have, such as orders")
         if not isinstance(given, MicroBatches | pd.DataFrame) and getattr(given, "isStreaming", True) is not False:
             raise wrong(name, given, "give micro_batches(…) for a stream, or a DataFrame that is no stream for a table")
     if not read:
@@ -175,7 +183,10 @@ def _checked(
         inspect.signature(build).bind(**streams)
     except TypeError as error:
         name = getattr(build, "__name__", "build")
-        raise ArgumentError(f"build: {name} cannot be called with {', '.join(streams)} ({error})") from None
+        listed = ", ".join(streams)
+        raise ArgumentError(
+            f"build: {name} cannot be called with {listed} ({error}); wrap it, as in lambda {listed}: {name}(…)"
+        ) from None
     except ValueError:  # one of C, whose arguments are not known
         pass
     count = max(len(each.batches) for each in read.values())
@@ -214,6 +225,13 @@ class _Recording:
         self.written = max(self.written, count)
 
 
+def _empty(spark: SparkSession, schema: StructType, name: str) -> pa.Table:
+    """A table without rows, as Arrow has the columns of a stream."""
+    remedy = "use other types, such as string"
+    with spark_errors_as(lambda why: wrong(name, schema.simpleString(), f"rows cannot be given so ({why}); {remedy}")):
+        return spark.createDataFrame([], schema).toArrow()
+
+
 def _arguments(spark: SparkSession, streams: Mapping[str, Value], recording: _Recording) -> dict[str, DataFrame]:
     """What the user's function is called with."""
     found: dict[str, DataFrame] = {}
@@ -223,8 +241,13 @@ def _arguments(spark: SparkSession, streams: Mapping[str, Value], recording: _Re
             reader = spark.readStream.schema(recording.schemas[name]).option("maxFilesPerTrigger", 1)
             found[name] = reader.parquet(f"{recording.folder.address}/streams/{name}")
         else:
-            found[name] = spark.createDataFrame(given) if isinstance(given, pd.DataFrame) else given
+            found[name] = _table(spark, given, name) if isinstance(given, pd.DataFrame) else given
     return found
+
+
+def _table(spark: SparkSession, given: pd.DataFrame, name: str) -> DataFrame:
+    with spark_errors_as(lambda why: wrong(name, given, f"that is no table ({why})")):
+        return spark.createDataFrame(given)
 
 
 def _built(build: Callable[..., Any], given: Mapping[str, DataFrame]) -> DataFrame:
@@ -238,6 +261,22 @@ def _built(build: Callable[..., Any], given: Mapping[str, DataFrame]) -> DataFra
     if not made.isStreaming:
         raise ArgumentError(f"build: it returned a batch DataFrame; {remedy}, made of {', '.join(given)}")
     return made
+
+
+@contextmanager
+def _without_traces() -> Iterator[None]:
+    """Keep PySpark from writing Java's whole trace of an error to the log: the error is told as a sentence."""
+    from pyspark.logger import PySparkLogger  # when needed: PySpark is slow to import
+
+    loggers = [PySparkLogger.getLogger(f"{each}QueryContextLogger") for each in ("SQL", "DataFrame")]
+    before = [each.disabled for each in loggers]
+    for each in loggers:
+        each.disabled = True
+    try:
+        yield
+    finally:
+        for each, was in zip(loggers, before, strict=True):
+            each.disabled = was
 
 
 @dataclass
@@ -257,7 +296,8 @@ class _Playing:
         unique = [f"{place}" for place in range(len(self.joined.columns))]
 
         def collect(frame: DataFrame, number: int) -> None:
-            self._collected[number] = frame.toDF(*unique).toArrow()  # two columns may have one name
+            with _without_traces():
+                self._collected[number] = frame.toDF(*unique).toArrow()  # two columns may have one name
 
         with spark_errors_as("the query cannot be started"):
             query = (

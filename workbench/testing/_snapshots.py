@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from workbench import safe_files
 from workbench.errors import wrong
+from workbench.testing.values import plain
 
 __all__ = ["UPDATE", "compared", "place", "text"]
 
@@ -63,7 +64,7 @@ def _lines(frame: pd.DataFrame) -> list[str]:
     names = list(map(str, frame.columns))
     first = [name for name in ("batch", "micro_batch", *_FATES) if name in names]
     order = [*first, *(name for name in names if name not in first)]
-    rows = [dict(zip(names, map(_plain, row), strict=False)) for row in frame.itertuples(index=False, name=None)]
+    rows = [dict(zip(names, map(_told, row), strict=False)) for row in frame.itertuples(index=False, name=None)]
     told = [({name: row[name] for name in order}) for row in rows]
     told.sort(key=lambda row: json.dumps([_sortable(row[name]) for name in order]))
     return [json.dumps(row, ensure_ascii=False) for row in told]
@@ -78,23 +79,9 @@ def _sortable(value: Any) -> list[Any]:
     return [2, json.dumps(value)]
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    if isinstance(value, dict):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(each) for each in value]
-    if value is None or value is pd.NaT or value is pd.NA:
-        return None
-    if isinstance(value, pd.Timestamp):
-        return value.isoformat().replace("+00:00", "Z")
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return None if np.isnan(value) else float(value)
-    return str(value)
+def _told(value: Any) -> Any:
+    """A value as JSON has it; in a column of pandas one that is missing may be no number."""
+    return None if isinstance(value, float) and math.isnan(value) else plain(value)
 
 
 def compared(path: Path, found: str) -> str:

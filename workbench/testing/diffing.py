@@ -173,7 +173,7 @@ def _numbered(table: pd.DataFrame) -> pd.DataFrame:
 
 def _named(row: Any) -> str:
     stream, batch, key, time, _ = row
-    return f"{stream} {', '.join(map(str, json.loads(key)))} at {str(time).removesuffix('+00:00')}, micro-batch {batch}"
+    return f"{stream} {', '.join(map(str, json.loads(key)))} at {str(time).removesuffix('Z')}, micro-batch {batch}"
 
 
 def text(about: str, found: list[Difference], count: int) -> str:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from workbench import safe_files
 from workbench.counts import counted
-from workbench.errors import DataError, wrong
+from workbench.errors import DataError, one_of, wrong
 from workbench.jobs import Chain, Job, catalyst, source_rows
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import LATEST
@@ -26,7 +26,7 @@ from workbench.sources.choice import ALL, Choice, with_width
 from workbench.sources.choice import checked as checked_choice
 from workbench.testing import _anonymous
 from workbench.testing._played import Played
-from workbench.testing._playing import played
+from workbench.testing._playing import MODES, played
 from workbench.testing.rows import MicroBatches
 from workbench.testing.values import plain
 from workbench.untyped import Json
@@ -236,6 +236,7 @@ def write(
     """Write a fixture; see `Job.fixture`."""
     folder = safe_files.place(path, 'give a folder, such as "tests/unpaid"')
     safe_files.check_folder(folder, _HOLDS)
+    one_of("mode", mode, MODES)
     choice = checked_choice(keys, 1.0 if sample is None else sample)
     hidden = _anonymous.Anonymous(_anonymous.checked(anonymize))
     imported = _import_of(build)
@@ -247,6 +248,9 @@ def write(
     hidden.check({each.name: each.rows.drop_columns([BATCH]) for each in given})
     names = source_rows.names_of_sides(job)
     told = fates(job, names, choice)
+    if told.empty and not choice.takes_all:
+        argument, got = ("keys", keys) if keys is not None else ("sample", sample)
+        raise wrong(argument, got, "no row that enters the join has such a key; job.rows lists those that do")
     told["batch"] = [_number(first, each) for each in told["batch"]]
     count = _number(first, batches[-1].number) + 1
     restarts = () if last.simulation.logged is None else last.simulation.logged.restarts

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import csv
 import datetime as dt
+import io
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,17 +28,20 @@ from workbench.untyped import Value
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
-__all__ = ["DAY", "MicroBatches", "micro_batches", "schema_of", "tables"]
+__all__ = ["DAY", "MicroBatches", "clock", "micro_batches", "schema_of", "tables"]
 
 DAY = dt.date(2026, 1, 1)
 """The day of a time that is given without one, such as ``"10:00:00"``."""
 
-_TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d{1,6})?)?$")
+_TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)? ?(Z|[+-]\d{2}(:?\d{2})?)?$")
+_DAYS_TIME = re.compile(r"\d{4}-\d")  # pandas reads "now", too, and times of today
+_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 _COLUMNS = 'give columns as Spark writes them, such as "id string, at timestamp"'
 _FORMS = "a list of tuples or dicts, a pandas or Arrow table, or a text of CSV or JSON"
 _DECIMALS = ("float", "double")
 _INTEGERS = ("byte", "short", "integer", "long")
 _TRUTH = {"true": True, "false": False}
+_NO_FIT = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -103,12 +108,19 @@ def schema_of(given: MicroBatches, name: str) -> StructType:
     from pyspark.sql.types import StructType  # when needed: PySpark is slow to import
 
     if not isinstance(given.schema, str):
-        return given.schema
+        return _distinct(given.schema, name)
     with spark_errors_as(lambda why: wrong(name, given.schema, f"that is no schema ({why}); {_COLUMNS}")):
         found = StructType.fromDDL(given.schema)
     if not isinstance(found, StructType):  # a text such as "int" is a type
         raise wrong(name, given.schema, f"that names no column; {_COLUMNS}")
-    return found
+    return _distinct(found, name)
+
+
+def _distinct(schema: StructType, name: str) -> StructType:
+    """A schema, checked: a row has one value by a name."""
+    if twice := [each for each in schema.names if schema.names.count(each) > 1]:
+        raise wrong(name, schema.simpleString(), f"two columns are named {twice[0]}; give each a name of its own")
+    return schema
 
 
 def tables(given: MicroBatches, schema: StructType, target: pa.Schema, name: str, zone: str) -> list[pa.Table]:
@@ -128,22 +140,49 @@ def tables(given: MicroBatches, schema: StructType, target: pa.Schema, name: str
     ArgumentError
         If a row lacks a column or has one more, or a value is none of its column's type.
     """
-    found = []
+    found, rules = [], _zone(zone)
     for number, batch in enumerate(given.batches):
         rows = [
             {
-                field.name: _read(_Place(name, number, place, field.name), field.dataType, row[field.name], zone)
+                field.name: _read(_Place(name, number, place, field.name), field.dataType, row[field.name], rules)
                 for field in schema
             }
             for place, row in enumerate(_named(batch, schema.names, name, number))
         ]
         try:
             found.append(pa.Table.from_pylist(rows, schema=target))
-        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            raise ArgumentError(
-                f"{name}: the rows of micro-batch {number} do not fit {schema.simpleString()} ({error})"
-            ) from None
+        except _NO_FIT:
+            raise _misfit(rows, schema, target, name, number) from None
     return found
+
+
+def _misfit(
+    rows: Sequence[Mapping[str, Value]], schema: StructType, target: pa.Schema, name: str, number: int
+) -> ArgumentError:
+    """The error for the first value that Arrow does not take."""
+    for place, row in enumerate(rows):
+        for column in target:
+            try:
+                pa.array([row[column.name]], column.type)
+            except _NO_FIT as error:
+                kind = schema[column.name].dataType.simpleString()
+                at = _Place(name, number, place, column.name)
+                return at.wrong(row[column.name], f"does not fit {kind} ({error})")
+    return ArgumentError(f"{name}: the rows of micro-batch {number} do not fit {schema.simpleString()}")
+
+
+def _zone(name: str) -> dt.tzinfo:
+    """A time zone of Spark's."""
+    if offset := _OFFSET.fullmatch(name):
+        sign, *parts = offset.groups(default="0")
+        hours, minutes, seconds = map(int, parts)
+        found = dt.timedelta(hours=hours, minutes=minutes, seconds=seconds)
+        return dt.timezone(-found if sign == "-" else found)
+    try:
+        return ZoneInfo("UTC" if name == "Z" else name)
+    except (KeyError, ValueError):
+        remedy = 'give a region, such as "Europe/Berlin", or an offset, such as "+01:00"'
+        raise wrong("spark.sql.session.timeZone", name, f"its rules are not known to Python; {remedy}") from None
 
 
 @dataclass(frozen=True)
@@ -162,12 +201,19 @@ class _Place:
 def _named(batch: Any, names: Sequence[str], stream: str, number: int) -> Iterator[Mapping[str, Value]]:
     """The rows of a micro-batch by the names of the columns."""
     if isinstance(batch, pd.DataFrame):
-        batch = pa.Table.from_pandas(batch, preserve_index=False)
+        try:
+            batch = pa.Table.from_pandas(batch, preserve_index=False)
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            why = "; ".join(map(str, error.args))
+            raise ArgumentError(f"{stream}: the table of micro-batch {number} cannot be read ({why})") from None
     rows = batch.to_pylist() if isinstance(batch, pa.Table) else batch
     if isinstance(rows, str):
         rows = list(_of_text(rows, names, stream, number))
     for place, row in enumerate(rows):
         where = f"row {place} of micro-batch {number}"
+        own = getattr(row, "__fields__", None) or getattr(row, "_fields", None)  # of PySpark's, or a named tuple
+        if own is not None and sorted(own) == sorted(names):
+            row = dict(zip(own, row, strict=True))
         if not isinstance(row, Mapping):
             if not _is_row(row) or len(row) != len(names):
                 raise wrong(stream, row, f"{where} needs {counted(len(names), 'value')}: {', '.join(names)}")
@@ -182,9 +228,11 @@ def _named(batch: Any, names: Sequence[str], stream: str, number: int) -> Iterat
 
 def _of_text(text: str, names: Sequence[str], stream: str, number: int) -> Iterator[Any]:
     """The rows of a text of CSV or JSON; what is left out of an object, and an empty field of CSV, is null."""
-    lines = [each for each in text.replace("\r\n", "\n").split("\n") if each.strip()]  # values may have other ends
     if not text.lstrip().startswith(("{", "[")):
-        fields = list(csv.reader(lines, skipinitialspace=True))
+        try:
+            fields = list(filter(None, csv.reader(io.StringIO(text.strip(), newline=""), skipinitialspace=True)))
+        except csv.Error as error:
+            raise wrong(stream, text, f"micro-batch {number} is no CSV ({error})") from None
         header = list(names)
         if fields and set(fields[0]) <= set(names):
             header = fields.pop(0)
@@ -195,17 +243,34 @@ def _of_text(text: str, names: Sequence[str], stream: str, number: int) -> Itera
             )
         return
     try:
-        found = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in lines]
+        found = list(_of_json(text.strip()))
     except json.JSONDecodeError as error:
         raise wrong(stream, text, f"micro-batch {number} is no JSON ({error.msg})") from None
     for row in found:
         yield dict.fromkeys(names) | row if isinstance(row, dict) else row
 
 
-def _read(place: _Place, kind: DataType, value: Any, zone: str) -> Value:
+def _of_json(text: str) -> Iterator[Any]:
+    """The values of a text, one after another, those of a list singly; each number with all its digits."""
+    decoder, at = json.JSONDecoder(parse_float=Decimal), 0
+    while at < len(text):
+        value, end = decoder.raw_decode(text, at)
+        yield from value if isinstance(value, list) else [value]
+        at = end + len(text[end:]) - len(text[end:].lstrip())
+
+
+def _is_missing(value: Any, *, may_be_nan: bool) -> bool:
+    if value is None or value is pd.NaT or value is pd.NA:
+        return True
+    if isinstance(value, np.datetime64):
+        return bool(np.isnat(value))
+    return not may_be_nan and isinstance(value, float) and math.isnan(value)
+
+
+def _read(place: _Place, kind: DataType, value: Any, zone: dt.tzinfo) -> Value:
     """A value as Arrow takes it for a type of Spark's."""
     name = kind.typeName()
-    if value is None or (name not in _DECIMALS and isinstance(value, float) and np.isnan(value)) or value is pd.NaT:
+    if _is_missing(value, may_be_nan=name in _DECIMALS):
         return None
     if name == "struct":
         return _struct(place, kind, value, zone)
@@ -214,7 +279,7 @@ def _read(place: _Place, kind: DataType, value: Any, zone: str) -> Value:
             raise place.wrong(value, f"is {kind.simpleString()}: give a list")
         return [_read(place, _part(kind, "elementType"), each, zone) for each in value]
     if name == "map":
-        if not isinstance(value, Mapping) and not isinstance(value, list):
+        if not isinstance(value, Mapping) and not (isinstance(value, list) and all(map(_is_pair, value))):
             raise place.wrong(value, f"is {kind.simpleString()}: give a dict")
         pairs = value.items() if isinstance(value, Mapping) else value
         types = _part(kind, "keyType"), _part(kind, "valueType")
@@ -229,8 +294,12 @@ def _read(place: _Place, kind: DataType, value: Any, zone: str) -> Value:
         raise place.wrong(value, f"is {kind.simpleString()}{example and ': give ' + example}") from None
 
 
-def _struct(place: _Place, kind: Any, value: Any, zone: str) -> Value:
-    if not isinstance(value, Mapping) and (isinstance(value, str) or len(value) != len(kind.names)):
+def _is_pair(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes) and len(value) == 2
+
+
+def _struct(place: _Place, kind: Any, value: Any, zone: dt.tzinfo) -> Value:
+    if not isinstance(value, Mapping) and not (_is_row(value) and len(value) == len(kind.names)):
         raise place.wrong(value, f"is {kind.simpleString()}: give a dict with {', '.join(kind.names)}")
     values = value if isinstance(value, Mapping) else dict(zip(kind.names, value, strict=True))
     if unknown := set(values) - set(kind.names):
@@ -242,24 +311,33 @@ def _part(kind: Any, name: str) -> DataType:
     return getattr(kind, name)
 
 
-def _moment(value: Any, zone: str) -> pd.Timestamp:
-    found = _clock(value)
-    return found.tz_localize(ZoneInfo(zone)) if found.tz is None else found
+def _moment(value: Any, zone: dt.tzinfo) -> dt.datetime:
+    """A point in time. Of times that clocks show twice, or skip, Python and Spark take the same."""
+    found = clock(value)
+    return found.to_pydatetime(warn=False).replace(tzinfo=zone) if found.tz is None else found
 
 
-def _moment_without_zone(value: Any, _: str) -> pd.Timestamp:
-    found = _clock(value)
+def _moment_without_zone(value: Any, _: dt.tzinfo) -> pd.Timestamp:
+    found = clock(value)
     if found.tz is not None:
         raise ValueError
     return found
 
 
-def _clock(value: Any) -> pd.Timestamp:
-    """A time of a text or a time object. A number is none: it could count seconds, milliseconds or microseconds."""
+def clock(value: Any) -> pd.Timestamp:
+    """A time of a text or a time object. A number is none: it could count seconds, milliseconds or microseconds.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
     if isinstance(value, dt.time):
         value = value.isoformat()
     if isinstance(value, str) and _TIME.match(value.strip()):
         value = f"{DAY} {value.strip()}"
+    if isinstance(value, str) and not _DAYS_TIME.match(value.strip()):
+        raise ValueError
     if not isinstance(value, str | dt.datetime | np.datetime64):
         raise ValueError
     found = pd.Timestamp(value)
@@ -268,37 +346,37 @@ def _clock(value: Any) -> pd.Timestamp:
     return found
 
 
-def _date(value: Any, _: str) -> dt.date:
+def _date(value: Any, _: dt.tzinfo) -> dt.date:
     if isinstance(value, dt.date):
         return value
     return dt.date.fromisoformat(value)
 
 
-def _whole(value: Any, _: str) -> int:
+def _whole(value: Any, _: dt.tzinfo) -> int:
     if isinstance(value, bool | float | np.floating | Decimal) and (isinstance(value, bool) or value != int(value)):
         raise ValueError
     return int(value)
 
 
-def _number(value: Any, _: str) -> float:
+def _number(value: Any, _: dt.tzinfo) -> float:
     if isinstance(value, bool):
         raise ValueError
     return float(value)
 
 
-def _decimal(value: Any, _: str) -> Decimal:
+def _decimal(value: Any, _: dt.tzinfo) -> Decimal:
     if isinstance(value, bool):
         raise ValueError
     return Decimal(str(value))
 
 
-def _text(value: Any, _: str) -> str:
+def _text(value: Any, _: dt.tzinfo) -> str:
     if not isinstance(value, str):
         raise ValueError
     return value
 
 
-def _truth(value: Any, _: str) -> bool:
+def _truth(value: Any, _: dt.tzinfo) -> bool:
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, str) and value.lower() in _TRUTH:
@@ -306,13 +384,13 @@ def _truth(value: Any, _: str) -> bool:
     raise ValueError
 
 
-def _bytes(value: Any, _: str) -> bytes:
+def _bytes(value: Any, _: dt.tzinfo) -> bytes:
     if isinstance(value, dict):  # as fixtures write what is no text
         return base64.b64decode(value[BASE64], validate=True)
     return value.encode() if isinstance(value, str) else bytes(value)
 
 
-_READERS: Mapping[str, Callable[[Any, str], Value]] = {
+_READERS: Mapping[str, Callable[[Any, dt.tzinfo], Value]] = {
     "timestamp": _moment,
     "timestamp_ntz": _moment_without_zone,
     "date": _date,

@@ -20,14 +20,14 @@ def plain(value: Any) -> Any:
     """A value as a test writes it."""
     if isinstance(value, dict):
         return {str(name): plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | np.ndarray):
         return [plain(each) for each in value]
     if isinstance(value, np.generic):
         return plain(value.item())
     if value is None or value is pd.NaT or value is pd.NA:
         return None
     if isinstance(value, dt.datetime | dt.date | dt.time):
-        return value.isoformat()
+        return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, bytes):

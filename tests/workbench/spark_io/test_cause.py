@@ -53,6 +53,21 @@ ValueError: no such version
     assert cause(Exception(text)) == "a Python worker of Spark's failed: ValueError: no such version"
 
 
+def test_an_error_of_a_function_that_spark_calls_back_is_what_it_raised():
+    text = """An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):
+  File "utils.py", line 163, in call
+    self.func(frame, batch_id)
+pyspark.errors.exceptions.captured.ArithmeticException: [DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012
+== SQL (line 1, position 1) ==
+1 / n
+=== Streaming Query ===
+Identifier: Exception"""
+    assert cause(Exception(text)) == "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012"
+    assert cause(Exception(text.replace("pyspark.errors.exceptions.captured.ArithmeticException", "KeyError"))) == (
+        "KeyError: [DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012"
+    )
+
+
 def test_a_worker_without_protobuf_says_what_to_install():
     text = "driver worker exited unexpectedly\nImportError: cannot import name 'descriptor' from 'google.protobuf' (unknown)"
     assert cause(Exception(text)).endswith("install it there, or set PYSPARK_PYTHON to a Python that has it")

@@ -62,6 +62,25 @@ def test_changed_code_in_a_file(spark, fixture, here, capsys):
     assert sorted(each.name for each in here.iterdir() if each.name != ".git") == ["shop_of_diff.py"]
 
 
+WITH_A_FUNCTION = """
+
+def known(text):
+    return text is not None
+
+def unpaid_known_orders(orders, payments):
+    return unpaid_orders(orders.where(F.udf(known, "boolean")("id")), payments)
+"""
+
+
+def test_a_function_of_python_beside_the_code(spark, fixture, here, capsys):
+    """Spark's workers import it by the name of its module."""
+    (here / "jobs").mkdir()
+    code = (HERE / "shop_streams.py").read_text(encoding="utf-8")
+    (here / "jobs" / "shop_beside.py").write_text(code + WITH_A_FUNCTION, encoding="utf-8")
+    assert main(["diff", str(fixture), "jobs/shop_beside.py:unpaid_known_orders"]) == 0
+    assert "all rows fare as before" in capsys.readouterr().out
+
+
 @pytest.mark.engine
 @pytest.mark.nightly
 def test_two_revisions_of_git(spark, fixture, here, capsys):

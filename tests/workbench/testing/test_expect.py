@@ -1,5 +1,6 @@
 """What a test says of rows: fates by key, counts, snapshots, and what a failure tells."""
 
+import datetime as dt
 import json
 
 import pytest
@@ -30,6 +31,15 @@ def test_a_row_is_found_by_its_key_or_its_columns(job):
     assert job.fate(payments={"id": "o-2", "amount": 8}) == "matched"
     assert job.fate(payments=("o-3",)) == "late"
     assert job.fate(payments="o-2") == "matched"  # both of its rows
+    assert job.fate(orders={"at": "10:05:00"}) == job.fate(orders={"at": dt.time(10, 5)}) == "matched"
+
+
+def test_a_row_is_found_by_what_it_lacks(spark):
+    orders = micro_batches(shop.ORDERS, [(None, "10:00:00"), ("o-1", "10:00:00")])
+    payments = micro_batches("id string, at timestamp, n double", [("o-1", "10:00:01", float("nan"))])
+    job = play(shop.paid_orders, orders=orders, payments=payments)
+    assert job.fate(orders=None) == job.fate(orders=float("nan")) == "null_key"
+    assert job.fate(payments={"n": None}) == "matched"
 
 
 FATES_REFUSED = {
@@ -43,6 +53,8 @@ FATES_REFUSED = {
         lambda job: job.fate(orders="o-1", payments="o-1"),
         "give the key of one row by its stream, such as orders=",
     ),
+    "no column": (lambda job: job.fate(orders={}), "orders: got {}; give at least one column of the row"),
+    "a time that is none": (lambda job: job.fate(orders={"at": "noon"}), "no row that enters the join has these"),
     "a wide key": (lambda job: job.fate(orders=("o-1", 5)), "its key has 1 column: id"),
     "nothing": (lambda job: job.expect(), "give a number for a fate, such as matched=1"),
     "no such fate": (
@@ -136,6 +148,20 @@ def test_a_snapshot_is_written_where_that_is_asked_for_and_compared_else(job, tm
     assert [line[0] for line in lines[-2:]] == ["-", "+"]
     with pytest.raises(AssertionError):
         job.matches(place, without=["at"])
+
+
+def test_values_of_a_snapshot_are_those_of_a_test(spark, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_UPDATE", "1")
+    schema = "text binary, bytes binary, most double, n decimal(5, 2), many array<int>"
+    play(lambda rows: rows, rows=micro_batches(schema, [(b"a", b"\xff", "inf", "1.5", [1]), (None,) * 5])).matches(
+        tmp_path / "values.json"
+    )
+    text = (tmp_path / "values.json").read_text(encoding="utf-8")
+    missing, row = json.loads(text, parse_constant=pytest.fail)["output"]
+    assert row == {
+        "batch": 0, "text": "a", "bytes": {"base64": "/w=="}, "most": "inf", "n": "1.50", "many": [1],
+    }  # fmt: skip
+    assert set(missing.values()) == {0, None}
 
 
 def test_a_file_of_somebody_else_is_not_overwritten(job, tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import inspect
 import json
 import random
 import shutil
+from pathlib import Path
 
 import jobs
 import pytest
@@ -199,6 +200,8 @@ REFUSED = {
     "no JSON": ({"anonymize": {"id.x": "hash"}}, "a value is no JSON"),
     "keys": ({"keys": "o-1"}, "keys: "),
     "a wide key": ({"keys": [("o-1", 5)]}, "the key has 1 column"),
+    "keys of no row": ({"keys": ["o-9"]}, "keys: got ['o-9']; no row that enters the join has such a key"),
+    "a mode": ({"mode": "all"}, "mode: got 'all'; use one of 'append'"),
     "a share": ({"sample": 2}, "sample: "),
 }
 
@@ -220,6 +223,54 @@ def test_a_test_that_was_edited_is_not_lost(job, path):
     with pytest.raises(wb.ArgumentError, match=r"test_unpaid\.py was edited"):
         job.fixture(path)
     assert test.read_text(encoding="utf-8") == "# mine\n"
+
+
+CAPITAL = """
+from pyspark.sql import functions as F
+
+def unpaid(Orders, _payments):
+    o, p = Orders.withWatermark("at", "10 seconds").alias("o"), _payments.withWatermark("at", "10 seconds").alias("p")
+    return o.join(p, F.expr("o.id = p.id AND p.at BETWEEN o.at AND o.at + INTERVAL 15 SECONDS"), "left")
+"""
+
+
+def failure_of(path):
+    """What the test of a fixture says: an error of its assertions, or None."""
+    made = {"__file__": str(path / f"test_{path.name}.py")}
+    exec(Path(made["__file__"]).read_text(encoding="utf-8"), made)
+    try:
+        made[f"test_{path.name}"](None)
+    except AssertionError as error:
+        return error
+
+
+def test_streams_keep_their_names(spark, path, tmp_path, monkeypatch):
+    (tmp_path / "capital_streams.py").write_text(CAPITAL, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    from capital_streams import unpaid
+
+    orders = micro_batches(shop.ORDERS, [("o-1", "10:00:00")])
+    job = play(unpaid, Orders=orders, _payments=micro_batches(shop.PAYMENTS, [("o-1", "10:00:20", 1)]), finish=True)
+    job.fixture(path)
+    assert sorted(load(path).streams) == ["Orders", "_payments"]
+    assert isinstance(failure_of(path), AssertionError)
+
+
+def test_a_name_that_is_no_name_of_python(spark, path):
+    rows = {"class": micro_batches(shop.ORDERS, [("o-1", "10:00:00")])}
+    payments = micro_batches(shop.PAYMENTS, [("o-1", "10:00:02", 1)])
+    play(lambda payments, **rows: shop.paid_orders(rows["class"], payments), payments=payments, **rows).fixture(path)
+    assert 'job.expect(stream_class={"matched": 1})' in (path / "test_unpaid.py").read_text(encoding="utf-8")
+
+
+def test_rows_that_are_joined_with_those_of_their_own_stream_are_told_by_their_side(spark, path):
+    orders = micro_batches(shop.ORDERS, [("o-1", "10:00:00"), ("o-1", "10:00:30"), ("o-2", "10:00:00")])
+    play(shop.again, orders=orders).fixture(path)
+    text = (path / "test_unpaid.py").read_text(encoding="utf-8")
+    assert "left=" in text
+    assert "orders=" not in text
+    assert load(path).fates["stream"].unique().tolist() == ["left", "right"]
+    assert load(path).play(shop.again).fate(left={"id": "o-1", "at": "10:00:00"}) == "matched"
 
 
 def test_odd_characters_stay(spark, path):

@@ -1,8 +1,11 @@
 """Streaming code, run for exactly these micro-batches."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pandas as pd
 import pytest
 import shop_streams as shop
+from pyspark.sql import functions as F
 
 import workbench as wb
 from workbench.testing import micro_batches, play
@@ -160,6 +163,10 @@ def one_of_them(orders, payments):
     return orders
 
 
+def failing(text):
+    raise ValueError(f"of {text}")
+
+
 REFUSED = {
     "no function": (
         lambda: play(5, orders=ORDERS),
@@ -168,6 +175,22 @@ REFUSED = {
     "another parameter": (
         lambda: play(shop.per_minute, payments=PAYMENTS),
         "build: per_minute cannot be called with payments (",
+    ),
+    "a parameter that is no stream": (
+        lambda: play(shop.paid_within, orders=ORDERS, payments=PAYMENTS),
+        "'seconds'); wrap it, as in lambda orders, payments: paid_within(…)",
+    ),
+    "a stream with the name of an option": (
+        lambda: play(lambda mode: mode, mode=ORDERS),
+        "mode: play has an argument of this name, too, which is no stream; wrap it, as in lambda rows, …: build(mode=rows",
+    ),
+    "a name that no argument has": (
+        lambda: play(lambda **rows: rows["../orders"], **{"../orders": ORDERS}),
+        "streams: got '../orders'; give a name that an argument of build can have, such as orders",
+    ),
+    "an empty table": (
+        lambda: play(lambda orders, table: orders.join(table, "id"), orders=ORDERS, table=pd.DataFrame()),
+        "that is no table ([CANNOT_INFER_EMPTY_SCHEMA]",
     ),
     "no stream": (
         lambda: play(shop.per_minute),
@@ -210,6 +233,10 @@ REFUSED = {
         lambda: play(shop.per_minute, orders=ORDERS, settings={"spark.sql.shuffle.partitions": "many"}),
         "settings: spark.sql.shuffle.partitions cannot be set: ",
     ),
+    "a setting that is fixed": (
+        lambda: play(shop.per_minute, orders=ORDERS, settings={"spark.sql.warehouse.dir": "x"}),
+        "settings: spark.sql.warehouse.dir cannot be set: [CANNOT_MODIFY_STATIC_CONFIG]",
+    ),
     "a query that Spark refuses": (
         lambda: play(lambda orders: orders.groupBy("id").count(), orders=ORDERS),
         "the query cannot be started: ",
@@ -220,16 +247,52 @@ REFUSED = {
         ),
         "the query failed in Spark: ",
     ),
+    "a query that divides by zero": (
+        lambda: play(lambda rows: rows.selectExpr("1 / n AS x"), rows=micro_batches("n int", [(0,)])),
+        "the query failed in Spark: [DIVIDE_BY_ZERO] Division by zero.",
+    ),
+    "a function of Python that fails": (
+        lambda: play(lambda orders: orders.select(F.udf(failing, "string")("id")), orders=ORDERS),
+        "the query failed in Spark: a Python worker of Spark's failed: ValueError: of o-1",
+    ),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_played_is_one_sentence(spark, case):
+def test_what_cannot_be_played_is_one_sentence(spark, case, capfd):
     make, words = REFUSED[case]
     with pytest.raises(wb.WorkbenchError) as raised:
         make()
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
+    assert "QueryContextLogger" not in capfd.readouterr().err
+
+
+def test_streams_have_any_names_that_arguments_have(spark):
+    def build(größe, **others):
+        return shop.paid_orders(others["_Orders"], größe).join(others["class"], "amount")
+
+    table = pd.DataFrame({"amount": [5], "name": ["Ada"]})
+    payments = micro_batches(shop.PAYMENTS, [("o-1", "10:00:02", 5)])
+    job = play(build, _Orders=ORDERS, größe=payments, **{"class": table})
+    assert job.output["name"].tolist() == ["Ada"]
+    assert job.fate(_Orders="o-1") == job.fate(größe="o-1") == "matched"
+
+
+def test_threads_play_by_turns(spark):
+    """Settings are those of the session."""
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+
+    def late(policy):
+        settings = {"spark.sql.streaming.multipleWatermarkPolicy": policy}
+        orders = micro_batches(shop.ORDERS, [("o-1", "10:00")], [("o-2", "10:10")], [], [("o-3", "10:00")])
+        payments = micro_batches(shop.PAYMENTS, [("o-1", "10:00", 1)])
+        job = play(shop.paid_orders, orders=orders, payments=payments, settings=settings)
+        return len(job.late)
+
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(late, ["min", "max"] * 2)) == [0, 1] * 2
+    assert spark.conf.get("spark.sql.shuffle.partitions") == before
 
 
 def test_errors_of_the_tested_code_are_its_own(spark):

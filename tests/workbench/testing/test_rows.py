@@ -2,12 +2,15 @@
 
 import datetime as dt
 from decimal import Decimal
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.sql import Row
 
 import workbench as wb
 from workbench.testing import DAY, micro_batches, play
@@ -67,6 +70,59 @@ def test_each_type_of_spark_arrives_as_it_was_given(spark):
     assert list(one["r"]["y"]) == ["z"]
     assert {name: other[name] for name in "sbijklfdct"} == {name: one[name] for name in "sbijklfdct"}
     assert other["a"] is None
+
+
+def test_a_time_of_day_is_on_one_day_whatever_its_zone(spark):
+    texts = ["10:00Z", "10:00:00 Z", "12:00:00+02:00", "05:00:00.000000-05", "10:00:00.0000000"]
+    assert set(passed(("at timestamp", [(each,) for each in texts]))["at"]) == {TIME}
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Australia/Lord_Howe", "+01:00", "GMT-3", "UTC+05:30", "Z"])
+def test_a_time_is_read_as_spark_reads_it(spark, zone):
+    """Those that clocks skip or show twice, and those before there were zones, too."""
+    texts = [
+        "2026-03-29 02:30:00",
+        "2026-10-25 02:30:00",
+        "2026-10-04 02:10:00",
+        "2026-04-05 01:45:00",
+        "1880-01-01 00:00",
+    ]
+    found = passed((("at timestamp", [(each,) for each in texts]), {"spark.sql.session.timeZone": zone}))
+
+    def cast(rows):
+        return rows.selectExpr("cast(text as timestamp) AS at")
+
+    settings = {"spark.sql.session.timeZone": zone}
+    told = play(cast, rows=micro_batches("text string", [(each,) for each in texts]), settings=settings).output
+    assert found["at"].tolist() == told["at"].tolist()
+
+
+def test_a_zone_that_python_does_not_know_is_said(spark):
+    with pytest.raises(wb.ArgumentError, match=r"timeZone: got 'PST'; .* give a region, such as \"Europe/Berlin\""):
+        passed((("at timestamp", [("10:00",)]), {"spark.sql.session.timeZone": "PST"}))
+
+
+def test_texts_of_several_lines(spark):
+    schema = "a string, n decimal(20, 10)"
+    csv = '\n"two\nlines",1\n\n  x,2\n'
+    objects = '{\n "a": "two\\nlines",\n "n": 1\n}\n{"a": "x", "n": 1234567890.1234567891}'
+    found = passed((schema, csv, objects))
+    assert found["a"].tolist() == ["two\nlines", "x"] * 2
+    assert found["n"].tolist() == [1, 2, 1, Decimal("1234567890.1234567891")]
+
+
+def test_rows_that_name_their_values_are_read_by_name(spark):
+    class Order(NamedTuple):
+        at: str
+        id: str
+
+    found = passed(("id string, at string", [Order("10:00", "o-1"), Row(at="10:00", id="o-1"), ("o-1", "10:00")]))
+    assert found[["id", "at"]].drop_duplicates().values.tolist() == [["o-1", "10:00"]]
+
+
+def test_what_is_missing_in_pandas_is_null(spark):
+    found = passed(("id string, at timestamp", [(pd.NA, pd.NaT), (None, np.datetime64("NaT")), (float("nan"), None)]))
+    assert found[["id", "at"]].isna().all(axis=None)
 
 
 @given(
@@ -130,7 +186,34 @@ WRONG = {
         lambda: micro_batches("n int", [(1.5,)]),
         "column n of row 0 of micro-batch 0 is int: give a whole number",
     ),
-    "a number that is too large": (lambda: micro_batches("n int", [(2**40,)]), "do not fit struct<n:int>"),
+    "a number that is too large": (
+        lambda: micro_batches("m int, n int", [(1, 1)], [(1, 2), (1, 2**40)]),
+        "rows: got 1099511627776; column n of row 1 of micro-batch 1 does not fit int (",
+    ),
+    "a decimal that is too large": (
+        lambda: micro_batches("n decimal(4, 2)", [("123.4",)]),
+        "does not fit decimal(4,2) (",
+    ),
+    "two columns of one name": (
+        lambda: micro_batches("id string, id string", [("a", "b")]),
+        "rows: got 'struct<id:string,id:string>'; two columns are named id; give each a name of its own",
+    ),
+    "a type that only tables have": (
+        lambda: micro_batches("id varchar(3)", [("a",)]),
+        "rows: got 'struct<id:varchar(3)>'; rows cannot be given so (",
+    ),
+    "the present time": (lambda: micro_batches("at timestamp", [("now",)]), "is timestamp: give a time, such as"),
+    "a time of today": (lambda: micro_batches("at timestamp", [("10 pm",)]), "is timestamp: give a time, such as"),
+    "two columns of one name in pandas": (
+        lambda: micro_batches("a int", pd.DataFrame([[1, 2]], columns=["a", "a"])),
+        "rows: the table of micro-batch 0 cannot be read (Duplicate column names",
+    ),
+    "texts and numbers in pandas": (
+        lambda: micro_batches("a string", pd.DataFrame({"a": ["x", 1]})),
+        "rows: the table of micro-batch 0 cannot be read (",
+    ),
+    "three of a pair": (lambda: micro_batches("m map<string, int>", [([("k", 1, 2)],)]), "give a dict"),
+    "a number as a struct": (lambda: micro_batches("r struct<x: int>", [(5,)]), "is struct<x:int>: give a dict with x"),
     "a number as a text": (lambda: micro_batches("id string", [(5,)]), "is string: give a text"),
     "no JSON": (lambda: micro_batches("id string", '{"id": '), "micro-batch 0 is no JSON"),
     "JSON that is no row": (lambda: micro_batches("id string", "[5]"), "rows: got 5"),
