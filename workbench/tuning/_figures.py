@@ -205,7 +205,17 @@ def is_pareto(table: pd.DataFrame) -> Flags:
     return ~np.array(dominated)
 
 
+_COST = ("state_peak", "end_wait_99", "wait_99")
+
+
+def costs_no_more(one: Record, other: Record) -> bool:
+    """Whether a setting keeps as much as another one, and costs no more, nor makes a row stay longer in state."""
+    return one["kept"] >= other["kept"] and all(one[name] <= other[name] for name in (*_COST, "state_time"))
+
+
 def ranked(table: pd.DataFrame) -> pd.DataFrame:
-    """Settings from the cheapest on: first by the rows that they hold in state, then by how long they make wait."""
-    cost = ["state_peak", "end_wait_99", "wait_99", "kept"]
-    return table.sort_values(cost, ascending=[True, True, True, False])
+    """Settings from the cheapest on: first by the rows that they hold in state, then by how long they make wait.
+
+    Of those that cost the same and keep as much, the first of the table comes first.
+    """
+    return table.sort_values([*_COST, "kept"], ascending=[True, True, True, False])

@@ -256,10 +256,16 @@ class Tuning:
         )
 
     def _answered(self, keep: float | None, limits: Limits) -> Series | None:
-        """The row of the cheapest setting that keeps a share within limits, or of that which keeps most within them."""
+        """The row of the cheapest setting that keeps a share within limits, or of that which keeps most within them.
+
+        Of those that cost the same and keep as much, it is the one that changes the fewest settings.
+        """
         found = None if self._answer is None else self._answer(keep, limits)
         one = [] if found is None else [pd.DataFrame([{**found, "pareto": True, "now": False}])]
-        ordered = ranked(pd.concat([*one, self._table], ignore_index=True))
+        tried = pd.concat([*one, self._table], ignore_index=True)
+        now = tried.loc[tried["now"], self.settings].iloc[0]
+        changed = (tried[self.settings] != now).sum(axis=1).to_numpy()
+        ordered = ranked(tried.iloc[np.argsort(changed, kind="stable")])
         good = ordered[limits.hold(ordered)]
         least = good["kept"].max() if keep is None else keep
         good = good[good["kept"] >= least]

@@ -378,3 +378,16 @@ def test_a_delay_that_changes_nothing_is_said_to():
     )
     tuning = wb.tune(INTERVAL, left, right, over={"right.watermark": ["0 s", "1 s", "60 s"]})
     assert not any("makes no difference" in each for each in tuning.best(0.5).notes)
+
+
+def test_the_best_leaves_a_delay_as_it_is_where_another_one_is_no_better():
+    left, right = generators.generate("impressions_clicks", events=200, rate=4, late=0.03, trigger="5 s", seed=1)
+    join = wb.IntervalJoin("0 s", "30 s", how="left")
+    figures = ["kept", "state_peak", "end_wait_99", "wait_99", "state_time"]
+    for keep in (0.9, 0.97, 0.99, 0.999, 1):
+        tuning = wb.tune(join, left, right)
+        best, now = tuning.best(keep), tuning.table[tuning.table["now"]].iloc[0]
+        same = tuning.table[(tuning.table[figures] == best.row[figures]).all(axis=1)]
+        changed = (same[tuning.settings] != now[tuning.settings]).sum(axis=1)
+        assert sum(best.settings[name] != now[name] for name in tuning.settings) <= changed.min()
+    assert tuning.best(0.99).settings == {"left.watermark": "24.701 seconds", "right.watermark": "10 seconds"}
