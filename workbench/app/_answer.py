@@ -61,19 +61,20 @@ def answer(tuning: Tuning, best: Best, asked: Mapping[str, str], named: Callable
     named
         Gives a setting and its value in words.
     """
-    words = [named(name, value) for name, value in best.settings.items()]
+    words = ", ".join(named(name, value) for name, value in best.settings.items())
     names = (tuning.left.name, tuning.right.name)
     heads = ["", *(setting_name(tuning.join, names, name) for name in tuning.settings), *_FIGURES]
     now = present(tuning)
     lines = [("now", now), ("recommended", best.row)]
     if best.cheaper is not None and _figures(best.cheaper) != _figures(now):
         lines.append(("the next cheaper", best.cheaper))
+    is_set = all(now[name] == value for name, value in best.settings.items())
     notes = [each for each in (*best.notes, f"this rests on {best.basis}") if each]
     return html(
         '<p class="sjw-question">{}</p><p class="sjw-answer">{}</p><div class="sjw-beside">{}</div>{}'
         "<details><summary>Details</summary><ul>{}</ul></details>",
         _question(asked),
-        ", ".join(words),
+        f"as it is now, {words}" if is_set else words,
         table(heads, ([name, *_cells(tuning, row)] for name, row in lines)),
         html('<p class="sjw-unsure">{}.</p>', _capital(best.warning)) if best.warning else "",
         together(html("<li>{}.</li>", _capital(each)) for each in notes),

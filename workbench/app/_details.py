@@ -27,10 +27,15 @@ from workbench.untyped import Record
 
 _MOST_ROWS, _MOST_BARS = 40, 60
 _NONE_NEAR = {"nearest": "", "gap": ""}
-_KEYS = html(
-    "<kbd>n</kbd> next row that was not matched, <kbd>p</kbd> the one before, <kbd>f</kbd> apply the fix, "
-    "<kbd>Ctrl+Z</kbd> take it back"
-)
+_KEYS = html("<kbd>n</kbd> next row that was not matched, <kbd>p</kbd> the one before")
+_KEYS_OF_FIX = html("{}, <kbd>f</kbd> apply the fix, <kbd>Ctrl+Z</kbd> take it back", _KEYS)
+_NO_FIX = {
+    "matched": "this row is matched: there is nothing to fix",
+    "pending": "this row still waits: there is nothing to fix yet",
+}
+"""Why a row has no fix, by its fate."""
+_NO_SETTING = "no change of one setting would have matched this row"
+_OF_ONE = "a fix is of one row: pick one"
 _EMPTY = "Pick a row or a window in a chart or in the table to see its fate and the reason."
 
 
@@ -84,17 +89,22 @@ class DetailsPanel:
         self._effect.add_class("sjw-effect")
         fix = widgets.HBox([self._fix, self._effect])
         fix.add_class("sjw-fix")
-        keys = HTML(_KEYS)
-        keys.add_class("sjw-keys")
-        told = widgets.VBox([self._story, fix, keys])
+        self._keys = HTML(_KEYS)
+        self._keys.add_class("sjw-keys")
+        self._unfixed = _OF_ONE
+        told = widgets.VBox([self._story, fix, self._keys])
         more = widgets.VBox([self._candidates, self._of_key, self._made_of, self._parts])
         self.widget = widgets.HBox([told, more])
         self.widget.add_class("sjw-details")
 
     def fix(self) -> None:
-        """Apply the fix of the row that is explained, if it has one."""
+        """Apply the fix of the row that is explained; where there is none, say why."""
         if self._settings:
             self._fix.click()
+            return
+        self._effect.value = self._unfixed
+        for each in (self._effect, self.widget):
+            show(each, True)
 
     def explain(self, run: Result, picked: list[RowId], window: Markup | None, batch: int | None) -> None:
         """Explain what is picked; where nothing is, the micro-batch.
@@ -109,6 +119,7 @@ class DetailsPanel:
             The micro-batch at whose end the run is shown; None: the whole run is.
         """
         self._settings, self.nearest = {}, dict(_NONE_NEAR)
+        self._keys.value, self._unfixed = _KEYS, _OF_ONE
         for each in (self._fix, self._effect, self._candidates, self._of_key, self._made_of, self._parts):
             show(each, False)
         if len(picked) == 1:
@@ -126,7 +137,9 @@ class DetailsPanel:
         index = of.row + (len(run.left) if of.side == "right" else 0)
         why = run.why(index)
         self._story.value = _story(why)
-        self.nearest = nearest(why, run.simulation.fates[of.side]["fate"].iloc[of.row], len(run.left))
+        fate = run.simulation.fates[of.side]["fate"].iloc[of.row]
+        self.nearest = nearest(why, fate, len(run.left))
+        self._unfixed = _NO_FIX.get(fate, _NO_SETTING)
         self._same_key = _rows_of_key(run, of)
         self._asked = (run, index) if isinstance(run, Job) and of.side in run.aggregates else None
         show(self._made_of, self._asked is not None)
@@ -148,7 +161,7 @@ class DetailsPanel:
             self._settings = {setting: value}
             named = Labels(run.simulation, whole=False).setting(setting, value)
             self._fix.description = "Close every window" if value is True else f"Set {named}"
-            self._effect.value = ""
+            self._effect.value, self._keys.value = "", _KEYS_OF_FIX
             show(self._fix, True)
             show(self._effect, True)
             asked = self._settings

@@ -20,6 +20,7 @@ from workbench.app.html import HTML
 from workbench.charts import WHOLE, Cut
 from workbench.jobs import Job
 from workbench.literals import SIDES, RowId
+from workbench.reasons.causes import not_matched
 from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.untyped import Value
@@ -28,6 +29,7 @@ __all__ = ["TablePanel"]
 
 _FATE, _SIDE = "Only rows of this fate.", "Only rows of this side."
 _LEAVE = "The page is filtered by a fate or a cause of the band above: this shows all rows again."
+_PICK, _NEXT = "pick one to see it in all views", ", or press n for the next that was not matched"
 _SENTENCES = ("reason", "would match with")
 
 
@@ -128,7 +130,9 @@ class TablePanel:
         if len(places) < len(found):
             words = f"rows {first + 1:,} to {first + len(places):,} of {words}"
         kind = "" if isinstance(run, Run | Job) else "Preview (simulated): "
-        hint = "pick one to see it in all views" if len(shown) else shown.none
+        hint = _PICK if len(shown) else shown.none
+        if len(shown) and any(map(len, not_matched(run.simulation).values())):
+            hint += _NEXT
         self._note.value = f"{kind}{words}{'; ' * bool(hint)}{hint}"
         self._back.disabled, self._on.disabled = first == 0, first + PAGE >= len(found)
         self._filling = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -81,10 +82,10 @@ def _whole(result: Result, tuning: Tuning | None) -> Markup:
         '<meta name="referrer" content="no-referrer"><title>{}</title>{}<noscript>{}</noscript></head>'
         "<body><main>{}<noscript><p class=trouble>{}</p></noscript>{}{}</main>{}{}</body></html>\n",
         policy,
-        _title(result),
+        _title(result, rows),
         markup.stylesheet((_HERE / "report.css").read_text(encoding="utf-8")),
         markup.stylesheet(_NO_FRAMES),
-        _head(result),
+        _head(result, rows),
         _WITHOUT_SCRIPTS,
         _why(rows),
         parts,
@@ -106,12 +107,35 @@ def _sent(drawing: Drawing) -> Record:
     return {"spec": spec, "drawing": {"number": 1, "layout": 1, **words, "tables": tables, "params": drawing.params}}
 
 
-def _title(result: Result) -> str:
-    of = f"{kind_of(result.join).label} of {result.left.name} and {result.right.name}"
-    return f"{result.name}: {of}" if result.name else of
+def _title(result: Result, rows: Unmatched) -> str:
+    """What became of the rows: the name of a ticket or of a tab says what was lost before which join lost it."""
+    of = f"{counted(len(result.left) + len(result.right), 'row')} of {result.left.name} and {result.right.name}"
+    counts: Counter[str] = Counter()
+    for each in rows.groups:
+        counts[each["fate"]] += each["rows"]
+    late, waiting = counts["late"], counts["pending"]
+    lost = counts.total() - waiting
+    if lost:
+        words = f"{lost:,} of {of} {'was' if lost == 1 else 'were'} not matched"
+        words += f", {late:,} of them late" if late else ""
+    elif waiting:
+        words = f"{waiting:,} of {of} {'waits' if waiting == 1 else 'wait'}, and none was lost"
+    else:
+        words = f"{of}: all matched"
+    return f"{result.name}: {words}" if result.name else words
 
 
-def _head(result: Result) -> Markup:
+def _main_cause(rows: Unmatched) -> Markup:
+    """The cause that most rows have, of those whose fate is no longer open."""
+    lost = [each for each in rows.groups if each["fate"] != "pending"]
+    if not lost:
+        return html("")
+    most, total = max(lost, key=lambda each: each["rows"]), sum(each["rows"] for each in lost)
+    words = f"{most['rows']:,} of them" if most["rows"] < total else "all of them"
+    return html('<p class="cause"><b>{}</b>, {}</p>', words[:1].upper() + words[1:], most["label"])
+
+
+def _head(result: Result, rows: Unmatched) -> Markup:
     used = result.execution.versions if isinstance(result, Run) else versions(result.simulation.spark_version)
     match result:
         case Run():
@@ -121,15 +145,17 @@ def _head(result: Result) -> Markup:
         case _:
             looks, words, by = "preview", "Preview", "simulated, without Spark"
     facts = [
+        f"{kind_of(result.join).label} of {result.left.name} and {result.right.name}",
         f"{counted(len(result.left) + len(result.right), 'row')} in {counted(result.micro_batches, 'micro-batch')}",
         by,
         f"workbench {used.get('workbench', '')}",
         f"written {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     ]
     return html(
-        "<header><p>{}</p><h1>{}</h1><p class=quiet>{}</p>{}{}</header><section>{}{}</section>",
+        "<header><p>{}</p><h1>{}</h1>{}<p class=quiet>{}</p>{}{}</header><section>{}{}</section>",
         html('<span class="badge {}">{}</span>', looks, words),
-        _title(result),
+        _title(result, rows),
+        _main_cause(rows),
         " · ".join(facts),
         _of_job(result) if isinstance(result, Job) else html(""),
         _mismatch(result),
@@ -215,8 +241,10 @@ def _why(rows: Unmatched) -> Markup:
         if told < listed:
             left_out.append(f"{told:,} have their story, {listed - told:,} only their reason")
         why = html(
-            '<p class="quiet">{}.</p><div class="scripted" id="groups" role="group" aria-label="Why"></div>',
+            '<p class="quiet">{}.</p><noscript><ul class="causes">{}</ul></noscript>'
+            '<div class="scripted" id="groups" role="group" aria-label="Why"></div>',
             "; ".join(left_out),
+            together(html("<li><b>{:,}</b> {}</li>", each["rows"], each["label"]) for each in rows.groups),
         )
     return html(
         "<section><h2>Why rows were not matched</h2>{}</section>"

@@ -183,7 +183,13 @@ def spark() -> SparkSession:
 
 
 def begin() -> None:
-    """Start the session in the background. What goes wrong is reported where the session is first needed."""
+    """Start the session in the background. What goes wrong is reported where the session is first needed.
+
+    PySpark itself is imported before: while one thread imports it, ``from pyspark.sql import functions`` fails in
+    another, as Python does not wait for a package that is half imported.
+    """
+    with suppress(ImportError):
+        import pyspark  # noqa: F401 - when needed: PySpark is slow to import
 
     def start() -> None:
         with suppress(WorkbenchError):

@@ -114,9 +114,8 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
     clock = _clock(outcome)
     waits, ends, at_the_end = _waits(join, outcome, clock)
     data = len(clock)
-    held = rows = outcome.state_counts()[:data]
-    if kind_of(join).operator.counts_keys:
-        rows = np.add(*outcome.state_rows().values())[:data]
+    held = np.add(*outcome.state_rows().values())[:data]
+    sized = held if kind_of(join).operator.counts_keys else outcome.state_counts()[:data]  # a group is of one size
     kept = complete.kept(outcome) / complete.rows if complete.rows else 1.0
 
     def all_of(count: float) -> int:
@@ -124,7 +123,7 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
 
     peak = all_of(held.max()) if len(held) else 0
     mean = float(held.mean()) / sample.share if len(held) else 0.0
-    peak_rows, mean_rows = (rows.max(), rows.mean()) if len(rows) else (0, 0.0)
+    most_sized, mean_sized = (sized.max(), sized.mean()) if len(sized) else (0, 0.0)
     # at most: if all rows of a key shared their fate
     error = 1.96 * float(np.sqrt(kept * (1 - kept) / max(1, sample.keys))) if sample.share < 1 else 0.0
     return {
@@ -140,8 +139,8 @@ def figures(join: Join, outcome: Outcome, complete: Complete, sample: Sample) ->
         "state_peak": peak,
         "state_mean": mean,
         "state_time": pd.Timedelta(_longest_in_state(outcome, clock), unit="us"),
-        "bytes_peak": round(float(peak_rows) / sample.share * sample.bytes_a_row),
-        "bytes_mean": round(float(mean_rows) / sample.share * sample.bytes_a_row),
+        "bytes_peak": round(float(most_sized) / sample.share * sample.bytes_a_row),
+        "bytes_mean": round(float(mean_sized) / sample.share * sample.bytes_a_row),
     }
 
 
@@ -206,7 +205,17 @@ def is_pareto(table: pd.DataFrame) -> Flags:
     return ~np.array(dominated)
 
 
+_COST = ("state_peak", "end_wait_99", "wait_99")
+
+
+def costs_no_more(one: Record, other: Record) -> bool:
+    """Whether a setting keeps as much as another one, and costs no more, nor makes a row stay longer in state."""
+    return one["kept"] >= other["kept"] and all(one[name] <= other[name] for name in (*_COST, "state_time"))
+
+
 def ranked(table: pd.DataFrame) -> pd.DataFrame:
-    """Settings from the cheapest on: first by the rows that they hold in state, then by how long they make wait."""
-    cost = ["state_peak", "end_wait_99", "wait_99", "kept"]
-    return table.sort_values(cost, ascending=[True, True, True, False])
+    """Settings from the cheapest on: first by the rows that they hold in state, then by how long they make wait.
+
+    Of those that cost the same and keep as much, the first of the table comes first.
+    """
+    return table.sort_values([*_COST, "kept"], ascending=[True, True, True, False])

@@ -83,8 +83,9 @@ class Tuning:
         ``end_wait_batches_99`` (for rows without partner and groups, from the end of their window or interval); what
         comes out only because the input ends is not in the waits, but counted in ``at_the_end``, and what is in
         ``end_wait`` in ``waited``; ``state_peak``,
-        ``state_mean`` (rows in state after a micro-batch, as Spark counts them); ``state_time`` (the longest that a row
-        was in state, in event time as the newest row tells it, from its arrival until it left or the input ended);
+        ``state_mean`` (rows in state after a micro-batch; of each window one that a row is in); ``state_time`` (the
+        longest that a row was in state, in event time as the newest row tells it, from its arrival until it left or the
+        input ended);
         ``bytes_peak``, ``bytes_mean`` (about what Spark's in-memory state store says they take: within `BYTES_ERROR`;
         of a processor, which is on RocksDB, what its rows would take there); ``pareto`` (on the Pareto front: no other
         setting keeps at least as much, holds no more state and makes wait no longer); ``now`` (the present setting).
@@ -151,8 +152,9 @@ class Tuning:
         pandas.DataFrame
             Columns: the settings; ``rows``, ``state_peak``, ``bytes_peak`` as predicted, and ``spark_rows``,
             ``spark_state_peak``, ``spark_bytes_peak`` as Spark had them (rows out; most rows, and bytes, in state after
-            a micro-batch with data); ``agrees`` (whether every row that came out, the late rows of every micro-batch
-            and every state count were as predicted).
+            a micro-batch with data, as Spark counts them: groups of a session or a coGroup, keys of an as-of join or a
+            pattern); ``agrees`` (whether every row that came out, the late rows of every micro-batch and every state
+            count were as predicted).
 
         Raises
         ------
@@ -254,10 +256,16 @@ class Tuning:
         )
 
     def _answered(self, keep: float | None, limits: Limits) -> Series | None:
-        """The row of the cheapest setting that keeps a share within limits, or of that which keeps most within them."""
+        """The row of the cheapest setting that keeps a share within limits, or of that which keeps most within them.
+
+        Of those that cost the same and keep as much, it is the one that changes the fewest settings.
+        """
         found = None if self._answer is None else self._answer(keep, limits)
         one = [] if found is None else [pd.DataFrame([{**found, "pareto": True, "now": False}])]
-        ordered = ranked(pd.concat([*one, self._table], ignore_index=True))
+        tried = pd.concat([*one, self._table], ignore_index=True)
+        now = tried.loc[tried["now"], self.settings].iloc[0]
+        changed = (tried[self.settings] != now).sum(axis=1).to_numpy()
+        ordered = ranked(tried.iloc[np.argsort(changed, kind="stable")])
         good = ordered[limits.hold(ordered)]
         least = good["kept"].max() if keep is None else keep
         good = good[good["kept"] >= least]

@@ -12,8 +12,8 @@ from workbench.joins import Join
 from workbench.literals import DELAYS, Policy, Setting, Side
 from workbench.model import Outcome, Simulation, Steps, Watermarks, key_codes
 from workbench.streams import Stream
-from workbench.tuning._figures import Complete, Limits, figures, ranked
-from workbench.tuning._grid import MOST_MINIMAL
+from workbench.tuning._figures import Complete, Limits, costs_no_more, figures, ranked
+from workbench.tuning._grid import MOST_MINIMAL, present
 from workbench.tuning._sample import Sample, draw
 from workbench.untyped import Record
 
@@ -106,8 +106,17 @@ class Trials:
         return model.steps(join, outcome, marks, policy, sample.shared.rows)
 
     def answer(self, steps: Steps, keep: float | None, limits: Limits) -> Record | None:
-        """The row of the cheapest delays that keep a share within limits, or, without one, of those that keep most."""
-        return self.most(steps, limits) if keep is None else self.cheapest(steps, keep, limits)
+        """The row of the cheapest delays that keep a share within limits, or, without one, of those that keep most.
+
+        A delay is left as it is where another one is no better.
+        """
+        found = self.most(steps, limits) if keep is None else self.cheapest(steps, keep, limits)
+        simulation = self._simulation
+        now = present(simulation.join, simulation.left, simulation.right, simulation.policy)
+        for name in DELAYS.values() if found is not None else ():
+            tried = self.row({each: found[each] for each in DELAYS.values()} | {name: now[name]})
+            found = tried if costs_no_more(tried, found) else found
+        return found
 
     def cheapest(self, steps: Steps, keep: float, limits: Limits) -> Record | None:
         """The row of the delays that hold the fewest rows in state of all that keep a share; None: no delays keep it.

@@ -49,6 +49,41 @@ def lost(run):
     return run.rows[run.rows["fate"] != "matched"]
 
 
+def test_its_heading_is_what_became_of_the_rows(tmp_path):
+    def head(run):
+        text = run.report(tmp_path / "report.html").read_text()
+        (title,), (heading,) = re.findall("<title>(.*?)</title>", text), re.findall("<h1>(.*?)</h1>", text)
+        assert title == heading
+        return heading, re.findall('<p class="cause">(.*?)</p>', text)
+
+    run = wb.preview(JOIN, *streams())
+    rows, late = lost(run), int((run.rows["fate"] == "late").sum())
+    heading, (cause,) = head(run)
+    of = f"{len(run.rows):,} rows of orders and payments"
+    assert heading == f"{len(rows)} of {of} were not matched, {late} of them late"
+    most = inside(tmp_path / "report.html")["groups"]
+    top = max(most, key=lambda each: each["rows"])
+    assert cause == f"<b>{top['rows']} of them</b>, {top['label']}"
+    assert "Interval join of orders and payments · " in (tmp_path / "report.html").read_text()
+    assert head(run.named("nightly"))[0] == f"nightly: {heading}"
+
+    frame = pd.DataFrame({"key": ["a"], "at": pd.to_datetime(["2026-01-01"], utc=True)})
+    orders, payments = (
+        wb.Stream.from_pandas(frame, name=name, key="key", time="at") for name in ("orders", "payments")
+    )
+    assert head(wb.preview(JOIN, orders, payments)) == ("2 rows of orders and payments: all matched", [])
+    other = wb.Stream.from_pandas(frame.assign(key="b"), name="payments", key="key", time="at")
+    waiting = wb.preview(JOIN, orders, other, finish=False)
+    assert head(waiting) == ("2 of 2 rows of orders and payments wait, and none was lost", [])
+
+
+def test_its_causes_are_told_where_no_script_runs(tmp_path):
+    path = wb.preview(JOIN, *streams()).report(tmp_path / "report.html")
+    (listed,) = re.findall('<noscript><ul class="causes">(.*?)</ul></noscript>', path.read_text())
+    expected = [f"<li><b>{each['rows']}</b> {each['label']}</li>" for each in inside(path)["groups"]]
+    assert listed == "".join(expected)
+
+
 def test_it_tells_of_every_row_that_was_not_matched(tmp_path):
     run = wb.preview(JOIN, *streams())
     told = inside(run.report(tmp_path / "report.html"))

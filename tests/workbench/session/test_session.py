@@ -26,6 +26,22 @@ from workbench.spark_io import scratch
 MANY = generators.generate("orders_payments", events=22_000, rate=200, late=0.05, batches=4, seed=5)
 
 
+def test_pyspark_can_be_imported_while_the_session_starts():
+    """As the cell after ``%load_ext workbench`` does, in a notebook whose cells are all run."""
+    code = """
+from workbench import session
+session.begin()
+from pyspark.sql import functions
+import threading
+for each in threading.enumerate():
+    if each.name == "workbench session":
+        each.join()
+"""
+    environment = os.environ | {"JAVA_HOME": "nowhere"}  # it is the import that counts
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     "join",
     [
