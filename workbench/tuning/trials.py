@@ -111,9 +111,11 @@ class Trials:
         A delay is left as it is where another one is no better.
         """
         found = self.most(steps, limits) if keep is None else self.cheapest(steps, keep, limits)
+        if found is None:
+            return None
         simulation = self._simulation
         now = present(simulation.join, simulation.left, simulation.right, simulation.policy)
-        for name in DELAYS.values() if found is not None else ():
+        for name in DELAYS.values():
             tried = self.row({each: found[each] for each in DELAYS.values()} | {name: now[name]})
             found = tried if costs_no_more(tried, found) else found
         return found
