@@ -8,6 +8,7 @@ MicroBatches('id string, at timestamp', 3 micro-batches)
 from workbench.testing._played import Fate, Played, observers
 from workbench.testing._playing import play
 from workbench.testing.fixtures import Fixture, load
-from workbench.testing.rows import DAY, MicroBatches, micro_batches
+from workbench.testing.rows import MicroBatches, micro_batches
+from workbench.testing.values import DAY
 
 __all__ = ["DAY", "Fate", "Fixture", "MicroBatches", "Played", "load", "micro_batches", "observers", "play"]

@@ -17,7 +17,7 @@ from workbench.counts import counted
 from workbench.errors import excerpt, wrong
 from workbench.jobs import Chain, Job, sources, understanding
 from workbench.literals import FATES, SIDES, Side
-from workbench.testing.rows import clock
+from workbench.testing.values import clock
 from workbench.untyped import Series, Value
 
 __all__ = ["Opened", "check_known", "differences", "places"]

@@ -123,6 +123,7 @@ class Played:
 
     @cached_property
     def _asked(self) -> _expecting.Opened:
+        self._check_is_join("fate and expect")
         return _expecting.Opened(self.opened, self.streams)
 
     @cached_property
@@ -133,11 +134,14 @@ class Played:
             return False
         return True
 
+    def _check_is_join(self, asked: str) -> None:
+        if not self._is_join:
+            raise WorkbenchError(f"{asked}: the query joins no two streams; its output and batches are known")
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        if not self._is_join:
-            raise WorkbenchError(f"{name}: the query joins no two streams; its output and batches are known")
+        self._check_is_join(name)
         return getattr(self.opened, name)
 
     def why(self, row: int) -> Why | ChainWhy:

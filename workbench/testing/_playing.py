@@ -128,7 +128,7 @@ def played(
         raise wrong("spark", "a session of Spark Connect", "its queries cannot be followed; give a classic session")
     zone = str((settings or {}).get(_ZONE) or spark.conf.get(_ZONE))
     schemas = {name: schema_of(each, name) for name, each in read.items()}
-    with quick_settings(spark, settings or {}), with_modules_of_the_test(spark, build):
+    with quick_settings(spark, settings or {}), with_modules_of_the_test(spark, build), _without_traces():
         empty = {name: _empty(spark, each, name) for name, each in schemas.items()}
         rows = {name: tables(each, schemas[name], empty[name].schema, name, zone) for name, each in read.items()}
         recording = _Recording(Scratch(), schemas, empty, rows, max([1, *(len(each) for each in rows.values())]))
@@ -296,8 +296,7 @@ class _Playing:
         unique = [f"{place}" for place in range(len(self.joined.columns))]
 
         def collect(frame: DataFrame, number: int) -> None:
-            with _without_traces():
-                self._collected[number] = frame.toDF(*unique).toArrow()  # two columns may have one name
+            self._collected[number] = frame.toDF(*unique).toArrow()  # two columns may have one name
 
         with spark_errors_as("the query cannot be started"):
             query = (

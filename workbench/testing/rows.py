@@ -22,19 +22,14 @@ import pyarrow as pa
 from workbench.counts import counted
 from workbench.errors import ArgumentError, excerpt, wrong
 from workbench.spark_io.cause import spark_errors_as
-from workbench.testing.values import BASE64
+from workbench.testing.values import BASE64, clock
 from workbench.untyped import Value
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
-__all__ = ["DAY", "MicroBatches", "clock", "micro_batches", "schema_of", "tables"]
+__all__ = ["MicroBatches", "micro_batches", "schema_of", "tables"]
 
-DAY = dt.date(2026, 1, 1)
-"""The day of a time that is given without one, such as ``"10:00:00"``."""
-
-_TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)? ?(Z|[+-]\d{2}(:?\d{2})?)?$")
-_DAYS_TIME = re.compile(r"\d{4}-\d")  # pandas reads "now", too, and times of today
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 _COLUMNS = 'give columns as Spark writes them, such as "id string, at timestamp"'
 _FORMS = "a list of tuples or dicts, a pandas or Arrow table, or a text of CSV or JSON"
@@ -74,7 +69,7 @@ def micro_batches(schema: str | StructType, *batches: Any) -> MicroBatches:
         The rows of each micro-batch; an empty list is one without rows of this stream. A list of tuples (in the order
         of the columns) or of dicts, a pandas or Arrow table, or a text: CSV, with or without a line of column names, or
         JSON, an object a line or a list of them. A time may be a text, such as ``"2026-01-01 10:00:00"``, in the time
-        zone of the session where it names none; without a day, such as ``"10:00:00"``, it is on `DAY`.
+        zone of the session where it names none; without a day, such as ``"10:00:00"``, it is on `testing.DAY`.
 
     Raises
     ------
@@ -320,28 +315,6 @@ def _moment(value: Any, zone: dt.tzinfo) -> dt.datetime:
 def _moment_without_zone(value: Any, _: dt.tzinfo) -> pd.Timestamp:
     found = clock(value)
     if found.tz is not None:
-        raise ValueError
-    return found
-
-
-def clock(value: Any) -> pd.Timestamp:
-    """A time of a text or a time object. A number is none: it could count seconds, milliseconds or microseconds.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
-    if isinstance(value, dt.time):
-        value = value.isoformat()
-    if isinstance(value, str) and _TIME.match(value.strip()):
-        value = f"{DAY} {value.strip()}"
-    if isinstance(value, str) and not _DAYS_TIME.match(value.strip()):
-        raise ValueError
-    if not isinstance(value, str | dt.datetime | np.datetime64):
-        raise ValueError
-    found = pd.Timestamp(value)
-    if found is pd.NaT:
         raise ValueError
     return found
 

@@ -5,15 +5,21 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import math
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["BASE64", "plain"]
+__all__ = ["BASE64", "DAY", "clock", "plain"]
+
+DAY = dt.date(2026, 1, 1)
+"""The day of a time that is given without one, such as ``"10:00:00"``."""
 
 BASE64 = "base64"
 """The field of an object of JSON that has bytes which are no text."""
+_TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)? ?(Z|[+-]\d{2}(:?\d{2})?)?$")
+_DAYS_TIME = re.compile(r"\d{4}-\d")  # pandas reads "now", too, and times of today
 
 
 def plain(value: Any) -> Any:
@@ -36,3 +42,25 @@ def plain(value: Any) -> Any:
         except UnicodeDecodeError:
             return {BASE64: base64.b64encode(value).decode()}
     return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+def clock(value: Any) -> pd.Timestamp:
+    """A time of a text or a time object. A number is none: it could count seconds, milliseconds or microseconds.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    if isinstance(value, dt.time):
+        value = value.isoformat()
+    if isinstance(value, str) and _TIME.match(value.strip()):
+        value = f"{DAY} {value.strip()}"
+    if isinstance(value, str) and not _DAYS_TIME.match(value.strip()):
+        raise ValueError
+    if not isinstance(value, str | dt.datetime | np.datetime64):
+        raise ValueError
+    found = pd.Timestamp(value)
+    if found is pd.NaT:
+        raise ValueError
+    return found
