@@ -940,7 +940,11 @@ def test_two_dataframes_with_text_times_and_a_wrong_key_type_are_a_chart_in_a_fe
         badge(opened, "nothing to show yet")
         opened.wait_for_selector(f"body[data-jp-theme-light='{'false' if dark else 'true'}']", state="attached")
         ask_kernel(opened, "pass")  # comes after all that the opening page has sent
-        clicks = ("Parse as %d.%m.%Y %H:%M:%S; not 1", "Leave out 2 rows", "Make order_id whole numbers")
+        clicks = (
+            "Parse as day.month.year hour:minute:second; not 1",
+            "Leave out 2 rows",
+            "Make order_id whole numbers",
+        )
         for number, words in enumerate(clicks):
             opened.screenshot(path=tmp_path / f"{number}.png")
             button(opened, words).click()
