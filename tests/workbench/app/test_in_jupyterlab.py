@@ -576,6 +576,12 @@ def test_two_runs_are_compared(ran):
 def test_going_live_pausing_and_stopping(opened):
     button(opened, "Go live").click()
     badge(opened, "backpressure")
+    size = opened.viewport_size
+    for width in (1440, 1000):  # what is said of the query has one line, whatever its figures
+        opened.set_viewport_size({"width": width, "height": size["height"]})
+        assert opened.locator(".sjw-head .sjw-text").bounding_box()["height"] < 36
+        assert opened.locator(".sjw-head").bounding_box()["height"] < 76
+    opened.set_viewport_size(size)
     before = shown(opened, "rows")
     opened.wait_for_function(
         "before => [...document.querySelectorAll('.sjw-chart div')].find(each => each.view).view.data('rows').length > before",
