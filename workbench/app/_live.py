@@ -220,7 +220,8 @@ class LivePanel:
         pressure = last["pressure"]
         said = WARM_UP if pressure == WARM_UP else f"backpressure {pressure}"
         mark = html('<span class="sjw-badge sjw-{}">{}</span>', _TONES[pressure], said)
-        return html('<span class="sjw-badge sjw-live">{}</span> {} {}', state, text, mark)
+        # on one line, of which a narrow page shows the beginning
+        return html('<span class="sjw-badge sjw-live">{}</span> {} <span title="{}">{}</span>', state, mark, text, text)
 
     def warn(self) -> None:
         """Say which stream brings no rows while the other one does, and what that does to the results."""

@@ -213,7 +213,7 @@ def _parsed(texts: Series, column: str, least: int) -> Iterator[Offer]:
             repair = ParseTimes(column, each.format, each.zoned)
             read = repaired(texts.to_frame(column), [repair])[column]
             if int((read.isna() & texts.notna()).sum()) < least:
-                yield Offer(f"Parse as {_in_words(repair)}{_unread(texts.rename(column), repair)}", repair)
+                yield Offer(f"Parse as {repair.written}{_unread(texts.rename(column), repair)}", repair)
 
 
 def _plural(kind: Kind) -> str:
@@ -235,11 +235,7 @@ def _as_times(values: Series, column: str, found: profile.Column) -> tuple[Offer
         repair = FromEpoch(column, unit, text=True)
         return (Offer(f"Read as {unit} since 1970{_unread(values, repair)}", repair),)
     made = [ParseTimes(column, each.format, each.zoned) for each in found.written]
-    return tuple(Offer(f"Parse as {_in_words(each)}{_unread(values, each)}", each) for each in made)
-
-
-def _in_words(repair: ParseTimes) -> str:
-    return "ISO 8601" if repair.format == "ISO8601" else repair.format
+    return tuple(Offer(f"Parse as {each.written}{_unread(values, each)}", each) for each in made)
 
 
 def _unread(values: Series, repair: ParseTimes | FromEpoch) -> str:

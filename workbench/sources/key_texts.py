@@ -16,7 +16,10 @@ __all__ = ["Way", "found", "share", "ways"]
 
 _LARGEST = 300_000  # distinct values of a side that are looked through
 _MOST = 3
-_CHOICES: tuple[tuple[Step | None, ...], ...] = ((None, "ends", "blanks"), (None, "case"), (None, "zeros"))
+_CHOICES: tuple[tuple[Step | None, ...], ...] = (
+    (None, "ends", "blanks"), (None, "case"), (None, "zeros", "padding"),
+)  # fmt: skip
+"""The steps of which one of each group is taken, or none; the last of each takes away most."""
 _TEXTS: dict[Kind, tuple[Step, ...]] = {"text": (), "whole number": ("text",), "number": ("whole", "text")}
 
 

@@ -5,8 +5,10 @@ A repair is chosen by the user, shown in words, and written into the notebook ce
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal, Protocol, TypeAlias
 
 import pandas as pd
@@ -35,7 +37,9 @@ Unit = Literal["s", "ms", "us", "ns"]
 _UNITS: dict[Unit, str] = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 Target = Literal["text", "whole numbers"]
 _DTYPES: dict[Target, tuple[str, ...]] = {"text": ("string",), "whole numbers": ("Int64",)}
-Step = Literal["text", "whole", "ends", "blanks", "case", "zeros"]
+Step = Literal["text", "whole", "ends", "blanks", "case", "zeros", "padding"]
+PADDING = r"^0+(?=.)|(?<=[^\d.,])0+(?=\d)"
+"""The zeros before a key and before each of the numbers in it, which are no decimals."""
 _STEPS: dict[Step, tuple[str, str]] = {
     "whole": ("", '.astype("Int64")'),
     "text": ("as text", '.astype("string")'),
@@ -43,8 +47,18 @@ _STEPS: dict[Step, tuple[str, str]] = {
     "blanks": ("without blanks", r'.str.replace(r"\s", "", regex=True)'),
     "case": ("in lower case", ".str.lower()"),
     "zeros": ("without leading zeros", '.str.replace("^0+(?=.)", "", regex=True)'),
+    "padding": ("without zeros before numbers", f'.str.replace(r"{PADDING}", "", regex=True)'),
 }
 """What may be done to a key so that it is written as on the other side: in words, and in code."""
+
+
+_PARTS = {
+    "%d": "day", "%m": "month", "%Y": "year", "%y": "yy", "%H": "hour", "%I": "hour", "%M": "minute", "%S": "second",
+    "%f": "fraction", "%p": "AM/PM", "%z": "offset",
+}  # fmt: skip
+"""What the codes of ``strptime`` are called, of those that stand for numbers."""
+_MOMENT = datetime(2026, 1, 31, 9, 5, 7, tzinfo=UTC)
+"""The time that is written as an example: its day is no month."""
 
 
 class Repair(Protocol):
@@ -99,8 +113,17 @@ class ParseTimes:
     @property
     def words(self) -> str:
         """What it does."""
-        written = "ISO 8601" if self.format == "ISO8601" else self.format
-        return f"{self.column} is read as time, written as {written}; what is written otherwise is missing"
+        return f"{self.column} is read as time, written as {self.written}; what is written otherwise is missing"
+
+    @property
+    def written(self) -> str:
+        """How the times are written: their parts; an example where these have names, or nothing between them."""
+        if self.format == "ISO8601":
+            return "ISO 8601"
+        codes = re.findall("%.", self.format)
+        if any(each not in _PARTS for each in codes) or re.search("%.%", self.format):
+            return f"in {_MOMENT.strftime(self.format)}"
+        return re.sub("%.", lambda found: _PARTS[found[0]], self.format)
 
     def line(self, rows: str) -> str:
         """The statement that does it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -14,6 +15,7 @@ from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
 from workbench.reasons.partners import nearest_distance
+from workbench.sources.repairs import PADDING
 
 __all__ = ["in_common"]
 
@@ -82,7 +84,8 @@ def _spellings(simulation: Simulation) -> Iterator[tuple[str, str]]:
         one, other = alike[0]
         count = f"{len(alike):,} keys of {left.name} differ" if len(alike) > 1 else f"a key of {left.name} differs"
         yield (
-            f"{count} from one of {right.name} in case, blanks or leading zeros only, such as {one!r} and {other!r}",
+            f"{count} from one of {right.name} in case, blanks or zeros before numbers only, such as {one!r} and "
+            f"{other!r}",
             "write both in one way before the join, as with lower(trim(key))",
         )
 
@@ -166,6 +169,5 @@ def _with_themselves(simulation: Simulation) -> Iterator[tuple[str, str]]:
 
 
 def _plain(key: str) -> str:
-    """A key without case, blanks around it and leading zeros."""
-    short = key.strip().casefold()
-    return short.lstrip("0") or short
+    """A key without case, blanks around it and zeros before numbers."""
+    return re.sub(PADDING, "", key.strip().casefold())

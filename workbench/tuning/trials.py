@@ -111,13 +111,16 @@ class Trials:
         A delay is left as it is where another one is no better.
         """
         found = self.most(steps, limits) if keep is None else self.cheapest(steps, keep, limits)
-        if found is None:
-            return None
+        return None if found is None else self._with_less_changed(found)
+
+    def _with_less_changed(self, found: Record) -> Record:
+        """The row of delays, each as it is where that keeps as much and costs no more."""
         simulation = self._simulation
         now = present(simulation.join, simulation.left, simulation.right, simulation.policy)
         for name in DELAYS.values():
             tried = self.row({each: found[each] for each in DELAYS.values()} | {name: now[name]})
-            found = tried if costs_no_more(tried, found) else found
+            if costs_no_more(tried, found):
+                found = tried
         return found
 
     def cheapest(self, steps: Steps, keep: float, limits: Limits) -> Record | None:

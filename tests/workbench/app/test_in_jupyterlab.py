@@ -576,6 +576,12 @@ def test_two_runs_are_compared(ran):
 def test_going_live_pausing_and_stopping(opened):
     button(opened, "Go live").click()
     badge(opened, "backpressure")
+    size = opened.viewport_size
+    for width in (1440, 1000):  # what is said of the query has one line, whatever its figures
+        opened.set_viewport_size({"width": width, "height": size["height"]})
+        assert opened.locator(".sjw-head .sjw-text").bounding_box()["height"] < 36
+        assert opened.locator(".sjw-head").bounding_box()["height"] < 76
+    opened.set_viewport_size(size)
     before = shown(opened, "rows")
     opened.wait_for_function(
         "before => [...document.querySelectorAll('.sjw-chart div')].find(each => each.view).view.data('rows').length > before",
@@ -940,7 +946,11 @@ def test_two_dataframes_with_text_times_and_a_wrong_key_type_are_a_chart_in_a_fe
         badge(opened, "nothing to show yet")
         opened.wait_for_selector(f"body[data-jp-theme-light='{'false' if dark else 'true'}']", state="attached")
         ask_kernel(opened, "pass")  # comes after all that the opening page has sent
-        clicks = ("Parse as %d.%m.%Y %H:%M:%S; not 1", "Leave out 2 rows", "Make order_id whole numbers")
+        clicks = (
+            "Parse as day.month.year hour:minute:second; not 1",
+            "Leave out 2 rows",
+            "Make order_id whole numbers",
+        )
         for number, words in enumerate(clicks):
             opened.screenshot(path=tmp_path / f"{number}.png")
             button(opened, words).click()

@@ -121,7 +121,7 @@ def test_text_times_and_a_key_of_another_type_are_repaired_by_buttons_and_as_cod
     page, space = opened(ORDERS.assign(ordered_at=texts), PAYMENTS.assign(order_id=PAYMENTS["order_id"].astype(str)))
     assert page.mark("Left / Event time") == "ordered_at holds text; read it as times"
     assert not page.usable("Run on Spark")
-    page.click("Parse as %d.%m.%Y %H:%M:%S; not 1: 'soon'")
+    page.click("Parse as day.month.year hour:minute:second; not 1: 'soon'")
     assert page.mark("Left / Event time") == "1 of 60 rows have no event time in ordered_at"
     page.click("Leave out 1 row")
     assert page.mark("Right / Key") == "order_id of orders holds whole numbers, order_id of payments text"

@@ -61,7 +61,7 @@ FORMS = {
         (MOMENTS + pd.Timedelta("1 h")).dt.strftime("%d/%m/%Y %H:%M:%S +0100"),
         "Read times as d/M/yyyy H:mm:ss [XXX][XX]",
     ),
-    "a weekday": (MOMENTS.dt.strftime("%a, %d %b %Y %H:%M:%S +0000"), "Parse as %a, %d %b %Y %H:%M:%S %z"),
+    "a weekday": (MOMENTS.dt.strftime("%a, %d %b %Y %H:%M:%S +0000"), "Parse as in Sat, 31 Jan 2026 09:05:07 +0000"),
 }
 
 

@@ -147,7 +147,7 @@ def test_tables_of_the_session_are_chosen(request):
         spark.createDataFrame(texts).createOrReplaceTempView("ours")
         page.click("Look for tables")
         assert page.mark("Left table / Event time") == "ordered_at holds text; read it as times"
-        page.click("Parse as %d.%m.%Y %H:%M:%S")
+        page.click("Parse as day.month.year hour:minute:second")
         assert len(same_rows(page).left) == len(texts)
         spark.catalog.dropTempView("ours")
         page.click("Look for tables")

@@ -55,7 +55,7 @@ def test_text_is_parsed_with_the_format_found_and_what_does_not_parse_is_said():
     frame = pd.DataFrame({"at": ["05.01.2026 10:00", "n/a", None, "06.01.2026 11:30"]})
     found = of_times("right", "payments", frame, "time", "at")
     assert found.words == "at holds text; read it as times"
-    assert found.offers[0].label == "Parse as %d.%m.%Y %H:%M; not 1: 'n/a'"
+    assert found.offers[0].label == "Parse as day.month.year hour:minute; not 1: 'n/a'"
     made = after(found, frame)
     assert list(made["at"].dropna()) == [START, pd.Timestamp("2026-01-06 11:30")]
     assert of_times("right", "payments", made, "time", "at").words == "2 of 4 rows have no event time in at"
@@ -133,6 +133,14 @@ def with_offer(offer, side, left, right):
         (["a-1 ", "b-2"], ["a-1", "b-2"], "Write k without blanks at the ends: 100% are on payments"),
         (["a 1", "b 2"], ["a1", "b2"], "Write k without blanks: 100% are on payments"),
         (["7", "12"], ["007", "012"], "Write k without leading zeros: 100% are on orders"),
+        (["A00001", "A00002"], ["A1", "A2"], "Write k without zeros before numbers: 100% are on payments"),
+        (
+            ["A00001", "ORD-0020", "0A3"],
+            ["a1 ", "ord-20", "c"],
+            "Write k in lower case and without zeros before numbers, k of payments without blanks at the ends: "
+            "67% are on payments",
+        ),
+        (["A1.05", "B2"], ["a1.05", "b2"], "Write k in lower case: 100% are on payments"),
         (
             ["A-1", "B-2"],
             [" a-1", "b-2", "c-3", "d-4"],
@@ -313,3 +321,19 @@ def test_a_repair_that_does_not_go_is_one_sentence():
     for wrong in (repairs.Cast("k", "whole numbers"), repairs.LeaveOut("gone"), repairs.InZone("k", "UTC")):
         with pytest.raises(wb.DataError, match=r"repair: .*take it back"):
             repairs.repaired(frame, [wrong])
+
+
+@pytest.mark.parametrize(
+    ("form", "written"),
+    [
+        ("ISO8601", "ISO 8601"),
+        ("%d.%m.%Y", "day.month.year"),
+        ("%m/%d/%y %I:%M %p", "month/day/yy hour:minute AM/PM"),
+        ("%Y%m%d%H%M%S", "in 20260131090507"),
+        ("%d %b %Y", "in 31 Jan 2026"),
+    ],
+)
+def test_how_times_are_written_is_said_without_codes(form, written):
+    repair = repairs.ParseTimes("at", form)
+    assert repair.written == written
+    assert repair.words == f"at is read as time, written as {written}; what is written otherwise is missing"
