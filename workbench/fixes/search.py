@@ -14,7 +14,7 @@ from workbench.kinds import MS, NEVER, kind_of
 from workbench.literals import Policy, Setting, Side, other_side
 from workbench.model import Simulation, Watermarks, query_watermark
 from workbench.spark_versions import facts
-from workbench.streams import SIDES
+from workbench.streams import SIDES, same_rows
 
 __all__ = ["COLUMNS", "MS", "NEVER", "Search", "kept_until", "needed_delay"]
 
@@ -65,6 +65,8 @@ class Search:
             self.time = {side: moments // MS * MS for side, moments in self.time.items()}
         self.batch = {side: stream.arrival for side, stream in zip(SIDES, streams, strict=True)}
         self.key = dict(zip(SIDES, outcome.keys, strict=True))
+        self.of_one_stream = np.array_equal(*self.batch.values()) and same_rows(*streams)
+        """Whether a stream is joined with itself, so that rows with one number are one row."""
         self.delay = {side: times.micros(stream.watermark) for side, stream in zip(SIDES, streams, strict=True)}
         self.assignments = {side: outcome.assignments[side] for side in SIDES}
         self.matched = {

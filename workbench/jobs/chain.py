@@ -260,11 +260,12 @@ class Chain:
         path: str | os.PathLike[str],
         *,
         anonymize: Mapping[str, str] | None = None,
+        names: Mapping[str, str] | None = None,
         build: Callable[..., Any] | str | None = None,
         mode: str = "append",
     ) -> Path:
         """Write what happened as a folder with a test; as `Job.fixture`, without ``keys`` and ``sample``."""
-        return _root.write_fixture(self, path, anonymize=anonymize, build=build, mode=mode)
+        return _root.write_fixture(self, path, anonymize=anonymize, names=names, build=build, mode=mode)
 
     @property
     def comparison(self) -> pd.DataFrame:

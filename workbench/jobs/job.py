@@ -475,6 +475,7 @@ class Job(Result):
         keys: Sequence[Value] | None = None,
         sample: float | None = None,
         anonymize: Mapping[str, str] | None = None,
+        names: Mapping[str, str] | None = None,
         build: Callable[..., Any] | str | None = None,
         mode: str = "append",
     ) -> Path:
@@ -494,6 +495,9 @@ class Job(Result):
             By column ``"hash"``, ``"fake"`` (Faker invents a text of the column's kind) or ``"drop"`` (null in each
             row). Values that were equal stay equal, in all streams that have the column; times stay. A path such as
             ``"value.email"`` names a field of a struct, or of JSON in a column.
+        names
+            The name under which your function takes a stream, by that of its folder, topic or table, as in
+            ``{"orders_v2": "orders"}``.
         build
             The function to test, or its name, as in ``"shop.jobs:unpaid_orders"``: it makes the streaming DataFrame of
             the streams, by their names. None: the test says where to put it.
@@ -519,7 +523,9 @@ class Job(Result):
         UserWarning
             For each part of what happened that can no longer be read.
         """
-        return _root.write_fixture(self, path, keys=keys, sample=sample, anonymize=anonymize, build=build, mode=mode)
+        return _root.write_fixture(
+            self, path, keys=keys, sample=sample, anonymize=anonymize, names=names, build=build, mode=mode
+        )
 
     @property
     def comparison(self) -> pd.DataFrame:

@@ -27,7 +27,7 @@ from workbench.spark_io.cause import spark_errors_as
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["MOST_ROWS", "SourceRows", "names_of_sides", "of_job"]
+__all__ = ["MOST_ROWS", "SourceRows", "names", "names_of_sides", "of_job"]
 
 _MOST_KEYS = 10_000
 _NOT_FOUND = "{count} rows of {name} that were in state before the first micro-batch that is kept are no longer found"
@@ -178,6 +178,12 @@ def _name(leaf: Node) -> str:
     named = last if slash else last.rpartition(" ")[2]
     plain = named if named.isidentifier() else re.sub(r"\W+", "_", named).strip("_")
     return plain if plain.isidentifier() and not keyword.iskeyword(plain) else f"stream_{plain}".rstrip("_")
+
+
+def names(job: Job | Chain) -> list[str]:
+    """The names of the sources of a job."""
+    last = job.joins[-1] if isinstance(job, Chain) else job
+    return list(_names(sources.leaves(last.known.plan)).values())
 
 
 def names_of_sides(job: Job | Chain) -> dict[tuple[int, Side], str]:

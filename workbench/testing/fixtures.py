@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import keyword
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -230,6 +231,7 @@ def write(
     keys: Any = None,
     sample: float | None = None,
     anonymize: Any = None,
+    names: Any = None,
     build: Callable[..., Any] | str | None = None,
     mode: str = "append",
 ) -> Path:
@@ -240,14 +242,17 @@ def write(
     choice = checked_choice(keys, 1.0 if sample is None else sample)
     hidden = _anonymous.Anonymous(_anonymous.checked(anonymize))
     imported = _import_of(build)
+    called = _called(names, source_rows.names(job))
     last = job.joins[-1] if isinstance(job, Chain) else job
     choice = last.choice if choice.takes_all else with_width(choice, len(last.left.key))
     batches = [each for each in last.checkpoint.batches if each.watermark < LATEST]
     first = batches[0].number
-    given = source_rows.of_job(job, choice)
+    given = [replace(each, name=called[each.name]) for each in source_rows.of_job(job, choice)]
     hidden.check({each.name: each.rows.drop_columns([BATCH]) for each in given})
-    names = source_rows.names_of_sides(job)
-    told = fates(job, names, choice)
+    sides = source_rows.names_of_sides(job)
+    if len(called) > 1:  # else the rows of one stream, joined with itself, are told apart by their sides
+        sides = {side: called.get(each, each) for side, each in sides.items()}
+    told = fates(job, sides, choice)
     if told.empty and not choice.takes_all:
         argument, got = ("keys", keys) if keys is not None else ("sample", sample)
         raise wrong(argument, got, "no row that enters the join has such a key; job.rows lists those that do")
@@ -280,9 +285,28 @@ def write(
         listed = [json.dumps(row, ensure_ascii=False) for row in told[list(_FATES)].to_dict("records")]
         text = json.dumps(about, indent=1)[:-2] + ',\n "fates": [\n' + ",\n".join(listed) + "\n ]\n}\n"
         (place / _ABOUT).write_text(text, encoding="utf-8")
-        test = _test(name, job, told, names, imported=imported, streams=[*files], whole=choice.takes_all)
+        test = _test(name, job, told, sides, imported=imported, streams=[*files], whole=choice.takes_all)
         (place / f"test_{name}.py").write_text(test, encoding="utf-8")
     return folder
+
+
+def _called(names: Any, known: Sequence[str]) -> dict[str, str]:
+    """The name of each stream in the test, by that of its folder, topic or table."""
+    listed = ", ".join(known)
+    names = {} if names is None else names
+    if not isinstance(names, Mapping) or not all(isinstance(each, str) for pair in names.items() for each in pair):
+        raise wrong(
+            "names", names, f'give the name of an argument by that of a stream, such as {{"{known[0]}": "rows"}}'
+        )
+    for old, new in names.items():
+        if old not in known:
+            raise wrong("names", old, f"the job has no such stream; use {listed}")
+        if not new.isidentifier() or keyword.iskeyword(new):
+            raise wrong("names", new, f"the stream {old} needs a name that an argument can have, such as rows")
+    found = {each: names.get(each, each) for each in known}
+    if len({each.lower() for each in found.values()}) < len(known):  # files have these names
+        raise wrong("names", names, f"each of the streams {listed} needs a name of its own")
+    return found
 
 
 def _longest_delay(plan: Node) -> int:

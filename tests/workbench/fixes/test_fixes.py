@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import strategies
+from helpers import stream
 
 import generators
 import workbench as wb
@@ -50,3 +51,21 @@ def test_fixes_run_again_on_spark_match_their_rows(spark, join, finish):
         *changed, end = fixes.apply(setting, value, join, left, right, finish=finish)
         again = wb.run(*changed, finish=end)
         assert again.rows.loc[row, "fate"] == "matched", (row, setting, value)
+
+
+@pytest.mark.parametrize("bounds", [{"lower": "0 seconds", "lower_exclusive": True}, {"lower": "1 second"}])
+def test_a_row_of_a_stream_that_is_joined_with_itself_is_no_partner_of_itself(bounds):
+    clicks = stream([("a", 100), ("a", 108), ("b", 103)])
+    join = wb.IntervalJoin(upper="5 seconds", how="left", **bounds)
+    preview = Preview(Simulation(join, clicks, clicks, True, "min"))
+    tick = "8.000001 seconds" if bounds.get("lower_exclusive") else "8 seconds"
+    found = preview.rows[["fix_setting", "fix_value"]].to_numpy().tolist()
+    assert found == [
+        ["upper", "8 seconds"],
+        ["lower", f"-{tick}"],
+        [None, None],
+        ["lower", f"-{tick}"],
+        ["upper", "8 seconds"],
+        [None, None],
+    ]
+    assert preview.rows["reason"][2].startswith("no row of its key on ")

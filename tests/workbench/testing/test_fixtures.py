@@ -256,6 +256,38 @@ def test_streams_keep_their_names(spark, path, tmp_path, monkeypatch):
     assert isinstance(failure_of(path), AssertionError)
 
 
+def test_streams_have_the_names_under_which_a_function_takes_them(spark, path):
+    given = {"orders_v2": micro_batches(shop.ORDERS, [("o-1", "10:00:00")])}
+    given["paid"] = micro_batches(shop.PAYMENTS, [("o-1", "10:00:02", 1)])
+    job = play(lambda orders_v2, paid: shop.paid_orders(orders_v2, paid), **given)
+    job.fixture(path, names={"orders_v2": "orders", "paid": "payments"}, build=shop.paid_orders)
+    assert sorted(load(path).streams) == ["orders", "payments"]
+    assert 'orders={"matched": 1}' in (path / "test_unpaid.py").read_text(encoding="utf-8")
+    assert failure_of(path) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (
+            "orders",
+            'names: got \'orders\'; give the name of an argument by that of a stream, such as {"orders": "rows"}',
+        ),
+        ({"order": "rows"}, "names: got 'order'; the job has no such stream; use orders, payments"),
+        (
+            {"orders": "class"},
+            "names: got 'class'; the stream orders needs a name that an argument can have, such as rows",
+        ),
+        ({"orders": "Payments"}, "each of the streams orders, payments needs a name of its own"),
+    ],
+)
+def test_wrong_names(job, path, names, words):
+    with pytest.raises(wb.ArgumentError) as raised:
+        job.fixture(path, names=names)
+    assert str(raised.value).endswith(words)
+    assert not path.exists()
+
+
 def test_a_name_that_is_no_name_of_python(spark, path):
     rows = {"class": micro_batches(shop.ORDERS, [("o-1", "10:00:00")])}
     payments = micro_batches(shop.PAYMENTS, [("o-1", "10:00:02", 1)])

@@ -24,7 +24,7 @@ def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
     """Wider bounds, for rows that were on time and whose nearest partner on time is out of reach."""
     low, high = edges(join)
     reach_low, reach_high = low + join.lower_exclusive * search.tick, high - join.upper_exclusive * search.tick
-    some_cannot = search.semi or search.simulation.where is not None
+    some_cannot = search.semi or search.simulation.where is not None or search.of_one_stream
     alive = {}
     for side in SIDES:
         assignments = search.outcome.assignments[side]
@@ -36,7 +36,8 @@ def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
             beyond_upper = ahead == (side == "left")
             reach = (reach_high if beyond_upper else reach_low) * (1 if side == "left" else -1)
             near = search.nearest(side, rows, np.flatnonzero(alive[partner]), reach, ahead=ahead, skip=skip)
-            mine, theirs = rows[near >= 0], near[near >= 0]
+            found = (near >= 0) & ~(search.of_one_stream & (near == rows))  # a row is no partner of itself
+            mine, theirs = rows[found], near[found]
             one, other = (mine, theirs) if side == "left" else (theirs, mine)
             distance = search.time["right"][other] - search.time["left"][one]
             if beyond_upper:
