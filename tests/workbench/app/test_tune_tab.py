@@ -29,3 +29,17 @@ def test_it_leaves_a_delay_as_it_is_where_none_is_no_better(page):
     page.wait()
     assert page.value("Watermark / first") == before
     assert "as it is now, a watermark delay of 10 s on impressions" in page.text("tuned")
+
+
+def test_what_keeps_most_within_a_limit_can_be_applied(page):
+    page.open("Tune")
+    page.set({"Keep at least, %": "100", "Rows in state, at most": "150"})
+    words = page.text("tuned")
+    assert "no setting keeps 100.00% with at most 150 rows in state; a watermark delay of " in words
+    assert "keeps most" in words
+    delays = page.value("Watermark / first"), page.value("Watermark / second")
+    page.press("Apply")
+    page.wait()
+    assert (page.value("Watermark / first"), page.value("Watermark / second")) != delays
+    assert page.text("tuned") == words
+    assert page.figures["peak state"] <= 150
