@@ -29,8 +29,9 @@ function render({ model, el }) {
     return made;
   }
 
-  // Causes are words: as many as can be read beside each other.
+  // Causes are words: as many as can be read beside each other, or all of a side, one below the other.
   let drawn = 0;
+  const opened = new Set();
   const room = () => el.clientWidth - (el.clientWidth > NARROW ? 220 : 0); // beside the names, or below them
   const fits = () => Math.max(1, Math.min(3, Math.floor(room() / CAUSE)));
 
@@ -56,7 +57,8 @@ function render({ model, el }) {
     row.append(name, pieces, counts);
     const causes = make("div", "sjw-causes");
     const most = Math.max(1, ...side.causes.map((each) => each.rows));
-    const shown = side.causes.slice(0, fits());
+    const open = opened.has(side.side), shown = open ? side.causes : side.causes.slice(0, fits());
+    causes.classList.toggle("sjw-all", open);
     for (const { cause, fate, rows, glyphs } of shown) {
       const label = `${count(rows)} of ${side.name}: ${cause}`;
       const one = button({ side: side.side, fate, cause }, "sjw-cause", label, `${label}. Show these rows in all views.`);
@@ -66,10 +68,25 @@ function render({ model, el }) {
       one.append(make("b", "", count(rows)), track, ...glyphs.map((path) => glyph(path, "sjw-glyph")), make("span", "sjw-cause-words", cause));
       causes.append(one);
     }
-    const more = side.more + side.causes.slice(shown.length).reduce((sum, each) => sum + each.rows, 0);
-    if (more) causes.append(make("span", "sjw-more", `+ ${count(more)} of other causes`));
+    const hidden = side.causes.slice(shown.length).reduce((sum, each) => sum + each.rows, 0);
+    if (open || hidden) causes.append(others(side, open, side.more + hidden));
+    else if (side.more) causes.append(make("span", "sjw-more", `+ ${count(side.more)} of other causes`));
     row.append(causes);
     return row;
+  }
+
+  function others(side, open, rows) {
+    const made = make("button", "sjw-more", open ? "fewer causes" : `+ ${count(rows)} of other causes`);
+    made.type = "button";
+    made.dataset.side = side.side;
+    made.title = open ? "Show the most frequent causes only." : `Show all causes of ${side.name}.`;
+    made.setAttribute("aria-expanded", String(open));
+    made.addEventListener("click", () => {
+      if (!opened.delete(side.side)) opened.add(side.side);
+      draw();
+      el.querySelector(`.sjw-more[data-side="${side.side}"]`)?.focus();
+    });
+    return made;
   }
 
   function figure({ name, value, unit, help, change }) {
@@ -82,7 +99,7 @@ function render({ model, el }) {
 
   function mark() {
     const chosen = JSON.stringify(model.get("chosen"));
-    for (const each of el.querySelectorAll("button")) each.setAttribute("aria-pressed", String(each.dataset.filter === chosen));
+    for (const each of el.querySelectorAll("[data-filter]")) each.setAttribute("aria-pressed", String(each.dataset.filter === chosen));
     el.classList.toggle("sjw-filtered", chosen !== "{}");
   }
 

@@ -23,7 +23,7 @@ from workbench.untyped import Record
 __all__ = ["Band", "comparable", "of_causes", "of_fates"]
 
 _HERE = Path(__file__).parent
-_MOST_CAUSES = 3
+_MOST_CAUSES = 20
 _GOOD = ("matched", "rows out")
 _BAD = ("unmatched", "late", "peak state")
 

@@ -65,7 +65,7 @@ class Search:
             self.time = {side: moments // MS * MS for side, moments in self.time.items()}
         self.batch = {side: stream.arrival for side, stream in zip(SIDES, streams, strict=True)}
         self.key = dict(zip(SIDES, outcome.keys, strict=True))
-        self.of_one_stream = np.array_equal(*self.batch.values()) and same_rows(*streams)
+        self.of_one_stream = np.array_equal(self.batch["left"], self.batch["right"]) and same_rows(*streams)
         """Whether a stream is joined with itself, so that rows with one number are one row."""
         self.delay = {side: times.micros(stream.watermark) for side, stream in zip(SIDES, streams, strict=True)}
         self.assignments = {side: outcome.assignments[side] for side in SIDES}

@@ -433,6 +433,21 @@ def test_a_cause_in_the_band_filters_all_views(opened):
     opened.wait_for_selector(".sjw-cause[aria-pressed=false]")
 
 
+def test_all_causes_of_a_side_are_shown_on_demand(opened):
+    more = opened.locator("button.sjw-more").first
+    hidden = int(more.inner_text().split()[1])
+    side = opened.locator(".sjw-side:has(button.sjw-more)").first
+    before = side.locator(".sjw-cause b").all_inner_texts()
+    more.click()
+    after = side.locator(".sjw-cause b").all_inner_texts()
+    assert sum(map(int, after[len(before) :])) == hidden
+    assert after[: len(before)] == before
+    expect(more).to_have_attribute("aria-expanded", "true")
+    expect(more).to_be_focused()
+    more.click()
+    assert side.locator(".sjw-cause").count() == len(before)
+
+
 def test_a_fix_says_what_else_it_does_and_a_key_takes_it_back(opened):
     opened.locator(".sjw-cause:has-text('lower bound')").first.click()
     opened.locator(".sjw table.dataTable tbody tr:visible").first.click()
