@@ -10,6 +10,7 @@ from markupsafe import Markup
 from workbench.app._kept import Filter
 from workbench.app.html import html
 from workbench.charts import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
+from workbench.errors import TooLargeError
 from workbench.literals import SIDES, RowId
 from workbench.reasons.causes import not_matched
 from workbench.runs.result import Result
@@ -20,8 +21,11 @@ _MOST_PICKED = 2_000
 
 
 def rows_not_matched(run: Result) -> list[RowId]:
-    """The rows of both sides that were not matched, the first 2,000 of each."""
-    lost = not_matched(run.simulation)
+    """The rows of both sides that were not matched, the first 2,000 of each; none where only Spark can tell."""
+    try:
+        lost = not_matched(run.simulation)
+    except TooLargeError:
+        return []
     return [RowId(side, row) for side in SIDES for row in lost[side][:_MOST_PICKED].tolist()]
 
 
