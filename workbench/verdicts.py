@@ -16,7 +16,7 @@ import numpy as np
 from workbench.arrays import Objects
 from workbench.literals import Fate, Obstacle
 
-__all__ = ["SharedVerdict", "Told", "Verdict", "WindowVerdict", "verdict_where"]
+__all__ = ["Removal", "SharedVerdict", "Told", "Verdict", "WindowVerdict", "verdict_where"]
 
 
 @dataclass(frozen=True)
@@ -269,15 +269,44 @@ FIX = "with {change} {meets}"
 THEN_FIX = f"; {FIX}"
 
 KEY_NEVER_CAME = "key {key} never arrived on {other}"
-KEY_TAKEN_OUT = "key {key} arrived on {other} only in rows that {taken_out} removes"
-KEY_FAILED = "key {key} arrived on {other} only in rows that the filter {other_filter} removes"
-KEY_WITH_NULL = "key {key} arrived on {other} only with {other_null} null, where the condition is never true"
-KEY_FILTERED = "key {key} arrived on {other} only in rows that the job's filters remove"
 KEY_UNTIMED = "key {key} arrived on {other} {untimed}, and the workbench leaves such rows out"
-TAKEN_OUT_BY = "{step} removes it"
-FAILED = "the filter {filter} removes it"
-WITH_NULL = "the condition is never true where {null} is null, so Spark removes it"
-FILTERED = "the job's filters remove it"
+
+
+@dataclass(frozen=True)
+class Removal:
+    """How it is told what removes a row before it reaches the join.
+
+    Attributes
+    ----------
+    of_row
+        Of the row itself.
+    of_key
+        Of a row of the other side, whose key arrives only in rows that are removed.
+    by
+        What removes it.
+    """
+
+    of_row: str
+    of_key: str
+    by: str
+
+
+BY_STEP = Removal("{step} removes it", "key {key} arrived on {other} only in rows that {taken_out} removes", "{step}")
+BY_FILTER = Removal(
+    "the filter {filter} removes it",
+    "key {key} arrived on {other} only in rows that the filter {other_filter} removes",
+    "the filter {filter}",
+)
+BY_NULL = Removal(
+    "the condition is never true where {null} is null, so Spark removes it",
+    "key {key} arrived on {other} only with {other_null} null, where the condition is never true",
+    "Spark, as its {null} is null",
+)
+BY_FILTERS = Removal(
+    "the job's filters remove it",
+    "key {key} arrived on {other} only in rows that the job's filters remove",
+    "the job's filters",
+)
 
 COMES_OUT = "comes out"
 COMES_OUT_UNLESS = "comes out unless it meets a partner"

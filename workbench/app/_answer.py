@@ -14,7 +14,7 @@ from workbench.reasons.labels import setting_name, setting_value
 from workbench.tuning import Best, Tuning
 from workbench.untyped import Series
 
-__all__ = ["answer", "best_of", "present"]
+__all__ = ["answer", "best_of", "changed", "present"]
 
 _FIGURES = ("of the complete result", "rows in state, at most", "longest time in state")
 
@@ -51,6 +51,12 @@ def present(tuning: Tuning) -> Series:
     return tuning.table[tuning.table["now"]].iloc[0]
 
 
+def changed(tuning: Tuning, best: Best) -> dict[str, str]:
+    """Those of the recommended settings that are others than now."""
+    now = present(tuning)
+    return {name: value for name, value in best.settings.items() if now[name] != value}
+
+
 def answer(tuning: Tuning, best: Best, asked: Mapping[str, str], named: Callable[[Setting, str], str]) -> Markup:
     """What to set, what that keeps and costs, and how sure it is.
 
@@ -68,13 +74,12 @@ def answer(tuning: Tuning, best: Best, asked: Mapping[str, str], named: Callable
     lines = [("now", now), ("recommended", best.row)]
     if best.cheaper is not None and _figures(best.cheaper) != _figures(now):
         lines.append(("the next cheaper", best.cheaper))
-    is_set = all(now[name] == value for name, value in best.settings.items())
     notes = [each for each in (*best.notes, f"this rests on {best.basis}") if each]
     return html(
         '<p class="sjw-question">{}</p><p class="sjw-answer">{}</p><div class="sjw-beside">{}</div>{}'
         "<details><summary>Details</summary><ul>{}</ul></details>",
         _question(asked),
-        f"as it is now, {words}" if is_set else words,
+        words if changed(tuning, best) else f"as it is now, {words}",
         table(heads, ([name, *_cells(tuning, row)] for name, row in lines)),
         html('<p class="sjw-unsure">{}.</p>', _capital(best.warning)) if best.warning else "",
         together(html("<li>{}.</li>", _capital(each)) for each in notes),

@@ -9,9 +9,10 @@ from markupsafe import Markup
 
 from workbench.app._kept import Filter
 from workbench.app.html import html
+from workbench.arrays import RowNumbers
 from workbench.charts import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
 from workbench.errors import TooLargeError
-from workbench.literals import SIDES, RowId
+from workbench.literals import SIDES, RowId, Side
 from workbench.reasons.causes import not_matched
 from workbench.runs.result import Result
 from workbench.runs.why import Why
@@ -22,11 +23,21 @@ _MOST_PICKED = 2_000
 
 def rows_not_matched(run: Result) -> list[RowId]:
     """The rows of both sides that were not matched, the first 2,000 of each; none where only Spark can tell."""
+    lost = _lost(run)
+    return [RowId(side, row) for side, rows in lost.items() for row in rows[:_MOST_PICKED].tolist()]
+
+
+def leads_on(run: Result) -> bool:
+    """Whether keys lead to rows that were not matched."""
+    return any(map(len, _lost(run).values()))
+
+
+def _lost(run: Result) -> Mapping[Side, RowNumbers]:
+    """The rows that were not matched, by side; nothing where only Spark can tell."""
     try:
-        lost = not_matched(run.simulation)
+        return not_matched(run.simulation)
     except TooLargeError:
-        return []
-    return [RowId(side, row) for side in SIDES for row in lost[side][:_MOST_PICKED].tolist()]
+        return {}
 
 
 def rows_of_filter(run: Result, chosen: Filter) -> list[RowId]:

@@ -16,12 +16,11 @@ from workbench.app._form import show
 from workbench.app._kept import Filter
 from workbench.app._listing import Listing, Query, listing
 from workbench.app._looks import LOOKS, PAGE, wrapped
+from workbench.app._picking import leads_on
 from workbench.app.html import HTML
 from workbench.charts import WHOLE, Cut
-from workbench.errors import TooLargeError
 from workbench.jobs import Job
 from workbench.literals import SIDES, RowId
-from workbench.reasons.causes import not_matched
 from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.untyped import Value
@@ -132,7 +131,7 @@ class TablePanel:
             words = f"rows {first + 1:,} to {first + len(places):,} of {words}"
         kind = "" if isinstance(run, Run | Job) else "Preview (simulated): "
         hint = _PICK if len(shown) else shown.none
-        if len(shown) and _leads_on(run):
+        if len(shown) and leads_on(run):
             hint += _NEXT
         self._note.value = f"{kind}{words}{'; ' * bool(hint)}{hint}"
         self._back.disabled, self._on.disabled = first == 0, first + PAGE >= len(found)
@@ -224,11 +223,3 @@ def _set_options(choice: widgets.Dropdown | widgets.ToggleButtons, neutral: str,
         before = choice.value
         choice.options = entries
         choice.value = before if before in options.values() else ""
-
-
-def _leads_on(run: Result) -> bool:
-    """Whether keys lead to rows that were not matched."""
-    try:
-        return any(map(len, not_matched(run.simulation).values()))
-    except TooLargeError:  # only Spark can tell
-        return False

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import ipywidgets as widgets
 
-from workbench.app._answer import answer, best_of, present
+from workbench.app._answer import answer, best_of, changed
 from workbench.app._form import show
 from workbench.app.html import HTML, html
 from workbench.charts import Drawing, tuning_views
@@ -15,7 +15,7 @@ from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import DELAYS, Setting
 from workbench.reasons.labels import Labels
 from workbench.runs.result import Result
-from workbench.tuning import Advice, Best, Tuning, advised, tuned
+from workbench.tuning import Advice, Tuning, advised, tuned
 
 MOST_ROWS = 200_000
 """Rows of both sides up to which the page tunes by itself."""
@@ -127,14 +127,12 @@ class TunePanel:
             try:
                 best = best_of(self._tuning, asked)
                 self._text.value = answer(self._tuning, best, asked, self._named)
-                self._recommended = _changed(self._tuning, best)
+                self._recommended = changed(self._tuning, best)
                 answered = tuple(DELAYS.values())  # of these the answer is the only one
             except WorkbenchError as error:
                 self._text.value = html('<p class="sjw-trouble">{}</p>', error)
-                with suppress(
-                    WorkbenchError
-                ):  # what keeps most within the limits that are asked for, as the error says
-                    self._recommended = _changed(self._tuning, best_of(self._tuning, asked | {"keep": ""}))
+                with suppress(WorkbenchError):  # of limits the error names the setting that keeps most
+                    self._recommended = changed(self._tuning, best_of(self._tuning, asked | {"keep": ""}))
         show(self._take, bool(self._recommended))
         self.advice.children = [line for each, line in self._advised if each.setting not in answered]
 
@@ -156,9 +154,3 @@ class TunePanel:
             return {}
         row = self._tuning.table.iloc[place]
         return {str(name): str(row[name]) for name in self._tuning.settings}
-
-
-def _changed(tuning: Tuning, best: Best) -> dict[str, str]:
-    """Those settings that a recommendation changes."""
-    now = present(tuning)
-    return {name: value for name, value in best.settings.items() if now[name] != value}

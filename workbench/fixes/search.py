@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -65,8 +66,6 @@ class Search:
             self.time = {side: moments // MS * MS for side, moments in self.time.items()}
         self.batch = {side: stream.arrival for side, stream in zip(SIDES, streams, strict=True)}
         self.key = dict(zip(SIDES, outcome.keys, strict=True))
-        self.of_one_stream = np.array_equal(self.batch["left"], self.batch["right"]) and same_rows(*streams)
-        """Whether a stream is joined with itself, so that rows with one number are one row."""
         self.delay = {side: times.micros(stream.watermark) for side, stream in zip(SIDES, streams, strict=True)}
         self.assignments = {side: outcome.assignments[side] for side in SIDES}
         self.matched = {
@@ -85,6 +84,12 @@ class Search:
         """How long after its end a window takes rows in, under Flink's rules."""
         self.waits = (kind.grouped or kind.one_partner) and not self.finish
         """Whether what is open at the end never comes out."""
+
+    @cached_property
+    def of_one_stream(self) -> bool:
+        """Whether a stream is joined with itself, so that rows with one number are one row."""
+        at_once = np.array_equal(self.batch["left"], self.batch["right"])
+        return at_once and same_rows(self.simulation.left, self.simulation.right)
 
     def _ask_only(self, asked: Mapping[Side, RowNumbers]) -> None:
         """Ask for no other rows: what becomes of a row depends on those of its key, and on the watermarks."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import QueryError, WorkbenchError
 from workbench.jobs.addresses import existing
-from workbench.jobs.catalyst import Node, listed, seq
+from workbench.jobs.catalyst import Node, listed, seq, texts
 from workbench.spark_io.cause import spark_errors_as
 from workbench.untyped import Json, Value
 
@@ -137,8 +137,7 @@ class _Table:
     def of(spark: SparkSession, source: Node, folder: str) -> _Table:
         java: Any = spark._jvm
         about = source.java.dataSource()
-        given = dict(java.scala.jdk.javaapi.CollectionConverters.asJava(about.options()))
-        options = {name.lower(): str(text) for name, text in given.items()}
+        options = {name.lower(): text for name, text in texts(spark, about.options()).items()}
         for name in ("readchangefeed", "readchangedata"):
             if options.get(name, "false").lower() != "false":
                 raise _UnreadableError("it reads the table's change feed, whose rows are not told apart here")

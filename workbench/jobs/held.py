@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
@@ -22,6 +23,7 @@ __all__ = [
     "fields",
     "joined_rows",
     "numbered",
+    "only_join",
     "operators",
     "reader",
     "table",
@@ -127,7 +129,7 @@ def joined_rows(spark: SparkSession, address: str, batch: int, side: Side, *, op
     """
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-    operator = _only_join(spark, address) if operator is None else operator
+    operator = only_join(operators(spark, address)) if operator is None else operator
     rows = next(
         filter(None, (_store(spark, address, batch, operator, f"{side}-{name}") for name in _WITH_MATCHED)), None
     )
@@ -140,9 +142,15 @@ def joined_rows(spark: SparkSession, address: str, batch: int, side: Side, *, op
     return rows.withColumn(MATCHED, F.lit(None).cast("boolean"))
 
 
-def _only_join(spark: SparkSession, address: str) -> int:
-    """Spark's number of the checkpoint's only join."""
-    numbers = [number for number, name in operators(spark, address) if name == HASH_JOIN]
+def only_join(known: Sequence[tuple[int, str]]) -> int:
+    """Spark's number of the only join among the `operators` of a checkpoint.
+
+    Raises
+    ------
+    QueryError
+        If there is none, or there are several.
+    """
+    numbers = [number for number, name in known if name == HASH_JOIN]
     if len(numbers) != 1:
         raise QueryError(
             f"the checkpoint has the state of {len(numbers)} joins of two streams: say which, with join=0 for the first"

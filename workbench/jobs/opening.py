@@ -67,6 +67,7 @@ _CLOCK_CHANGE = 2 * 3_600_000_000
 """By how much clocks change at most, in microseconds."""
 _ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
 _WITHOUT_ROWS = "spark.sql.streaming.noDataMicroBatches.enabled"
+_OF_ANOTHER = "it is the checkpoint of another query; give the DataFrame that this one runs"
 _STAND_IN = IntervalJoin("0 seconds", "0 seconds")
 """Which rows are late depends on no bounds: this stands for a join that was not understood."""
 
@@ -170,21 +171,23 @@ def _opened(
     logs = _committed(checkpoints.read(spark, address))
     if len(parts) > 1:
         logs = replace(logs, operators=operators_of(spark, plan, address))
+
+    def attempt(logs: Checkpoint) -> list[Job]:
+        if not fits:
+            _check_fits(spark, known, logs, leaves)
+        return _opened_once(spark, known, run, logs, leaves, choice)
+
     jobs = None
     for later in range(1, _TRIES):
         try:
-            if not fits:
-                _check_fits(spark, known, logs, leaves)
-            jobs = _opened_once(spark, known, run, logs, leaves, choice)
+            jobs = attempt(logs)
             break
         except QueryError:  # the query may have gone on, and Spark deleted the first micro-batch that was kept
             now = replace(_committed(checkpoints.read(spark, address)), operators=logs.operators)
             if now.batches[0].number == logs.batches[0].number and _has_state(spark, now):
                 raise
             logs = _from(now, later)
-    if jobs is None:
-        _check_fits(spark, known, logs, leaves)
-        jobs = _opened_once(spark, known, run, logs, leaves, choice)
+    jobs = attempt(logs) if jobs is None else jobs
     reports_by_number = reported.of(logs.query, reports)
     jobs = [
         replace(each, reports=reported.of_operator(reports_by_number, logs.operators, each.known.join)) for each in jobs
@@ -346,29 +349,31 @@ def _committed(logs: Checkpoint) -> Checkpoint:
 
 def _check_fits(spark: SparkSession, joins: Sequence[Understood], logs: Checkpoint, leaves: Sequence[Node]) -> None:
     """Refuse the checkpoint of another query."""
-    for each in joins:
-        _check_one_fits(spark, each, logs, leaves)
-
-
-def _check_one_fits(spark: SparkSession, known: Understood, logs: Checkpoint, leaves: Sequence[Node]) -> None:
     count, of_logs = len(leaves), len(logs.batches[-1].offsets)
-    remedy = "it is the checkpoint of another query; give the DataFrame that this one runs"
     if count != of_logs:
         raise wrong(
-            "checkpoint", logs.address, f"it has offsets of {of_logs} sources, and joined reads {count}: {remedy}"
+            "checkpoint", logs.address, f"it has offsets of {of_logs} sources, and joined reads {count}: {_OF_ANOTHER}"
         )
-    kind = None if known.description.join is None else kind_of(known.description.join).operator
     operators = held.operators(spark, logs.address)
+    for each in joins:
+        _check_state_fits(spark, each, logs, operators)
+
+
+def _check_state_fits(
+    spark: SparkSession, known: Understood, logs: Checkpoint, operators: Sequence[tuple[int, str]]
+) -> None:
+    """Refuse a checkpoint whose state is not that of a join."""
+    kind = None if known.description.join is None else kind_of(known.description.join).operator
     names = {name for _, name in operators}
     if names and known.join.kind == "Join" and held.HASH_JOIN not in names:
         raise wrong(
-            "checkpoint", logs.address, f"its state is that of {', '.join(sorted(names))}, of no join: {remedy}"
+            "checkpoint", logs.address, f"its state is that of {', '.join(sorted(names))}, of no join: {_OF_ANOTHER}"
         )
     if kind is AGGREGATION and held.HASH_JOIN in names:
-        raise wrong("checkpoint", logs.address, f"its state is that of a join of two streams: {remedy}")
+        raise wrong("checkpoint", logs.address, f"its state is that of a join of two streams: {_OF_ANOTHER}")
     if names and known.join.kind == "Join":
-        joins = [number for number, name in operators if name == held.HASH_JOIN]
-        operator = logs.operators.get(known.join, joins[0] if len(joins) == 1 else None)
+        number = logs.operators.get(known.join)
+        operator = held.only_join(operators) if number is None else number
         for place, side in enumerate(SIDES):
             rows = held.joined_rows(spark, logs.address, logs.batches[-1].number, side, operator=operator)
             entering.kept_columns(known, place, rows.columns[:-1])

@@ -27,7 +27,7 @@ from workbench.spark_io.cause import spark_errors_as
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["MOST_ROWS", "SourceRows", "names", "names_of_sides", "of_job"]
+__all__ = ["MOST_ROWS", "SourceRows", "is_name", "names", "names_of_sides", "of_job"]
 
 _MOST_KEYS = 10_000
 _NOT_FOUND = "{count} rows of {name} that were in state before the first micro-batch that is kept are no longer found"
@@ -177,7 +177,12 @@ def _name(leaf: Node) -> str:
     _, slash, last = sources.described(leaf).rstrip("/]").rpartition("/")
     named = last if slash else last.rpartition(" ")[2]
     plain = named if named.isidentifier() else re.sub(r"\W+", "_", named).strip("_")
-    return plain if plain.isidentifier() and not keyword.iskeyword(plain) else f"stream_{plain}".rstrip("_")
+    return plain if is_name(plain) else f"stream_{plain}".rstrip("_")
+
+
+def is_name(text: str) -> bool:
+    """Whether an argument of a function can have this name."""
+    return text.isidentifier() and not keyword.iskeyword(text)
 
 
 def names(job: Job | Chain) -> list[str]:

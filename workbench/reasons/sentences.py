@@ -24,7 +24,7 @@ from workbench.reasons.judging import Judging, judge, judged_late, last_watermar
 from workbench.reasons.labels import Labels, fix_value
 from workbench.streams import batches_with_rows
 from workbench.untyped import Record, Value
-from workbench.verdicts import SharedVerdict, Verdict
+from workbench.verdicts import Removal, SharedVerdict, Verdict
 
 __all__ = ["COLUMNS", "Fix", "Sentences"]
 
@@ -670,11 +670,7 @@ class Sentences:
         """What is known of its key on the other side, to whose rows it never came."""
         match self._keys_across[side][row]:
             case partners.KeyAcross.LEFT_OUT:
-                mate = self._mate(side, row)
-                step, failed = self.step(other_side(side), mate), self._fails(other_side(side), mate)
-                unknown = verdicts.KEY_WITH_NULL if self.other_null(side, row) else verdicts.KEY_FILTERED
-                template = verdicts.KEY_FAILED if failed else unknown
-                return self.fill(verdicts.KEY_TAKEN_OUT if step else template, side, row)
+                return self.fill(self._removal(other_side(side), self._mate(side, row)).of_key, side, row)
             case partners.KeyAcross.UNTIMED:
                 return self.fill(verdicts.KEY_UNTIMED, side, row)
         return self.fill(verdicts.KEY_NEVER_CAME, side, row)
@@ -699,9 +695,7 @@ class Sentences:
 
     def left_at(self, side: Side, row: int) -> str:
         """Which operator takes it out."""
-        unknown = verdicts.WITH_NULL if self.null(side, row) else verdicts.FILTERED
-        template = verdicts.FAILED if self._fails(side, row) else unknown
-        return self.fill(verdicts.TAKEN_OUT_BY if self.step(side, row) else template, side, row)
+        return self.fill(self._removal(side, row).of_row, side, row)
 
     def filter(self, side: Side, row: int) -> str:
         """The filter of the job, run before the join, that it fails."""
@@ -719,14 +713,15 @@ class Sentences:
 
     def removed_by(self, side: Side, row: int) -> str:
         """What removes a row before it reaches the join; empty of one that reaches it."""
-        if not self._removed[side][row]:
-            return ""
-        if step := self.step(side, row):
-            return step
+        return self.fill(self._removal(side, row).by, side, row) if self._removed[side][row] else ""
+
+    def _removal(self, side: Side, row: int) -> Removal:
+        """How it is told what removes a row: the most that is known of it."""
+        if self.step(side, row):
+            return verdicts.BY_STEP
         if self._fails(side, row):
-            return f"the filter {self.simulation.facts.filters[side]}"
-        null = self.null(side, row)
-        return f"Spark, as its {null} is null" if null else "the job's filters"
+            return verdicts.BY_FILTER
+        return verdicts.BY_NULL if self.null(side, row) else verdicts.BY_FILTERS
 
     def null(self, side: Side, row: int) -> str:
         """The column that is null in it, and in no row that reaches the join; empty where there is none."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import keyword
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -301,7 +300,7 @@ def _called(names: Any, known: Sequence[str]) -> dict[str, str]:
     for old, new in names.items():
         if old not in known:
             raise wrong("names", old, f"the job has no such stream; use {listed}")
-        if not new.isidentifier() or keyword.iskeyword(new):
+        if not source_rows.is_name(new):
             raise wrong("names", new, f"the stream {old} needs a name that an argument can have, such as rows")
     found = {each: names.get(each, each) for each in known}
     if len({each.lower() for each in found.values()}) < len(known):  # files have these names

@@ -74,7 +74,9 @@ def test_a_wrong_folder_is_told_beside_its_field(spark, folder, opened, kind):
     page.set({"From": "files"})
     for text in [*OWN, *drawn([*TEXTS, *LONG[:4]], 12)]:
         page.set({"Left files": text, "Left files / Format": kind})
-        check(page.mark("Left files"), text)
+        of_left, *of_right = page.said()  # of the left below its path, or below its key where it has one column only
+        assert of_right, text[:60]
+        check(of_left, text)
         check(page.trouble, text)
         assert not page.usable("Run on Spark"), text[:60]
     assert sorted(map(str, folder.rglob("*"))) == before
