@@ -101,7 +101,9 @@ class Live:
         self._empty = Simulation(join, left, right, finish=False, policy=policy, ended=False, spark_version=version)
         self._sides = left, right
         self._trigger, self._speed, self._on_progress = trigger, speed, on_progress
-        self._paused, self._stopped = threading.Event(), threading.Event()
+        self._paused = threading.Event()
+        self._stopped = threading.Event()  # it is to end
+        self._ended = threading.Event()  # it has ended, and all that it did is known
         self._lock = threading.RLock()
         self._files: list[list[_File]] = [[], []]
         self._sent: list[list[pa.Table]] = [[], []]
@@ -138,8 +140,8 @@ class Live:
 
     @property
     def active(self) -> bool:
-        """Whether the query runs, paused or not."""
-        return not self._stopped.is_set()
+        """Whether the query runs, paused or not; once it does not, nothing more comes of it."""
+        return not self._ended.is_set()
 
     @property
     def done(self) -> int:
@@ -185,7 +187,7 @@ class Live:
         for name in row:
             if name not in stream.columns:
                 raise wrong("row", name, f"{stream.name} has no such column: {', '.join(stream.columns)}")
-        if not self.active:
+        if self._stopped.is_set():
             raise self.error or QueryError("the live query has ended: it takes no more rows")
         arrays = []
         for field in stream.table.schema:
@@ -245,10 +247,11 @@ class Live:
             self.error = error if isinstance(error, QueryError) else told(error, query.FAILED)
         finally:
             self._stopped.set()
-            stop_query(self._query, self._spark)
             with contextlib.suppress(Exception):
-                self._follow()
+                stop_query(self._query, self._spark)
+                self._take_in()
             process.live_queries.discard(self)
+            self._ended.set()
             try:
                 self._report()
             except QueryError as error:
@@ -323,7 +326,13 @@ class Live:
                 self.written[place] += table.num_rows
 
     def _follow(self) -> None:
-        """Take in what Spark reports of its micro-batches."""
+        """Take in what Spark reports of its micro-batches, and tell of it."""
+        known = len(self._progress)
+        self._take_in()
+        if len(self._progress) > known:
+            self._report()
+
+    def _take_in(self) -> None:
         known = len(self._progress)
         last = self._query.lastProgress
         if last is None or int(last["batchId"]) < known + ("addBatch" not in last["durationMs"]):
@@ -337,8 +346,6 @@ class Live:
                 self._taken.append((_log_offset(ends.get("left")), _log_offset(ends.get("right"))))
                 self._measure(entry)
                 self._progress.append(entry)
-        if len(self._progress) > known:
-            self._report()
 
     def _measure(self, entry: Record) -> None:
         """Measure a micro-batch that has just ended."""

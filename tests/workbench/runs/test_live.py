@@ -175,6 +175,25 @@ def test_a_function_that_raises_stops_the_query_and_is_named(spark):
     assert not active(spark)
 
 
+def test_the_end_is_told_once_with_all_that_came_before_it(spark):
+    """A page listed a query as two runs where a micro-batch had ended between its being stopped and its end."""
+    told = []
+
+    def told_of(live):
+        told.append((live.active, live.done))
+        if live.done == 2:
+            live.stop_soon()
+            time.sleep(1)  # Spark goes on meanwhile
+
+    live = started(JOINS[0], on_progress=told_of)
+    wait_for(lambda: not live.active)
+    live.end()
+    *before, (active_at_end, done) = told
+    assert all(active for active, _ in before)
+    assert not active_at_end
+    assert done == live.done > before[-1][1]
+
+
 def folder_of(live):
     """The folder that a query writes to."""
     wait_for(lambda: live.done)
