@@ -782,6 +782,42 @@ def _among(rows: pa.Table, others: pa.Table) -> Flags:
     return np.asarray(one.isin(other))
 
 
+def _with_compared(
+    known: Understood, place: int, shown: entering.Columns, rows: pa.Table, compared: pa.Table
+) -> tuple[pa.Table, tuple[str, ...]]:
+    """A side with a column of each expression that the join compares, and the names of what it compares.
+
+    So a row joined on a field of a struct, as of a parsed payload, is told by that field.
+    """
+    alias, names = f"{_sides(known)[place].name}.", []
+    for pair, one, values in zip(known.keys, known.compared, compared.columns, strict=True):
+        if one is None:
+            names.append(shown.names[shown.ids.index(pair[place])])
+            continue
+        name = str(one.expressions[place].java.sql()).replace("`", "").removeprefix(alias)
+        if name in rows.column_names:  # the whole struct is compared
+            name = f"{name} as text"
+        rows = rows.append_column(name, values)
+        names.append(name)
+    return rows, tuple(names)
+
+
+def _with_text(rows: pa.Table, side: Side) -> tuple[pa.Table, tuple[str, ...]]:
+    """A side of structs of which the join compares nothing, with the text of the first, by which its rows are told.
+
+    Raises
+    ------
+    ArgumentError
+        If the side has no column beside the event time.
+    """
+    nested = [each.name for each in rows.schema if pa.types.is_nested(each.type)]
+    if not nested:
+        raise ArgumentError(f"joined: its {side} side has no column beside the event time")
+    texts = [None if each is None else str(each) for each in rows.column(nested[0]).to_pylist()]
+    name = f"{nested[0]} as text"
+    return rows.append_column(name, pa.array(texts, pa.string())), (name,)
+
+
 def _stream(
     spark: SparkSession,
     known: Understood,
@@ -793,18 +829,17 @@ def _stream(
 ) -> Stream:
     described = _sides(known)[place]
     compared = residual.compared(spark, known, place, shown, rows.table)
-    table, others = rows.table, [name for name in shown.names if name != shown.time]
+    table, key, others = rows.table, shown.key, [name for name in shown.names if name != shown.time]
     if compared is not None:  # by which keys are told apart, so that a struct need not be one
-        plain = [name for name in others if not pa.types.is_nested(table.schema.field(name).type)]
-        shown = replace(shown, key=tuple(name for name in shown.key if name in plain))
-        others = plain
-    key = list(shown.key) or others[:1]  # of a join whose keys are not understood nothing is told that rests on them
-    if not key:
-        raise ArgumentError(f"joined: its {SIDES[place]} side has no column beside the event time")
+        others = [name for name in others if not pa.types.is_nested(table.schema.field(name).type)]
+        if not set(key) <= set(others):
+            table, key = _with_compared(known, place, shown, table, compared)
+    if not key:  # nothing is told that rests on the keys of a join that are not understood
+        table, key = (table, tuple(others[:1])) if others else _with_text(table, SIDES[place])
     made = Stream.from_arrow(
         table,
         described.name,
-        key,
+        list(key),
         shown.time,
         described.watermark or timedelta(0),
         arrival=rows.arrival,

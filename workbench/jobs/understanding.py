@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from workbench.errors import one_of, wrong
+from workbench.errors import ArgumentError, one_of, wrong
 from workbench.jobs import catalyst, conditions, explained, from_java, groups, noted, refusals, sides
 from workbench.jobs.catalyst import Node
 from workbench.jobs.conditions import Bound, Compared, Conjunct
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 __all__ = [
+    "NoJoinError",
     "Understood",
     "as_it_runs",
     "below",
@@ -88,6 +89,10 @@ _WINDOW_ABOVE = (
     "an aggregation after the join drops pairs whose window the watermark has passed, and a join without bounds on the "
     "event times keeps rows in state forever: give it bounds"
 )
+
+
+class NoJoinError(ArgumentError):
+    """A DataFrame in which no two streams are joined."""
 
 
 @dataclass(frozen=True)
@@ -669,7 +674,7 @@ def _of_groups(plan: Node) -> Understood:
     found = groups.read(plan)
     if found is None:
         given, remedy = noted.of_static(plan) or (_NO_JOIN, "give what their join returns")
-        raise wrong("joined", given, remedy)
+        raise NoJoinError(str(wrong("joined", given, remedy)))
     described = []
     unknown = [word for side, mine in zip(SIDES, found.inputs, strict=True) for word in _of_operators(side, mine)]
     unknown += found.unknown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,8 @@ _ROW = "__row"
 _NOTHING = -(2**63)
 _UNSTEADY = ("decimal", "double", "float")
 """Types of which equal values may be written differently, so that their hashes differ."""
+_NESTED = ("struct<", "array<", "map<")
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", *_UNSTEADY)
 
 
 @dataclass(frozen=True)
@@ -64,14 +67,24 @@ class Choice:
 
     def of(self, rows: DataFrame, key: Sequence[str]) -> DataFrame:
         """Those of some rows that are taken, by the names of their key columns."""
-        return rows if self.takes_all else rows.where(self.condition(key))
+        return rows if self.takes_all else rows.where(self.condition(rows, key))
 
-    def condition(self, key: Sequence[str]) -> Column:
-        """Whether a row is taken, by the names of its key columns."""
+    def condition(self, rows: DataFrame, key: Sequence[str]) -> Column:
+        """Whether a row is taken, by the names of its key columns.
+
+        Raises
+        ------
+        ArgumentError
+            If a key is a number where the column holds text, or the other way round: Spark would compare numbers,
+            and fail at a text that is none.
+        """
         from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
         columns, found = [F.col(quoted(name)) for name in key], F.lit(True)
         if self.keys is not None:
+            types = dict(rows.dtypes)
+            for each in self.keys:
+                _check_types(each, [(name, types[name]) for name in key])
             found = found & _any(_equal(columns, each) for each in self.keys)
         if self.sample < 1:
             hashed = F.xxhash64(*[each.cast("string") for each in columns])
@@ -209,6 +222,18 @@ def micros_of(column: str, zoneless: bool) -> str:
 def quoted(name: str) -> str:
     """A column's name as Spark's functions take it."""
     return f"`{name.replace('`', '``')}`"
+
+
+def _check_types(values: Sequence[Value], columns: Sequence[tuple[str, str]]) -> None:
+    for value, (name, kind) in zip(values, columns, strict=True):
+        if kind.startswith(_NESTED):
+            words = f"key column {excerpt(name)} holds {kind.partition('<')[0]} values, of which none can be given"
+            raise wrong("keys", value, f"{words}: leave it out")
+        is_number = isinstance(value, Number) and not isinstance(value, bool)
+        if is_number and kind == "string":
+            raise wrong("keys", value, f"key column {excerpt(name)} holds texts: give texts, such as {str(value)!r}")
+        if isinstance(value, str) and kind.partition("(")[0] in _NUMBERS:
+            raise wrong("keys", value, f"key column {excerpt(name)} holds numbers: give numbers")
 
 
 def _equal(columns: Sequence[Column], values: Sequence[Value]) -> Column:

@@ -119,7 +119,7 @@ def read(
         check_hashed(choice, [(each, kind) for each, kind in rows.dtypes if each in key])
         with _in_one_sentence(folder, format):
             total, newest = _newest(rows, key, time, files, batch, list(types) if format == "csv" else ())
-            table = rows.where(choice.condition(key) | rows[CORRUPT].isNotNull()).toArrow()
+            table = rows.where(choice.condition(rows, key) | rows[CORRUPT].isNotNull()).toArrow()
     else:
         with _in_one_sentence(folder, format):
             table = rows.toArrow()

@@ -15,6 +15,7 @@ import pyarrow as pa
 from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.jobs import Chain, Job
 from workbench.jobs.opening import open_own
+from workbench.jobs.understanding import NoJoinError
 from workbench.sources import arrow
 from workbench.spark_io.scratch import Scratch
 from workbench.testing import _expecting, _snapshots
@@ -95,8 +96,8 @@ class Played:
 
     @property
     def batches(self) -> pd.DataFrame:
-        """One row a micro-batch; where no two streams are joined ``batch``, ``rows``, ``dropped``, ``output_rows``."""
-        if self._is_join:
+        """One row a micro-batch; of a query that cannot be opened ``batch``, ``rows``, ``dropped``, ``output_rows``."""
+        if self._is_open:
             return self.opened.batches
         numbers = [int(each["batchId"]) for each in self._reports]
         written = self.output.groupby(self._output.column_names[-1]).size()
@@ -116,7 +117,7 @@ class Played:
         Raises
         ------
         ArgumentError
-            If it joins no two streams: then only `output` and `batches` are known.
+            If it joins no two streams, or cannot be opened: then only `output` and `batches` are known.
         """
         with quick_settings(self.joined.sparkSession, {}):
             return open_own(self.joined, f"{self._folder.address}/checkpoint", self._reports)
@@ -127,7 +128,7 @@ class Played:
         return _expecting.Opened(self.opened, self.streams)
 
     @cached_property
-    def _is_join(self) -> bool:
+    def _is_open(self) -> bool:
         try:
             _ = self.opened
         except ArgumentError:
@@ -135,8 +136,11 @@ class Played:
         return True
 
     def _check_is_join(self, asked: str) -> None:
-        if not self._is_join:
-            raise WorkbenchError(f"{asked}: the query joins no two streams; its output and batches are known")
+        try:
+            _ = self.opened
+        except NoJoinError:
+            words = f"{asked}: the query joins no two streams; its output and batches are known"
+            raise WorkbenchError(words) from None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -227,7 +231,7 @@ class Played:
             If the file is no snapshot.
         """
         __tracebackhide__ = True
-        rows = self.opened.rows if self._is_join else None
+        rows = self.opened.rows if self._is_open else None
         text = _snapshots.text(self.output, rows, without)
         if words := _snapshots.compared(_snapshots.place(path), text):
             raise AssertionError(words)

@@ -7,6 +7,7 @@ import datetime as dt
 import math
 import re
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ DAY = dt.date(2026, 1, 1)
 BASE64 = "base64"
 """The field of an object of JSON that has bytes which are no text."""
 _TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)? ?(Z|[+-]\d{2}(:?\d{2})?)?$")
+_REGION = re.compile(r"(.*\d) ?([A-Z]\w+(?:/[\w+-]+)+)")
 _DAYS_TIME = re.compile(r"\d{4}-\d")  # pandas reads "now", too, and times of today
 
 
@@ -54,6 +56,8 @@ def clock(value: Any) -> pd.Timestamp:
     """
     if isinstance(value, dt.time):
         value = value.isoformat()
+    if isinstance(value, str) and (named := _REGION.fullmatch(value.strip())):
+        return _in_region(*named.groups())
     if isinstance(value, str) and _TIME.match(value.strip()):
         value = f"{DAY} {value.strip()}"
     if isinstance(value, str) and not _DAYS_TIME.match(value.strip()):
@@ -64,3 +68,15 @@ def clock(value: Any) -> pd.Timestamp:
     if found is pd.NaT:
         raise ValueError
     return found
+
+
+def _in_region(text: str, region: str) -> pd.Timestamp:
+    """A time that clocks of a region show; of two such times the first, as Spark takes it."""
+    found = clock(text)
+    try:
+        zone = ZoneInfo(region)
+    except KeyError:
+        raise ValueError from None
+    if found.tz is not None:
+        raise ValueError
+    return pd.Timestamp(found.to_pydatetime(warn=False).replace(tzinfo=zone).astimezone(dt.UTC))

@@ -162,6 +162,22 @@ def test_a_delta_table_is_sampled_by_the_rule_of_files(tmp_path):
     assert some.newest.tolist() == [expected.newest.max()]
 
 
+@pytest.mark.parametrize(
+    ("column", "kind", "given", "words"),
+    [
+        ("k", "string", 5, "keys: got 5; key column 'k' holds texts: give texts, such as '5'"),
+        ("n", "int64", "b7", "keys: got 'b7'; key column 'n' holds numbers: give numbers"),
+    ],
+)
+def test_keys_of_another_type_than_their_column_are_refused(tmp_path, column, kind, given, words):
+    """Spark failed at the first text that is no number, with a sentence about `try_cast`."""
+    folder = put(rows_of(1), tmp_path / "one", "parquet")
+    schema = {"k": "string", "t": "timestamp[us]", "n": kind} if column == "n" else None
+    with pytest.raises(wb.ArgumentError) as raised:
+        wb.Stream.from_files(folder, "one", column, "t", "5 s", format="parquet", schema=schema, keys=[given])
+    assert str(raised.value) == words
+
+
 def test_records_that_cannot_be_read_move_no_watermark(tmp_path):
     folder = tmp_path / "one"
     folder.mkdir()

@@ -149,6 +149,8 @@ def test_chosen_keys_keep_their_watermarks(job, path):
     assert text.count("o-1") + text.count("o-5") == 1
     job.fixture(path, sample=1.0)
     assert len(load(path).fates) == len(job.rows)
+    with pytest.raises(wb.ArgumentError, match=r"^keys: got 5; key column 'id' holds texts: give texts, such as '5'$"):
+        job.fixture(path, keys=[5])
 
 
 def test_values_are_told_in_other_words_and_stay_equal_where_they_were(job, path):

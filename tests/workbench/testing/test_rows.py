@@ -77,24 +77,46 @@ def test_a_time_of_day_is_on_one_day_whatever_its_zone(spark):
     assert set(passed(("at timestamp", [(each,) for each in texts]))["at"]) == {TIME}
 
 
-@pytest.mark.parametrize("zone", ["Europe/Berlin", "Australia/Lord_Howe", "+01:00", "GMT-3", "UTC+05:30", "Z"])
-def test_a_time_is_read_as_spark_reads_it(spark, zone):
-    """Those that clocks skip or show twice, and those before there were zones, too."""
-    texts = [
-        "2026-03-29 02:30:00",
-        "2026-10-25 02:30:00",
-        "2026-10-04 02:10:00",
-        "2026-04-05 01:45:00",
-        "1880-01-01 00:00",
-    ]
-    found = passed((("at timestamp", [(each,) for each in texts]), {"spark.sql.session.timeZone": zone}))
+CLOCKS = [
+    "2026-03-29 02:30:00",
+    "2026-10-25 02:30:00",
+    "2026-10-04 02:10:00",
+    "2026-04-05 01:45:00",
+    "1880-01-01 00:00:00",
+]
+
+
+def told_by_spark(texts, zone):
+    """The times that Spark casts texts to."""
 
     def cast(rows):
         return rows.selectExpr("cast(text as timestamp) AS at")
 
     settings = {"spark.sql.session.timeZone": zone}
-    told = play(cast, rows=micro_batches("text string", [(each,) for each in texts]), settings=settings).output
-    assert found["at"].tolist() == told["at"].tolist()
+    return play(cast, rows=micro_batches("text string", [(each,) for each in texts]), settings=settings).output["at"]
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Australia/Lord_Howe", "+01:00", "GMT-3", "UTC+05:30", "Z"])
+def test_a_time_is_read_as_spark_reads_it(spark, zone):
+    """Those that clocks skip or show twice, and those before there were zones, too."""
+    found = passed((("at timestamp", [(each,) for each in CLOCKS]), {"spark.sql.session.timeZone": zone}))
+    assert found["at"].tolist() == told_by_spark(CLOCKS, zone).tolist()
+
+
+def test_a_region_behind_a_time_is_read_as_spark_reads_it(spark):
+    texts = [f"{each} {zone}" for each in CLOCKS for zone in ("Europe/Berlin", "Australia/Lord_Howe")]
+    texts += ["2026-01-01 10:00:00.123 America/Argentina/Buenos_Aires", "2026-01-01 10:00:00 Etc/GMT+3"]
+    found = passed(("at timestamp", [(each,) for each in texts]))
+    assert found["at"].tolist() == told_by_spark(texts, "UTC").tolist()
+    assert set(passed(("at timestamp", [("12:00 Europe/Berlin",), ("11:00 Europe/Berlin",)]))["at"]) == {
+        TIME, TIME + pd.Timedelta("1h"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["10:00 Europe/Berlinn", "10:00Z Europe/Berlin", "10:00 ../etc/passwd"])
+def test_a_region_that_is_none_is_said(spark, text):
+    with pytest.raises(wb.ArgumentError, match="a time, such as"):
+        passed(("at timestamp", [(text,)]))
 
 
 def test_a_zone_that_python_does_not_know_is_said(spark):
