@@ -1,4 +1,4 @@
-"""The errors a user meets: one sentence each, saying what was wrong and what would work."""
+"""The classes of errors that a user meets; each sentence stands where it is raised, mostly made by `wrong`."""
 
 from __future__ import annotations
 

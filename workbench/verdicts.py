@@ -59,7 +59,7 @@ class Verdict(Enum):
 # Sentences and remedies that verdicts of several kinds share.
 
 LATE_SENTENCE = "late {behind}: {judged}; {kept}"
-MISSED_SENTENCE = "{near}{partly}{padded}"
+MISSED_SENTENCE = "{near}{partly}{padded}"  # `near` is a template of the kind of join's own, such as `NEAR_A_BOUND`
 IN_OUTPUT = "Nothing: the row is in the output."
 
 _LONGER_DELAY = "Set the watermark delay that the reason names, or a longer one; Tune shows what it costs in state."

@@ -135,6 +135,14 @@ def test_the_page_on_the_architecture_has_the_layers_of_the_contract():
     ]
 
 
+def test_each_file_that_the_page_on_the_architecture_names_is_there():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    names = re.findall(r"`((?:\w+/)*\w+\.(?:py|java\.jinja))`", text)
+    assert len(names) > 40
+    files = [f"/{each.relative_to(ROOT)}" for place in ("workbench", "tests") for each in (ROOT / place).rglob("*.*")]
+    assert [name for name in names if not any(each.endswith(f"/{name}") for each in files)] == []
+
+
 def test_the_walk_from_a_run_to_its_chart_is_short_and_each_file_leads_to_the_next():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     walk = text.partition("## From `wb.run` to a chart")[2].partition("\n## ")[0]

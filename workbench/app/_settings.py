@@ -19,7 +19,7 @@ from workbench.app._join_inputs import join_inputs
 from workbench.app._kind_picture import introduction
 from workbench.app._snapshot import Reader, RunConfiguration, Snapshot
 from workbench.app._source import SourcePanel
-from workbench.app._suited import Suggestion, suggestion
+from workbench.app._suggested_spans import Suggestion, suggestion
 from workbench.app.html import HTML
 from workbench.app.sources import WrongSettingsError, sources
 from workbench.app.sources.job import VARIABLE as JOB

@@ -58,18 +58,18 @@ def waits_by_delay(table: pd.DataFrame) -> Drawing:
 
 
 def _kept(scene: TuningScene) -> Drawing:
-    if scene.steps is None:
+    if scene.kept is None:
         return kept_by_delay(_tried(scene)[["stream", "delay", "kept"]], exact=False)
     delays: dict[Side, int] = {side: times.micros(scene.side(side).watermark) for side in SIDES}
     parts = []
     for side in SIDES:
-        needed = scene.steps.needed(side, delays[other_side(side)])
+        needed = scene.kept.needed(side, delays[other_side(side)])
         curve = pd.DataFrame({"delay": needed, "kept": np.arange(1, len(needed) + 1) / max(1, len(needed))})
         curve = curve[curve["delay"] < NEVER].drop_duplicates("delay", keep="last")
         if len(curve) > _MOST_STEPS:
             curve = curve.iloc[np.unique(np.linspace(0, len(curve) - 1, _MOST_STEPS).astype(int))]
         if not (curve["delay"] == 0).any():
-            curve = pd.concat([pd.DataFrame({"delay": [0], "kept": [scene.steps.share(delays | {side: 0})]}), curve])
+            curve = pd.concat([pd.DataFrame({"delay": [0], "kept": [scene.kept.share(delays | {side: 0})]}), curve])
         end = max(delays[side], int(curve["delay"].max()))
         last = pd.DataFrame({"delay": [end], "kept": [curve["kept"].iloc[-1]]})
         curve = pd.concat([curve, last]).drop_duplicates("delay")

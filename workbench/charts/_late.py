@@ -25,7 +25,7 @@ from workbench.charts._style import (
 )
 from workbench.charts._view import Scene, View
 from workbench.literals import row_ids
-from workbench.model import Simulation, row_steps
+from workbench.model import Simulation, kept_rows
 from workbench.reasons.labels import key_words
 from workbench.streams import SIDES
 from workbench.times import short
@@ -139,7 +139,7 @@ def _draw(scene: Scene) -> Drawing:
                 {**columns, "batch": stream.arrival[row], "arrived": arrived(stream.arrival)[row], "behind": behind}
             )
         )
-        need = row_steps(simulation.outcome, simulation.policy, (side,)).needed_by_both() / 1e6
+        need = kept_rows(simulation.outcome, simulation.policy, (side,)).needed_by_both() / 1e6
         needs.append(need)
         share = np.arange(1, len(need) + 1) / max(1, len(need))
         curve = pd.DataFrame({"stream": name, "delay": need, "share": share})

@@ -11,7 +11,7 @@ from workbench.charts._drawing import Drawing
 from workbench.charts._rows import Cut
 from workbench.joins import Join
 from workbench.literals import Setting, Side
-from workbench.model import Simulation, Steps
+from workbench.model import KeptByDelays, Simulation
 from workbench.streams import Stream
 
 __all__ = ["GROUPS", "Scene", "TuningScene", "TuningView", "View"]
@@ -102,7 +102,7 @@ class TuningScene:
         `Tuning.table`, and its columns that are settings.
     differences
         Gives `Tuning.differences`.
-    steps
+    kept
         What each pair of delays keeps; None: it is known of those in the table only.
     """
 
@@ -112,7 +112,7 @@ class TuningScene:
     table: pd.DataFrame
     settings: list[Setting]
     differences: Callable[[], pd.DataFrame]
-    steps: Steps | None = None
+    kept: KeptByDelays | None = None
 
     def side(self, side: Side) -> Stream:
         """The stream of a side."""

@@ -1,1 +1,1 @@
-"""Everything that talks to Spark: sessions, queries, and what they leave on the disk."""
+"""The workbench's own queries on Spark: how they are started and followed; their state, logs and files."""

@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from workbench.flink._code import class_name, java, sql
     from workbench.flink._compare import Comparison, Nearest, compare
     from workbench.flink._kinds import DIFFERENCES
     from workbench.flink._preview import preview
     from workbench.flink._result import FlinkPreview, FlinkRun
     from workbench.flink._run import run
-    from workbench.flink._texts import class_name, java, sql
 
 __all__ = [
     "DIFFERENCES",
@@ -37,11 +37,11 @@ _LATER = {
     "compare": "flink._compare",
     "FlinkPreview": "flink._result",
     "FlinkRun": "flink._result",
-    "class_name": "flink._texts",
-    "java": "flink._texts",
+    "class_name": "flink._code",
+    "java": "flink._code",
     "preview": "flink._preview",
     "run": "flink._run",
-    "sql": "flink._texts",
+    "sql": "flink._code",
 }
 
 

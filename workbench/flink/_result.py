@@ -43,7 +43,7 @@ class FlinkPreview(Preview):
     @property
     def script(self) -> str:
         """The job of Flink's DataStream API, in Java, that these are the rules of."""
-        from workbench.flink._texts import java  # only for a script: Jinja and Black are slow to import
+        from workbench.flink._code import java  # only for a script: Jinja and Black are slow to import
 
         return java(self.join, self.left, self.right)
 

@@ -24,7 +24,7 @@ from workbench.sources.choice import newest_times
 from workbench.streams import batches_with_rows
 from workbench.times import MICROSECOND
 from workbench.tuning import spark_faults
-from workbench.tuning.delays import MUCH_LATE, late_rows, needed_delay
+from workbench.tuning.short_delay import MUCH_LATE, late_rows, needed_delay
 from workbench.untyped import Record
 
 __all__ = ["Crossed", "Health", "KnownFault", "Limits", "SideHealth", "crossed", "figures"]

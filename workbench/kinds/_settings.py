@@ -83,7 +83,7 @@ class Settings(Form[J]):
         """
         return {}
 
-    def suited(self, join: J, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+    def suggested_spans(self, join: J, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
         """Time spans of the join that suit rows whose nearest partners are so far apart; None: its own do, or any.
 
         Parameters

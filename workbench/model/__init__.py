@@ -10,14 +10,14 @@ from workbench.model._ahead import Ahead, ahead
 from workbench.model._allocation import keep_freed
 from workbench.model._fates import NO_MICRO_BATCH
 from workbench.model._flink import FlinkRules, in_sql
+from workbench.model._kept_by_delays import KeptByDelays, kept_results, kept_rows
+from workbench.model._lateness import complete, drop_counts, judge_and_join, simulate
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome, keys_present, on_time, present
 from workbench.model._outputs import Outputs, members
 from workbench.model._sessions import close_sessions
 from workbench.model._shared import Above, Gone, RowFacts, Shared
-from workbench.model._simulate import complete, drop_counts, replay, simulate
 from workbench.model._simulation import Simulation, checked_batch, is_index
-from workbench.model._steps import Steps, row_steps, steps
 from workbench.model._watermarks import (
     DATA,
     FINISH,
@@ -45,6 +45,7 @@ __all__ = [
     "Condition",
     "FlinkRules",
     "Gone",
+    "KeptByDelays",
     "Logged",
     "Meeting",
     "OperatorModel",
@@ -53,7 +54,6 @@ __all__ = [
     "RowFacts",
     "Shared",
     "Simulation",
-    "Steps",
     "Watermarks",
     "ahead",
     "at_most",
@@ -67,6 +67,9 @@ __all__ = [
     "in_sql",
     "is_index",
     "is_true",
+    "judge_and_join",
+    "kept_results",
+    "kept_rows",
     "key_codes",
     "keys_present",
     "matches",
@@ -74,10 +77,7 @@ __all__ = [
     "on_time",
     "present",
     "query_watermark",
-    "replay",
-    "row_steps",
     "simulate",
-    "steps",
     "watermarks",
 ]
 

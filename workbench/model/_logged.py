@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from workbench.arrays import Codes, Times
 from workbench.joins import Join
 from workbench.literals import SIDES, Policy, Side
+from workbench.model._lateness import judge_and_join
 from workbench.model._outcome import Outcome
 from workbench.model._shared import RowFacts, Shared
-from workbench.model._simulate import replay
 from workbench.model._watermarks import LONG_AGO, Watermarks, watermarks
 from workbench.spark_versions import SparkFacts
 from workbench.streams import Stream, batches_with_rows
@@ -106,4 +106,4 @@ class Logged:
         marks = self.watermarks(join, left, right, shared.keys, finish=finish, policy=policy)
         if self.eviction is not None and self.late is not None:
             marks = replace(marks, eviction=self.eviction, late=self.late)
-        return replay(join, marks, shared, spark)
+        return judge_and_join(join, marks, shared, spark)

@@ -18,10 +18,10 @@ from workbench.literals import Policy, Side
 from workbench.model import _fates
 from workbench.model._ahead import Ahead, ahead
 from workbench.model._flink import FlinkRules
+from workbench.model._lateness import simulate
 from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome
 from workbench.model._shared import RowFacts, Shared, asked_of_pairs
-from workbench.model._simulate import simulate
 from workbench.model._watermarks import watermarks
 from workbench.model.meeting import Condition, Meeting
 from workbench.streams import ROW, SIDES, Stream, some_rows

@@ -1,4 +1,4 @@
-"""How rows meet in a kind of join where neither its windows nor its bounds say it."""
+"""A kind's own rule of which rows meet, over arrays, where neither windows nor bounds say it (as-of, rules)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What talks to Spark and its file systems, and knows nothing of joins."""
+"""Spark's file systems, errors and the end of its queries; nothing here knows of joins."""

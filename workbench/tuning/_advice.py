@@ -23,7 +23,7 @@ from workbench.runs.arguments import check
 from workbench.streams import SIDES, Stream, has_rows
 from workbench.tuning import _checkpoints, spark_faults
 from workbench.tuning._in_common import in_common
-from workbench.tuning.delays import MUCH_LATE, late_rows, needed_delay
+from workbench.tuning.short_delay import MUCH_LATE, late_rows, needed_delay
 from workbench.verdicts import SharedVerdict
 
 _SECOND = 1_000_000

@@ -13,7 +13,7 @@ from workbench.errors import excerpt, wrong
 from workbench.joins import Join
 from workbench.kinds import NEVER, kind_of
 from workbench.literals import DELAYS, POLICIES, Policy, Setting
-from workbench.model import Shared, Simulation, Steps
+from workbench.model import KeptByDelays, Shared, Simulation
 from workbench.streams import SIDES, Stream
 from workbench.times import Span
 from workbench.untyped import Value
@@ -65,14 +65,14 @@ def _value(name: str, value: Value) -> str:
     return times.text(read(value, f"over[{name!r}]"))
 
 
-def automatic(simulation: Simulation, steps: Steps | None, shared: Shared) -> dict[Setting, list[str]]:
+def automatic(simulation: Simulation, kept: KeptByDelays | None, shared: Shared) -> dict[Setting, list[str]]:
     """Delays, and what the kind would try.
 
     Parameters
     ----------
     simulation
         The rows, and the settings as they are.
-    steps
+    kept
         What each pair of delays keeps; None: it is not known, and for each side those are tried with which certain
         shares of its rows are on time.
     shared
@@ -81,7 +81,7 @@ def automatic(simulation: Simulation, steps: Steps | None, shared: Shared) -> di
     join, policy = simulation.join, simulation.policy
     grid: dict[Setting, list[str]] = {}
     for side in SIDES:
-        known = steps or model.row_steps(simulation.outcome, policy, (side,))
+        known = kept or model.kept_rows(simulation.outcome, policy, (side,))
         needed = known.needed(side, 0 if policy == "min" else int(NEVER) - 1)
         needed = needed[needed < NEVER]
         values: Numbers | list[int] = np.quantile(needed, _SHARES, method="inverted_cdf") if len(needed) else []

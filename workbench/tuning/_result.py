@@ -17,7 +17,7 @@ from workbench.errors import WorkbenchError, check_whole, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side
-from workbench.model import Steps
+from workbench.model import KeptByDelays
 from workbench.reasons.labels import setting_name, setting_value
 from workbench.reasons.tables import handed_out
 from workbench.runs.recorded import run
@@ -54,7 +54,7 @@ class Tuning:
         watermarks are those of all rows, and counts are scaled to all rows.
     pairs
         How many pairs of these rows there are with nothing dropped as late, under the join that has most of them.
-    steps
+    kept
         What each pair of watermark delays keeps; None where only trying tells, or where other settings were varied.
     """
 
@@ -65,7 +65,7 @@ class Tuning:
     _table: pd.DataFrame
     sampled: float = 1.0
     pairs: int = 0
-    steps: Steps | None = None
+    kept: KeptByDelays | None = None
     _answer: Answer | None = None
 
     @property
@@ -99,7 +99,7 @@ class Tuning:
 
         return TuningCharts(
             TuningScene(
-                self.join, self.left, self.right, self._table, self.settings, lambda: self._differences, self.steps
+                self.join, self.left, self.right, self._table, self.settings, lambda: self._differences, self.kept
             )
         )
 
@@ -283,7 +283,7 @@ class Tuning:
             settings = ", ".join(self._worded(name, str(within[name])) for name in self.settings)
             return f"no setting keeps {keep:.2%} with {limits}; {settings} keeps most, {within['kept']:.2%}"
         most = self._table["kept"].max()
-        if self.steps is not None:  # then all delays were looked at
+        if self.kept is not None:  # then all delays were looked at
             return (
                 f"no watermark delay keeps {keep:.2%}; the longest keeps {most:.2%}: rows at or before 1970-01-01 "
                 "are late whatever the delay; correct their event times"

@@ -14,7 +14,7 @@ from workbench.errors import wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting
-from workbench.model import Simulation, Steps
+from workbench.model import KeptByDelays, Simulation
 from workbench.runs.arguments import check
 from workbench.streams import Stream
 from workbench.tuning import _grid
@@ -94,16 +94,16 @@ def tuned(simulation: Simulation, *, over: Mapping[str, Iterable[Value]] | Liter
 def _by_delays(simulation: Simulation, present: Mapping[Setting, str]) -> Tuning:
     """The delays with which certain shares are kept, and, where they are known, all that keep one."""
     trials = Trials(simulation, {}, _grid.MOST_DELAYS**2 + _grid.MOST_MINIMAL)
-    steps = trials.steps()
-    grid = _grid.automatic(simulation, steps, trials.of(present).shared)
-    cheapest = None if steps is None or not trials.pairs else trials.cheapest(steps, _grid.KEPT, Limits())
+    kept = trials.kept()
+    grid = _grid.automatic(simulation, kept, trials.of(present).shared)
+    cheapest = None if kept is None or not trials.pairs else trials.cheapest(kept, _grid.KEPT, Limits())
     if cheapest is not None:
         for name in DELAYS.values():
             grid[name] = sorted({*grid[name], str(cheapest[name])}, key=lambda each: times.parse(each, "delay"))
     chosen = _product(grid, present)
     if set(grid) - set(DELAYS.values()):  # as of a tolerance, whose complete result is that of the longest
         trials = Trials(simulation, _widest(simulation.join, grid, present), len(chosen))
-    return _tuning(simulation, trials, chosen, steps)
+    return _tuning(simulation, trials, chosen, kept)
 
 
 def _product(grid: Mapping[Setting, list[str]], present: Mapping[Setting, str]) -> list[dict[Setting, str]]:
@@ -115,13 +115,13 @@ def _product(grid: Mapping[Setting, list[str]], present: Mapping[Setting, str]) 
 
 
 def _tuning(
-    simulation: Simulation, trials: Trials, chosen: list[dict[Setting, str]], steps: Steps | None = None
+    simulation: Simulation, trials: Trials, chosen: list[dict[Setting, str]], kept: KeptByDelays | None = None
 ) -> Tuning:
     table = pd.DataFrame([trials.row(setting) | {"now": number == 0} for number, setting in enumerate(chosen)])
     table["pareto"] = is_pareto(table)
-    answer = None if steps is None else partial(trials.answer, steps)
+    answer = None if kept is None else partial(trials.answer, kept)
     join, left, right, policy = simulation.join, simulation.left, simulation.right, simulation.policy
-    return Tuning(join, left, right, policy, table, trials.share, trials.pairs, steps, answer)
+    return Tuning(join, left, right, policy, table, trials.share, trials.pairs, kept, answer)
 
 
 def _widest(join: Join, grid: Mapping[Setting, list[str]], present: Mapping[Setting, str]) -> dict[Setting, str]:

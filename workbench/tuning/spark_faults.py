@@ -57,7 +57,7 @@ class Case:
 
     def by(self, spark: SparkFacts) -> Outcome:
         """What another Spark makes of it."""
-        return model.replay(self.join, self.outcome.marks, self.shared, spark)
+        return model.judge_and_join(self.join, self.outcome.marks, self.shared, spark)
 
 
 @dataclass(frozen=True)

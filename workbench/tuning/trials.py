@@ -1,4 +1,4 @@
-"""Settings tried by the model on the rows of one recording, and what each gives."""
+"""What the model gives under each setting that *Tune* tries, and the cheapest delays that keep what is asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from workbench import fixes, model, spark_versions, times
 from workbench.joins import Join
 from workbench.literals import DELAYS, Policy, Setting, Side
-from workbench.model import Outcome, Simulation, Steps, Watermarks, key_codes
+from workbench.model import KeptByDelays, Outcome, Simulation, Watermarks, key_codes
 from workbench.streams import Stream
 from workbench.tuning._figures import Complete, Limits, costs_no_more, figures, ranked
 from workbench.tuning._grid import MOST_MINIMAL, present
@@ -77,7 +77,7 @@ class Trials:
         join, left, right, policy = fixes.apply_all(others, simulation.join, *self._cuts[trigger], simulation.policy)
         complete = self._complete_of(join, left, right, trigger)
         marks = self._marks(join, left, right, policy)
-        outcome = model.replay(join, marks, sample.shared, self._spark)
+        outcome = model.judge_and_join(join, marks, sample.shared, self._spark)
         tried: Record = dict(setting.items())
         return tried | figures(join, outcome, complete, sample)
 
@@ -94,7 +94,7 @@ class Trials:
             self._complete[whole, trigger] = Complete(whole, _completed(whole, self._samples[trigger]))
         return self._complete[whole, trigger]
 
-    def steps(self) -> Steps | None:
+    def kept(self) -> KeptByDelays | None:
         """What each pair of delays keeps, all else as it is; None where that is not known but by trying."""
         simulation, sample = self._simulation, self.of({})
         join, policy = simulation.join, simulation.policy
@@ -103,14 +103,14 @@ class Trials:
         if simulation.logged is not None and simulation.logged.first:
             return None  # watermarks that are not of these rows
         marks = self._marks(join, simulation.left, simulation.right, policy)
-        return model.steps(join, outcome, marks, policy, sample.shared.rows)
+        return model.kept_results(join, outcome, marks, policy, sample.shared.rows)
 
-    def answer(self, steps: Steps, keep: float | None, limits: Limits) -> Record | None:
+    def answer(self, kept: KeptByDelays, keep: float | None, limits: Limits) -> Record | None:
         """The row of the cheapest delays that keep a share within limits, or, without one, of those that keep most.
 
         A delay is left as it is where another one is no better.
         """
-        found = self.most(steps, limits) if keep is None else self.cheapest(steps, keep, limits)
+        found = self.most(kept, limits) if keep is None else self.cheapest(kept, keep, limits)
         return None if found is None else self._with_less_changed(found)
 
     def _with_less_changed(self, found: Record) -> Record:
@@ -123,28 +123,28 @@ class Trials:
                 found = tried
         return found
 
-    def cheapest(self, steps: Steps, keep: float, limits: Limits) -> Record | None:
+    def cheapest(self, kept: KeptByDelays, keep: float, limits: Limits) -> Record | None:
         """The row of the delays that hold the fewest rows in state of all that keep a share; None: no delays keep it.
 
         A longer delay of either side costs no less, so only the pairs need be tried of which neither can be shorter.
         """
-        tried = pd.DataFrame([self.row(_texts(each)) for each in steps.minimal(keep, MOST_MINIMAL)])
+        tried = pd.DataFrame([self.row(_texts(each)) for each in kept.minimal(keep, MOST_MINIMAL)])
         fine = tried[limits.hold(tried)] if len(tried) else tried
         return ranked(fine).iloc[0].to_dict() if len(fine) else None
 
-    def most(self, steps: Steps, limits: Limits) -> Record | None:
+    def most(self, kept: KeptByDelays, limits: Limits) -> Record | None:
         """The row of the delays that keep most of all within limits, and of these the cheapest; None: none is.
 
         What keeps more costs no less, so the number of results that can be kept is searched for by halves.
         """
-        found, kept, more = self.cheapest(steps, 0.0, limits), 0, steps.count + 1
-        while found is not None and more - kept > 1:
-            half = (kept + more) // 2
-            tried = self.cheapest(steps, half / steps.count, limits)
+        found, low, high = self.cheapest(kept, 0.0, limits), 0, kept.count + 1
+        while found is not None and high - low > 1:
+            half = (low + high) // 2
+            tried = self.cheapest(kept, half / kept.count, limits)
             if tried is None:
-                more = half
+                high = half
             else:
-                found, kept = tried, half
+                found, low = tried, half
         return found
 
 

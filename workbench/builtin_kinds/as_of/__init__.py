@@ -27,7 +27,7 @@ from workbench.builtin_kinds.as_of.verdicts import (
     AsOfVerdict,
 )
 from workbench.builtin_kinds.interval import Interval, WithoutWindows
-from workbench.builtin_kinds.suited import FEWEST, is_much, reach, rounded
+from workbench.builtin_kinds.suggested_spans import FEWEST, is_much, reach, rounded
 from workbench.errors import ArgumentError, excerpt
 from workbench.flink import syntax as flink
 from workbench.joins import DIRECTIONS, AsOfJoin, How, IntervalJoin
@@ -187,7 +187,7 @@ class WithinTolerance(_AsOf):
     def reach(self, join: AsOfJoin) -> int:
         return _tolerance(join)
 
-    def suited(self, join: AsOfJoin, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+    def suggested_spans(self, join: AsOfJoin, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
         within = {"backward": apart <= 0, "forward": apart >= 0}.get(join.direction, np.full(len(apart), True))
         apart = apart[within]
         if join.tolerance is None or len(apart) < FEWEST:

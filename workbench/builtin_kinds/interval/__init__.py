@@ -15,7 +15,7 @@ from workbench.arrays import Times
 from workbench.builtin_kinds.interval import advice, plan
 from workbench.builtin_kinds.interval.bounds import edges
 from workbench.builtin_kinds.interval.fixes import bounds
-from workbench.builtin_kinds.interval.suited import suited
+from workbench.builtin_kinds.interval.suggested_spans import suggested_spans
 from workbench.builtin_kinds.interval.verdicts import NEAR_A_BOUND, OUT_OF_REACH, WAITS, WAITS_FOR_ANY, IntervalVerdict
 from workbench.errors import ArgumentError
 from workbench.fixes import delays
@@ -133,8 +133,8 @@ class Interval(WithoutWindows[IntervalJoin]):
         low, high = self.interval(join)
         return NEAR_A_BOUND if change <= max(high - low, _NEAR) else OUT_OF_REACH
 
-    def suited(self, join: IntervalJoin, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
-        return suited(join, apart)
+    def suggested_spans(self, join: IntervalJoin, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+        return suggested_spans(join, apart)
 
     def interval(self, join: IntervalJoin) -> tuple[int, int]:
         return edges(join)

@@ -20,7 +20,7 @@ class IntervalVerdict(Verdict):
     )
 
 
-# What `near` is filled with.
+# What `near` is filled with for BEYOND_UPPER and BEFORE_LOWER: `near_miss` of this package chooses.
 NEAR_A_BOUND = "near miss: the nearest partner is {partner}, {beyond} beyond the {setting} bound"
 OUT_OF_REACH = "no partner within the bounds: the nearest partner is {partner}, {beyond} beyond the {setting} bound"
 

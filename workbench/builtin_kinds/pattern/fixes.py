@@ -13,7 +13,7 @@ from workbench.arrays import Codes, RowNumbers
 from workbench.errors import TooLargeError
 from workbench.fixes.search import COLUMNS, MS, NEVER, Search, needed_delay
 from workbench.literals import DELAYS, SIDES, Side, other_side
-from workbench.model import Outcome, Shared, Simulation, complete, replay
+from workbench.model import Outcome, Shared, Simulation, complete, judge_and_join
 from workbench.patterns import Pattern
 from workbench.spark_versions import facts
 from workbench.streams import Stream, some_rows
@@ -110,7 +110,7 @@ def _followed(search: Search, pattern: Pattern, keys: Codes) -> tuple[dict[Side,
     numbers, _, shared = _of_keys(search, keys)
     simulation = search.simulation
     try:
-        return numbers, replay(pattern, simulation.outcome.marks, shared, facts(simulation.spark_version))
+        return numbers, judge_and_join(pattern, simulation.outcome.marks, shared, facts(simulation.spark_version))
     except TooLargeError:
         return numbers, None
 

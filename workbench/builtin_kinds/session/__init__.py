@@ -15,7 +15,7 @@ from workbench.arrays import Times
 from workbench.builtin_kinds.session import advice, flink, plan, reasons
 from workbench.builtin_kinds.session.fixes import sessions
 from workbench.builtin_kinds.session.verdicts import IN_ANOTHER_SESSION, SessionVerdict
-from workbench.builtin_kinds.suited import FEWEST, is_much, reach, rounded
+from workbench.builtin_kinds.suggested_spans import FEWEST, is_much, reach, rounded
 from workbench.joins import How, WindowJoin
 from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Setting, Side
@@ -69,7 +69,7 @@ class Sessions(Kind[J]):
     def fixes(self, search: Any) -> list[pd.DataFrame]:
         return [sessions(search, search.join.window)]
 
-    def suited(self, join: Any, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+    def suggested_spans(self, join: Any, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
         outside = float((np.abs(apart) >= times.micros(join.window.gap)).mean()) if len(apart) >= FEWEST else 0.0
         if not is_much(outside):
             return None

@@ -13,7 +13,7 @@ from workbench.arrays import Times
 from workbench.builtin_kinds.window import advice, flink, plan
 from workbench.builtin_kinds.window.fixes import windows
 from workbench.builtin_kinds.window.semantics import assign, window_calls
-from workbench.builtin_kinds.window.suited import suited
+from workbench.builtin_kinds.window.suggested_spans import suggested_spans
 from workbench.fixes import delays
 from workbench.joins import How, WindowJoin, how_of, where_of
 from workbench.kinds import ENDED, WHERE, Advised, Field, J, Kind, SharedRows, Sketch, Stretch
@@ -103,8 +103,8 @@ class FixedWindows(OwnWindows[J]):
     def fixes(self, search: Any) -> list[pd.DataFrame]:
         return [*super().fixes(search), windows(search, search.join.window)]
 
-    def suited(self, join: Any, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
-        return suited(join.window, apart)
+    def suggested_spans(self, join: Any, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+        return suggested_spans(join.window, apart)
 
     def advice(self, join: Any, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
         if self.window is Sliding:

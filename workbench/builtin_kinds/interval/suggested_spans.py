@@ -10,15 +10,15 @@ from workbench import times
 from workbench.arrays import Times
 from workbench.builtin_kinds.interval.advice import is_wide, nearly_all
 from workbench.builtin_kinds.interval.bounds import edges
-from workbench.builtin_kinds.suited import FEWEST, MOST, is_much, rounded
+from workbench.builtin_kinds.suggested_spans import FEWEST, MOST, is_much, rounded
 from workbench.joins import IntervalJoin
 from workbench.literals import Setting
 
-__all__ = ["suited"]
+__all__ = ["suggested_spans"]
 
 
-def suited(join: IntervalJoin, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
-    """Bounds that suit rows better; see `workbench.kinds.Kind.suited`."""
+def suggested_spans(join: IntervalJoin, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+    """Bounds that suit rows better; see `workbench.kinds.Kind.suggested_spans`."""
     if join.lower is None or join.upper is None or len(apart) < FEWEST:
         return None
     low, high = edges(join)

@@ -1,3 +1,5 @@
+"""The text of a join for Flink: SQL, and the Java of a job, from templates; kinds bring their own parts of the Java."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

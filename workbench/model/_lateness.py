@@ -1,6 +1,6 @@
-"""What Spark makes of the recorded micro-batches: which rows are late, which meet, what is held, what comes out when.
+"""Which rows are late, by the watermark of the micro-batch before; the others are given to the join's operator.
 
-Rows are late by the watermark of the micro-batch before. What follows is in a module for each of Spark's operators.
+What the operator makes of them (which meet, what is held, what comes out when) is in a module for each of Spark's.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def simulate(
     """
     shared = Shared(left, right) if shared is None else shared
     marks = watermarks(join, left, right, shared.keys_of(join), finish, policy, no_more_data)
-    return replay(join, marks, shared, spark or here())
+    return judge_and_join(join, marks, shared, spark or here())
 
 
 def complete(join: Join, left: Stream, right: Stream, shared: Shared | None = None) -> Outcome:
@@ -58,11 +58,14 @@ def complete(join: Join, left: Stream, right: Stream, shared: Shared | None = No
         As in `simulate`.
     """
     shared = Shared(left, right) if shared is None else shared
-    return replay(join, nothing_late(max(left.batch_count, right.batch_count)), shared, here())
+    return judge_and_join(join, nothing_late(max(left.batch_count, right.batch_count)), shared, here())
 
 
-def replay(join: Join, marks: Watermarks, shared: Shared, spark: SparkFacts) -> Outcome:
-    """What comes out of the rows in `shared` under these watermarks, whatever rows they come from."""
+def judge_and_join(join: Join, marks: Watermarks, shared: Shared, spark: SparkFacts) -> Outcome:
+    """Judge each row of `shared` late or on time under these watermarks, and join those that are on time.
+
+    A row may be in several windows; it is late for those that end at or before the watermark.
+    """
     sides, facts = {}, shared.rows.under(join)
     for side, filtered in zip(SIDES, kind_of(join).drops_null_keys(join), strict=True):
         mine = shared.assignments(join, side).copy(deep=False)

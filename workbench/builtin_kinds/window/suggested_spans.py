@@ -8,11 +8,11 @@ import numpy as np
 
 from workbench import times
 from workbench.arrays import Numbers, Times
-from workbench.builtin_kinds.suited import FEWEST, reach, rounded
+from workbench.builtin_kinds.suggested_spans import FEWEST, reach, rounded
 from workbench.literals import Setting
 from workbench.windows import Sliding, Tumbling
 
-__all__ = ["suited"]
+__all__ = ["suggested_spans"]
 
 _SHARED = 0.9
 """The share of nearest pairs that windows of the size that is named hold."""
@@ -20,8 +20,8 @@ _FEW = 0.5
 """The share below which a size is named: every tumbling window parts some rows that are near each other."""
 
 
-def suited(window: Tumbling | Sliding, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
-    """A size that suits rows better; see `workbench.kinds.Kind.suited`."""
+def suggested_spans(window: Tumbling | Sliding, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+    """A size that suits rows better; see `workbench.kinds.Kind.suggested_spans`."""
     if len(apart) < FEWEST:
         return None
     size = times.micros(window.size)

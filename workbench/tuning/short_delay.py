@@ -1,4 +1,4 @@
-"""The least watermark delay with which enough rows of a side are on time: what advice and health check name."""
+"""The delay that advice and health check name where a side's is short; that of Tune is in `trials`."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def needed_delay(
         Exact, in whole milliseconds. None: no delay does, or rows are late that are not by these delays, as where a
         query went on with the watermark of a checkpoint.
     """
-    steps = model.row_steps(outcome, policy, (side,))
+    kept = model.kept_rows(outcome, policy, (side,))
     delays = {each: times.micros(stream.watermark) for each, stream in streams.items()}
     late = late_rows(outcome, side)
-    if most < 0 or not steps.count or round((1 - steps.share(delays)) * steps.count) != int((late["end"] > 0).sum()):
+    if most < 0 or not kept.count or round((1 - kept.share(delays)) * kept.count) != int((late["end"] > 0).sum()):
         return None
-    share = 1 - min(1.0, most / steps.count)
-    for both, needed in ((False, steps.needed(side, delays[other_side(side)])), (True, steps.needed_by_both())):
-        least = steps.least(needed, share)
+    share = 1 - min(1.0, most / kept.count)
+    for both, needed in ((False, kept.needed(side, delays[other_side(side)])), (True, kept.needed_by_both())):
+        least = kept.least(needed, share)
         if least < NEVER:
             return NeededDelay(timedelta(microseconds=least), both)
     return None

@@ -16,11 +16,11 @@ from workbench.model._outcome import Outcome
 from workbench.model._shared import RowFacts
 from workbench.model._watermarks import Watermarks
 
-__all__ = ["Steps", "row_steps", "steps"]
+__all__ = ["KeptByDelays", "kept_results", "kept_rows"]
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class KeptByDelays:
     """What is kept under each pair of delays: a function that rises in steps, all of which are known.
 
     Something is kept if each part of it is on time: of a pair both rows, of a group all rows. A part is on time if the
@@ -44,7 +44,7 @@ class Steps:
     Two pairs; the left row of the second needs 5 ms on the left side, or 9 ms on the right one.
 
     >>> left, right = np.array([0, 0, 5_000, 0]), np.array([0, 0, 9_000, 0])
-    >>> found = Steps("min", 2, np.array([0, 0, 1, 1]), {"left": left, "right": right})
+    >>> found = KeptByDelays("min", 2, np.array([0, 0, 1, 1]), {"left": left, "right": right})
     >>> found.share({"left": 4_999, "right": 0}), found.share({"left": 5_000, "right": 0})
     (0.5, 1.0)
     >>> found.minimal(1.0, 10)
@@ -110,7 +110,9 @@ class Steps:
         return np.sort(found)
 
 
-def steps(join: Join, complete: Outcome, marks: Watermarks, policy: Policy, facts: RowFacts) -> Steps | None:
+def kept_results(
+    join: Join, complete: Outcome, marks: Watermarks, policy: Policy, facts: RowFacts
+) -> KeptByDelays | None:
     """What each pair of delays keeps of the complete result.
 
     Parameters
@@ -124,7 +126,7 @@ def steps(join: Join, complete: Outcome, marks: Watermarks, policy: Policy, fact
 
     Returns
     -------
-    Steps or None
+    KeptByDelays or None
         None where the rows that are late change what other rows come to: in sessions, which a late row does not bridge;
         in semi joins, for which another partner will do; where a row has one partner of several; in patterns; where a
         query forgot watermarks when it was started again.
@@ -149,10 +151,12 @@ def steps(join: Join, complete: Outcome, marks: Watermarks, policy: Policy, fact
             needs[moved].append(
                 np.zeros(len(place), np.int64) if never_late else marks.least_delays(moved, batches - 1, ends)
             )
-    return Steps(policy, int(emitted.sum()), np.concatenate(of), {side: np.concatenate(needs[side]) for side in SIDES})
+    return KeptByDelays(
+        policy, int(emitted.sum()), np.concatenate(of), {side: np.concatenate(needs[side]) for side in SIDES}
+    )
 
 
-def row_steps(outcome: Outcome, policy: Policy, sides: Sequence[Side]) -> Steps:
+def kept_rows(outcome: Outcome, policy: Policy, sides: Sequence[Side]) -> KeptByDelays:
     """What each pair of delays keeps of the rows of some sides: those that are on time for one of their windows.
 
     Rows that are filtered out before the join are not counted, nor those at or before 1970, which no delay keeps.
@@ -161,4 +165,4 @@ def row_steps(outcome: Outcome, policy: Policy, sides: Sequence[Side]) -> Steps:
     last = rows[~rows["filtered"] & (rows["end"] > 0)]
     batches, ends = last["batch"].to_numpy(), last["end"].to_numpy()
     needs = {moved: outcome.marks.least_delays(moved, batches - 1, ends) for moved in SIDES}
-    return Steps(policy, len(last), np.arange(len(last)), needs)
+    return KeptByDelays(policy, len(last), np.arange(len(last)), needs)

@@ -79,7 +79,7 @@ def suggestion(configuration: RunConfiguration, result: Result) -> tuple[str, di
         return None
     left, right = result.outcome.keys
     apart = nearest(left, result.left.event_times, right, result.right.event_times)
-    found = kind_of(configuration.join).suited(configuration.join, apart)
+    found = kind_of(configuration.join).suggested_spans(configuration.join, apart)
     return None if found is None else (found[0], {name: times.text(each) for name, each in found[1].items()})
 
 

@@ -53,7 +53,7 @@ def test_every_step_of_one_side_and_of_both_is_what_a_simulation_keeps(case):
     left, right = case.streams()
     simulation = Simulation(case.join, left, right, policy=case.policy)
     tried = Trials(simulation, {}, 1)
-    steps = tried.steps()
+    steps = tried.kept()
     now = {"left": times.micros(left.watermark), "right": times.micros(right.watermark)}
     for side, other in (SIDES, SIDES[::-1]):
         for delay in around(steps.needed(side, now[other]))[:8]:
@@ -73,14 +73,14 @@ def test_the_best_is_the_cheapest_of_every_pair_of_steps(case, keep):
     tuning, tried = tuned(simulation), Trials(simulation, {}, 1)
     if not tuning.pairs:
         return
-    every = [around(tuning.steps.needs[side])[:12] for side in SIDES]
+    every = [around(tuning.kept.needs[side])[:12] for side in SIDES]
     enough = [
         kept(tried, {"left": one, "right": other})
         for one in every[0]
         for other in every[1]
-        if tuning.steps.share({"left": one, "right": other}) >= keep
+        if tuning.kept.share({"left": one, "right": other}) >= keep
     ]
-    if not tuning.steps.minimal(keep, 100):
+    if not tuning.kept.minimal(keep, 100):
         with pytest.raises(wb.WorkbenchError, match=r"no watermark delay keeps .* correct their event times"):
             tuning.best(keep)
         return
@@ -93,7 +93,7 @@ def test_the_best_is_the_cheapest_of_every_pair_of_steps(case, keep):
 
 @pytest.mark.parametrize("policy", ["min", "max"])
 def test_shares_and_least_delays(policy):
-    steps = model.Steps(
+    steps = model.KeptByDelays(
         policy, 3, np.array([0, 0, 1, 2]), {"left": np.array([1, 5, 2, NEVER]), "right": np.array([4, 0, 3, NEVER])}
     )
     if policy == "min":
@@ -122,7 +122,7 @@ def test_shares_and_least_delays(policy):
 )  # fmt: skip
 def test_where_late_rows_change_what_others_come_to_nothing_is_said_between_the_delays_that_were_tried(join):
     tuning = wb.tune(join, *generators.generate("orders_payments", events=80, late=0.2, seed=5))
-    assert tuning.steps is None
+    assert tuning.kept is None
     drawn = tuning.charts.drawing("delays")
     assert "the delays that were tried" in drawn.subtitle
     assert len(drawn.tables["delays"]) == len(tuning.table[tuning.settings[:2]].drop_duplicates().query(
@@ -162,7 +162,7 @@ def test_places_that_answer_one_question_give_one_answer():
     join = wb.IntervalJoin("0 s", "15 s", how="left")
     run = wb.preview(join, *sides)
     marks = run.charts.drawing("late").tables["marks"]
-    rows = model.row_steps(run.simulation.outcome, "min", SIDES)
+    rows = model.kept_rows(run.simulation.outcome, "min", SIDES)
     both = timedelta(microseconds=rows.least(rows.needed_by_both(), 1.0))
     assert marks["delay"].iloc[-1] == both.total_seconds()
     for each in wb.advise(join, *sides):
@@ -210,8 +210,8 @@ def test_the_answer_within_limits_is_that_of_every_pair_of_steps(case, rows, sec
     tried = Trials(Simulation(case.join, left, right, policy=case.policy), {}, 1)
     if not tuning.pairs:
         return
-    tried.steps()
-    every = [around(tuning.steps.needs[side])[:10] for side in SIDES]
+    tried.kept()
+    every = [around(tuning.kept.needs[side])[:10] for side in SIDES]
     table = pd.DataFrame(
         [
             tried.row({"left.watermark": text(one), "right.watermark": text(other)})
