@@ -15,7 +15,7 @@ from generators._scenarios import SCENARIOS
 from generators._settings import Settings
 from workbench.errors import one_of, wrong
 from workbench.streams import SIDES, Stream
-from workbench.untyped import Record
+from workbench.untyped import Record, Value
 
 _CHUNK = 2.0  # seconds of event time that are drawn at once
 _LONGEST_STEP = 86_400  # seconds of event time
@@ -45,7 +45,7 @@ class Feed:
     >>> orders, payments = feed.step(5)  # the rows that arrive in the next five seconds
     """
 
-    def __init__(self, scenario: str, **settings: Any) -> None:
+    def __init__(self, scenario: str, **settings: Value) -> None:
         one_of("scenario", scenario, tuple(SCENARIOS))
         self.scenario = scenario
         self.idle = _checked_idle(settings.pop("idle", None))
@@ -70,7 +70,7 @@ class Feed:
         """What `change` can change, as it is."""
         return {name: getattr(self._settings, name) for name in CHANGEABLE if name != "idle"} | {"idle": self.idle}
 
-    def change(self, **settings: Any) -> None:
+    def change(self, **settings: Value) -> None:
         """Change settings; rows that are under way already arrive as they would have.
 
         Raises

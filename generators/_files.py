@@ -6,7 +6,6 @@ import os
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,13 +17,14 @@ from generators._scenarios import SCENARIOS
 from generators._settings import Settings
 from workbench import safe_files
 from workbench.errors import one_of, wrong
+from workbench.untyped import Value
 
 _MOST_FILES = 10_000
 _MEANINGLESS = ("batches", "idle", "trigger")
 _EPOCH = datetime(1970, 1, 1)
 
 
-def write(path: str | os.PathLike[str], scenario: str, *, files: int = 10, **settings: Any) -> tuple[Path, Path]:
+def write(path: str | os.PathLike[str], scenario: str, *, files: int = 10, **settings: Value) -> tuple[Path, Path]:
     """Write two streams as Parquet files, in folders that Spark's file source takes in file by file.
 
     The rows are drawn and written a file at a time, so that there may be more of them than memory has room for. A row

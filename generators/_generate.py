@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 from generators._settings import Settings
 from workbench.errors import one_of
 from workbench.streams import Stream
+from workbench.untyped import Value
 
 
 def scenarios() -> dict[str, str]:
@@ -17,7 +17,7 @@ def scenarios() -> dict[str, str]:
     return {name: inspect.getdoc(make) or "" for name, make in SCENARIOS.items()}
 
 
-def generate(scenario: str, **settings: Any) -> tuple[Stream, Stream]:
+def generate(scenario: str, **settings: Value) -> tuple[Stream, Stream]:
     """Make two recorded streams. The same settings and seed give the same rows, to the byte.
 
     Parameters

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from workbench.untyped import Value
+from workbench.untyped import Argument, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,13 +27,13 @@ def kinds() -> Iterator[Value]:
         yield from import_module(f"workbench.builtin_kinds.{name}").KINDS
 
 
-def write_report(run: Any, path: Any, tuning: Any) -> Path:
+def write_report(run: Any, path: Argument, tuning: Argument) -> Path:
     """What `Run.report` and `Job.report` call."""
     written: Path = import_module("workbench.report").write(run, path, tuning)
     return written
 
 
-def write_fixture(job: Any, path: Any, **options: Value) -> Path:
+def write_fixture(job: Any, path: Argument, **options: Value) -> Path:
     """What `Job.fixture` and `Chain.fixture` call."""
     written: Path = import_module("workbench.testing.fixtures").write(job, path, **options)
     return written

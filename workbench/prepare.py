@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import generators
 from workbench import session
@@ -18,6 +18,7 @@ from workbench.errors import JavaError, WorkbenchError
 from workbench.kinds import kinds
 from workbench.runs.arguments import has_operator
 from workbench.runs.recorded import run
+from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,7 +63,7 @@ def prepare() -> Path:
 
 def _end(spark: SparkSession) -> None:
     """Stop the session and wait for Java's end: it writes the archive last."""
-    gateway: Any = spark.sparkContext._gateway
+    gateway: JavaObject = spark.sparkContext._gateway
     spark.stop()
     gateway.shutdown()
     gateway.proc.stdin.close()

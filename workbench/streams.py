@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench import literals, safe_files, times
 from workbench.counts import counted
@@ -17,6 +17,7 @@ from workbench.sources import Format, Malformed, Memory, Source
 from workbench.sources.columns import ROW, check_arguments, check_column, check_columns, check_name, check_roles
 from workbench.sources.recorded import MOST_BATCHES, Recorded
 from workbench.times import ZERO, Span
+from workbench.untyped import Argument
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,13 +176,13 @@ class Stream:
         watermark: Span = ZERO,
         *,
         format: Format = "parquet",  # noqa: A002 - Spark's word
-        schema: Any = None,
+        schema: Argument = None,
         max_files: int = 1,
         options: dict[str, str] | None = None,
         malformed: Malformed = "fail",
         arrival: str | None = None,
         trigger: Span | None = None,
-        keys: Sequence[Any] | None = None,
+        keys: Sequence[Argument] | None = None,
         sample: float = 1.0,
     ) -> Stream:
         """Make a stream of a folder of files, in order of modification time, as Spark's file source takes them.
@@ -253,13 +254,13 @@ class Stream:
         watermark: Span = ZERO,
         *,
         values: str = "json",
-        schema: Any = None,
+        schema: Argument = None,
         messages: int = 10_000,
         max_offsets: int = _OFFSETS,
         include: Sequence[str] = (),
         name: str | None = None,
         trigger: Span | None = None,
-        keys: Sequence[Any] | None = None,
+        keys: Sequence[Argument] | None = None,
         sample: float = 1.0,
     ) -> Stream:
         """Record the newest messages of a Kafka topic as a stream, to tune a join on.
@@ -330,7 +331,7 @@ class Stream:
         watermark: Span = ZERO,
         *,
         seconds: float = 10.0,
-        keys: Sequence[Any] | None = None,
+        keys: Sequence[Argument] | None = None,
         sample: float = 1.0,
     ) -> Stream:
         """Record what a streaming DataFrame brings in a while, with the micro-batches it came in.
@@ -564,7 +565,7 @@ class Stream:
                 write_batch(rows.slice(edges[number], edges[number + 1] - edges[number]), folder, number)
 
 
-def _choice(keys: Any, sample: Any, names: tuple[str, ...], trigger: Span | None) -> Choice:
+def _choice(keys: Argument, sample: Argument, names: tuple[str, ...], trigger: Span | None) -> Choice:
     """Which rows are taken, as the arguments `keys` and `sample` say."""
     from workbench.sources.choice import checked, with_width  # when needed: `import workbench` is to be quick
 

@@ -36,7 +36,7 @@ from workbench.jobs import Job
 from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.spark_io.storage import check_folder
-from workbench.untyped import Namespace, Record
+from workbench.untyped import Change, Namespace, Record
 
 _NO_WIDGETS = (
     "The page is made of ipywidgets, which this front end does not show: open it in JupyterLab, Notebook or VS Code; "
@@ -280,7 +280,7 @@ class App:
         """Make the live query's rows variables of the notebook, and set the page to them."""
         self._live_runs.keep_recording()
 
-    def _looked_at(self, change: Any) -> None:
+    def _looked_at(self, change: Change) -> None:
         """Stop what runs when the page is taken away: its cell was deleted, or its output cleared."""
         if change["new"] > 0 or not self.busy:
             return

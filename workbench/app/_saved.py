@@ -98,7 +98,7 @@ class SavedPage:
         if self._results.chart.views <= 0 and place is not None:
             place.update(self._view(), raw=True)
 
-    def _view(self) -> dict[str, Any]:
+    def _view(self) -> Record:
         view = self._page.get_view_spec()  # `_repr_mimebundle_` gives the same, and the repr of all parts besides
         return {_VIEW: view, "text/plain": _PLAIN}
 

@@ -23,7 +23,7 @@ from workbench.jobs import Job
 from workbench.literals import SIDES, RowId
 from workbench.runs.result import Result
 from workbench.runs.run import Run
-from workbench.untyped import Value
+from workbench.untyped import Change, Value
 
 __all__ = ["TablePanel"]
 
@@ -202,7 +202,7 @@ class TablePanel:
         wanted = set(picked)
         return [place for place, ids in enumerate(self._ids) if wanted & set(ids)] if wanted else []
 
-    def _selected(self, change: Any) -> None:
+    def _selected(self, change: Change) -> None:
         if self._filling:
             return
         places = [place for place in change["new"] if place < len(self._ids)]

@@ -11,7 +11,7 @@ import traitlets
 
 from workbench.cache import bundled
 from workbench.charts import Drawing
-from workbench.untyped import Record
+from workbench.untyped import Record, Value
 
 __all__ = ["ChartBox"]
 
@@ -52,7 +52,7 @@ class ChartBox(anywidget.AnyWidget):  # type: ignore[misc]
         self.shown: Drawing | None = None
         self._layouts: dict[int, tuple[Any, Record]] = {}
 
-    def show(self, drawing: Drawing, **params: Any) -> None:
+    def show(self, drawing: Drawing, **params: Value) -> None:
         """Show a drawing.
 
         Parameters

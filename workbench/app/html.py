@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import ipywidgets as widgets
 import traitlets
 from markupsafe import Markup, escape
 
 from workbench.markup import coloured, html, plain, stylesheet, together
+from workbench.untyped import Change
 
 __all__ = ["HTML", "coloured", "html", "plain", "stylesheet", "table", "together"]
 
@@ -25,5 +25,5 @@ class HTML(widgets.HTML):  # type: ignore[misc]
     """Shows what `html` made; anything else is text, and is shown as it stands."""
 
     @traitlets.validate("value")  # type: ignore[untyped-decorator]
-    def _as_markup(self, proposal: Any) -> Markup:
+    def _as_markup(self, proposal: Change) -> Markup:
         return escape(proposal["value"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -116,7 +115,7 @@ def _layout(names: tuple[str, str], many: bool) -> AltairChart:
         )
     )
     rule = moment_rule().transform_calculate(until="moment + 1")
-    chart: Any = alt.layer(*rows, judged, rule).add_params(zoom())
+    chart: AltairChart = alt.layer(*rows, judged, rule).add_params(zoom())
     return looks(chart, TIMES | OBSTACLE_VALUES | {"size": 26, "moment": LATEST, "picked": []}, width=WIDTH, height=340)
 
 

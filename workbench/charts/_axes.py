@@ -17,7 +17,7 @@ from workbench.charts._style import time_axis
 from workbench.errors import one_of, wrong
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
-from workbench.untyped import AltairChart
+from workbench.untyped import AltairChart, Value
 
 AxisName = Literal["event time", "arrival time", "micro-batch"]
 AXES: tuple[AxisName, ...] = get_args(AxisName)
@@ -54,7 +54,7 @@ class Axis:
         """The place of what a chart has."""
         return round(shown * (1_000 if self.of_times else _UNIT))
 
-    def x(self, field: str, ends: tuple[str, str] = ("low", "high"), hidden: bool = False, **options: Any) -> alt.X:
+    def x(self, field: str, ends: tuple[str, str] = ("low", "high"), hidden: bool = False, **options: Value) -> alt.X:
         """The encoding of a field with what `shown` gives, between two parameters.
 
         Parameters

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -90,7 +89,7 @@ def _layout(panels: tuple[tuple[str, tuple[str, ...]], ...]) -> AltairChart:
     parts = [
         _panel(number, title, lines, last=number == len(panels) - 1) for number, (title, lines) in enumerate(panels)
     ]
-    chart: Any = alt.vconcat(*parts, spacing=10)
+    chart: AltairChart = alt.vconcat(*parts, spacing=10)
     return looks(chart, {"most": 1, "moment": LATEST, "picked": []})
 
 
@@ -124,6 +123,6 @@ def _panel(number: int, title: str, lines: tuple[str, ...], last: bool) -> Altai
     out = alt.Chart(alt.NamedData("out")).transform_filter(here)
     passing = out.mark_bar(color=QUIET).encode(x=x, x2="rows:Q", y=y, tooltip=[alt.Tooltip("rows:Q", title="rows")])
     words = out.mark_text(align="left", dx=4, fontSize=12, color=INK).encode(x=alt.X("rows:Q"), y=y, text="rows:Q")
-    chart: Any = alt.layer(bars, passing, words)
+    chart: AltairChart = alt.layer(bars, passing, words)
     chart.title, chart.width, chart.height = panel_title(title), WIDTH - 260, _LINE * len(lines)
     return chart

@@ -51,7 +51,7 @@ class Drawing:
         empty where it has none. The stretch that is shown is from the parameter ``low`` to ``high``.
     """
 
-    layout: Any
+    layout: AltairChart
     tables: dict[str, pd.DataFrame]
     title: str
     subtitle: str
@@ -71,7 +71,7 @@ class Drawing:
 
     def chart(self) -> AltairChart:
         """The Altair chart."""
-        chart: Any = self.layout.copy(deep=False)
+        chart: AltairChart = self.layout.copy(deep=False)
         words = alt.TitleParams(
             self.title, subtitle=self.subtitle, anchor="start", subtitleColor=QUIET, offset=10, fontSize=15
         )

@@ -75,7 +75,7 @@ def _layout(names: tuple[str, str], across: tuple[str, ...], down: tuple[str, ..
     colour = alt.Color("kept:Q", scale=alt.Scale(scheme="blues"), legend=alt.Legend(format="~p", title="kept"))
     labels = cells.mark_text(fontSize=11, color=INK).encode(text=alt.Text("kept:Q", format=".1%"))
     light = alt.condition("datum.strong", alt.value("white"), alt.value(INK))
-    chart: Any = alt.layer(cells.mark_rect().encode(color=colour, tooltip=tooltip), labels.encode(color=light))
+    chart: AltairChart = alt.layer(cells.mark_rect().encode(color=colour, tooltip=tooltip), labels.encode(color=light))
     return looks(chart, width=WIDTH - 120, height=alt.Step(26))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -65,7 +63,7 @@ def _layout(shown: int) -> AltairChart:
         )
     )
     rule = moment_rule().transform_calculate(until="moment + 0.98")
-    chart: Any = alt.layer(cells, rule, picked_rules(" + 0.5", True))
+    chart: AltairChart = alt.layer(cells, rule, picked_rules(" + 0.5", True))
     values = {"moment": LATEST, "picked_arrived": -1, "picked_evicted": -1}
     return looks(chart, values, width=WIDTH, height=max(shown, 3) * _ROW)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -117,7 +116,7 @@ def _layout(names: tuple[str, str], many: bool) -> AltairChart:
         .encode(text="label:N", y=height)
         for sign, align, apart in (("<=", "left", 4), (">", "right", -4))
     ]
-    labelled: Any = alt.layer(alt.layer(curve, rule), *labels).resolve_scale(y="independent")
+    labelled: AltairChart = alt.layer(alt.layer(curve, rule), *labels).resolve_scale(y="independent")
     chart = alt.vconcat(
         over_time.properties(width=WIDTH, height=_HEIGHT), labelled.properties(width=WIDTH, height=_HEIGHT)
     )

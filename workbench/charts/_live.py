@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -137,7 +136,7 @@ def _layout(names: tuple[str, str]) -> AltairChart:
         panel(latency, _latency(batch)),
         panel("rows waiting", bars("waiting", batch, last=True), 48, last=True),
     ]
-    chart: Any = alt.vconcat(*parts, spacing=6).resolve_scale(color="independent")
+    chart: AltairChart = alt.vconcat(*parts, spacing=6).resolve_scale(color="independent")
     return looks(chart, TIMES | {"trigger": 1000, "moment": LATEST, "picked": []})
 
 
@@ -151,7 +150,7 @@ def _y(field: str) -> alt.Y:
     return alt.Y(f"{field}:Q", title=None, axis=alt.Axis(format="~s", tickCount=3), scale=alt.Scale(zero=True))
 
 
-def panel(words: str, chart: Any, height: int = 60, first: bool = False, last: bool = False) -> AltairChart:
+def panel(words: str, chart: AltairChart, height: int = 60, first: bool = False, last: bool = False) -> AltairChart:
     """A panel over the shared axis, with the changes as rules; they are named in the first."""
     changes = alt.Chart(alt.NamedData("changes"))
     rule = changes.mark_rule(color=_CHANGED, strokeDash=[2, 2], strokeWidth=1.5, clip=True)

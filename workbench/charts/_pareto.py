@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 import pandas as pd
 
@@ -62,7 +60,7 @@ def _layout() -> AltairChart:
     colour = alt.condition("datum.pareto", alt.value(COLOURS[0]), alt.value("#c4c9cf"))
     points = settings.mark_point(filled=True, size=70, opacity=0.9).encode(color=colour, tooltip=tooltip)
     now = settings.transform_filter("datum.now").mark_point(size=320, strokeWidth=2.5, color="#111111", filled=False)
-    chart: Any = alt.layer(points, now.encode(tooltip=tooltip))
+    chart: AltairChart = alt.layer(points, now.encode(tooltip=tooltip))
     return looks(chart, width=WIDTH, height=TUNING_HEIGHT)
 
 

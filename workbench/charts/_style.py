@@ -81,14 +81,14 @@ def layout(make: Callable[..., Any]) -> Callable[..., Any]:
 
     @lru_cache
     @wraps(make)
-    def made(*arguments: Any) -> AltairChart:
+    def made(*arguments: Value) -> AltairChart:
         with _UNCHECKED, schemapi.debug_mode(False):
             return make(*arguments)
 
     return made
 
 
-def zoom(**options: Any) -> alt.Parameter:
+def zoom(**options: Value) -> alt.Parameter:
     """Dragging moves along the axes; the wheel zooms with Ctrl or Command, and else scrolls the page."""
     wheel = "wheel![event.ctrlKey || event.metaKey]"
     return alt.selection_interval(name="zoom", bind="scales", zoom=wheel, **options)
@@ -99,7 +99,7 @@ def panel_title(text: str) -> alt.TitleParams:
     return alt.TitleParams(text, anchor="start", fontSize=12, fontWeight="normal", color=QUIET, offset=4, frame="group")
 
 
-def looks(chart: Any, values: Mapping[str, Value] | None = None, **properties: Any) -> AltairChart:
+def looks(chart: AltairChart, values: Mapping[str, Value] | None = None, **properties: Value) -> AltairChart:
     """A chart with the look that all charts share, its parameters and its size.
 
     They are set on the chart itself, as ``properties`` and ``add_params`` each copy the whole chart, and a chart of
@@ -150,7 +150,7 @@ def time_format(moments: Series) -> str:
     return "%H:%M" if length < pd.Timedelta("1 day") else "%d %b %H:%M"
 
 
-def time_axis(**options: Any) -> alt.Axis:
+def time_axis(**options: Value) -> alt.Axis:
     """An axis of event time; its format is the parameter ``time_format``."""
     given: Record = {"tickCount": 10, "labelOverlap": True, "labelSeparation": 8} | options
     return alt.Axis(labelExpr="utcFormat(datum.value, time_format)", **given)

@@ -13,7 +13,7 @@ from workbench.charts._pareto import labelled
 from workbench.charts._view import TuningScene, TuningView
 from workbench.charts.renderer import show_without_network
 from workbench.errors import one_of
-from workbench.untyped import AltairChart
+from workbench.untyped import AltairChart, Value
 
 TUNING_VIEWS: dict[str, TuningView] = {}
 """All charts of a tuning, by name."""
@@ -43,7 +43,7 @@ class TuningCharts:
 def tuning_method(view: TuningView) -> Callable[..., Any]:
     """The method of a view: it takes what its `draw` takes beside the scene."""
 
-    def method(self: TuningCharts, *arguments: Any, **named: Any) -> AltairChart:
+    def method(self: TuningCharts, *arguments: Value, **named: Value) -> AltairChart:
         given = signature.bind(self, *arguments, **named)
         return view.draw(self._scene, *given.args[1:], **given.kwargs).chart()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -72,5 +71,5 @@ def _layout(names: tuple[str, str], known: tuple[str, ...]) -> AltairChart:
     }  # fmt: skip
     parts = [panel(*panels[name], first=place == 0) for place, name in enumerate(known)]
     parts.append(panel("duration of micro-batches, in ms", bars("took", batch, last=True), 48, last=True))
-    chart: Any = alt.vconcat(*parts, spacing=6).resolve_scale(color="independent")
+    chart: AltairChart = alt.vconcat(*parts, spacing=6).resolve_scale(color="independent")
     return looks(chart, TIMES | {"moment": LATEST, "picked": []})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -74,7 +73,7 @@ def _layout(names: tuple[str, str]) -> AltairChart:
     lines = own.mark_line(interpolate="step-after", strokeWidth=2, clip=True)
     query = held.mark_line(interpolate="step-after", strokeWidth=4, color=INK, opacity=0.45, clip=True)
     dots = held.mark_point(filled=True, size=60, clip=True, opacity=1)
-    chart: Any = alt.layer(
+    chart: AltairChart = alt.layer(
         query.encode(tooltip=tooltip),
         lines.encode(color=side_scale(names), tooltip=[alt.Tooltip("stream:N"), *tooltip]),
         dots.encode(color=alt.Color("holder:N"), tooltip=[alt.Tooltip("holder:N", title="set by"), *tooltip]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -139,7 +138,7 @@ def _layout(names: tuple[str, str], keyed: bool, step: int) -> AltairChart:
         "yOffset": alt.YOffset("side:N", scale=alt.Scale(domain=["left", "right"])),
     }
     points, rings = row_points(names, place), picked_points().encode(**place)
-    chart: Any = alt.layer(bars, points, rings).resolve_scale(color="independent", shape="independent")
+    chart: AltairChart = alt.layer(bars, points, rings).resolve_scale(color="independent", shape="independent")
     values = TIMES | OBSTACLE_VALUES | {"size": 34, "moment": LATEST, "picked": []}
     return looks(chart, values, width=WIDTH, height={"step": step, "for": "position"})
 

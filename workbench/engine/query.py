@@ -217,7 +217,7 @@ def plain(progress: Any) -> Record:
     return found
 
 
-def call(argument: str, function: Callable[..., None], *values: Any) -> None:
+def call(argument: str, function: Callable[..., None], *values: Value) -> None:
     """Call a function that the user gave to follow a query.
 
     Raises

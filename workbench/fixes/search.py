@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -51,11 +52,16 @@ def kept_until(assignments: pd.DataFrame) -> Times:
     return assignments["kept_until" if "kept_until" in assignments else "end"].to_numpy()
 
 
+_JoinOfKind: TypeAlias = Any
+"""A join of the kind that searches, which knows what it has."""
+
+
 class Search:
     """The rows of a run, and what became of them."""
 
     def __init__(self, simulation: Simulation, asked: Mapping[Side, RowNumbers] | None = None) -> None:
-        join, outcome = simulation.join, simulation.outcome
+        join: _JoinOfKind = simulation.join
+        outcome = simulation.outcome
         self.simulation = simulation
         streams = (simulation.left, simulation.right)
         self.join, self.finish, self.policy, self.outcome = join, simulation.finish, simulation.policy, outcome

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import jinja2
 
@@ -16,7 +15,7 @@ from workbench.kinds import kind_of
 from workbench.plan import Names
 from workbench.plan.names import ENVIRONMENT, backticks
 from workbench.streams import Stream, check_stream, pair_types
-from workbench.untyped import Record
+from workbench.untyped import Record, Value
 
 __all__ = ["class_name", "java", "sql"]
 
@@ -202,7 +201,7 @@ def _tables(given: Record, watermarks: bool) -> list[str]:
 def _query(join: Join, given: Record) -> str:
     """The query without its semicolon, and the view that it needs before it, if any."""
 
-    def render(template: str, **more: Any) -> str:
+    def render(template: str, **more: Value) -> str:
         return _TEMPLATES.get_template(template).render(given, **more)
 
     return kind_of(join).flink_query(join, given, render).strip()

@@ -17,6 +17,7 @@ from workbench.model import FlinkRules, Simulation
 from workbench.runs.arguments import check
 from workbench.streams import Stream
 from workbench.times import Span
+from workbench.untyped import Argument
 
 __all__ = ["preview"]
 
@@ -90,7 +91,7 @@ def preview(
     return FlinkPreview(Simulation(join, left, right, flink=rules))
 
 
-def _idle(left: Stream, right: Stream, idleness: Any) -> dict[Side, Any]:
+def _idle(left: Stream, right: Stream, idleness: Argument) -> dict[Side, Any]:
     """Per side whether it is idle after each micro-batch."""
     count = max(left.batch_count, right.batch_count)
     if isinstance(idleness, int) and not isinstance(idleness, bool):

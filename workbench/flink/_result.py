@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from workbench.literals import SIDES
 from workbench.reasons import firings, output, tables
 from workbench.runs.preview import Preview
 from workbench.runs.verification import compared, output_facts
+from workbench.untyped import Argument
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,7 +57,7 @@ class FlinkPreview(Preview):
         """Refused: a saved run is one of Spark; `workbench.flink.preview` makes this one again at any time."""
         raise WorkbenchError("a preview under Flink's rules is not saved: save the streams, and preview them again")
 
-    def report(self, path: str | os.PathLike[str], tuning: Any = None) -> Path:
+    def report(self, path: str | os.PathLike[str], tuning: Argument = None) -> Path:
         """Refused: a report gives advice for Spark."""
         raise WorkbenchError("there is no report of a preview under Flink's rules: report the run on Spark")
 

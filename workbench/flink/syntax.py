@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyarrow import types
 
@@ -19,6 +19,7 @@ from workbench.plan.names import backticks
 from workbench.sources import Files
 from workbench.streams import Stream
 from workbench.times import Span
+from workbench.untyped import Record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -143,7 +144,7 @@ def fields(stream: Stream) -> list[Field]:
     return [_field(each.name, each.type, 3 if each.name == stream.time else 6, zoned) for each in stream.table.schema]
 
 
-def _first_line(stream: Stream) -> dict[str, Any]:
+def _first_line(stream: Stream) -> Record:
     """The first row as JSON files have it: Flink reads times that end in a zone as another type."""
     if isinstance(stream.source, Files) and stream.source.format == "json":
         for file in sorted(Path(stream.source.path).glob("[!_.]*")):

@@ -12,7 +12,7 @@ from workbench.kinds._flink import FlinkTexts
 from workbench.kinds._form import Form
 from workbench.kinds._inputs import WHERE, Field, Flag, Input, J, Menu, Text
 from workbench.kinds._introduction import Introduction, Sketch, Stretch
-from workbench.kinds._kind import Kind
+from workbench.kinds._kind import AnyKind, Kind
 from workbench.kinds._operator import (
     AGGREGATION,
     CLOSEST_PAIR,
@@ -40,6 +40,7 @@ __all__ = [
     "UNBOUNDED",
     "WHERE",
     "Advised",
+    "AnyKind",
     "Execution",
     "Field",
     "Flag",

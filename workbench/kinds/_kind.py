@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 from workbench.kinds._execution import Execution
 from workbench.kinds._flink import FlinkTexts
 from workbench.kinds._inputs import J
@@ -18,3 +20,7 @@ class Kind(Introduction[J], Words[J], Semantics[J], Execution[J], FlinkTexts[J])
     must say. What it is asked stands in a small protocol for each caller: `Introduction`, `Form`, `Settings`,
     `Semantics`, `Words`, `Execution`, `FlinkTexts`.
     """
+
+
+AnyKind: TypeAlias = Kind[Any]
+"""A kind of whatever joins: a registry has kinds of several."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from workbench import _root
 from workbench.errors import excerpt, wrong
 from workbench.joins import Join
-from workbench.kinds._kind import Kind
+from workbench.kinds._kind import AnyKind
 from workbench.kinds._panel import PanelOf
 
 P = TypeVar("P")
-_kinds: dict[str, Kind[Any]] = {}
+_kinds: dict[str, AnyKind] = {}
 
 
-def kinds() -> dict[str, Kind[Any]]:
+def kinds() -> dict[str, AnyKind]:
     """All kinds by name, in the order of the page's menu."""
     if not _kinds:
         _kinds.update({kind.name: kind for kind in _root.kinds()})  # at once: other threads ask, too
@@ -27,7 +27,7 @@ def panels() -> list[PanelOf]:
     return list(dict.fromkeys(found))
 
 
-def register(kind: Kind[Any]) -> None:
+def register(kind: AnyKind) -> None:
     """Register a kind: for runs and previews, charts, tuning, scripts and the page.
 
     Raises
@@ -50,7 +50,7 @@ def unregister(name: str) -> None:
     kinds().pop(name, None)
 
 
-def kind_of(join: Join) -> Kind[Any]:
+def kind_of(join: Join) -> AnyKind:
     """The kind of a join.
 
     Raises

@@ -13,7 +13,7 @@ from workbench.kinds._inputs import J, typed
 from workbench.literals import Setting, Side
 from workbench.sources.arrow import check_same_keys
 from workbench.streams import Stream
-from workbench.untyped import Record
+from workbench.untyped import Record, Value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +100,7 @@ class Settings(Form[J]):
         """
         return None
 
-    def changed(self, join: J, **spans: Any) -> J:
+    def changed(self, join: J, **spans: Value) -> J:
         """The join with some of its time spans changed."""
         described = replace(self.spans_of(join), **spans)
         return described if self.spans_of(join) is join else replace(join, window=described)  # type: ignore[type-var]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench import times
 from workbench.kinds._inputs import J
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+Search: TypeAlias = Any
+"""A `workbench.fixes.search.Search`: that package stands above this one."""
 Advised = tuple[str, str] | tuple[str, str, Setting, str]
 """What to know before a run: problem, remedy, and, if one setting helps, that setting and its value as text."""
 
@@ -82,7 +84,7 @@ class Words(Settings[J]):
         """Time differences, in microseconds, that are worth a line in a chart of differences, with their labels."""
         return []
 
-    def fixes(self, search: Any) -> list[pd.DataFrame]:
+    def fixes(self, search: Search) -> list[pd.DataFrame]:
         """Searches for the smallest change that would match a row, the better kinds of change first.
 
         Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,6 +35,8 @@ from workbench.streams import Stream, pair_types
 
 __all__ = ["OfPairs", "as_double", "is_true", "truth"]
 
+Columns: TypeAlias = Mapping[str, Any]
+"""Columns by name: arrays of NumPy or Arrow, or scalars."""
 _COMPUTED = {"+": pc.add, "-": pc.subtract, "*": pc.multiply}
 _MOST_DIGITS = 76
 """Of Arrow's widest decimals, which hold those of Spark, of 38 digits, with the scale of any other."""
@@ -67,13 +69,13 @@ class OfPairs:
         return is_true(self.condition, self._kinds, given)
 
 
-def is_true(condition: Condition, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> Flags:
+def is_true(condition: Condition, kinds: Mapping[str, Kind], rows: Columns) -> Flags:
     """Where a condition is true, and neither false nor unknown: an array of booleans; arguments as of `truth`."""
     found: Flags = pc.fill_null(truth(condition, kinds, rows), False).to_numpy(zero_copy_only=False)
     return found
 
 
-def truth(condition: Condition, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> Any:
+def truth(condition: Condition, kinds: Mapping[str, Kind], rows: Columns) -> Any:
     """For each row whether a condition is true, false or, null, unknown: an Arrow array.
 
     Floating-point numbers are compared as Spark compares them: NaN equals itself, and is greater than all others.
@@ -105,7 +107,7 @@ def truth(condition: Condition, kinds: Mapping[str, Kind], rows: Mapping[str, An
     raise TypeError(f"no condition: {condition!r}")
 
 
-def _compared(sign: str, left: Value, right: Value, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> Any:
+def _compared(sign: str, left: Value, right: Value, kinds: Mapping[str, Kind], rows: Columns) -> Any:
     one, other = _alike(left, right, kinds, rows)
     match sign:
         case "<":
@@ -130,7 +132,7 @@ def _less(one: Any, other: Any) -> Any:
     return less
 
 
-def _alike(left: Value, right: Value, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> list[Any]:
+def _alike(left: Value, right: Value, kinds: Mapping[str, Kind], rows: Columns) -> list[Any]:
     """Two values as arrays of one type, in which they are compared as they are."""
     common = common_kind(left, right, kinds)
     if common == "double":
@@ -149,7 +151,7 @@ def _alike(left: Value, right: Value, kinds: Mapping[str, Kind], rows: Mapping[s
     return values
 
 
-def _as_double(value: Value, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> Any:
+def _as_double(value: Value, kinds: Mapping[str, Kind], rows: Columns) -> Any:
     if isinstance(value, Constant):
         return pa.scalar(float(value.value), pa.float64())
     return as_double(_valued(value, kinds, rows))
@@ -162,7 +164,7 @@ def as_double(values: Any) -> Any:
     return pc.cast(values, pa.float64(), safe=False)
 
 
-def _valued(value: Value, kinds: Mapping[str, Kind], rows: Mapping[str, Any]) -> Any:
+def _valued(value: Value, kinds: Mapping[str, Kind], rows: Columns) -> Any:
     match value:
         case Column(name) | EarlierColumn(name):
             return rows[name]

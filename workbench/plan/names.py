@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from textwrap import dedent
 from textwrap import fill as filled
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import black
 import jinja2
@@ -22,6 +22,7 @@ from workbench.conditions import HELPERS
 from workbench.literals import SIDES
 from workbench.plan.processors import KEPT, PLACED
 from workbench.streams import ROW, Stream, pair_types
+from workbench.untyped import Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -408,7 +409,7 @@ def _template(source: str) -> jinja2.Template:
     return ENVIRONMENT.from_string(_MACROS + dedent(source).lstrip("\n"))
 
 
-def fill(source: str, names: Names, finish: bool, **more: Any) -> str:
+def fill(source: str, names: Names, finish: bool, **more: Value) -> str:
     """The text of a template, which can use the macros above, for these names."""
     keys = list(zip(names.left.prefixed_keys, names.right.prefixed_keys, strict=False))  # rules may be for any key
     return _formatted(

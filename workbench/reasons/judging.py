@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -71,22 +70,22 @@ class Judging:
     verdict: Objects
 
     @property
-    def matched(self) -> Any:
+    def matched(self) -> Flags:
         """Which rows have met others."""
         return self.fate == "matched"
 
     @property
-    def late(self) -> Any:
+    def late(self) -> Flags:
         """Which are late."""
         return self.fate == "late"
 
     @property
-    def unmatched(self) -> Any:
+    def unmatched(self) -> Flags:
         """Which have met none, though they were on time."""
         return self.fate == "unmatched"
 
     @property
-    def came(self) -> Any:
+    def came(self) -> Flags:
         """Of which the key came to the join on the other side."""
         return self.across == KeyAcross.CAME
 

@@ -27,7 +27,7 @@ from workbench.runs import changes, expiry, history, moment, saved
 from workbench.runs.saved import Saved
 from workbench.streams import SIDES, Stream, same_rows
 from workbench.times import Span
-from workbench.untyped import Series, Value
+from workbench.untyped import Argument, Series, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -99,7 +99,7 @@ class Result:
         safe_files.check_folder(target, "a run")
         return saved.write(self._to_save(), target)
 
-    def report(self, path: str | os.PathLike[str], tuning: Any = None) -> Path:
+    def report(self, path: str | os.PathLike[str], tuning: Argument = None) -> Path:
         """Write one file that shows what became of the rows, and why, in any browser: for a ticket, or a review.
 
         It has figures, the reasons of the rows that were not matched, a chart to brush and pick in, their stories,

@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -146,7 +145,7 @@ def _difference(model: Integers, found: Integers, engine: str) -> Iterable[str]:
                 yield f"{words}: {each}"
 
 
-def _columns(*columns: Any) -> Integers:
+def _columns(*columns: Value) -> Integers:
     """Columns of whole numbers side by side, one row a fact."""
     return np.column_stack([np.asarray(each, dtype=np.int64) for each in columns])
 

@@ -8,9 +8,9 @@ the run; and some 90 processes forked in a run to `chmod` a new file: another fi
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from workbench.session.java import compiled
+from workbench.untyped import JavaObject
 
 __all__ = ["trim", "use_local_files"]
 
@@ -18,7 +18,7 @@ __all__ = ["trim", "use_local_files"]
 _FILE_SYSTEMS = re.compile(r"fs\.(AbstractFileSystem\.)?\w+\.impl")
 
 
-def use_local_files(jvm: Any) -> None:
+def use_local_files(jvm: JavaObject) -> None:
     """Have Hadoop take `LocalFiles.java` for ``file:``, compiled by the compiler that Spark brings.
 
     Hadoop keeps one file system a scheme and user: the first one asked for.
@@ -30,7 +30,7 @@ def use_local_files(jvm: Any) -> None:
     jvm.org.apache.hadoop.fs.FileSystem.get(jvm.java.net.URI("file:///"), configuration)
 
 
-def trim(jvm: Any, configuration: Any) -> None:
+def trim(jvm: JavaObject, configuration: JavaObject) -> None:
     """Take Hadoop's defaults out of a configuration: where an entry is missing, the same default is in Hadoop's code.
 
     Which class serves which file system is in these defaults only, and stays.

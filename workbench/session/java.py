@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import Any
+
+from workbench.untyped import JavaObject
 
 __all__ = ["compiled"]
 
 
-def compiled(jvm: Any, source: str, parent: Any) -> Any:
+def compiled(jvm: JavaObject, source: str, parent: JavaObject) -> JavaObject:
     """A Janino ``SimpleCompiler`` that has compiled a file of this package, under a class loader of a JVM's."""
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(parent)

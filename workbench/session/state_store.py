@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench import process, spark_versions
 from workbench.session.java import compiled
+from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,7 +49,7 @@ def usable(spark: SparkSession) -> bool:
             return _is_defined(context._jvm, COMPACT)
 
 
-def _define(jvm: Any) -> None:
+def _define(jvm: JavaObject) -> None:
     """Compile the class with the compiler that Spark brings, and define it beside the one that it extends.
 
     The classes that it needs come first, so that it is there only if all are.
@@ -65,7 +66,7 @@ def _define(jvm: Any) -> None:
     jvm.java.lang.Class.forName(COMPACT)
 
 
-def _is_defined(jvm: Any, name: str) -> bool:
+def _is_defined(jvm: JavaObject, name: str) -> bool:
     from py4j.protocol import Py4JError  # when needed: PySpark is slow to import
 
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +15,7 @@ from workbench.counts import counted, have
 from workbench.errors import DataError, excerpt, wrong
 from workbench.sources.recorded import MOST_BATCHES
 from workbench.times import Span
+from workbench.untyped import Argument
 
 __all__ = ["Arrivals", "checked", "cut", "in_order"]
 
@@ -99,7 +99,7 @@ def in_order(table: pa.Table, column: str, name: str) -> tuple[RowNumbers, Times
     return order, at[order]
 
 
-def checked(at: Any, trigger: Span, rows: int) -> Arrivals:
+def checked(at: Argument, trigger: Span, rows: int) -> Arrivals:
     """Times of arrival and a trigger interval that were given.
 
     Raises

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from workbench.arrays import RowNumbers, Times
 from workbench.errors import ArgumentError, excerpt, wrong
-from workbench.untyped import Value
+from workbench.untyped import Argument, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -117,7 +117,7 @@ class Newest:
     keyed: Times
 
 
-def checked(keys: Any, sample: Any) -> Choice:
+def checked(keys: Argument, sample: Argument) -> Choice:
     """A choice as users give it.
 
     Raises

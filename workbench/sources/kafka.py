@@ -60,15 +60,15 @@ class KafkaColumn:
     spark: str
 
 
-def _key(message: Any) -> str | None:
+def _key(message: Value) -> str | None:
     return None if message.key() is None else message.key().decode(errors="replace")
 
 
-def _moment(message: Any) -> Any:
+def _moment(message: Value) -> Any:
     return pd.Timestamp(message.timestamp()[1], unit="ms", tz="UTC").to_pydatetime()
 
 
-def _headers(message: Any) -> str | None:
+def _headers(message: Value) -> str | None:
     """Headers as the text that Spark's ``to_json`` makes of them."""
     headers = message.headers()
     if not headers:

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import wrong
-from workbench.untyped import Value
+from workbench.untyped import Argument, Json, Record, Value
 
 __all__ = ["Anonymous", "checked"]
 
@@ -31,7 +31,7 @@ _LARGEST = {"int8": 2**7, "int16": 2**15, "int32": 2**31}
 _NUMBERS = ("int8", "int16", "int32", "int64")
 
 
-def checked(anonymize: Any) -> dict[str, str]:
+def checked(anonymize: Argument) -> dict[str, str]:
     """The argument ``anonymize``.
 
     Raises
@@ -82,7 +82,7 @@ class Anonymous:
             if way != "drop" and path == name and not plain:
                 raise wrong("anonymize", path, f"it is {types[0]}: only texts and whole numbers are hashed or invented")
 
-    def row(self, row: Mapping[str, Any], schema: pa.Schema) -> dict[str, Any]:
+    def row(self, row: Json, schema: pa.Schema) -> Record:
         """A row in other words."""
         found = dict(row)
         for path, way in self.ways.items():
@@ -107,7 +107,7 @@ class Anonymous:
             return self._seen[value]
         return value if str(value) in written else None
 
-    def _inside(self, value: Any, name: str, inner: str, way: str, kind: str) -> Any:
+    def _inside(self, value: Value, name: str, inner: str, way: str, kind: str) -> Any:
         if value is None:
             return None
         if not inner:
@@ -128,13 +128,13 @@ class Anonymous:
             return told.encode() if isinstance(value, bytes) else told
         raise wrong("anonymize", inner, "the column has no fields")
 
-    def _told(self, value: Any, column: str, way: str, kind: str) -> Any:
+    def _told(self, value: Value, column: str, way: str, kind: str) -> Any:
         told = self._in_other_words(value, column, way, kind)
         if isinstance(value, str | int):
             self._seen[value] = told
         return told
 
-    def _in_other_words(self, value: Any, column: str, way: str, kind: str) -> Any:
+    def _in_other_words(self, value: Value, column: str, way: str, kind: str) -> Any:
         if value is None or way == "drop":
             return None
         if isinstance(value, bytes):

@@ -18,7 +18,7 @@ from workbench.errors import excerpt, wrong
 from workbench.jobs import Chain, Job, sources, understanding
 from workbench.literals import FATES, SIDES, Side
 from workbench.testing.values import clock
-from workbench.untyped import Series, Value
+from workbench.untyped import Json, Series, Value
 
 __all__ = ["Opened", "check_known", "differences", "places"]
 
@@ -145,7 +145,7 @@ def _own(rows: pd.DataFrame) -> list[str]:
     return [name for name in rows if name not in (*schema.ROWS.names, *_OF_CHAINS)]
 
 
-def differences(opened: Opened, counts: Mapping[str, Any]) -> str:
+def differences(opened: Opened, counts: Json) -> str:
     """What is otherwise than expected, in words; empty: nothing.
 
     Raises
@@ -240,18 +240,18 @@ def _row(rows: pd.DataFrame, place: int, names: Mapping[tuple[int, Side], str]) 
     return f"{told} ({setting}={row['fix_value']!r} would have matched it)"
 
 
-def _is_null(value: Any) -> bool:
+def _is_null(value: Value) -> bool:
     found = pd.isna(value)
     return bool(found) if isinstance(found, bool | np.bool_) else False
 
 
-def _short(value: Any) -> str:
+def _short(value: Value) -> str:
     if isinstance(value, pd.Timestamp):
         return value.isoformat(sep=" ").removesuffix("+00:00")
     return excerpt(_whole(value))
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: Value) -> Any:
     """A value, a whole number as such where it has become another one since others of its column are missing."""
     if isinstance(value, np.generic):
         value = value.item()

@@ -20,7 +20,7 @@ from workbench.sources import arrow
 from workbench.spark_io.scratch import Scratch
 from workbench.testing import _expecting, _snapshots
 from workbench.testing._quick import quick_settings
-from workbench.untyped import Json, Value
+from workbench.untyped import Build, Json, Record, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -69,7 +69,7 @@ class Played:
     _reports: Sequence[Json]
     _folder: Scratch
     _mode: str
-    _build: Callable[..., Any]
+    _build: Build
 
     def __repr__(self) -> str:
         rows, batches = self._output.num_rows, len(self._reports)
@@ -207,9 +207,9 @@ class Played:
         if words := _expecting.differences(self._asked, counts):
             raise AssertionError(words)
 
-    def fixture(self, path: str | os.PathLike[str], **options: Any) -> Path:
+    def fixture(self, path: str | os.PathLike[str], **options: Value) -> Path:
         """Write the rows and a test of the function that was played; options and errors are those of `Job.fixture`."""
-        given: dict[str, Any] = {"build": self._build, "mode": self._mode} | options
+        given: Record = {"build": self._build, "mode": self._mode} | options
         return self.opened.fixture(path, **given)
 
     def matches(self, path: str | Path, *, without: Sequence[str] = ()) -> None:
@@ -237,7 +237,7 @@ class Played:
             raise AssertionError(words)
 
 
-def _dropped(report: Mapping[str, Any]) -> int:
+def _dropped(report: Json) -> int:
     return sum(int(each.get("numRowsDroppedByWatermark", 0)) for each in report["stateOperators"])
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
@@ -26,7 +26,7 @@ from workbench.spark_io.scratch import Scratch
 from workbench.testing._played import Played, remembered
 from workbench.testing._quick import quick_settings, with_modules_of_the_test
 from workbench.testing.rows import MicroBatches, schema_of, tables
-from workbench.untyped import Json, Value
+from workbench.untyped import Argument, Build, Json, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,7 +41,7 @@ _ZONE = "spark.sql.session.timeZone"
 
 
 def play(
-    build: Callable[..., Any],
+    build: Build,
     /,
     *,
     finish: bool = False,
@@ -105,8 +105,8 @@ def play(
 
 
 def played(
-    build: Callable[..., Any],
-    streams: Mapping[str, Any],
+    build: Build,
+    streams: Json,
     *,
     finish: bool = False,
     restart_after: int | Sequence[int] = (),
@@ -154,7 +154,7 @@ def _checked(
     streams: Mapping[str, Value],
     read: Mapping[str, MicroBatches],
     finish: object,
-    restart_after: Any,
+    restart_after: Argument,
     mode: object,
     settings: object,
 ) -> list[int]:
@@ -250,7 +250,7 @@ def _table(spark: SparkSession, given: pd.DataFrame, name: str) -> DataFrame:
         return spark.createDataFrame(given)
 
 
-def _built(build: Callable[..., Any], given: Mapping[str, DataFrame]) -> DataFrame:
+def _built(build: Build, given: Mapping[str, DataFrame]) -> DataFrame:
     """The streaming DataFrame that the user's function makes."""
     made = build(**given)
     remedy = "return the streaming DataFrame that the job writes"

@@ -16,6 +16,7 @@ import pandas as pd
 from workbench import safe_files
 from workbench.errors import wrong
 from workbench.testing.values import plain
+from workbench.untyped import Argument, Value
 
 __all__ = ["UPDATE", "compared", "place", "text"]
 
@@ -25,7 +26,7 @@ _HEAD = "stream-join-workbench snapshot"
 _FATES = ("side", "stream", "join", "batch", "fate", "verdict")
 
 
-def place(path: Any) -> Path:
+def place(path: Argument) -> Path:
     """Where a snapshot is: relative to the file that asks for it, as tests may be run from anywhere."""
     given = safe_files.place(path, 'give a file, such as "unpaid.json"')
     if given.is_absolute():
@@ -70,7 +71,7 @@ def _lines(frame: pd.DataFrame) -> list[str]:
     return [json.dumps(row, ensure_ascii=False) for row in told]
 
 
-def _sortable(value: Any) -> list[Any]:
+def _sortable(value: Value) -> list[Any]:
     """A value by which rows of a column are ordered: numbers as such, all else as text; null first."""
     if value is None:
         return [0]
@@ -79,7 +80,7 @@ def _sortable(value: Any) -> list[Any]:
     return [2, json.dumps(value)]
 
 
-def _told(value: Any) -> Any:
+def _told(value: Value) -> Any:
     """A value as JSON has it; in a column of pandas one that is missing may be no number."""
     return None if isinstance(value, float) and math.isnan(value) else plain(value)
 

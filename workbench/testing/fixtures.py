@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from workbench.testing._played import Played
 from workbench.testing._playing import MODES, played
 from workbench.testing.rows import MicroBatches
 from workbench.testing.values import plain
-from workbench.untyped import Json
+from workbench.untyped import Argument, Build, Json, Record
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -89,7 +89,7 @@ class Fixture:
     def __repr__(self) -> str:
         return f"<Fixture {str(self.path)!r}: {', '.join(self.streams)}, {len(self.fates)} rows that entered a join>"
 
-    def play(self, build: Callable[..., Any], /, **tables: DataFrame | pd.DataFrame) -> Played:
+    def play(self, build: Build, /, **tables: DataFrame | pd.DataFrame) -> Played:
         """Run streaming code for the rows of the fixture.
 
         Parameters
@@ -104,7 +104,7 @@ class Fixture:
         ArgumentError
             As `play` does.
         """
-        given: dict[str, Any] = {**self.streams, **tables}
+        given: Record = {**self.streams, **tables}
         return played(
             build,
             given,
@@ -121,7 +121,7 @@ class Fixture:
         return {number: max(mark - longer, 0) for number, mark in self.watermarks.items()}
 
 
-def load(path: Any) -> Fixture:
+def load(path: Argument) -> Fixture:
     """A fixture that `Job.fixture` wrote.
 
     Parameters
@@ -225,13 +225,13 @@ def _lost(fate: str | None, setting: str | None) -> str:
 
 def write(
     job: Job | Chain,
-    path: Any,
+    path: Argument,
     *,
-    keys: Any = None,
+    keys: Argument = None,
     sample: float | None = None,
-    anonymize: Any = None,
-    names: Any = None,
-    build: Callable[..., Any] | str | None = None,
+    anonymize: Argument = None,
+    names: Argument = None,
+    build: Build | str | None = None,
     mode: str = "append",
 ) -> Path:
     """Write a fixture; see `Job.fixture`."""
@@ -289,7 +289,7 @@ def write(
     return folder
 
 
-def _called(names: Any, known: Sequence[str]) -> dict[str, str]:
+def _called(names: Argument, known: Sequence[str]) -> dict[str, str]:
     """The name of each stream in the test, by that of its folder, topic or table."""
     listed = ", ".join(known)
     names = {} if names is None else names

@@ -58,7 +58,7 @@ class MicroBatches:
         return f"MicroBatches({excerpt(self.schema)}, {counted(len(self.batches), 'micro-batch')})"
 
 
-def micro_batches(schema: str | StructType, *batches: Any) -> MicroBatches:
+def micro_batches(schema: str | StructType, *batches: Value) -> MicroBatches:
     """The rows of one stream, micro-batch by micro-batch, for `play`.
 
     Parameters
@@ -254,7 +254,7 @@ def _of_json(text: str) -> Iterator[Any]:
         at = end + len(text[end:]) - len(text[end:].lstrip())
 
 
-def _is_missing(value: Any, *, may_be_nan: bool) -> bool:
+def _is_missing(value: Value, *, may_be_nan: bool) -> bool:
     if value is None or value is pd.NaT or value is pd.NA:
         return True
     if isinstance(value, np.datetime64):
@@ -262,7 +262,7 @@ def _is_missing(value: Any, *, may_be_nan: bool) -> bool:
     return not may_be_nan and isinstance(value, float) and math.isnan(value)
 
 
-def _read(place: _Place, kind: DataType, value: Any, zone: dt.tzinfo) -> Value:
+def _read(place: _Place, kind: DataType, value: Value, zone: dt.tzinfo) -> Value:
     """A value as Arrow takes it for a type of Spark's."""
     name = kind.typeName()
     if _is_missing(value, may_be_nan=name in _DECIMALS):
@@ -293,7 +293,7 @@ def _is_pair(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes) and len(value) == 2
 
 
-def _struct(place: _Place, kind: Any, value: Any, zone: dt.tzinfo) -> Value:
+def _struct(place: _Place, kind: Any, value: Value, zone: dt.tzinfo) -> Value:
     if not isinstance(value, Mapping) and not (_is_row(value) and len(value) == len(kind.names)):
         raise place.wrong(value, f"is {kind.simpleString()}: give a dict with {', '.join(kind.names)}")
     values = value if isinstance(value, Mapping) else dict(zip(kind.names, value, strict=True))
@@ -306,50 +306,50 @@ def _part(kind: Any, name: str) -> DataType:
     return getattr(kind, name)
 
 
-def _moment(value: Any, zone: dt.tzinfo) -> dt.datetime:
+def _moment(value: Value, zone: dt.tzinfo) -> dt.datetime:
     """A point in time. Of times that clocks show twice, or skip, Python and Spark take the same."""
     found = clock(value)
     return found.to_pydatetime(warn=False).replace(tzinfo=zone) if found.tz is None else found
 
 
-def _moment_without_zone(value: Any, _: dt.tzinfo) -> pd.Timestamp:
+def _moment_without_zone(value: Value, _: dt.tzinfo) -> pd.Timestamp:
     found = clock(value)
     if found.tz is not None:
         raise ValueError
     return found
 
 
-def _date(value: Any, _: dt.tzinfo) -> dt.date:
+def _date(value: Value, _: dt.tzinfo) -> dt.date:
     if isinstance(value, dt.date):
         return value
     return dt.date.fromisoformat(value)
 
 
-def _whole(value: Any, _: dt.tzinfo) -> int:
+def _whole(value: Value, _: dt.tzinfo) -> int:
     if isinstance(value, bool | float | np.floating | Decimal) and (isinstance(value, bool) or value != int(value)):
         raise ValueError
     return int(value)
 
 
-def _number(value: Any, _: dt.tzinfo) -> float:
+def _number(value: Value, _: dt.tzinfo) -> float:
     if isinstance(value, bool):
         raise ValueError
     return float(value)
 
 
-def _decimal(value: Any, _: dt.tzinfo) -> Decimal:
+def _decimal(value: Value, _: dt.tzinfo) -> Decimal:
     if isinstance(value, bool):
         raise ValueError
     return Decimal(str(value))
 
 
-def _text(value: Any, _: dt.tzinfo) -> str:
+def _text(value: Value, _: dt.tzinfo) -> str:
     if not isinstance(value, str):
         raise ValueError
     return value
 
 
-def _truth(value: Any, _: dt.tzinfo) -> bool:
+def _truth(value: Value, _: dt.tzinfo) -> bool:
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, str) and value.lower() in _TRUTH:
@@ -357,7 +357,7 @@ def _truth(value: Any, _: dt.tzinfo) -> bool:
     raise ValueError
 
 
-def _bytes(value: Any, _: dt.tzinfo) -> bytes:
+def _bytes(value: Value, _: dt.tzinfo) -> bytes:
     if isinstance(value, dict):  # as fixtures write what is no text
         return base64.b64decode(value[BASE64], validate=True)
     return value.encode() if isinstance(value, str) else bytes(value)

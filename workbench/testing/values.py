@@ -12,6 +12,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 
+from workbench.untyped import Value
+
 __all__ = ["BASE64", "DAY", "clock", "plain"]
 
 DAY = dt.date(2026, 1, 1)
@@ -24,7 +26,7 @@ _REGION = re.compile(r"(.*\d) ?([A-Z]\w+(?:/[\w+-]+)+)")
 _DAYS_TIME = re.compile(r"\d{4}-\d")  # pandas reads "now", too, and times of today
 
 
-def plain(value: Any) -> Any:
+def plain(value: Value) -> Any:
     """A value as a test writes it."""
     if isinstance(value, dict):
         return {str(name): plain(each) for name, each in value.items()}
@@ -46,7 +48,7 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 
-def clock(value: Any) -> pd.Timestamp:
+def clock(value: Value) -> pd.Timestamp:
     """A time of a text or a time object. A number is none: it could count seconds, milliseconds or microseconds.
 
     Raises

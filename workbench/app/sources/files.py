@@ -25,6 +25,7 @@ from workbench.sources.file_repairs import TimesOfZone, separator
 from workbench.sources.findings import Finding, of_columns, of_written_zones
 from workbench.sources.repairs import ParseTimes
 from workbench.streams import SIDES
+from workbench.untyped import Change
 
 __all__ = ["SOURCE"]
 
@@ -129,7 +130,7 @@ def _arrange(form: Form, notebook: Notebook) -> list[widgets.Widget]:
     return form.row(*SOURCE.inputs)
 
 
-def _took_path(form: Form, side: Side, changed: Any) -> None:
+def _took_path(form: Form, side: Side, changed: Change) -> None:
     """A path was chosen: an upload does not count any more."""
     path = form.value(f"{side}.path")
     if path and form.value(f"{side}.upload"):
@@ -138,7 +139,7 @@ def _took_path(form: Form, side: Side, changed: Any) -> None:
     changed()
 
 
-def _took_upload(form: Form, side: Side, changed: Any) -> None:
+def _took_upload(form: Form, side: Side, changed: Change) -> None:
     """A file was uploaded: a path does not count any more."""
     uploaded = form.value(f"{side}.upload")
     form.inputs[f"{side}.path"].placeholder = f"{uploaded[0]['name']}, uploaded" if uploaded else _TYPE

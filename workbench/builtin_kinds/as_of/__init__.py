@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.arrays import Objects, Times
+from workbench.arrays import Times
 from workbench.builtin_kinds.as_of import advice as as_of_advice
 from workbench.builtin_kinds.as_of import fixes as as_of_fixes
 from workbench.builtin_kinds.as_of import model, plan, reasons, semantics
@@ -29,6 +28,7 @@ from workbench.builtin_kinds.as_of.verdicts import (
 from workbench.builtin_kinds.interval import Interval, WithoutWindows
 from workbench.builtin_kinds.suggested_spans import FEWEST, is_much, reach, rounded
 from workbench.errors import ArgumentError, excerpt
+from workbench.fixes.search import Search
 from workbench.flink import syntax as flink
 from workbench.joins import DIRECTIONS, AsOfJoin, How, IntervalJoin
 from workbench.kinds import (
@@ -36,9 +36,9 @@ from workbench.kinds import (
     LATE_ROWS,
     NEVER,
     Advised,
+    AnyKind,
     Field,
     Flag,
-    Kind,
     Menu,
     Operator,
     RowsInLists,
@@ -51,9 +51,8 @@ from workbench.plan.names import Names
 from workbench.runs.expiry import Expiring
 from workbench.streams import Stream
 from workbench.untyped import Record, Value
-from workbench.verdicts import SharedVerdict, verdict_where
 
-__all__ = ["KINDS", "NEVER", "AnyAge", "Objects", "SharedVerdict", "WithinTolerance", "as_interval", "verdict_where"]
+__all__ = ["KINDS", "NEVER", "AnyAge", "WithinTolerance", "as_interval"]
 
 _INTERVAL = Interval()
 _DIRECTION = Menu(
@@ -129,7 +128,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
         """The watermark from which on these pairs, given as their event times, are certain."""
         raise NotImplementedError
 
-    def fixes(self, search: Any) -> list[pd.DataFrame]:
+    def fixes(self, search: Search) -> list[pd.DataFrame]:
         return [as_of_fixes.delays(search, search.join, self.certain_at), as_of_fixes.tolerance(search, search.join)]
 
 
@@ -268,4 +267,4 @@ def _tolerance(join: AsOfJoin) -> int:
     return times.micros(join.tolerance)  # type: ignore[arg-type]
 
 
-KINDS: tuple[Kind[Any], ...] = (WithinTolerance(), AnyAge())
+KINDS: tuple[AnyKind, ...] = (WithinTolerance(), AnyAge())

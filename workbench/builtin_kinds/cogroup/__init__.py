@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from workbench import times
 from workbench.builtin_kinds.cogroup import plan
@@ -12,7 +11,7 @@ from workbench.builtin_kinds.session import flink as session_flink
 from workbench.builtin_kinds.window import FixedWindows
 from workbench.builtin_kinds.window import flink as window_flink
 from workbench.joins import CoGroup, How
-from workbench.kinds import AGGREGATION, Kind, Sketch, Stretch
+from workbench.kinds import AGGREGATION, AnyKind, Sketch, Stretch
 from workbench.plan.names import Names, literal
 from workbench.untyped import Record, Value
 from workbench.windows import Session, Sliding, Tumbling
@@ -110,4 +109,4 @@ class SessionGroups(_Groups, Sessions[CoGroup]):
         return {"template": "cogroup/flink.java.jinja", "assigner": session_flink.assigner(join.window)}  # type: ignore[arg-type]
 
 
-KINDS: tuple[Kind[Any], ...] = (FixedGroups(Tumbling), FixedGroups(Sliding), SessionGroups())
+KINDS: tuple[AnyKind, ...] = (FixedGroups(Tumbling), FixedGroups(Sliding), SessionGroups())

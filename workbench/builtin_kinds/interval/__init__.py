@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,9 +18,10 @@ from workbench.builtin_kinds.interval.suggested_spans import suggested_spans
 from workbench.builtin_kinds.interval.verdicts import NEAR_A_BOUND, OUT_OF_REACH, WAITS, WAITS_FOR_ANY, IntervalVerdict
 from workbench.errors import ArgumentError
 from workbench.fixes import delays
+from workbench.fixes.search import Search
 from workbench.flink import syntax as flink
 from workbench.joins import How, IntervalJoin, emission
-from workbench.kinds import MS, UNBOUNDED, WHERE, Advised, Field, Flag, J, Kind, SharedRows, Sketch, Stretch
+from workbench.kinds import MS, UNBOUNDED, WHERE, Advised, AnyKind, Field, Flag, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.streams import Stream
@@ -143,7 +143,7 @@ class Interval(WithoutWindows[IntervalJoin]):
         found = zip(("lower bound", "upper bound"), edges(join), strict=True)
         return [(name, bound) for name, bound in found if abs(bound) != UNBOUNDED]
 
-    def fixes(self, search: Any) -> list[pd.DataFrame]:
+    def fixes(self, search: Search) -> list[pd.DataFrame]:
         return [delays(search), bounds(search, search.join)]
 
     def advice(self, join: IntervalJoin, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
@@ -178,4 +178,4 @@ def _both(join: IntervalJoin) -> tuple[Span, Span]:
     return join.lower, join.upper
 
 
-KINDS: tuple[Kind[Any], ...] = (Interval(),)
+KINDS: tuple[AnyKind, ...] = (Interval(),)

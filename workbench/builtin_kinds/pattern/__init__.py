@@ -14,8 +14,9 @@ from workbench.builtin_kinds.pattern import flink, model, plan, reasons
 from workbench.builtin_kinds.pattern.verdicts import ALONE
 from workbench.builtin_kinds.pattern.words import in_words
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
+from workbench.fixes.search import Search
 from workbench.joins import How
-from workbench.kinds import LATE_ROWS, Field, Kind, Operator, RowsInLists, Sketch, Stretch, Text
+from workbench.kinds import LATE_ROWS, AnyKind, Field, Operator, RowsInLists, Sketch, Stretch, Text
 from workbench.literals import Setting, Side
 from workbench.patterns import MOST_HELD, Pattern, read_steps
 from workbench.patterns.checking import check_streams, of_sides
@@ -109,7 +110,7 @@ class _Patterns(WithoutWindows[Pattern]):
         waits_for_nothing = join.steps[-1].contiguity == "not_followed_by"  # the longer the fewer matches
         return {} if waits_for_nothing else {"within": 1}
 
-    def changed(self, join: Pattern, **spans: Any) -> Pattern:
+    def changed(self, join: Pattern, **spans: Value) -> Pattern:
         within = spans.get("within", join.within)
         return Pattern(*join.steps, within=within, skip=join.skip, most=join.most)
 
@@ -146,7 +147,7 @@ class _Patterns(WithoutWindows[Pattern]):
     def waits(self, join: Pattern, side: Side) -> int:
         return 0 if join.within is None else times.micros(join.within)
 
-    def fixes(self, search: Any) -> list[pd.DataFrame]:
+    def fixes(self, search: Search) -> list[pd.DataFrame]:
         return [pattern_fixes.delays(search), pattern_fixes.within(search)]
 
 
@@ -185,4 +186,4 @@ class Endless(_Patterns):
         return isinstance(join, Pattern) and join.within is None
 
 
-KINDS: tuple[Kind[Any], ...] = (Within(), Endless())
+KINDS: tuple[AnyKind, ...] = (Within(), Endless())

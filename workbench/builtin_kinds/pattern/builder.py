@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
 
 import ipywidgets as widgets
 import traitlets
@@ -19,6 +18,7 @@ from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.literals import SIDES, Side
 from workbench.patterns import Step, read_steps
 from workbench.streams import Stream
+from workbench.untyped import Record
 
 __all__ = ["PatternBuilder"]
 
@@ -221,7 +221,7 @@ class _Card:
         if step.steps:
             return replace(step, contiguity=typed.contiguity)  # type: ignore[arg-type]
         make = getattr(patterns, "step" if typed.contiguity == "begin" else typed.contiguity)
-        named: dict[str, Any] = {"side": typed.side, "where": shorthand.read(typed.where)}
+        named: Record = {"side": typed.side, "where": shorthand.read(typed.where)}
         if typed.within.strip() and typed.contiguity not in ("begin", "not_next"):
             named["within"] = times.positive(typed.within, "within")
         made: Step = make(typed.name.strip(), **named)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import pandas as pd
 
@@ -12,15 +11,16 @@ from workbench.builtin_kinds.rules import fields, model, plan, reasons, semantic
 from workbench.builtin_kinds.rules.verdicts import IN_FORCE, IN_FORCE_ON_ARRIVAL, LEFT_ALONE, RIGHT_ALONE
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.fixes import delays
+from workbench.fixes.search import Search
 from workbench.joins import MOST_COPIES, AsOf, How, Join, RulesJoin
-from workbench.kinds import LATE_ROWS, Kind, KindPanel, Operator, PanelOf, RowsInMaps, Sketch, Stretch, Text
+from workbench.kinds import LATE_ROWS, AnyKind, KindPanel, Operator, PanelOf, RowsInMaps, Sketch, Stretch, Text
 from workbench.literals import Side
-from workbench.plan.names import Names, SideNames
+from workbench.plan.names import Names
 from workbench.streams import Stream
 from workbench.untyped import Record, Value
 from workbench.verdicts import UNTIL_PASSED
 
-__all__ = ["KINDS", "RulesByArrival", "RulesByEventTime", "SideNames"]
+__all__ = ["KINDS", "RulesByArrival", "RulesByEventTime"]
 
 
 def _read_copies(text: str, argument: str) -> int | None:
@@ -171,7 +171,7 @@ class RulesByEventTime(_Rules):
     def waiting(self, join: RulesJoin, side: Side) -> str:
         return IN_FORCE if side == "right" else UNTIL_PASSED
 
-    def fixes(self, search: Any) -> list[pd.DataFrame]:
+    def fixes(self, search: Search) -> list[pd.DataFrame]:
         left, right = search.assignments["left"], search.assignments["right"]
         pairs = semantics.in_force(search.join, left, right)
         return [delays(search, pairs, left["start"].to_numpy()[pairs[0]])]
@@ -202,4 +202,4 @@ class RulesByArrival(_Rules):
         return IN_FORCE_ON_ARRIVAL
 
 
-KINDS: tuple[Kind[Any], ...] = (RulesByEventTime(), RulesByArrival())
+KINDS: tuple[AnyKind, ...] = (RulesByEventTime(), RulesByArrival())

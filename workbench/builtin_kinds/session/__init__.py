@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,9 @@ from workbench.builtin_kinds.session import advice, flink, plan, reasons
 from workbench.builtin_kinds.session.fixes import sessions
 from workbench.builtin_kinds.session.verdicts import IN_ANOTHER_SESSION, SessionVerdict
 from workbench.builtin_kinds.suggested_spans import FEWEST, is_much, reach, rounded
+from workbench.fixes.search import Search
 from workbench.joins import How, WindowJoin
-from workbench.kinds import AGGREGATION, ENDED, Advised, Field, J, Kind, SharedRows, Sketch, Stretch
+from workbench.kinds import AGGREGATION, ENDED, Advised, AnyKind, Field, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column, interval
 from workbench.sources.columns import LATE_WINDOW
@@ -31,6 +32,10 @@ __all__ = ["GAP", "KINDS", "SessionJoin", "Sessions"]
 GAP = Field("gap", "Gap", "5 seconds", "The silence, on both sides, that ends a session.", "a gap", times.positive)
 
 
+Windowed: TypeAlias = Any
+"""A join of ``J`` with a session window: that these have one cannot be said of a type variable."""
+
+
 class Sessions(Kind[J]):
     """A join whose description has a session window: both sides together make the sessions."""
 
@@ -42,41 +47,41 @@ class Sessions(Kind[J]):
     missed: Mapping[Setting, Verdict] = MappingProxyType({"gap": SessionVerdict.OTHER_SESSION})
     parts = (reasons.REASONS,)
 
-    def spans_of(self, join: Any) -> Any:
+    def spans_of(self, join: Windowed) -> Any:
         return join.window
 
-    def late_rows(self, join: Any, side: SideNames, rows: str) -> str:
+    def late_rows(self, join: Windowed, side: SideNames, rows: str) -> str:
         time = f"F.col({column(side.time)})"
         end = f"{time} + {interval(times.exact(join.window.gap))}"
         window = f'F.struct({time}.alias("start"), ({end}).alias("end"))'
         return f'    return {rows}.withColumn("{LATE_WINDOW}", {window}){ENDED}'
 
-    def assign(self, join: Any, moments: Times) -> pd.DataFrame:
+    def assign(self, join: Windowed, moments: Times) -> pd.DataFrame:
         """The window that each row opens by itself, ``[t, t + gap)``; they merge later."""
         end = moments + times.micros(join.window.gap)
         return pd.DataFrame({"row": np.arange(len(moments)), "start": moments, "end": end})
 
-    def limits(self, join: Any) -> list[tuple[str, int]]:
+    def limits(self, join: Windowed) -> list[tuple[str, int]]:
         gap = times.micros(join.window.gap)
         return [("- gap", -gap), ("gap", gap)]
 
-    def near_miss(self, join: Any, side: Side, change: int) -> str:
+    def near_miss(self, join: Windowed, side: Side, change: int) -> str:
         return IN_ANOTHER_SESSION
 
-    def window_word(self, join: Any) -> str:
+    def window_word(self, join: Windowed) -> str:
         return "window"
 
-    def fixes(self, search: Any) -> list[pd.DataFrame]:
+    def fixes(self, search: Search) -> list[pd.DataFrame]:
         return [sessions(search, search.join.window)]
 
-    def suggested_spans(self, join: Any, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+    def suggested_spans(self, join: Windowed, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
         outside = float((np.abs(apart) >= times.micros(join.window.gap)).mean()) if len(apart) >= FEWEST else 0.0
         if not is_much(outside):
             return None
         words = f"{outside:.0%} of the left rows whose key is on the right are a gap or more from the nearest such row"
         return words, {"gap": rounded(reach(apart) + 1)}
 
-    def advice(self, join: Any, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
+    def advice(self, join: Windowed, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
         yield from advice.short_gap(join.window, streams, shared)
 
 
@@ -115,4 +120,4 @@ class SessionJoin(Sessions[WindowJoin]):
         return {"template": "windows.java.jinja", "assigner": flink.assigner(join.window)}  # type: ignore[arg-type]
 
 
-KINDS: tuple[Kind[Any], ...] = (SessionJoin(),)
+KINDS: tuple[AnyKind, ...] = (SessionJoin(),)

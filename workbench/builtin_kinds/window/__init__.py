@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -15,8 +15,9 @@ from workbench.builtin_kinds.window.fixes import windows
 from workbench.builtin_kinds.window.semantics import assign, window_calls
 from workbench.builtin_kinds.window.suggested_spans import suggested_spans
 from workbench.fixes import delays
+from workbench.fixes.search import Search
 from workbench.joins import How, WindowJoin, how_of, where_of
-from workbench.kinds import ENDED, WHERE, Advised, Field, J, Kind, SharedRows, Sketch, Stretch
+from workbench.kinds import ENDED, WHERE, Advised, AnyKind, Field, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
 from workbench.sources.columns import LATE_WINDOW
@@ -36,6 +37,10 @@ SLIDE = Field(
     times.positive,
 )
 OFFSET = Field("offset", "Offset", "0 seconds", "Shifts every window from the full minute or hour.", "an offset")
+
+
+Windowed: TypeAlias = Any
+"""A join of ``J``, whose window is one of the class: that these have one cannot be said of a type variable."""
 
 
 class OwnWindows(Kind[J]):
@@ -70,7 +75,7 @@ class OwnWindows(Kind[J]):
         _, calls = self.window_calls(join, column(side.time), LATE_WINDOW, side.delay)
         return f"    windows = (\n        {rows}\n{calls}\n    )\n    return windows{ENDED}"
 
-    def fixes(self, search: Any) -> list[pd.DataFrame]:
+    def fixes(self, search: Search) -> list[pd.DataFrame]:
         return [delays(search)]
 
 
@@ -81,32 +86,32 @@ class FixedWindows(OwnWindows[J]):
         self.window = window
         self.fields = (SIZE, SLIDE, OFFSET) if window is Sliding else (SIZE, OFFSET)
 
-    def spans_of(self, join: Any) -> Any:
+    def spans_of(self, join: Windowed) -> Any:
         return join.window
 
-    def window_calls(self, join: Any, time: str, name: str, delay: timedelta) -> tuple[str, str]:
+    def window_calls(self, join: Windowed, time: str, name: str, delay: timedelta) -> tuple[str, str]:
         return window_calls(join.window, time, name, delay)
 
-    def assign(self, join: Any, moments: Times) -> pd.DataFrame:
+    def assign(self, join: Windowed, moments: Times) -> pd.DataFrame:
         return assign(join.window, moments)
 
-    def waits(self, join: Any, side: Side) -> int:
+    def waits(self, join: Windowed, side: Side) -> int:
         return times.micros(join.window.size)
 
-    def window_word(self, join: Any) -> str:
+    def window_word(self, join: Windowed) -> str:
         return "last window" if self.window is Sliding else "window"
 
-    def limits(self, join: Any) -> list[tuple[str, int]]:
+    def limits(self, join: Windowed) -> list[tuple[str, int]]:
         size = times.micros(join.window.size)
         return [("- size", -size), ("size", size)]
 
-    def fixes(self, search: Any) -> list[pd.DataFrame]:
+    def fixes(self, search: Search) -> list[pd.DataFrame]:
         return [*super().fixes(search), windows(search, search.join.window)]
 
-    def suggested_spans(self, join: Any, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
+    def suggested_spans(self, join: Windowed, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
         return suggested_spans(join.window, apart)
 
-    def advice(self, join: Any, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
+    def advice(self, join: Windowed, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
         if self.window is Sliding:
             yield from advice.many_windows(join.window)
 
@@ -157,4 +162,4 @@ class FixedWindowJoin(FixedWindows[WindowJoin]):
         return {"template": "windows.java.jinja", "assigner": flink.assigner(join.window)}  # type: ignore[arg-type]
 
 
-KINDS: tuple[Kind[Any], ...] = (FixedWindowJoin(Tumbling), FixedWindowJoin(Sliding))
+KINDS: tuple[AnyKind, ...] = (FixedWindowJoin(Tumbling), FixedWindowJoin(Sliding))
