@@ -22,7 +22,7 @@ Each has a ``register`` and an ``unregister``: kinds of joins (``kinds/_registry
 (``charts/_registry.py``), sources of the page's streams (``app/sources/__init__.py``), sources, sinks and dead
 letters of scripts (``script/_registry.py``), and the names that the texts of these reserve (``plan/names.py``). A
 public name of the package is kept in ``__init__.py`` (``flink/__init__.py``) when it is first used; templates get their
-filters where they are loaded (``flink/_texts.py``). In the JVM that it starts, the session
+filters where they are loaded (``flink/_code.py``). In the JVM that it starts, the session
 keeps a folder for Java's temporary files (an attribute of PySpark's gateway),
 replaces Hadoop's local file system, and takes defaults out of its configuration, once (``session/hadoop.py``); a local
 session of the user's, too, gets the class of a state store (``session/state_store.py``). The reader of Kafka samples

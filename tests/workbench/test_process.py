@@ -36,7 +36,7 @@ EXCEPTIONS = {
     ): "who is told of a job that a test plays; the pytest plugin adds and removes itself",
     ("pytest_plugin.py", "os"): "the variable by which snapshots are written anew, for the process of the tests",
     ("app/sources/__init__.py", "_sources"): "the registry of sources, filled when it is imported",
-    ("flink/_texts.py", "_TEMPLATES"): "the filters of the package's own templates, set once at import",
+    ("flink/_code.py", "_TEMPLATES"): "the filters of the package's own templates, set once at import",
     ("kinds/_registry.py", "_kinds"): "the registry of kinds, filled when it is first asked",
     ("plan/names.py", "ENVIRONMENT"): "the filters of the package's own templates, set once at import",
     ("plan/names.py", "_reserved"): "the names that registered sinks and sources reserve",
