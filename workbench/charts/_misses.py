@@ -81,7 +81,7 @@ def _layout(names: tuple[str, str]) -> AltairChart:
             x2="to:Q",
             y=alt.Y("y0:Q", title="rows without partner", axis=alt.Axis(tickMinStep=1)),
             y2="y1:Q",
-            color=side_scale(names),
+            color=side_scale(names, above=24),  # clear of the labels of the bounds
             tooltip=["stream:N", alt.Tooltip("from:Q", format=".3f"), alt.Tooltip("to:Q", format=".3f"), "rows:Q"],
         )
     )

@@ -59,10 +59,16 @@ def _fate_legend() -> alt.Legend:
     )
 
 
-def side_scale(names: Sequence[str], legend: bool = True) -> alt.Color:
-    """The colours of the two streams, by field ``stream``."""
+def side_scale(names: Sequence[str], legend: bool = True, above: int | None = None) -> alt.Color:
+    """The colours of the two streams, by field ``stream``; the legend stands so many pixels above the plot."""
     scale = alt.Scale(domain=list(names), range=list(SIDE_COLOURS))
-    return alt.Color("stream:N", scale=scale, legend=alt.Legend(title=None, orient="top") if legend else None)
+    return alt.Color(
+        "stream:N",
+        scale=scale,
+        legend=alt.Legend(title=None, orient="top", offset=alt.Undefined if above is None else above)
+        if legend
+        else None,
+    )
 
 
 def thin(rows: pd.DataFrame, most: int = MOST_ROWS) -> pd.DataFrame:

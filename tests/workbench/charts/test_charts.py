@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import altair as alt
 import pandas as pd
@@ -356,3 +357,22 @@ def test_near_misses_that_are_all_as_far_have_a_bar_that_is_seen():
     assert bars["rows"].sum() == 10
     shown = max(bars["to"].max(), bounds.max()) - min(bars["from"].min(), bounds.min())
     assert ((bars["to"] - bars["from"]) >= shown / 100).all()
+
+
+def heights(drawn, transform=r"translate\([-\d.]+,([-\d.]+)\)", above=0.0):
+    """The texts of a picture with their places from its top, each of its groups being moved by its own."""
+    for each in drawn:
+        moved = re.match(transform, each.get("transform", ""))
+        here = above + (float(moved.group(1)) if moved else 0.0)
+        if each.tag.endswith("text"):
+            yield "".join(each.itertext()), here
+        yield from heights(each, transform, here)
+
+
+def test_the_legend_of_near_misses_covers_no_label_of_a_bound():
+    """The names of the streams were printed over "lower bound"."""
+    run = wb.preview(wb.IntervalJoin("0 seconds", "4 seconds"), *generators.generate("orders_payments", events=100))
+    drawn = vl_convert.vegalite_to_svg(run.charts.misses().to_dict())
+    picture = ElementTree.fromstring(drawn)  # noqa: S314 - a picture of ours
+    at = dict(heights(picture))
+    assert abs(at["orders"] - at["lower bound"]) > 12
