@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -40,6 +40,7 @@ __all__ = [
     "parts",
     "redefined",
     "understood",
+    "windows_alone",
 ]
 
 _FIXED_ZONES = ("UTC", "Etc/UTC", "GMT", "Z")
@@ -951,7 +952,7 @@ def _kind(
         return _of_windows(how, inputs, read, unknown)
     if any(_are_windows_of_groups(inputs, pair) for pair in read.keys):
         return _of_equal_windows(how, read, unknown)
-    if alone := _windows_alone(inputs, read):
+    if alone := windows_alone(inputs, read.keys):
         return None, [*unknown, *alone]
     lower, upper = _limits(inputs, read)
     if lower is not None and upper is not None and lower[0] > upper[0]:
@@ -967,10 +968,10 @@ def _kind(
     return IntervalJoin(low, high, how, *exclusive), unknown
 
 
-def _windows_alone(inputs: dict[Side, sides.Input], read: _Condition) -> list[str]:
+def windows_alone(inputs: Mapping[Side, sides.Input], keys: Sequence[tuple[int, int]]) -> list[str]:
     """Which window with a watermark is compared with what is not known to be one: Spark bounds the state by it."""
     found: list[str] = []
-    for pair in read.keys:
+    for pair in keys:
         columns = dict(zip(SIDES, pair, strict=True))
         timed = {side: inputs[side].windows.get(inputs[side].origin(each)) for side, each in columns.items()}
         found += [

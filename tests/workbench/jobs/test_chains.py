@@ -153,6 +153,8 @@ def test_a_window_that_is_compared_with_what_is_none(session, folder, tmp_path):
         "w of the right side, a window of the event time, is compared with w of the left, which is not known to be one"
     )
     assert words in about.unknown
+    with pytest.raises(wb.ArgumentError, match=f"{words}, so which rows are late is not known"):
+        wb.open_job(joined, ran.checkpoint)
     assert wb.open_job(joined, ran.checkpoint, join=0).mismatches.empty
 
 
