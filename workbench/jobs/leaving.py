@@ -25,6 +25,7 @@ from workbench.model import Simulation
 from workbench.sources.choice import Choice, quoted
 from workbench.spark_io.cause import spark_errors_as
 from workbench.untyped import Record, Value
+from workbench.windows import Tumbling
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -158,7 +159,8 @@ def _given_columns(known: Understood) -> dict[int, tuple[int, str]]:
 def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> DataFrame:
     """What comes out of the join by the model, in the join's own columns, those that are not known null.
 
-    With `BATCH` and `PLACE`, so that it stands for the join where a plan is replayed.
+    With `BATCH` and `PLACE`, so that it stands for the join where a plan is replayed, and with the event times of its
+    watermarks in `workbench.jobs.replay.time_of`, but where a row comes out once for each of several windows.
     """
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
@@ -187,8 +189,17 @@ def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> Dat
             shown.append(F.when(F.col(f"{name}_start").isNotNull(), window).alias(name))
     columns[BATCH] = pa.array(out["batch"].to_numpy().astype(np.int64))
     columns[PLACE] = pa.array(_PAIRS + np.arange(len(out)))
+    in_one = isinstance(getattr(simulation.join, "window", None), Tumbling | None)
+    times = [replay.time_of(mark) for mark in dict.fromkeys(known.marks) if mark is not None and in_one]
+    for side, mark in zip(SIDES, known.marks, strict=True):
+        if mark is not None and replay.time_of(mark) in times:
+            rows = out[side].to_numpy()
+            moments = pa.array(simulation.side(side).event_times, pa.int64())
+            columns[replay.time_of(mark)] = moments.take(pa.array(rows, pa.int64(), mask=rows < 0)).cast(
+                pa.timestamp("us", "UTC")
+            )
     frame = spark.createDataFrame(pa.table(columns))
-    return frame.select(*shown, BATCH, PLACE)
+    return frame.select(*shown, BATCH, PLACE, *times)
 
 
 def emitted(simulation: Simulation) -> pd.DataFrame:

@@ -70,6 +70,7 @@ _WITHOUT_ROWS = "spark.sql.streaming.noDataMicroBatches.enabled"
 _OF_ANOTHER = "it is the checkpoint of another query; give the DataFrame that this one runs"
 _STAND_IN = IntervalJoin("0 seconds", "0 seconds")
 """Which rows are late depends on no bounds: this stands for a join that was not understood."""
+_OTHER_KEY = "compare windows of event times, or open a join below it with join=…"
 
 
 def open_job(
@@ -412,6 +413,8 @@ def _of_taken(
     if settings is not None:
         known = replace(known, description=settings.described(known.description))
     missing = [logs.gap] if logs.gap else []
+    if alone := understanding.windows_alone(dict(zip(SIDES, known.inputs, strict=True)), known.keys):
+        raise ArgumentError(f"joined: {'; '.join(alone)}, so which rows are late is not known; {_OTHER_KEY}")
     missing += [words for each in taken.values() for words in each.missing]
     unread = [words for each in taken.values() if each.rows is None for words in each.missing]
     by_ids = {replay.ids(leaf): each.rows for leaf, each in taken.items() if each.rows is not None}

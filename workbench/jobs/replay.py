@@ -38,6 +38,7 @@ __all__ = [
     "not_followed",
     "renamed",
     "replayed",
+    "time_of",
     "window_of",
 ]
 
@@ -154,6 +155,11 @@ def asks_the_clock(plan: Node) -> bool:
     return any(f'.{name}"' in text for name in _ASKS_THE_CLOCK)
 
 
+def time_of(watermark: int) -> str:
+    """The column of the rows that come out of a join with an event time, by its id where its watermark is set."""
+    return f"{TIME}_{watermark}"
+
+
 def replayed(
     spark: SparkSession,
     plan: Node,
@@ -178,7 +184,8 @@ def replayed(
     time
         The id of an event time where its watermark is set, which is to be carried along; None: none is.
     inner
-        Nodes of the plan whose rows are given, as those of a source are, in place of their sources; None: none.
+        Nodes of the plan whose rows are given, as those of a source are, in place of their sources; None: none. They
+        have the event times of the watermarks below them in `time_of`.
     steps
         Takes the words of the operators that take rows out; these rows are then given, too. None: they are not.
     clock
@@ -370,10 +377,24 @@ class _Plans:
         found = self.inner.get(node, self.sources.get(ids(node)))
         if found is None:
             raise NotReplayable(f"a source whose rows cannot be read again ({node.java.simpleString(3)[:80]})")
+        if node in self.inner:
+            found = self._with_its_time(found)
         place = next((at for at, each in enumerate(self.leaves) if each is node), 0)
         if place:  # places of rows of several sources are apart, and follow the sources
             found = found.withColumn(PLACE, F.col(PLACE) + place * _PLACES)
         return self._under_ids(self._carrying(found), node)
+
+    def _with_its_time(self, pairs: DataFrame) -> DataFrame:
+        """What comes out of a join below, with the event time that is asked for, whose watermark is set below it."""
+        from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+        there = [name for name in pairs.columns if name.startswith(f"{TIME}_")]
+        rows = pairs.drop(*there)
+        if self.time is None:
+            return rows
+        if time_of(self.time) not in there:
+            raise NotReplayable("a join by sliding windows, each of whose rows is of one window only")
+        return pairs.select(*map(quoted, rows.columns), F.col(time_of(self.time)).alias(TIME))
 
     def _carrying(self, rows: DataFrame, batch: Column | None = None, place: Column | None = None) -> DataFrame:
         """Rows with all that is carried along, which `BATCH` and `PLACE` begin; given, or there already."""

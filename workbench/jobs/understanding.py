@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -19,7 +19,7 @@ from workbench.jobs.explained import Explained
 from workbench.jobs.groups import Groups
 from workbench.joins import How, IntervalJoin, Join, WindowJoin, emission_of
 from workbench.kinds import kind_of
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, other_side
 from workbench.plan import how as how_of
 from workbench.times import precise
 from workbench.untyped import SparkObject
@@ -40,6 +40,7 @@ __all__ = [
     "parts",
     "redefined",
     "understood",
+    "windows_alone",
 ]
 
 _FIXED_ZONES = ("UTC", "Etc/UTC", "GMT", "Z")
@@ -951,6 +952,8 @@ def _kind(
         return _of_windows(how, inputs, read, unknown)
     if any(_are_windows_of_groups(inputs, pair) for pair in read.keys):
         return _of_equal_windows(how, read, unknown)
+    if alone := windows_alone(inputs, read.keys):
+        return None, [*unknown, *alone]
     lower, upper = _limits(inputs, read)
     if lower is not None and upper is not None and lower[0] > upper[0]:
         return None, [*unknown, "the lower bound is above the upper: no pair meets the condition"]
@@ -963,6 +966,24 @@ def _kind(
     low, high = (None if each is None else timedelta(microseconds=each[0]) for each in (lower, upper))
     exclusive = (lower is not None and lower[1], upper is not None and upper[1])
     return IntervalJoin(low, high, how, *exclusive), unknown
+
+
+def windows_alone(inputs: Mapping[Side, sides.Input], keys: Sequence[tuple[int, int]]) -> list[str]:
+    """Which window with a watermark is compared with what is not known to be one: Spark bounds the state by it."""
+    found: list[str] = []
+    for pair in keys:
+        columns = dict(zip(SIDES, pair, strict=True))
+        timed = {side: inputs[side].windows.get(inputs[side].origin(each)) for side, each in columns.items()}
+        found += [
+            f"{inputs[side].columns[columns[side]]} of the {side} side, a window of the event time, is compared with "
+            f"{inputs[other_side(side)].columns[columns[other_side(side)]]} of the {other_side(side)}, which is not "
+            "known to be one"
+            for side, window in timed.items()
+            if window is not None
+            and timed[other_side(side)] is None
+            and inputs[side].watermark_of(window[1]) is not None
+        ]
+    return found
 
 
 def _of_equal_windows(how: How | None, read: _Condition, unknown: list[str]) -> tuple[Join | None, list[str]]:

@@ -713,7 +713,8 @@ class Sentences:
 
     def removed_by(self, side: Side, row: int) -> str:
         """What removes a row before it reaches the join; empty of one that reaches it."""
-        return self.fill(self._removal(side, row).by, side, row) if self._removed[side][row] else ""
+        words = self.fill(self._removal(side, row).by, side, row) if self._removed[side][row] else ""
+        return words.removesuffix(",")  # that of a step in whose words something follows
 
     def _removal(self, side: Side, row: int) -> Removal:
         """How it is told what removes a row: the most that is known of it."""
@@ -754,7 +755,17 @@ class Sentences:
             return verdicts.NO_WATERMARKS
         if unmarked:
             return self.fill(verdicts.NO_WATERMARK_ON, side, row)
+        if self.simulation.where is not None:
+            return self.fill(verdicts.NONE_DERIVED, side, row)
         return verdicts.NO_UPPER if side == "left" else verdicts.NO_LOWER
+
+    def bound(self, side: Side, row: int) -> str:
+        """The bound that the rows of a side wait for."""
+        return "upper" if side == "left" else "lower"
+
+    def and_satisfies(self, side: Side, row: int) -> str:
+        """What the join asks of a partner beside its key and time; nothing where it asks for no more."""
+        return "" if self.simulation.where is None else self.fill(verdicts.AND_SATISFIES, side, row)
 
     def unmarked(self, side: Side, row: int) -> str:
         """The stream without a watermark."""

@@ -262,8 +262,8 @@ def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy)
         delay = times.text(stream.watermark)
         short = "it has no watermark delay" if not stream.watermark else f"its delay of {delay} is short"
         problem = (
-            f"{late:,} of {len(stream):,} rows of {stream.name} are late ({late / len(stream):.1%}): {short} for the "
-            "disorder of these rows"
+            f"{late:,} of {len(stream):,} rows of {stream.name} {'is' if late == 1 else 'are'} late "
+            f"({late / len(stream):.1%}): {short} for the disorder of these rows"
         )
         needed = needed_delay(outcome, streams, policy, side, MUCH_LATE * len(stream))
         if needed is None:

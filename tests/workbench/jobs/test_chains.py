@@ -63,6 +63,21 @@ def two_pairs(session, folder):
     )
 
 
+def by_windows(how, *size):
+    """Streams that select their window and not their event time, each joined by key and window."""
+
+    def write(orders, payments, refunds):
+        one = orders.select("order_id", "order_no", F.window("ordered_at", *size).alias("w"))
+        other = payments.selectExpr("oid AS order_id", "payment_no", "paid_at")
+        other = other.select("order_id", "payment_no", F.window("paid_at", *size).alias("w"))
+        third = refunds.selectExpr("rid AS order_id", "refund_no", "refunded_at")
+        third = third.select("order_id", "refund_no", F.window("refunded_at", *size).alias("w"))
+        return one.join(other, ["order_id", "w"], how).join(third, ["order_id", "w"], "left").drop("w")
+
+    write.__name__ = f"by_windows_{how}"
+    return write
+
+
 def put_out(rows, names):
     return Counter(tuple(None if each[name] is None else int(each[name]) for name in names) for each in rows)
 
@@ -79,7 +94,11 @@ def out_of(job, names):
 
 
 @pytest.mark.family("each join of a chain")
-@pytest.mark.parametrize("write", [inner_inner, outer_inner, inner_outer], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    "write",
+    [inner_inner, outer_inner, inner_outer, *(by_windows(how, "5 seconds") for how in ("inner", "left", "right"))],
+    ids=lambda each: each.__name__,
+)
 def test_each_join_of_a_chain(session, folder, tmp_path, write):
     joined = write(*three(session, folder))
     ran = jobs.run(joined, tmp_path / "checkpoint")
@@ -113,6 +132,30 @@ def test_each_of_three_joins(session, folder, tmp_path, write, operators):
     expected = {batch: put_out(rows, names) for batch, rows in ran.output.items() if rows}
     assert expected
     assert out_of(job, names) == expected
+
+
+def test_pairs_of_sliding_windows_are_not_followed(session, folder, tmp_path):
+    """Each is of one window, and its event time is in several."""
+    joined = by_windows("inner", "6 seconds", "3 seconds")(*three(session, folder))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    with pytest.raises(wb.WorkbenchError, match="a join by sliding windows, each of whose rows is of one window only"):
+        wb.open_job(joined, ran.checkpoint)
+    assert wb.open_job(joined, ran.checkpoint, join=0).mismatches.empty
+
+
+def test_a_window_that_is_compared_with_what_is_none(session, folder, tmp_path):
+    """The key of a full join is the window of whichever side there is: Spark bounds the state of the next by it."""
+    joined = by_windows("full", "5 seconds")(*three(session, folder))
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    about = wb.describe(joined)
+    assert about.join is None
+    words = (
+        "w of the right side, a window of the event time, is compared with w of the left, which is not known to be one"
+    )
+    assert words in about.unknown
+    with pytest.raises(wb.ArgumentError, match=f"{words}, so which rows are late is not known"):
+        wb.open_job(joined, ran.checkpoint)
+    assert wb.open_job(joined, ran.checkpoint, join=0).mismatches.empty
 
 
 def test_only_the_last_micro_batches_are_kept(spark, folder, tmp_path):

@@ -119,6 +119,10 @@ def test_what_else_a_join_without_bounds_asks_for_is_asked_of_spark(desk):
     assert job.join == wb.IntervalJoin(None, None)
     assert "unix_timestamp" in job.where
     assert pairs(job) == rows_out(desk)
+    assert reason(job, "oc") == (
+        "stays in state forever: as Spark derives no upper bound from the join condition, any row of its key that "
+        f"arrives on payments and with which it satisfies {job.where} could still match it"
+    )
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

@@ -60,6 +60,8 @@ def test_duplicates_within_the_watermark(desk):
     assert reason(job, "long ago") == (
         "dropDuplicatesWithinWatermark, to which it came late, removes it before it reaches the join"
     )
+    told = job.why(job.rows.index[job.rows.row == "pa"][0])
+    assert "as it has the same id as the row at 10:00:00 of micro-batch 0, which came before it\n" in str(told)
     assert desk.dropped == 1
     assert len(job.output) == len(desk.out)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pandas as pd
 import pytest
 from helpers import stream
 
@@ -197,3 +198,13 @@ def test_keys_that_are_written_in_two_ways_are_told():
     assert [each for each in missed(join, [("0042", 0)], [("42", 5)]) if "zeros before" in each]
     assert [each for each in missed(join, [("A0042", 0)], [("a42", 5)]) if "zeros before" in each]
     assert not [each for each in missed(join, [("A7", 0), ("b", 0)], [("A8", 5), ("b", 5)]) if "zeros before" in each]
+
+
+def test_one_row_is_late():
+    rows = pd.DataFrame({"k": ["a", "b", "c"], "t": pd.to_datetime([100, 200, 10], unit="s"), "batch": [0, 1, 2]})
+    one, other = (
+        wb.Stream.from_pandas(each, name=name, key="k", time="t", batch="batch")
+        for each, name in ((rows, "orders"), (rows.head(2), "payments"))
+    )
+    problems = [each.problem for each in wb.advise(wb.IntervalJoin("0 s", "1 s"), one, other)]
+    assert any(each.startswith("1 of 3 rows of orders is late (33.3%)") for each in problems), problems

@@ -26,4 +26,4 @@ OUT_OF_REACH = "no partner within the bounds: the nearest partner is {partner}, 
 
 # What `until` is filled with.
 WAITS = "rows of {other} up to {wait_end} could still match it"
-WAITS_FOR_ANY = "any row of its key that arrives on {other} could still match it"
+WAITS_FOR_ANY = "any row of its key that arrives on {other}{and_satisfies} could still match it"
