@@ -27,7 +27,8 @@ def best_of(tuning: Tuning, asked: Mapping[str, str]) -> Best:
     tuning
         The tuning.
     asked
-        As the page asks it: ``keep`` in percent, ``rows`` and ``time``, each a text, which may be empty.
+        As the page asks it: ``keep`` in percent, ``rows`` and ``time`` (a number counts seconds), each a text that may
+        be empty.
 
     Raises
     ------
@@ -40,9 +41,9 @@ def best_of(tuning: Tuning, asked: Mapping[str, str]) -> Best:
     except ValueError:
         raise wrong("keep", asked["keep"], "write a share in percent, such as 99.9, or nothing") from None
     most = read_whole("rows in state", rows, "write a number of rows, such as 10000, or nothing") if rows else None
-    if asked["time"].replace(".", "", 1).isdecimal():
-        raise wrong("time in state", asked["time"], f"give a time with its unit, such as {asked['time']} seconds")
-    time = times.positive(asked["time"], "time in state") if asked["time"] else None
+    is_number = asked["time"].replace(".", "", 1).isdecimal()
+    span = f"{asked['time']} seconds" if is_number else asked["time"]
+    time = times.positive(span, "time in state") if span else None
     return tuning.best(share, most_rows=most, most_time=time)
 
 
@@ -99,8 +100,9 @@ def _question(asked: Mapping[str, str]) -> str:
     """What is asked for, in words."""
     kept = f"To keep {asked['keep'].removesuffix('%')} %" if asked["keep"] else "To keep as much as possible"
     rows = f"with at most {asked['rows']} rows in state" if asked["rows"] else ""
-    time = f"each for at most {asked['time']} in state" if asked["time"] else ""
-    return " ".join(filter(None, (kept, ", ".join(filter(None, (rows, time)))))) + ":"
+    unit = " s" if asked["time"].replace(".", "", 1).isdecimal() else ""
+    time = f"holding no row longer than {asked['time']}{unit}" if asked["time"] else ""
+    return ", ".join(filter(None, (kept, rows, time))) + ":"
 
 
 def _capital(words: str) -> str:

@@ -12,7 +12,7 @@ from workbench.app._code import highlight_style
 from workbench.app._examples import Example, example_buttons
 from workbench.app._guard import Guard, framed
 from workbench.app._head import Head
-from workbench.app._history import HistoryButtons
+from workbench.app._history import History, HistoryButtons
 from workbench.app._kept import Kept, KeptRun
 from workbench.app._live import LivePanel
 from workbench.app._live_runs import LiveRuns
@@ -238,6 +238,9 @@ class App:
         self._set_to(kept)
         if page.wanted is page.opening:
             page.opening = None  # the page keeps what it was opened with
+        else:
+            with page.lock:
+                page.history = History()  # nobody asked for what the page was opened with: nothing leads back to it
         page.worker.submit("picking", lambda: page.shown.pick_again(kept.picked, kept.filter))
 
     def _set_to(self, kept: Kept | KeptRun) -> None:

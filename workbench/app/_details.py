@@ -193,7 +193,13 @@ def _fix(run: Result, of: RowId) -> tuple[Setting, str | bool] | None:
 def _story(why: Why) -> Markup:
     """A row's explanation; its candidates, which are buttons, and its fix, which is one too, are left out."""
     (name, fate), *facts = why.facts
-    lines = [(what, words) for what, words in facts if what not in ("", "fix", "verdict")]
+    are_all = not any(what == "" and words.startswith("and ") for what, words in facts)
+    below = "" if are_all else f", the {len(why.candidates)} nearest of them below"
+    lines = [
+        (what, words + below if what == "candidates" else words)
+        for what, words in facts
+        if what not in ("", "fix", "verdict")
+    ]
     verdict = next(words for what, words in facts if what == "verdict")
     told = together(html("<dt>{}</dt><dd>{}</dd>", what, words) for what, words in lines)
     chip = html('<span class="sjw-fate sjw-fate-{}">{}</span>', fate.replace(" ", "-"), fate)

@@ -87,7 +87,7 @@ EXAMPLES = (
     Example(
         "Near misses",
         "Rows whose partner lies just outside the bounds of the join.",
-        "Most orders are without a partner since their payment came more than 4 seconds after them. The chart has "
+        "Many orders have no partner because their payment came more than 4 seconds after them. The chart shows "
         "how far they miss the bound; click a row, and press the fix that it offers, or set the upper bound.",
         "Unmatched",
         _ORDERS | {"interval/upper": "4 seconds", "late": 0.0},

@@ -19,10 +19,11 @@ _REPAINT = 0.25  # seconds between two paintings of the progress bar
 
 @dataclass(frozen=True)
 class Badge:
-    """What is shown, in words, and of which kind it is, which gives the colour."""
+    """What is shown, in words, of which kind it is, which gives the colour, and what the words mean."""
 
     kind: str
     text: str
+    tip: str = ""
 
 
 class Head:
@@ -80,7 +81,9 @@ class Head:
     def say_shown(self, badge: Badge) -> None:
         """Say what is shown; with its figures, so that neither is ever beside those of something else."""
         self._badge = badge.text
-        self._text.value = html('<span class="sjw-badge sjw-{}">{}</span>', badge.kind, badge.text)
+        self._text.value = html(
+            '<span class="sjw-badge sjw-{}" title="{}">{}</span>', badge.kind, badge.tip, badge.text
+        )
 
     def say_live(self, text: Markup) -> None:
         """Say how a live query does."""

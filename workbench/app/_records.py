@@ -16,6 +16,7 @@ from workbench.kinds import kind_of
 from workbench.reasons.labels import setting_name, setting_value
 from workbench.runs import recorded
 from workbench.runs.result import Result
+from workbench.runs.run import Run
 from workbench.streams import Stream
 from workbench.untyped import Record, Value
 
@@ -44,6 +45,11 @@ class RunRecord:
     configuration: RunConfiguration
     snapshot: Snapshot | None
     origin: str
+
+    @cached_property
+    def failure(self) -> str:
+        """What to say of a run that differs from the model, or could not be compared; empty where they agree."""
+        return recorded.verification_failure(self.run) if isinstance(self.run, Run) else ""
 
     @cached_property
     def closed(self) -> Result:

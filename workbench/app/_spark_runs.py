@@ -105,7 +105,8 @@ class SparkRuns:
             ran = replace(configuration, heeds_where=False)
             record = page.runs.add(run, ran, snapshot, f"{seconds:.1f} s")
             self._show(record, before)
-            page.confirm(snapshot, recorded.verification_failure(run))
+            page.confirm(snapshot, record.failure)
+            self._say_verified(record)
 
         page.worker.submit_always(draw)
         page.worker.wait_until_idle()
@@ -137,6 +138,8 @@ class SparkRuns:
                     return
             self._show(shown, page.last)
             page.confirm(snapshot)
+            if record.snapshot is not None:  # what was loaded is not compared again
+                self._say_verified(record)
 
         page.worker.submit_always(draw)
 
@@ -149,10 +152,19 @@ class SparkRuns:
         if job is not None:
             page.head.note.value = remarks(job, record.configuration)
 
+    def _say_verified(self, record: RunRecord) -> None:
+        """Say of a run on Spark that it gave what was expected."""
+        if isinstance(record.run, Run) and not record.failure:
+            badge = _badge(record)
+            self._page.head.say_shown(replace(badge, text=f"{badge.text}, verified", tip=_VERIFIED))
+
     def wait(self, timeout: float | None) -> None:
         """Wait until the run under way has ended."""
         if self._thread is not None:
             self._thread.join(timeout)
+
+
+_VERIFIED = "Rows out, late rows, watermarks and state are on Spark what the model expects."
 
 
 def _same_batches(record: RunRecord) -> bool:

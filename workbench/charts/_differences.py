@@ -10,10 +10,10 @@ import pandas as pd
 
 from workbench.arrays import Numbers
 from workbench.charts._drawing import Drawing
-from workbench.charts._style import COLOURS, INK, QUIET, TUNING_HEIGHT, WIDTH, layout, looks
+from workbench.charts._style import COLOURS, TUNING_HEIGHT, WIDTH, bound_marks, layout, looks
 from workbench.charts._view import TuningScene, TuningView
 from workbench.kinds import kind_of
-from workbench.untyped import AltairChart, Record
+from workbench.untyped import AltairChart
 
 _BINS = 80
 
@@ -60,13 +60,7 @@ def _layout(names: tuple[str, str]) -> AltairChart:
             tooltip=[alt.Tooltip("from:Q", format=".3f"), alt.Tooltip("to:Q", format=".3f"), "pairs:Q"],
         )
     )
-    bounds = alt.Chart(alt.NamedData("bounds"))
-    rules = bounds.mark_rule(color=INK, strokeWidth=2).encode(x="seconds:Q", tooltip=["label:N", "seconds:Q"])
-    place: Record = {"dy": -4, "baseline": "bottom", "fontSize": 11, "color": QUIET}
-    labels = bounds.encode(x="seconds:Q", text="label:N", y=alt.value(0))
-    lower = labels.transform_filter("datum.label == 'lower bound'").mark_text(align="right", dx=-4, **place)
-    upper = labels.transform_filter("datum.label != 'lower bound'").mark_text(align="left", dx=4, **place)
-    return looks(alt.layer(bars, rules, lower, upper), {"picked": []}, width=WIDTH, height=TUNING_HEIGHT)
+    return looks(alt.layer(bars, *bound_marks()), {"picked": []}, width=WIDTH, height=TUNING_HEIGHT)
 
 
 def _draw(scene: TuningScene) -> Drawing:

@@ -130,7 +130,7 @@ def _layout(names: tuple[str, str]) -> AltairChart:
     parts = [
         panel("rows a second", lines("rates", sides | {_OUT: _OF_PAIRS}, batch), 84, first=True),
         panel("watermark lag: seconds behind the newest row's event time", lines("lag", sides | {QUERY: INK}, batch)),
-        panel("rows in state", bars("rows", batch), 48),
+        panel("in state, as Spark counts it: rows, or groups of an aggregation", bars("rows", batch), 48),
         panel("bytes in state", bars("bytes", batch), 40),
         panel("micro-batches by phase, in ms; dashed: the trigger", _by_phase(batch), 84),
         panel(latency, _latency(batch)),

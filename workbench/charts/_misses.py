@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench.charts._drawing import Drawing
 from workbench.charts._field_misses import field_misses
-from workbench.charts._style import INK, QUIET, WIDTH, layout, looks, side_scale
+from workbench.charts._style import WIDTH, bound_marks, layout, looks, side_scale
 from workbench.charts._view import Scene, View
 from workbench.counts import counted, have
 from workbench.kinds import kind_of
@@ -85,12 +85,7 @@ def _layout(names: tuple[str, str]) -> AltairChart:
             tooltip=["stream:N", alt.Tooltip("from:Q", format=".3f"), alt.Tooltip("to:Q", format=".3f"), "rows:Q"],
         )
     )
-    bounds = alt.Chart(alt.NamedData("bounds"))
-    rules = bounds.mark_rule(color=INK, strokeWidth=2).encode(x="seconds:Q", tooltip=["label:N", "seconds:Q"])
-    labels = bounds.mark_text(align="left", dx=4, dy=-4, baseline="bottom", fontSize=11, color=QUIET).encode(
-        x="seconds:Q", text="label:N", y=alt.value(0)
-    )
-    return looks(alt.layer(bars, rules, labels), width=WIDTH, height=240)
+    return looks(alt.layer(bars, *bound_marks()), width=WIDTH, height=240)
 
 
 def _draw(scene: Scene) -> Drawing:

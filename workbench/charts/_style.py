@@ -105,6 +105,17 @@ def panel_title(text: str) -> alt.TitleParams:
     return alt.TitleParams(text, anchor="start", fontSize=12, fontWeight="normal", color=QUIET, offset=4, frame="group")
 
 
+def bound_marks() -> list[AltairChart]:
+    """The bounds of a table ``bounds`` (``label``, ``seconds``) as lines; their labels stand above, apart."""
+    bounds = alt.Chart(alt.NamedData("bounds"))
+    rules = bounds.mark_rule(color=INK, strokeWidth=2).encode(x="seconds:Q", tooltip=["label:N", "seconds:Q"])
+    place: Record = {"dy": -4, "baseline": "bottom", "fontSize": 11, "color": QUIET}
+    labels = bounds.encode(x="seconds:Q", text="label:N", y=alt.value(0))
+    lower = labels.transform_filter("datum.label == 'lower bound'").mark_text(align="right", dx=-4, **place)
+    others = labels.transform_filter("datum.label != 'lower bound'").mark_text(align="left", dx=4, **place)
+    return [rules, lower, others]
+
+
 def looks(chart: AltairChart, values: Mapping[str, Value] | None = None, **properties: Value) -> AltairChart:
     """A chart with the look that all charts share, its parameters and its size.
 

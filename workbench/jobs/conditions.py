@@ -169,7 +169,9 @@ def compared(part: Node) -> Compared | None:
         return None
     found = []
     for each in part.children:
-        columns = dict.fromkeys(node.id for node in each.walk() if node.kind == "AttributeReference" and node.id)
+        columns = dict.fromkeys(
+            node.id for node in each.walk() if node.kind == "AttributeReference" and node.id is not None
+        )
         if not columns or not bool(each.java.deterministic()):
             return None
         found.append(tuple(columns))

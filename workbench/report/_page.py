@@ -132,7 +132,7 @@ def _main_cause(rows: Unmatched) -> Markup:
         return html("")
     most, total = max(lost, key=lambda each: each["rows"]), sum(each["rows"] for each in lost)
     words = f"{most['rows']:,} of them" if most["rows"] < total else "all of them"
-    return html('<p class="cause"><b>{}</b>, {}</p>', words[:1].upper() + words[1:], most["label"])
+    return html('<p class="cause">Main cause: {} (<b>{}</b>)</p>', most["label"], words)
 
 
 def _head(result: Result, rows: Unmatched) -> Markup:

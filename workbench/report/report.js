@@ -142,11 +142,12 @@ function list() {
 }
 
 function groups() {
+  const most = Math.max(...data.groups.map((each) => each.rows));
   const buttons = data.groups.map((each, place) => {
     const button = make("button");
     button.dataset.group = place;
     const bar = make("span", "", `fate-${each.fate}`);
-    bar.style.width = `${Math.max(1, (100 * each.rows) / each.of)}%`;
+    bar.style.width = `${Math.max(1, (100 * each.rows) / most)}%`;
     const track = make("span", "", "track");
     track.title = `${count(each.rows)} of ${count(each.of)} rows`;
     track.append(bar);

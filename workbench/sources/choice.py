@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from numbers import Number
@@ -41,6 +42,7 @@ _ROW = "__row"
 _NOTHING = -(2**63)
 _UNSTEADY = ("decimal", "double", "float")
 """Types of which equal values may be written differently, so that their hashes differ."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NESTED = ("struct<", "array<", "map<")
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", *_UNSTEADY)
 
@@ -75,17 +77,15 @@ class Choice:
         Raises
         ------
         ArgumentError
-            If a key is a number where the column holds text, or the other way round: Spark would compare numbers,
-            and fail at a text that is none.
+            If a key is none that its column can hold.
         """
         from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
         columns, found = [F.col(quoted(name)) for name in key], F.lit(True)
         if self.keys is not None:
             types = dict(rows.dtypes)
-            for each in self.keys:
-                _check_types(each, [(name, types[name]) for name in key])
-            found = found & _any(_equal(columns, each) for each in self.keys)
+            kept = ([_as_kept(*each, types[each[1]]) for each in zip(one, key, strict=True)] for one in self.keys)
+            found = found & _any(_equal(columns, each) for each in kept)
         if self.sample < 1:
             hashed = F.xxhash64(*[each.cast("string") for each in columns])
             found = found & (F.pmod(hashed, F.lit(_PARTS)) < round(self.sample * _PARTS))
@@ -224,16 +224,23 @@ def quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _check_types(values: Sequence[Value], columns: Sequence[tuple[str, str]]) -> None:
-    for value, (name, kind) in zip(values, columns, strict=True):
-        if kind.startswith(_NESTED):
-            words = f"key column {excerpt(name)} holds {kind.partition('<')[0]} values, of which none can be given"
-            raise wrong("keys", value, f"{words}: leave it out")
-        is_number = isinstance(value, Number) and not isinstance(value, bool)
-        if is_number and kind == "string":
-            raise wrong("keys", value, f"key column {excerpt(name)} holds texts: give texts, such as {str(value)!r}")
-        if isinstance(value, str) and kind.partition("(")[0] in _NUMBERS:
-            raise wrong("keys", value, f"key column {excerpt(name)} holds numbers: give numbers")
+def _as_kept(value: Value, name: str, kind: str) -> Value:
+    """A key as its column keeps it: one key may stand for a number on one side and for its text on the other.
+
+    Raises
+    ------
+    ArgumentError
+        If the column can hold no such value: Spark would fail at the first row, in words of a cast.
+    """
+    is_number = isinstance(value, Number) and not isinstance(value, bool)
+    if kind.startswith(_NESTED):
+        words = f"key column {excerpt(name)} holds {kind.partition('<')[0]} values, of which none can be given"
+        raise wrong("keys", value, f"{words}: leave it out")
+    if is_number and kind == "string":
+        return str(value)
+    if isinstance(value, str) and kind.partition("(")[0] in _NUMBERS and not _NUMBER.fullmatch(value.strip()):
+        raise wrong("keys", value, f"key column {excerpt(name)} holds numbers: give numbers")
+    return value
 
 
 def _equal(columns: Sequence[Column], values: Sequence[Value]) -> Column:

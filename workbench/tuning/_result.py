@@ -249,7 +249,7 @@ class Tuning:
         return Best(
             settings,
             row,
-            cheaper.sort_values("kept").iloc[-1] if len(cheaper) else None,
+            cheaper.sort_values("kept", ascending=False, kind="stable").iloc[0] if len(cheaper) else None,
             caveats.too_short(streams, share),
             tuple(filter(None, notes)),
             caveats.basis(streams),

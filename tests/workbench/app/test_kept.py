@@ -54,6 +54,11 @@ def test_settings_view_and_picked_rows_come_back(monkeypatch, tmp_path):
     assert after.tab == "Late"
     assert after.app.kept() == before.app.kept()
     assert after.app.kept().picked == (("left", 3),)
+    assert not after.usable("Undo the last change of a setting")  # nobody set what a new page opens with
+    after.set({"Gap": "3 seconds"})
+    after.press("Undo the last change of a setting")
+    after.wait()
+    assert after.app.kept().settings == before.app.kept().settings
 
 
 def test_a_row_that_was_picked_among_those_of_a_fate_comes_back_with_the_filter(monkeypatch, tmp_path):

@@ -4,6 +4,8 @@ import pytest
 from pyspark.sql import functions as F
 
 import workbench as wb
+from workbench.jobs import conditions
+from workbench.jobs.catalyst import Node
 from workbench.testing import micro_batches, play
 
 PAYLOAD = "d struct<id: string, amount: int>, at timestamp"
@@ -90,3 +92,14 @@ def test_why_a_join_cannot_be_opened_is_said(spark):
     assert job.batches["rows"].tolist()[0] == 2
     with pytest.raises(wb.ArgumentError, match="joined: its left side has no column beside the event time"):
         _ = job.rows
+
+
+def test_the_first_column_of_a_session_is_a_column(spark):
+    """Its id is 0: a key that was an expression of it was read as none."""
+    java = spark.range(1).select(F.expr("upper(id)"))._jdf.queryExecution().analyzed().expressions().head()
+    sides = [
+        Node("Upper", {}, (Node("AttributeReference", {"exprId": {"id": number}}, (), java),), java)
+        for number in (0, 7)
+    ]
+    found = conditions.compared(Node("EqualTo", {}, tuple(sides), java))
+    assert found.columns == ((0,), (7,))

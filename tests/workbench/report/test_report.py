@@ -63,7 +63,7 @@ def test_its_heading_is_what_became_of_the_rows(tmp_path):
     assert heading == f"{len(rows)} of {of} were not matched, {late} of them late"
     most = inside(tmp_path / "report.html")["groups"]
     top = max(most, key=lambda each: each["rows"])
-    assert cause == f"<b>{top['rows']} of them</b>, {top['label']}"
+    assert cause == f"Main cause: {top['label']} (<b>{top['rows']} of them</b>)"
     assert "Interval join of orders and payments · " in (tmp_path / "report.html").read_text()
     assert head(run.named("nightly"))[0] == f"nightly: {heading}"
 
