@@ -26,7 +26,7 @@ from workbench.literals import SIDES, Policy, Side
 from workbench.model import is_index
 from workbench.reasons import tables
 from workbench.times import Span
-from workbench.untyped import Value
+from workbench.untyped import Build, Value
 
 if TYPE_CHECKING:
     from workbench.charts import ChainCharts
@@ -261,7 +261,7 @@ class Chain:
         *,
         anonymize: Mapping[str, str] | None = None,
         names: Mapping[str, str] | None = None,
-        build: Callable[..., Any] | str | None = None,
+        build: Build | str | None = None,
         mode: str = "append",
     ) -> Path:
         """Write what happened as a folder with a test; as `Job.fixture`, without ``keys`` and ``sample``."""

@@ -23,7 +23,7 @@ from workbench.literals import SIDES
 from workbench.reasons.labels import setting_value
 from workbench.sources.choice import checked
 from workbench.spark_io.cause import spark_errors_as
-from workbench.untyped import Record, SparkObject
+from workbench.untyped import Argument, Record, SparkObject
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -97,7 +97,7 @@ def _value(name: str, given: str | None) -> Any:
     return given if name == "max_wait" or given is None else number_or_text(given)
 
 
-def _healths(job: str, checkpoint: str, sample: Any, join: Any, limits: Limits) -> list[Health]:
+def _healths(job: str, checkpoint: str, sample: Argument, join: Argument, limits: Limits) -> list[Health]:
     """The figures of the job; of several joins those of each."""
     build = commands.function(job)
     if not commands.is_there():

@@ -16,7 +16,7 @@ from workbench.errors import QueryError, WorkbenchError
 from workbench.jobs.addresses import existing
 from workbench.jobs.catalyst import Node, listed, seq, texts
 from workbench.spark_io.cause import spark_errors_as
-from workbench.untyped import Json, Value
+from workbench.untyped import JavaObject, Json, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -128,14 +128,14 @@ class _Table:
         Whether the table's log has its first commit still.
     """
 
-    java: Any
-    source: Any
+    java: JavaObject
+    source: JavaObject
     options: Mapping[str, str]
     whole: bool
 
     @staticmethod
     def of(spark: SparkSession, source: Node, folder: str) -> _Table:
-        java: Any = spark._jvm
+        java: JavaObject = spark._jvm
         about = source.java.dataSource()
         options = {name.lower(): text for name, text in texts(spark, about.options()).items()}
         for name in ("readchangefeed", "readchangedata"):
@@ -178,7 +178,7 @@ class _Table:
         return named.apply(str(offset["reservoirId"]), json.dumps(offset))
 
 
-def _relations(plan: Any) -> Iterator[Value]:
+def _relations(plan: JavaObject) -> Iterator[Value]:
     """The scans of files in what Delta makes of a micro-batch: one, or a union of several."""
     kind = str(plan.getClass().getSimpleName())
     if kind not in _UNDERSTOOD:
@@ -216,7 +216,7 @@ class _Scan:
         """The rows of those files that are there."""
         from pyspark.sql import DataFrame  # when needed: PySpark is slow to import
 
-        java: Any = spark._jvm
+        java: JavaObject = spark._jvm
         kept = [each for each, files in zip(self._added, self.files, strict=True) if there.issuperset(files)]
         log, none = self._index.deltaLog(), java.scala.Option.empty()
         return DataFrame(log.createDataFrame(self._index.snapshot(), seq(java, kept), False, none), spark)

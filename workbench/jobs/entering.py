@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -560,7 +560,7 @@ def to_arrow(rows: DataFrame) -> pa.Table:
         return rows.select(*shown).toArrow()
 
 
-def _as_text(column: str, kind: Any) -> Column:
+def _as_text(column: str, kind: Value) -> Column:
     """A column of a type that streams do not have as text: JSON, or what Spark prints, as of an interval."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
@@ -569,7 +569,7 @@ def _as_text(column: str, kind: Any) -> Column:
     return F.to_json(column, AS_JSON)
 
 
-def in_arrow(kind: Any) -> bool:
+def in_arrow(kind: Value) -> bool:
     """Whether streams have columns of a type of Spark's."""
     name = kind.typeName()
     if name == "array":

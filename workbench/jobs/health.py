@@ -25,7 +25,7 @@ from workbench.streams import batches_with_rows
 from workbench.times import MICROSECOND
 from workbench.tuning import spark_faults
 from workbench.tuning.short_delay import MUCH_LATE, late_rows, needed_delay
-from workbench.untyped import Record
+from workbench.untyped import Record, Value
 
 __all__ = ["Crossed", "Health", "KnownFault", "Limits", "SideHealth", "crossed", "figures"]
 
@@ -369,7 +369,7 @@ class Limits:
         return {name: limit for name, limit in found.items() if limit is not None}
 
 
-def _check_number(name: str, got: Any, most: float | None, remedy: str) -> None:
+def _check_number(name: str, got: Value, most: float | None, remedy: str) -> None:
     if got is None:
         return
     if isinstance(got, bool) or not isinstance(got, int | float) or not 0 <= got < math.inf or got > (most or got):
@@ -451,7 +451,7 @@ def _judged(health: Health, name: str) -> list[tuple[Side | None, Any, str]]:
             return [(None, health.idle_micro_batches, f"the number of micro-batches at the end{whose}")]
 
 
-def _in_words(name: str, figure: Any, difference: bool = False) -> str:
+def _in_words(name: str, figure: Value, difference: bool = False) -> str:
     if isinstance(figure, timedelta):
         return times.short(figure)
     if name in ("max_state_rows", "max_idle"):
@@ -459,5 +459,5 @@ def _in_words(name: str, figure: Any, difference: bool = False) -> str:
     return f"{100 * figure:.4g}" + (" percentage points" if difference else "%")
 
 
-def _plain(figure: Any) -> float:
+def _plain(figure: Value) -> float:
     return figure.total_seconds() if isinstance(figure, timedelta) else figure

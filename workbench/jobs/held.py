@@ -167,7 +167,7 @@ def _store(spark: SparkSession, address: str, batch: int, operator: int, name: s
     return state.select("value.*")
 
 
-def reader(spark: SparkSession, batch: int, **options: Any) -> Any:
+def reader(spark: SparkSession, batch: int, **options: Value) -> Any:
     """Spark's reader of the state after a micro-batch."""
     cast(Any, spark)._jsparkSession.streams()  # what reads state asks a coordinator, which a session makes with this
     return spark.read.format("statestore").options(batchId=batch, **options)

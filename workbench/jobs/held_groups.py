@@ -177,7 +177,7 @@ def _columns(each: Collected, decoded: list[list[Value]], counts: Counts) -> Ite
             yield column, [value[place] for value in values]
 
 
-def _named(value: Value, kind: Any) -> Any:
+def _named(value: Value, kind: Value) -> Any:
     """A value as Arrow takes it: structs with the names of their fields."""
     if value is None:
         return None

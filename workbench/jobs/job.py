@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +36,7 @@ from workbench.sources.choice import Choice
 from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import SIDES, Stream, some_rows
 from workbench.times import Span
-from workbench.untyped import Json, Value
+from workbench.untyped import Build, Json, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -476,7 +476,7 @@ class Job(Result):
         sample: float | None = None,
         anonymize: Mapping[str, str] | None = None,
         names: Mapping[str, str] | None = None,
-        build: Callable[..., Any] | str | None = None,
+        build: Build | str | None = None,
         mode: str = "append",
     ) -> Path:
         """Write what happened as a folder with a test: it fails as the job did, and passes where no row is lost.

@@ -54,7 +54,7 @@ from workbench.sources.choice import ALL, Choice, checked, with_width
 from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import Stream
 from workbench.times import micros
-from workbench.untyped import SparkObject, Value
+from workbench.untyped import Argument, JavaObject, SparkObject, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -140,14 +140,14 @@ def open_own(joined: DataFrame, checkpoint: str, progress: Sequence[Value]) -> J
 
 
 def _opened(
-    joined: Any,
-    checkpoint: Any,
+    joined: Argument,
+    checkpoint: Argument,
     *,
     join: int | None = None,
     keys: Sequence[Value] | None = None,
     sample: float = 1.0,
-    progress: Any = None,
-    output: Any = None,
+    progress: Argument = None,
+    output: Argument = None,
     fits: bool = False,
 ) -> Job | Chain:
     joined = from_java.in_python(joined)
@@ -208,7 +208,7 @@ def _check_set_once(spark: SparkSession, plan: Node) -> None:
             raise ArgumentError(f"joined: {words}")
 
 
-def _which(join: Any, parts: Sequence[Node], choice: Choice) -> Sequence[int]:
+def _which(join: Argument, parts: Sequence[Node], choice: Choice) -> Sequence[int]:
     """The numbers of the joins that are opened."""
     last = len(parts) - 1
     if join is None and last and not choice.takes_all:
@@ -322,11 +322,11 @@ def session_of(query: SparkObject) -> SparkSession:
     from pyspark import SparkContext  # when needed: PySpark is slow to import
     from pyspark.sql import SparkSession
 
-    context: Any = SparkContext._active_spark_context  # a thread may have no active session
+    context: JavaObject = SparkContext._active_spark_context  # a thread may have no active session
     return SparkSession(context, query._jsq.sparkSession())
 
 
-def _plan_of(execution: Any) -> Any:
+def _plan_of(execution: JavaObject) -> Any:
     """The analysed plan that a query was started with."""
     kind = execution.getClass()
     while kind is not None:

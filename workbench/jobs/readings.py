@@ -20,7 +20,7 @@ from workbench.joins import Join
 from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES, Side
 from workbench.times import micros
-from workbench.untyped import Json, Record, Value
+from workbench.untyped import JavaObject, Json, Record, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,7 +72,7 @@ class Marks:
         return "left" if (left < right) is (policy == "min") else "right"
 
 
-def own_watermarks(execution: Any, known: Understood) -> Marks | None:
+def own_watermarks(execution: JavaObject, known: Understood) -> Marks | None:
     """The watermark of each side of a query of this session, as its Java object has them now.
 
     Parameters
@@ -278,7 +278,7 @@ def _rows_by_side(known: Understood, reports: Sequence[Json]) -> tuple[int | Non
     return left, right
 
 
-def _time(text: Any) -> pd.Timestamp | None:
+def _time(text: Value) -> pd.Timestamp | None:
     return None if text is None else pd.Timestamp(text).tz_convert("UTC")
 
 

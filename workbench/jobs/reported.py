@@ -6,12 +6,11 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from workbench.errors import wrong
 from workbench.jobs.catalyst import Node
 from workbench.jobs.held import HASH_JOIN
-from workbench.untyped import Json
+from workbench.untyped import Argument, Json, Value
 
 __all__ = ["dropped", "listed", "of", "of_operator", "state_rows"]
 
@@ -32,7 +31,7 @@ def of(query: str, reports: Iterable[Json]) -> dict[int, Json]:
     return {each["batchId"]: each for each in mine}
 
 
-def listed(progress: Any) -> list[Json]:
+def listed(progress: Argument) -> list[Json]:
     """Spark's reports of micro-batches.
 
     Parameters
@@ -74,10 +73,10 @@ def of_operator(reports: dict[int, Json], operators: Mapping[Node, int], join: N
     return found
 
 
-def _of_one(report: Any) -> Json:
+def _of_one(report: Argument) -> Json:
     if isinstance(report, Mapping):
         return report
-    text = getattr(report, "json", report)
+    text: Value = getattr(report, "json", report)
     try:
         made = json.loads(text)
     except (TypeError, ValueError):

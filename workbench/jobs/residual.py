@@ -17,6 +17,7 @@ from workbench.jobs.entering import Columns
 from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES
 from workbench.spark_io.cause import spark_errors_as
+from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -115,8 +116,8 @@ class Residual:
         return replay.frame(self._spark, plan)
 
     def _filtered(self, asked: DataFrame, parts: Sequence[Node]) -> DataFrame:
-        java: Any = self._spark._jvm
-        plan: Any = asked._jdf.queryExecution().analyzed()
+        java: JavaObject = self._spark._jvm
+        plan: JavaObject = asked._jdf.queryExecution().analyzed()
         for each in parts:
             plan = java.org.apache.spark.sql.catalyst.plans.logical.Filter(each.java, plan)
         return replay.frame(self._spark, plan)
@@ -132,7 +133,7 @@ def compared(spark: SparkSession, known: Understood, place: int, shown: Columns,
         return pa.table({"k": pa.nulls(table.num_rows, pa.int64()).fill_null(0)})
     if not known.compared:
         return None
-    java: Any = spark._jvm
+    java: JavaObject = spark._jvm
     pairs = [each[place] for each in known.keys]
     wanted = {*pairs, *(column for one in known.compared if one is not None for column in one.columns[place])}
     plan = _under_ids(spark, known, place, shown, table, np.arange(table.num_rows), wanted)
@@ -172,7 +173,7 @@ def _under_ids(
     wanted: set[int],
 ) -> Any:
     """A plan of the rows of a side with some columns under the ids that the join knows them by, and their numbers."""
-    java: Any = spark._jvm
+    java: JavaObject = spark._jvm
     attributes = {int(each.exprId().id()): each for each in listed(known.join.children[place].java.output())}
     columns = [each for each in shown.ids if each in wanted]
     names = [f"c{each}" for each in columns]
@@ -182,7 +183,7 @@ def _under_ids(
     given = [column.type for column in values]
     typed = [_typed(*each).alias(each[0]) for each in zip(names, types, given, strict=True)]
     frame = spark.createDataFrame(numbered).select(*typed, _NUMBERS[place])
-    plan: Any = frame._jdf.queryExecution().analyzed()
+    plan: JavaObject = frame._jdf.queryExecution().analyzed()
     *given, number = listed(plan.output())
     aliases = [replay.alias(java, one, attributes[each]) for one, each in zip(given, columns, strict=True)]
     return java.org.apache.spark.sql.catalyst.plans.logical.Project(seq(java, [*aliases, number]), plan)

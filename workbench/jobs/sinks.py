@@ -14,7 +14,7 @@ from workbench.jobs.addresses import existing
 from workbench.jobs.checkpoint import Checkpoint, Files, newest
 from workbench.jobs.sources import BATCH
 from workbench.spark_io.cause import spark_errors_as
-from workbench.untyped import Json, Value
+from workbench.untyped import Argument, Json, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,7 +89,7 @@ class NotComparable(WorkbenchError):  # noqa: N818 - caught where it is turned i
     """The output cannot be compared, for a reason that is said."""
 
 
-def given(output: Any) -> Sink | None:
+def given(output: Argument) -> Sink | None:
     """The argument ``output`` of `workbench.open_job`, checked as far as that takes no Spark.
 
     Raises

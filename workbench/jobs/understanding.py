@@ -22,7 +22,7 @@ from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, other_side
 from workbench.plan import how as how_of
 from workbench.times import precise
-from workbench.untyped import SparkObject
+from workbench.untyped import JavaObject, SparkObject
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -620,7 +620,7 @@ def _names_the_frame_before(join: Node) -> bool:
     return any(part.id in marked and not catalyst.has_watermark(part.java) for part in parts)
 
 
-def _with_attributes(java: Any, expression: Any, attributes: dict[int, Any]) -> Any:
+def _with_attributes(java: JavaObject, expression: JavaObject, attributes: dict[int, Any]) -> Any:
     """An expression over the columns that enter a join, with what these know of their watermarks."""
     if str(expression.getClass().getSimpleName()) == "AttributeReference":
         return attributes.get(int(expression.exprId().id()), expression)

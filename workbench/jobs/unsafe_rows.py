@@ -41,7 +41,7 @@ class NotDecodable(Exception):  # noqa: N818 - it is caught, and becomes a sente
     """Spark's name of a type that is not decoded."""
 
 
-def entries(data: bytes, kind: Any) -> list[Value]:
+def entries(data: bytes, kind: Value) -> list[Value]:
     """The entries of a list.
 
     Parameters
@@ -81,7 +81,7 @@ def _width(count: int) -> int:
     return (count + 63) // 64 * _WORD
 
 
-def _list(data: bytes, kind: Any) -> list[Value]:
+def _list(data: bytes, kind: Value) -> list[Value]:
     (count,) = struct.unpack_from("<q", data, 0)
     first = _WORD + _width(count)
     step = _FORMATS.get(kind.typeName(), ("", _WORD))[1]
@@ -97,7 +97,7 @@ def _row(data: bytes, kinds: list[Value]) -> tuple[Value, ...]:
     )
 
 
-def _value(data: bytes, at: int, kind: Any) -> Any:
+def _value(data: bytes, at: int, kind: Value) -> Any:
     name = kind.typeName()
     if name in _FORMATS:
         (found,) = struct.unpack_from(_FORMATS[name][0], data, at)

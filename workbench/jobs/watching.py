@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -201,7 +201,7 @@ class Watch:
         with self._lock:
             return self._state.copy()
 
-    def open(self, **options: Any) -> Job:
+    def open(self, **options: Value) -> Job:
         """The fates of the rows of the micro-batches that the checkpoint still has.
 
         Parameters

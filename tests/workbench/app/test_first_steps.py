@@ -19,7 +19,7 @@ from workbench.runs.summary import FIGURES
 EXAMPLES = [
     ("Late data", "Tracks", "late", "Red crosses are late rows"),
     ("Idle side", "Watermarks", "peak state", "While payments are silent"),
-    ("Near misses", "Unmatched", "unmatched", "Most orders are without a partner"),
+    ("Near misses", "Unmatched", "unmatched", "Many orders have no partner"),
 ]
 
 
