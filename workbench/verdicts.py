@@ -303,9 +303,10 @@ BY_NULL = Removal(
     "Spark, as its {null} is null",
 )
 BY_FILTERS = Removal(
-    "the job's filters remove it",
-    "key {key} arrived on {other} only in rows that the job's filters remove",
-    "the job's filters",
+    "a filter of the job, or one that Spark makes of the join condition, removes it",
+    "key {key} arrived on {other} only in rows that a filter of the job, or one that Spark makes of the join condition, "
+    "removes",
+    "a filter of the job or of the join condition",
 )
 
 COMES_OUT = "comes out"
