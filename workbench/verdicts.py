@@ -304,8 +304,8 @@ BY_NULL = Removal(
 )
 BY_FILTERS = Removal(
     "a filter of the job, or one that Spark makes of the join condition, removes it",
-    "key {key} arrived on {other} only in rows that a filter of the job, or one that Spark makes of the join condition, "
-    "removes",
+    "key {key} arrived on {other} only in rows that a filter of the job, or one that Spark makes of the join "
+    "condition, removes",
     "a filter of the job or of the join condition",
 )
 

@@ -1,8 +1,8 @@
 // ipywidgets draws tabs, sliders and buttons without the roles and names that assistive technology needs; it tells
 // nobody when the kernel is gone; and JupyterLab takes keys that are pressed in a page for its own.
 const GONE = "The kernel of this page was restarted or shut down: the page no longer answers. "
-  + "Run the notebook's cells from the first one to restore it, with the settings that the cells name; "
-  + "runs that were not saved are lost.";
+  + "Run the notebook's cells from the first one: it comes back with the settings that the notebook was saved with. "
+  + "The rows of runs that were not kept are lost.";
 
 function named(element, name) {
   if (name && element.getAttribute("aria-label") !== name) element.setAttribute("aria-label", name);

@@ -25,7 +25,6 @@ from workbench.model import Simulation
 from workbench.sources.choice import Choice, quoted
 from workbench.spark_io.cause import spark_errors_as
 from workbench.untyped import Record, Value
-from workbench.windows import Tumbling
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -189,7 +188,7 @@ def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> Dat
             shown.append(F.when(F.col(f"{name}_start").isNotNull(), window).alias(name))
     columns[BATCH] = pa.array(out["batch"].to_numpy().astype(np.int64))
     columns[PLACE] = pa.array(_PAIRS + np.arange(len(out)))
-    in_one = isinstance(getattr(simulation.join, "window", None), Tumbling | None)
+    in_one = not any(simulation.outcome.assignments[side]["row"].duplicated().any() for side in SIDES)
     times = [replay.time_of(mark) for mark in dict.fromkeys(known.marks) if mark is not None and in_one]
     for side, mark in zip(SIDES, known.marks, strict=True):
         if mark is not None and replay.time_of(mark) in times:

@@ -8,7 +8,8 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from workbench import conditions, times
-from workbench.conditions import Condition
+from workbench.conditions import Condition, shorthand
+from workbench.errors import ArgumentError
 from workbench.joins import Join
 from workbench.untyped import Value
 
@@ -80,7 +81,13 @@ class Text:
 
 
 def _read_where(text: str, argument: str) -> Condition | None:
-    return conditions.read(text, argument) if text.strip() else None
+    """A condition as a script has it, or as one types it: ``right_paid < left_amount and left_city != 'Rome'``."""
+    if not text.strip():
+        return None
+    try:
+        return conditions.read(text, argument)
+    except ArgumentError:
+        return shorthand.read(text, argument)
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,7 @@ WHERE = Text(
     "where",
     "Where",
     "",
-    'A further condition on pairs: wb.col("right_paid") < wb.col("left_amount").',
+    "A further condition on pairs: right_paid < left_amount and left_city != 'Rome'.",
     _read_where,
     "no condition",
 )

@@ -300,7 +300,9 @@ def _of_pair(left: Part, mine: str, right: Part, theirs: str) -> list[Finding]:
     made = [_of_way(each, parts, keys) for each in key_texts.ways(columns, kinds, keys, able, least)]
     offers = sorted([*made, *casts], key=lambda each: -each.found)
     if not differ:
-        words = f"{mine} of {left.name} and {theirs} of {right.name} have more in common written alike"
+        words = (
+            f"{mine} of {left.name} and {theirs} of {right.name} match more often when both are written the same way"
+        )
         return [_with(offers, words, wrong=False)] if offers else []
     words = f"{mine} of {left.name} holds {_plural(kinds[0])}, {theirs} of {right.name} {_plural(kinds[1])}"
     return [_with(offers, words) if offers else Finding("right", "key", f"{words}; choose columns of one type")]

@@ -113,7 +113,7 @@ class ParseTimes:
     @property
     def words(self) -> str:
         """What it does."""
-        return f"{self.column} is read as time, written as {self.written}; what is written otherwise is missing"
+        return f"{self.column} is read as time, written as {self.written}; other values become null"
 
     @property
     def written(self) -> str:

@@ -243,6 +243,19 @@ def test_what_a_fix_changed_is_marked_until_something_else_is_changed(page):
     assert not any(page.mark(f"Watermark / {place}") for place in ("first", "second"))
 
 
+def test_a_condition_is_typed_as_one_says_it(page):
+    page.set({"Scenario": "orders_payments"})
+    page.set({"Where": "right_paid < left_amount and left_city != 'Rome'"})
+    condition = "(wb.col('right_paid') < wb.col('left_amount')) & (wb.col('left_city') != 'Rome')"
+    assert repr(page.meant().join.where) == condition
+    page.set({"Where": condition.replace("'Rome'", "'Bath'")})
+    assert repr(page.meant().join.where) == condition.replace("'Rome'", "'Bath'")
+    page.set({"Where": "left_amount >"})
+    assert "compare columns, such as amount > 5 and status == 'declined'" in page.mark("Where")
+    page.set({"Where": "amount > 5"})
+    assert "there is no column 'amount'; there are left_" in page.mark("Where")
+
+
 def test_a_kind_is_introduced_where_it_is_chosen(page):
     for kind, words in {"Session window join": "follow each other within the gap", "Pattern": "within a time"}.items():
         page.set({"Kind": kind})

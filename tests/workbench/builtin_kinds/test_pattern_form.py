@@ -13,7 +13,8 @@ from pattern_cases import Drawing
 import generators
 import workbench as wb
 from workbench.app import close_all
-from workbench.builtin_kinds.pattern import builder, shorthand
+from workbench.builtin_kinds.pattern import builder
+from workbench.conditions import shorthand
 from workbench.patterns import read_steps
 
 FRAUD = (

@@ -69,3 +69,13 @@ def test_a_row_of_a_stream_that_is_joined_with_itself_is_no_partner_of_itself(bo
         [None, None],
     ]
     assert preview.rows["reason"][2].startswith("no row of its key on ")
+
+
+def test_a_pair_that_was_met_the_other_way_round_is_no_near_miss():
+    """The later row of a pair was told to set a negative lower bound, which would give the pair once more."""
+    clicks = stream([("a", 100), ("a", 103), ("b", 107), ("b", 120)])
+    join = wb.IntervalJoin("0 seconds", "5 seconds", how="left", lower_exclusive=True)
+    preview = Preview(Simulation(join, clicks, clicks, True, "min"))
+    rows = preview.rows[preview.rows["side"] == "left"]
+    assert rows["fate"].tolist() == ["matched", "unmatched", "unmatched", "unmatched"]
+    assert rows["fix_setting"].tolist() == [None, None, "upper", "lower"]

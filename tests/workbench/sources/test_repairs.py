@@ -336,4 +336,4 @@ def test_a_repair_that_does_not_go_is_one_sentence():
 def test_how_times_are_written_is_said_without_codes(form, written):
     repair = repairs.ParseTimes("at", form)
     assert repair.written == written
-    assert repair.words == f"at is read as time, written as {written}; what is written otherwise is missing"
+    assert repair.words == f"at is read as time, written as {written}; other values become null"

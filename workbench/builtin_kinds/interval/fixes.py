@@ -36,10 +36,11 @@ def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
             beyond_upper = ahead == (side == "left")
             reach = (reach_high if beyond_upper else reach_low) * (1 if side == "left" else -1)
             near = search.nearest(side, rows, np.flatnonzero(alive[partner]), reach, ahead=ahead, skip=skip)
-            found = (near >= 0) & ~(search.of_one_stream & (near == rows))  # a row is no partner of itself
-            mine, theirs = rows[found], near[found]
-            one, other = (mine, theirs) if side == "left" else (theirs, mine)
-            distance = search.time["right"][other] - search.time["left"][one]
+            mine, theirs = rows[near >= 0], near[near >= 0]
+            distance = (search.time[partner][theirs] - search.time[side][mine]) * (1 if side == "left" else -1)
+            if search.of_one_stream:  # a row is no partner of itself, nor of one that it has met the other way round
+                new = (theirs != mine) & ((-distance < reach_low) | (-distance > reach_high))
+                mine, theirs, distance = mine[new], theirs[new], distance[new]
             if beyond_upper:
                 value = distance + join.upper_exclusive * search.tick
                 parts.append(_bound(search, side, mine, "upper", value, value - high, theirs))

@@ -12,8 +12,8 @@ import traitlets
 from workbench import patterns, times
 from workbench.app.closing import close
 from workbench.app.html import HTML, html
-from workbench.builtin_kinds.pattern import shorthand
 from workbench.builtin_kinds.pattern.beginning import beginning, example, suits
+from workbench.conditions import shorthand
 from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.literals import SIDES, Side
 from workbench.patterns import Step, read_steps

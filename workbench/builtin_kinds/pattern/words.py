@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from workbench import times
-from workbench.builtin_kinds.pattern.shorthand import short
+from workbench.conditions.shorthand import short
 from workbench.patterns import Step
 
 __all__ = ["in_words"]

@@ -7,15 +7,15 @@ import keyword
 from functools import reduce
 from typing import TypeGuard
 
-from workbench import conditions
-from workbench.conditions import Condition
+from workbench.conditions._nodes import Condition
+from workbench.conditions._reading import of_tree, tree_of
 from workbench.errors import ArgumentError, wrong
 
 __all__ = ["read", "short"]
 
 _REMEDY = (
     "compare columns, such as amount > 5 and status == 'declined' (== for equal), "
-    "also those of a step before, order.amount"
+    "in a pattern also those of a step before, order.amount"
 )
 _OWN = ("wb", "col", "row")
 _JOINED: dict[type[ast.operator], ast.boolop] = {ast.BitAnd: ast.And(), ast.BitOr: ast.Or()}
@@ -32,7 +32,7 @@ def read(text: str, argument: str = "where") -> Condition | None:
     if not text.strip():
         return None
     try:
-        return conditions.of_tree(_Lengthened().visit(conditions.tree_of(text.strip())))
+        return of_tree(_Lengthened().visit(tree_of(text.strip())))
     except ArgumentError as error:
         raise wrong(argument, text, error.remedy) from None
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
@@ -41,7 +41,7 @@ def read(text: str, argument: str = "where") -> Condition | None:
 
 def short(condition: Condition | None) -> str:
     """The short text of a condition; what has no shorter form stays as ``repr`` gives it."""
-    return "" if condition is None else ast.unparse(_Shortened().visit(conditions.tree_of(repr(condition))))
+    return "" if condition is None else ast.unparse(_Shortened().visit(tree_of(repr(condition))))
 
 
 def _is_name(text: object) -> TypeGuard[str]:
