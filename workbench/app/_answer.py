@@ -41,10 +41,15 @@ def best_of(tuning: Tuning, asked: Mapping[str, str]) -> Best:
     except ValueError:
         raise wrong("keep", asked["keep"], "write a share in percent, such as 99.9, or nothing") from None
     most = read_whole("rows in state", rows, "write a number of rows, such as 10000, or nothing") if rows else None
-    is_number = asked["time"].replace(".", "", 1).isdecimal()
-    span = f"{asked['time']} seconds" if is_number else asked["time"]
+    span = _span(asked)
     time = times.positive(span, "time in state") if span else None
     return tuning.best(share, most_rows=most, most_time=time)
+
+
+def _span(asked: Mapping[str, str]) -> str:
+    """The longest time in state that is asked for, with its unit."""
+    time = asked["time"]
+    return f"{time} s" if time.replace(".", "", 1).isdecimal() else time
 
 
 def present(tuning: Tuning) -> Series:
@@ -100,8 +105,7 @@ def _question(asked: Mapping[str, str]) -> str:
     """What is asked for, in words."""
     kept = f"To keep {asked['keep'].removesuffix('%')} %" if asked["keep"] else "To keep as much as possible"
     rows = f"with at most {asked['rows']} rows in state" if asked["rows"] else ""
-    unit = " s" if asked["time"].replace(".", "", 1).isdecimal() else ""
-    time = f"holding no row longer than {asked['time']}{unit}" if asked["time"] else ""
+    time = f"holding no row longer than {_span(asked)}" if asked["time"] else ""
     return ", ".join(filter(None, (kept, rows, time))) + ":"
 
 

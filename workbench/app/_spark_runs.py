@@ -23,6 +23,7 @@ from workbench.untyped import Namespace
 
 Work = Callable[[RunConfiguration, Snapshot], None]
 """What takes long, for what a page is set to."""
+_VERIFIED = "Rows out, late rows, watermarks and state are on Spark what the model expects."
 
 
 class SparkRuns:
@@ -155,16 +156,12 @@ class SparkRuns:
     def _say_verified(self, record: RunRecord) -> None:
         """Say of a run on Spark that it gave what was expected."""
         if isinstance(record.run, Run) and not record.failure:
-            badge = _badge(record)
-            self._page.head.say_shown(replace(badge, text=f"{badge.text}, verified", tip=_VERIFIED))
+            self._page.head.say_shown(_badge(record, verified=True))
 
     def wait(self, timeout: float | None) -> None:
         """Wait until the run under way has ended."""
         if self._thread is not None:
             self._thread.join(timeout)
-
-
-_VERIFIED = "Rows out, late rows, watermarks and state are on Spark what the model expects."
 
 
 def _same_batches(record: RunRecord) -> bool:
@@ -175,13 +172,14 @@ def _same_batches(record: RunRecord) -> bool:
     )
 
 
-def _badge(record: RunRecord) -> Badge:
-    """What is shown of a past run."""
+def _badge(record: RunRecord, *, verified: bool = False) -> Badge:
+    """What is shown of a past run, and of one on Spark whether it gave what was expected."""
     name = f", {record.run.name}" if record.run.name else ""
     if isinstance(record.run, Job):
         return Badge("ran", as_it_ran(record.configuration))
     if isinstance(record.run, Run):
-        return Badge("ran", f"run {record.number}{name}, on Spark{_took(record)}")
+        badge = Badge("ran", f"run {record.number}{name}, on Spark{_took(record)}")
+        return replace(badge, text=f"{badge.text}, verified", tip=_VERIFIED) if verified else badge
     return Badge("preview", f"run {record.number}{name}, simulated, {record.origin}")
 
 

@@ -188,15 +188,15 @@ def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> Dat
             shown.append(F.when(F.col(f"{name}_start").isNotNull(), window).alias(name))
     columns[BATCH] = pa.array(out["batch"].to_numpy().astype(np.int64))
     columns[PLACE] = pa.array(_PAIRS + np.arange(len(out)))
-    in_one = not any(simulation.outcome.assignments[side]["row"].duplicated().any() for side in SIDES)
-    times = [replay.time_of(mark) for mark in dict.fromkeys(known.marks) if mark is not None and in_one]
-    for side, mark in zip(SIDES, known.marks, strict=True):
-        if mark is not None and replay.time_of(mark) in times:
-            rows = out[side].to_numpy()
-            moments = pa.array(simulation.side(side).event_times, pa.int64())
-            columns[replay.time_of(mark)] = moments.take(pa.array(rows, pa.int64(), mask=rows < 0)).cast(
-                pa.timestamp("us", "UTC")
-            )
+    times: Record = {}
+    if not any(simulation.outcome.assignments[side]["row"].duplicated().any() for side in SIDES):
+        for side, mark in zip(SIDES, known.marks, strict=True):
+            if mark is not None:
+                rows = out[side].to_numpy()
+                moments = pa.array(simulation.side(side).event_times, pa.int64())
+                moments = moments.take(pa.array(rows, pa.int64(), mask=rows < 0))
+                times[replay.time_of(mark)] = moments.cast(pa.timestamp("us", "UTC"))
+    columns |= times
     frame = spark.createDataFrame(pa.table(columns))
     return frame.select(*shown, BATCH, PLACE, *times)
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 
 from workbench import session
-from workbench.arrays import Batches, Flags, RowNumbers, Times
-from workbench.counts import counted
 from workbench.errors import ArgumentError, QueryError, wrong
 from workbench.jobs import (
     above,
@@ -25,12 +21,12 @@ from workbench.jobs import (
     followed,
     from_java,
     held,
-    held_groups,
     leaving,
     replay,
     reported,
     residual,
     restarts,
+    side_streams,
     sinks,
     sources,
     understanding,
@@ -42,14 +38,12 @@ from workbench.jobs.chain import Chain
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.clock import Clock
 from workbench.jobs.job import Job
-from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.supposed import Settings, Supposed
 from workbench.jobs.understanding import Understood
-from workbench.joins import IntervalJoin, Join, emission
+from workbench.joins import Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
 from workbench.literals import SIDES, Side
-from workbench.model import LONG_AGO, NOTHING, Gone, Logged, RowFacts, Simulation
-from workbench.reasons.labels import words_of
+from workbench.model import LONG_AGO, Logged, RowFacts, Simulation
 from workbench.sources.choice import ALL, Choice, checked, with_width
 from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import Stream
@@ -68,8 +62,6 @@ _CLOCK_CHANGE = 2 * 3_600_000_000
 _ONE_WATERMARK = "spark.sql.streaming.statefulOperator.allowMultiple"
 _WITHOUT_ROWS = "spark.sql.streaming.noDataMicroBatches.enabled"
 _OF_ANOTHER = "it is the checkpoint of another query; give the DataFrame that this one runs"
-_STAND_IN = IntervalJoin("0 seconds", "0 seconds")
-"""Which rows are late depends on no bounds: this stands for a join that was not understood."""
 _OTHER_KEY = "compare windows of event times, or open a join below it with join=…"
 
 
@@ -380,20 +372,6 @@ def _check_state_fits(
             entering.kept_columns(known, place, rows.columns[:-1])
 
 
-@dataclass(frozen=True)
-class _Side:
-    """What is known of a side's rows before they are a stream."""
-
-    table: pa.Table
-    arrival: Batches
-    met: Flags
-    filtered: Flags | None
-    gone: Gone
-    untimed: dict[str, str]
-    places: RowNumbers
-    required: Sequence[str]
-
-
 def _of_taken(
     spark: SparkSession,
     known: Understood,
@@ -449,19 +427,20 @@ def _of_taken(
     ):
         if seen is not None and choice.takes_all:
             entering.check_size(sum(number for _, number in seen.values()), side)
-        delay = micros(_sides(known)[place].watermark or timedelta(0))
-        newest.append(_newest(seen, logs, marks, delay) if known.marks[place] is not None else None)
+        delay = micros(known.described[place].watermark or timedelta(0))
+        newest.append(side_streams.newest(seen, logs, marks, delay) if known.marks[place] is not None else None)
         plain = None if known.join.children[place] in before else run_join
-        rows, words = _rows(spark, known, place, logs, by_ids, choice, plain, unread, inner, clock)
+        rows, words = side_streams.rows(spark, known, place, logs, by_ids, choice, plain, unread, inner, clock)
         made.append(rows)
         missing += words
     shown = entering.columns(known, 0), entering.columns(known, 1)
     streams = [
-        _stream(spark, known, place, made[place], shown[place], count, newest[place]) for place in range(len(SIDES))
+        side_streams.stream(spark, known, place, made[place], shown[place], count, newest[place])
+        for place in range(len(SIDES))
     ]
     tables = made[0].table, made[1].table
     version = session.version_of(spark)
-    join = known.description.join or _STAND_IN
+    join = known.description.join or side_streams.STAND_IN
     where = residual.Residual(spark, known, shown, tables, known.rest)
     exact = residual.Residual(spark, known, shown, tables, known.by_calendar) if known.by_calendar else None
     facts = replace(_row_facts(join, known, made, where), exact=exact, slack=_CLOCK_CHANGE if exact else 0, join=own)
@@ -469,7 +448,7 @@ def _of_taken(
         facts = replace(facts, above=above.aggregation(known, marks, from_start=from_start))
     if facts.filtered is not None and known.filters:
         facts = _with_filters(facts, residual.Residual(spark, known, shown, tables, known.filters))
-    delays = [micros(each.watermark or timedelta(0)) for each in _sides(known)]
+    delays = [micros(each.watermark or timedelta(0)) for each in known.described]
     came = {side: int(marks[0]) + delay for side, delay in zip(SIDES, delays, strict=True)} if first else {}
     again = () if before or _unmarked(known) or settings is not None else _restarts(streams, delays, logs)
     following = logs.next_watermark if settings is None else int(settings.marks[-1])
@@ -511,7 +490,9 @@ def _restarts(streams: Sequence[Stream], delays: Sequence[int], logs: Checkpoint
     return restarts.restarts(seen, delays, logs.watermarks, logs.policy)
 
 
-def _row_facts(join: Join, known: Understood, made: Sequence[_Side], where: residual.Residual) -> RowFacts:
+def _row_facts(
+    join: Join, known: Understood, made: Sequence[side_streams.SideRows], where: residual.Residual
+) -> RowFacts:
     """What is known of the rows beside their keys and times."""
     filtered = {side: each.filtered for side, each in zip(SIDES, made, strict=True) if each.filtered is not None}
     none = {side: np.zeros(len(each.arrival), dtype=bool) for side, each in zip(SIDES, made, strict=True)}
@@ -558,294 +539,3 @@ def _never_late(known: Understood) -> frozenset[Side]:
 def _unmarked(known: Understood) -> frozenset[Side]:
     """The sides without a watermark."""
     return frozenset(side for side, mark in zip(SIDES, known.marks, strict=True) if mark is None)
-
-
-def _sides(known: Understood) -> tuple[Any, Any]:
-    return known.description.left, known.description.right
-
-
-def _newest(seen: dict[int, tuple[int, int]] | None, logs: Checkpoint, marks: Times, delay: int) -> Times | None:
-    """The newest event time of each micro-batch, counted from the first one; None where the rows are all there are.
-
-    Of the time before the first micro-batch that is kept only the watermarks tell. Under the policy ``min`` no side's
-    own watermark was behind that of the query: a side that no later row brings as far had come as far before.
-    """
-    first, count = logs.batches[0].number, len(logs.batches)
-    if seen is None and not first:
-        return None
-    found = np.full(count, NOTHING, dtype=np.int64)
-    for number, (time, _) in (seen or {}).items():
-        if 0 <= number - first < count:
-            found[number - first] = min(time, checkpoints.LATEST + delay)
-    if first:
-        came = np.maximum.accumulate(found)
-        behind = [place for place in range(1, count) if came[place - 1] < marks[place] + delay]
-        place = behind[-1] if behind and logs.policy == "min" else min(1, count - 1)
-        found[0] = max(int(found[0]), int(marks[place]) + delay)
-    return found
-
-
-def _rows(
-    spark: SparkSession,
-    known: Understood,
-    place: int,
-    logs: Checkpoint,
-    by_ids: dict[frozenset[int], DataFrame],
-    choice: Choice,
-    run_join: Node | None,
-    unread: Sequence[str],
-    inner: Mapping[Node, DataFrame],
-    clock: Clock,
-) -> tuple[_Side, list[str]]:
-    """A side's rows, and what is missing of them, a sentence each."""
-    first, missing, side = logs.batches[0].number, [], SIDES[place]
-    if random := list(catalyst.random_parts(known.join.children[place])):
-        missing.append(
-            f"{', '.join(random)} of the {side} side differs each time it is evaluated: it, and all that depends on "
-            "it, may differ from what the job had"
-        )
-    if first and known.join.kind == "Join":
-        missing += followed.of_older(known.join.children[place], side, first)
-    shown = entering.columns(known, place)
-    parts: list[pa.Table] = []
-    met: list[Flags] = []
-    needed = None if run_join is None else entering.needed(known, place, run_join)
-    passed = (
-        entering.survivors(spark, known, place, run_join, sources=by_ids, choice=choice, clock=clock)
-        if run_join is not None and needed is None
-        else None
-    )
-    filtered: list[Flags] = []
-    left_at: list[RowNumbers] = []
-    places: RowNumbers = np.array([], dtype=np.int64)
-    steps: tuple[str, ...] = ()
-    untimed: dict[str, str] = {}
-    if first:
-        if known.join.kind == "Join":
-            in_state = entering.held_before(spark, known, place, logs=logs, batch=first, choice=choice)
-            missing += _of_held(known, place, in_state, first)
-            join = known.description.join or _STAND_IN
-            before = entering.each_once(join, in_state.columns, in_state.table)
-            flags = before.column(held.MATCHED).fill_null(False).to_numpy(zero_copy_only=False)
-            met.append(flags & (not kind_of(join).windowed))  # with windows those it met are in state, too
-            parts.append(before.drop_columns([held.MATCHED]))
-            filtered.append(np.zeros(before.num_rows, dtype=bool))
-            left_at.append(np.full(before.num_rows, -1))
-        else:
-            before, words = _in_groups(spark, known, place, logs, choice)
-            missing += words
-            if before is not None:
-                met.append(np.zeros(before.num_rows, dtype=bool))
-                parts.append(before)
-                left_at.append(np.full(before.num_rows, -1))
-    try:
-        found = entering.entered(spark, known, place, by_ids, choice, inner=inner, clock=clock)
-    except replay.NotReplayable as error:
-        missing.append(f"the rows of the {side} side cannot be read again: there is {error}")
-    else:
-        entered, steps = found.table, found.steps
-        if found.untimed.num_rows:
-            missing.append(_without_time(known, place, found.untimed))
-            untimed |= dict.fromkeys(words_of(found.untimed, shown.key), "without an event time")
-        if found.beyond.num_rows:
-            missing.append(_beyond(known, place, found.beyond, shown))
-            untimed |= dict.fromkeys(words_of(found.beyond, shown.key), "with a time in the far future")
-        if not entering.compares_times(known):
-            missing += _filled(known, place, entered, shown, clock)
-        left_at.append(found.left_at)
-        places = entered.column(PLACE).to_numpy()
-        parts.append(entered.drop_columns([PLACE]))
-        if needed is not None:
-            filtered.append(_without(entered, needed))
-        elif passed is not None:
-            filtered.append(~_among(entered, passed) & (found.left_at < 0))
-        met.append(np.zeros(entered.num_rows, dtype=bool))
-    if not parts and not unread and known.description.join is None:  # as of a side that is not followed
-        parts.append(entering.none(spark, known, place))
-        left_at.append(np.zeros(0, dtype=np.int64))
-        met.append(np.zeros(0, dtype=bool))
-        filtered.append(np.zeros(0, dtype=bool))
-    if not parts:
-        raise QueryError(f"the job cannot be opened: {'; '.join(unread or missing)}", "")
-    schema = pa.schema([each.with_nullable(True) for each in parts[-1].schema])
-    table = pa.concat_tables([each.cast(schema) for each in parts])
-    arrival = entering.arrival(table, first)
-    flags = None if passed is None and needed is None else np.concatenate(filtered)
-    gone = Gone(np.concatenate(left_at), steps)
-    rows = table.select(list(shown.names))
-    return _Side(rows, arrival, np.concatenate(met), flags, gone, untimed, places, needed or ()), missing
-
-
-def _of_held(known: Understood, place: int, found: entering.Held, batch: int) -> list[str]:
-    """What is not known of the rows of a side that were in state after a micro-batch, a sentence each."""
-    side, words = SIDES[place], []
-    if found.untimed:
-        words.append(
-            f"the state of the {side} side held {counted(found.untimed, 'row')} without an event time after "
-            f"micro-batch {batch}, the first that is kept: {'it is' if found.untimed == 1 else 'they are'} not listed"
-        )
-    asked = {column for each in known.rest for column in catalyst.columns_in(each)}
-    lost = [
-        name
-        for each, name in zip(found.columns.ids, found.columns.names, strict=False)
-        if each in asked and found.table.num_rows and found.table.column(name).null_count == found.table.num_rows
-    ]
-    if not found.columns.with_time and not entering.compares_times(known) and found.table.num_rows:
-        words.append(
-            f"the state of the {side} side does not keep event times, which the join does not compare: rows that it "
-            f"held after micro-batch {batch}, the first that is kept, are shown at the time of this micro-batch"
-        )
-    if lost:
-        words.append(
-            f"the state of the {side} side does not keep {', '.join(lost)}, which the condition compares: of the rows "
-            f"that it held after micro-batch {batch} it is not known which of their pairs satisfy it"
-        )
-    return words
-
-
-def _beyond(known: Understood, place: int, rows: pa.Table, shown: entering.Columns) -> str:
-    """What is said of the rows of a side whose times are later than any that a stream holds."""
-    described = _sides(known)[place]
-    count, latest = counted(rows.num_rows, "row"), int(rows.column(shown.time).cast(pa.int64()).to_numpy().max())
-    year = 1970 + latest // 31_556_952_000_000
-    return (
-        f"{count} of {described.name or SIDES[place]} {'has a time' if rows.num_rows == 1 else 'have times'} as late "
-        f"as the year {year}, and {'is' if rows.num_rows == 1 else 'are'} not listed: were milliseconds read as "
-        f"seconds? make {shown.time} with timestamp_millis"
-    )
-
-
-def _without_time(known: Understood, place: int, rows: pa.Table) -> str:
-    """What is said of the rows of a side that have no event time."""
-    described = _sides(known)[place]
-    count, name = counted(rows.num_rows, "row"), described.time or "its event time"
-    join = known.description.join or _STAND_IN
-    padded = known.run is None or SIDES[place] in emission(join).padded
-    becomes = "and stays in state forever" if padded else "and meets no other"
-    if not entering.compares_times(known):
-        becomes = "and meets every row of its key, whose fates may differ"
-    return (
-        f"{count} of {described.name or SIDES[place]} {'has' if rows.num_rows == 1 else 'have'} no event time, as "
-        f"{name} is null: such a row is never late, {becomes}, and is not listed; look at how {name} is made"
-    )
-
-
-def _filled(known: Understood, place: int, rows: pa.Table, shown: entering.Columns, clock: Clock) -> list[str]:
-    """What is said of rows that have no event time in a join that compares none."""
-    planned = np.array(clock.started, dtype=np.int64)[rows.column(BATCH).to_numpy() - clock.first] * 1000
-    count = int((rows.column(shown.time).cast(pa.int64()).to_numpy() == planned).sum())
-    name = _sides(known)[place].name or SIDES[place]
-    if not count or not _sides(known)[place].time:
-        return []
-    return [
-        f"{counted(count, 'row')} of {name} {'has' if count == 1 else 'have'} no event time, as {shown.time} is null; "
-        "the join compares no times, so each is shown at the time at which its micro-batch was planned"
-    ]
-
-
-def _in_groups(
-    spark: SparkSession, known: Understood, place: int, logs: Checkpoint, choice: Choice
-) -> tuple[pa.Table | None, list[str]]:
-    """The rows of a side that groups held after the first micro-batch that is kept, and what is not known of them."""
-    first, side = logs.batches[0].number, SIDES[place]
-    try:
-        found = held_groups.rows(spark, known, place, logs=logs, batch=first, choice=choice)
-    except held_groups.NotReadable as error:
-        return None, [
-            f"what the groups held after micro-batch {first}, the first that is kept, cannot be read as rows "
-            f"({error}): fates of rows in a group with these may differ"
-        ]
-    shown, table = entering.columns(known, place), found.table
-    words = []
-    if not found.has_times and table.num_rows:
-        where = "spread over their session" if found.in_sessions else "shown at the start of their window"
-        words.append(
-            f"groups do not keep the event times of the {side} rows that they held after micro-batch {first}, the "
-            f"first that is kept: these are {where}"
-        )
-    if found.in_sessions:
-        return table.drop_columns([entering.START]), words
-    timed = shown if found.has_times else replace(shown, with_time=False)
-    return entering.each_once(known.description.join or _STAND_IN, timed, table), words
-
-
-def _without(rows: pa.Table, needed: Sequence[str]) -> Flags:
-    """Which rows of a table have a null in one of some columns."""
-    found = np.zeros(rows.num_rows, dtype=bool)
-    for name in needed:
-        found |= rows.column(name).is_null().to_numpy()
-    return found
-
-
-def _among(rows: pa.Table, others: pa.Table) -> Flags:
-    """Which rows of a table are in another one, by micro-batch and place."""
-    one, other = (
-        pd.MultiIndex.from_arrays([each.column(name).to_numpy() for name in (BATCH, PLACE)]) for each in (rows, others)
-    )
-    return np.asarray(one.isin(other))
-
-
-def _with_compared(
-    known: Understood, place: int, shown: entering.Columns, rows: pa.Table, compared: pa.Table
-) -> tuple[pa.Table, tuple[str, ...]]:
-    """A side with a column of each expression that the join compares, and the names of what it compares.
-
-    So a row joined on a field of a struct, as of a parsed payload, is told by that field.
-    """
-    alias, names = f"{_sides(known)[place].name}.", []
-    for pair, one, values in zip(known.keys, known.compared, compared.columns, strict=True):
-        if one is None:
-            names.append(shown.names[shown.ids.index(pair[place])])
-            continue
-        name = str(one.expressions[place].java.sql()).replace("`", "").removeprefix(alias)
-        if name in rows.column_names:  # the whole struct is compared
-            name = f"{name} as text"
-        rows = rows.append_column(name, values)
-        names.append(name)
-    return rows, tuple(names)
-
-
-def _with_text(rows: pa.Table, side: Side) -> tuple[pa.Table, tuple[str, ...]]:
-    """A side of structs of which the join compares nothing, with the text of the first, by which its rows are told.
-
-    Raises
-    ------
-    ArgumentError
-        If the side has no column beside the event time.
-    """
-    nested = [each.name for each in rows.schema if pa.types.is_nested(each.type)]
-    if not nested:
-        raise ArgumentError(f"joined: its {side} side has no column beside the event time")
-    texts = [None if each is None else str(each) for each in rows.column(nested[0]).to_pylist()]
-    name = f"{nested[0]} as text"
-    return rows.append_column(name, pa.array(texts, pa.string())), (name,)
-
-
-def _stream(
-    spark: SparkSession,
-    known: Understood,
-    place: int,
-    rows: _Side,
-    shown: entering.Columns,
-    count: int,
-    newest: Times | None,
-) -> Stream:
-    described = _sides(known)[place]
-    compared = residual.compared(spark, known, place, shown, rows.table)
-    table, key, others = rows.table, shown.key, [name for name in shown.names if name != shown.time]
-    if compared is not None:  # by which keys are told apart, so that a struct need not be one
-        others = [name for name in others if not pa.types.is_nested(table.schema.field(name).type)]
-        if not set(key) <= set(others):
-            table, key = _with_compared(known, place, shown, table, compared)
-    if not key:  # nothing is told that rests on the keys of a join that are not understood
-        table, key = (table, tuple(others[:1])) if others else _with_text(table, SIDES[place])
-    made = Stream.from_arrow(
-        table,
-        described.name,
-        list(key),
-        shown.time,
-        described.watermark or timedelta(0),
-        arrival=rows.arrival,
-        batch_count=count,
-    )
-    return replace(made, newest=newest, compared=compared)

@@ -172,16 +172,15 @@ def of_report(report: Json, known: Understood, marks: Marks | None, policy: str)
 
 def _of_marks(known: Understood, marks: Marks, policy: str, watermark: pd.Timestamp | None) -> Record:
     """Whose watermark is the query's, and how far each is behind the newest event time of both sides."""
-    described = known.description.left, known.description.right
     delays = {
         side: 0 if each.watermark is None else micros(each.watermark)
-        for side, each in zip(SIDES, described, strict=True)
+        for side, each in zip(SIDES, known.described, strict=True)
     }
     own = {side: marks.of(side) for side in SIDES}
     newest = max((mark + delays[side] for side, mark in own.items() if mark is not None), default=None)
     holder = marks.holder(policy)
     found: Record = {f"{side}_watermark": _moment(mark) for side, mark in own.items()}
-    found["held_by"] = None if holder is None else described[SIDES.index(holder)].name
+    found["held_by"] = None if holder is None else known.described[SIDES.index(holder)].name
     if newest is not None:
         found |= {f"{side}_lag": (newest - mark) / 1e6 for side, mark in own.items() if mark is not None}
         if None not in own.values():  # that of the query, under which the next micro-batch runs
@@ -247,7 +246,7 @@ def state_by_side(
         if counted["oldest"] is not None and join is not None and operator is None:
             end = counted["oldest"] if window is not None else _end(join, counted["oldest"])
             leaves = _leaves_at(known, join, side, end)
-        name = (known.description.left, known.description.right)[place].name
+        name = known.described[place].name
         rows.append((side, name, batch, int(counted["rows"]), _moment(counted["oldest"]), _moment(leaves)))
     return pd.DataFrame(rows, columns=list(STATE))
 

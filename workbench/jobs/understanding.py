@@ -153,6 +153,11 @@ class Understood:
     filters: tuple[Node, ...] = ()
 
     @property
+    def described(self) -> tuple[SideDescription, SideDescription]:
+        """What each side is in words: its name, key, time and delay."""
+        return self.description.left, self.description.right
+
+    @property
     def is_without_keys(self) -> bool:
         """Whether each row of a side may meet each of the other, as where only windows are equal."""
         return self.join.kind == "Join" and self.description.join is not None and not self.keys

@@ -25,7 +25,13 @@ import workbench as wb
 
 pytestmark = pytest.mark.engine  # scripts in processes of their own
 KILLED = pytest.mark.family("killed and started again")
-JOIN = wb.IntervalJoin("-5 s", "5 s", how="left")
+JOIN = fault_lab.JOINS["interval"]
+
+
+@pytest.fixture(scope="module", params=list(fault_lab.JOINS))
+def killed(spark, request):
+    """A run whose script is killed, of each join: Spark's own operator keeps its rows in one way, a processor in another."""
+    return wb.run(fault_lab.JOINS[request.param], *fault_lab.streams(12), finish=False)
 
 
 @pytest.fixture(scope="module")
@@ -33,24 +39,28 @@ def undisturbed(spark):
     return wb.run(JOIN, *fault_lab.streams(12), finish=False)
 
 
+def started(run: wb.Run, file: Path, *words: object, **more: object):
+    return fault_lab.started(file, *words, store=fault_lab.store_of(run.join), **more)
+
+
 @KILLED
-def test_files_after_kills(undisturbed, kills, spark, tmp_path):
+def test_files_after_kills(killed, kills, spark, tmp_path):
     steps = kills.of(fault_lab.STEPS, 3, 20)
-    run = wb.run(JOIN, *fault_lab.streams(24), finish=False) if kills.every else undisturbed
+    run = wb.run(killed.join, *fault_lab.streams(24), finish=False) if kills.every else killed
     file = scripts.job(run, tmp_path)
     written = fault_lab.files_written(tmp_path)
-    fault_lab.torment(file, steps, kills.seed, written, lambda: fault_lab.started(file))
+    fault_lab.torment(file, steps, kills.seed, written, lambda: started(run, file))
     found = spark.read.parquet(str(tmp_path / "output")).toArrow().to_pylist()
     assert plain(found) == rows_of(run), kills
 
 
 @KILLED
 @pytest.mark.parametrize("sink", ["postgresql", "postgresql-transaction"])
-def test_a_table_after_kills(undisturbed, kills, database, connectors, tmp_path, sink):
-    run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
+def test_a_table_after_kills(killed, kills, database, connectors, tmp_path, sink):
+    run, steps = killed, kills.of(fault_lab.SINK_STEPS, 2, 6)
     file = scripts.job(run, tmp_path, sink=sink)
     env = scripts.environment(tmp_path, [connectors]) | {"PGPASSWORD": parts.PASSWORD}
-    table = sink.replace("-", "_")
+    table = f"{sink.replace('-', '_')}_{type(run.join).__name__.lower()}"
 
     with psycopg.connect(database, password=parts.PASSWORD, autocommit=True, row_factory=psycopg.rows.dict_row) as link:
 
@@ -65,7 +75,7 @@ def test_a_table_after_kills(undisturbed, kills, database, connectors, tmp_path,
             return sum(each["n"] for each in rows)
 
         words = ("--database", database, "--output", table)
-        fault_lab.torment(file, steps, kills.seed, written, lambda: fault_lab.started(file, *words, env=env))
+        fault_lab.torment(file, steps, kills.seed, written, lambda: started(run, file, *words, env=env))
         rows = ask(f"SELECT * FROM {table}")
     for each in rows:
         each.pop("id", None)
@@ -73,41 +83,42 @@ def test_a_table_after_kills(undisturbed, kills, database, connectors, tmp_path,
 
 
 @KILLED
-def test_a_topic_after_kills(undisturbed, kills, broker, connectors, tmp_path):
-    run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
+def test_a_topic_after_kills(killed, kills, broker, connectors, tmp_path):
+    run, steps = killed, kills.of(fault_lab.SINK_STEPS, 2, 6)
     file = scripts.job(run, tmp_path, sink="kafka")
     env = scripts.environment(tmp_path, [connectors])
-    words = ("--brokers", broker.brokers, "--output", "tormented")
+    topic = f"tormented-{type(run.join).__name__}"
+    words = ("--brokers", broker.brokers, "--output", topic)
 
     def written():
         try:
-            return len(drain(broker, "tormented"))
+            return len(drain(broker, topic))
         except KafkaException:
             return 0
 
-    fault_lab.torment(file, steps, kills.seed, written, lambda: fault_lab.started(file, *words, env=env))
-    found = {dict(each.headers())["id"]: json.loads(each.value()) for each in drain(broker, "tormented")}
+    fault_lab.torment(file, steps, kills.seed, written, lambda: started(run, file, *words, env=env))
+    found = {dict(each.headers())["id"]: json.loads(each.value()) for each in drain(broker, topic)}
     assert plain(found.values()) == rows_of(run), kills
 
 
 @KILLED
-def test_a_delta_table_after_kills(undisturbed, kills, delta, tmp_path):
+def test_a_delta_table_after_kills(killed, kills, delta, tmp_path):
     python, _ = delta
-    run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
+    run, steps = killed, kills.of(fault_lab.SINK_STEPS, 2, 6)
     file = scripts.job(run, tmp_path, sink="delta")
     env = scripts.of_delta(tmp_path, delta)
 
     def written():
         return len(list((tmp_path / "output" / "_delta_log").glob("*.json")))
 
-    fault_lab.torment(file, steps, kills.seed, written, lambda: fault_lab.started(file, env=env, launcher=(python,)))
+    fault_lab.torment(file, steps, kills.seed, written, lambda: started(run, file, env=env, launcher=(python,)))
     rows = deltalake.DeltaTable(str(tmp_path / "output")).to_pyarrow_table().to_pylist()
     assert plain(rows) == rows_of(run), kills
 
 
 @KILLED
-def test_an_iceberg_table_after_kills(undisturbed, kills, tmp_path):
-    run, steps = undisturbed, kills.of(fault_lab.SINK_STEPS, 2, 6)
+def test_an_iceberg_table_after_kills(killed, kills, tmp_path):
+    run, steps = killed, kills.of(fault_lab.SINK_STEPS, 2, 6)
     file = scripts.job(run, tmp_path, sink="iceberg")
     env, table = lakes.ICEBERG.environment(tmp_path), tmp_path / "lake" / "shop" / "joined"
     words = ("--output", lakes.ICEBERG.table(tmp_path, "joined"))
@@ -115,7 +126,7 @@ def test_an_iceberg_table_after_kills(undisturbed, kills, tmp_path):
     def written():
         return len(list((table / "metadata").glob("v*.metadata.json")))
 
-    fault_lab.torment(file, steps, kills.seed, written, lambda: fault_lab.started(file, *words, env=env))
+    fault_lab.torment(file, steps, kills.seed, written, lambda: started(run, file, *words, env=env))
     assert plain(lakes.iceberg_rows(table)) == rows_of(run), kills
 
 
