@@ -49,7 +49,18 @@ def replay(join: Join, marks: Watermarks, true: Times, sides: dict[Side, pd.Data
 
 
 def removed_in(true: Times, batch: Batches, timer: Times) -> Batches:
-    """The steps at whose end timers fire that are set in some steps: the watermark moves, to or beyond their time."""
+    """The steps at whose end timers fire that are set in some steps: the watermark moves, to or beyond their time.
+
+    Invariant: never before the step in which a timer is set, nor while the watermark stands, even if it is beyond the
+    timer's time.
+
+    Examples
+    --------
+    The third timer is set where the watermark stands at its time, 20, and fires with the next one that is greater.
+
+    >>> removed_in(np.array([10, 20, 20, 40]), np.array([0, 1, 2]), np.array([10, 15, 20])).tolist()
+    [0, 1, 3]
+    """
     stood = true[np.maximum(batch - 1, 0)]
     moved = np.where(batch > 0, np.maximum(timer, stood + 1), timer)
     return np.maximum(batch, np.searchsorted(true, moved))

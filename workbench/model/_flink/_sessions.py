@@ -1,7 +1,7 @@
 """Flink's sessions: a row's own window merges with those of its key that are still held, and is late by the result.
 
 Most sessions are as the definition has them: no part of them ends before the next row is there. These are found with
-NumPy; the others are replayed row by row.
+NumPy; the others are replayed row by row. Invariant: both give the same for a session that both could take.
 """
 
 from __future__ import annotations
@@ -44,6 +44,17 @@ def replay(true: Times, sides: Mapping[Side, pd.DataFrame], lateness: int) -> tu
         The assignments, each row in the window that it opens alone.
     lateness
         How long after their end sessions are held, in microseconds.
+
+    Examples
+    --------
+    A gap of 10 s. Of the rows at 1 s and 9 s one session is made, which ends at 19 s.
+
+    >>> def side(time):
+    ...     columns = {"key": 0, "start": [time], "end": time + 10_000_000, "batch": 0, "row": 0}
+    ...     return pd.DataFrame(columns | {"filtered": False})
+    >>> _, sessions = replay(np.array([8, 60]) * 1_000_000, {"left": side(1_000_000), "right": side(9_000_000)}, 0)
+    >>> sessions[["start", "end", "batch", "left", "right"]].to_numpy().tolist()
+    [[1000000, 19000000, 1, 1, 1]]
     """
     cut = len(sides["left"])
     rows = pd.concat(

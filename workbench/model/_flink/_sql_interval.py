@@ -162,7 +162,11 @@ def _rows(
 
 
 def _fired(mine: _Side) -> tuple[RowNumbers, RowNumbers]:
-    """For each row the step in which a timer removes it, and the steps in which timers of the side fire."""
+    """For each row the step in which a timer removes it, and the steps in which timers of the side fire.
+
+    Invariant: where rows of a key come in the order in which they are due, each leaves as it is due. Only the caches of
+    which this is not so are replayed row by row.
+    """
     leaves, cached = mine.due.copy(), np.flatnonzero(mine.cached)
     if not len(cached):
         return leaves, cached
@@ -185,7 +189,22 @@ def _fired(mine: _Side) -> tuple[RowNumbers, RowNumbers]:
 
 
 def _timers(came: list[int], due: list[int]) -> tuple[list[int], list[int]]:
-    """When the timer of one cache fires, and with which firing each of its rows leaves."""
+    """When the timer of one cache fires, and with which firing each of its rows leaves.
+
+    Invariant: no row leaves before it is due, and each leaves with the first firing from then on.
+
+    Parameters
+    ----------
+    came, due
+        Of each row, in the order in which they come: its step, and the step at whose end it is due.
+
+    Examples
+    --------
+    The first row sets the timer to 5. The second, due at the end of step 3, is overdue until then.
+
+    >>> _timers([0, 1, 2], [5, 3, 7])
+    ([5, 7], [5, 5, 7])
+    """
     fired: list[int] = []
     leaves = due.copy()
     held: list[tuple[int, int]] = []
@@ -212,6 +231,9 @@ def _timers(came: list[int], due: list[int]) -> tuple[list[int], list[int]]:
 @dataclass(frozen=True)
 class _Cleaned:
     """Up to which time the caches of a side are taken to be cleaned, step by step.
+
+    Invariant: it is one time for all keys of the side. A key's cache that was cleaned no further may hold older rows,
+    which are not looked for.
 
     Attributes
     ----------

@@ -83,6 +83,15 @@ def _of_two_inputs(true: Mapping[Side, Times], idle: Mapping[Side, Any]) -> Time
     """An operator of two inputs: the least watermark of those that are not idle, the newest where all are.
 
     The rules are those of Flink's ``CombinedWatermarkStatus``. A side is active again when its watermark moves.
+    Invariant: the result never falls.
+
+    Examples
+    --------
+    The right side is idle in the second step, and back in the third: from then on it holds the left side back.
+
+    >>> true = {"left": np.array([10, 20, 30, 40]), "right": np.array([5, 5, 12, 12])}
+    >>> _of_two_inputs(true, {"left": [False] * 4, "right": [False, True, False, False]}).tolist()
+    [5, 20, 30, 30]
     """
     own, asleep, combined = dict.fromkeys(SIDES, LONG_AGO), dict.fromkeys(SIDES, False), LONG_AGO
     found = []
@@ -102,7 +111,15 @@ def _through_a_gate(true: Mapping[Side, Times], idle: Mapping[Side, Any]) -> Tim
     """An input gate: the least watermark of the channels that are aligned.
 
     The rules are those of Flink's ``StatusWatermarkValve``: a side that was idle holds nothing back until its watermark
-    has caught up.
+    has caught up. Invariant: the result never falls, and is at least what `_of_two_inputs` gives.
+
+    Examples
+    --------
+    The same watermarks: the right side, back in the third step at 12, does not hold the left one back.
+
+    >>> true = {"left": np.array([10, 20, 30, 40]), "right": np.array([5, 5, 12, 12])}
+    >>> _through_a_gate(true, {"left": [False] * 4, "right": [False, True, False, False]}).tolist()
+    [5, 20, 30, 40]
     """
     own, asleep, aligned = dict.fromkeys(SIDES, LONG_AGO), dict.fromkeys(SIDES, False), dict.fromkeys(SIDES, True)
     last = LONG_AGO

@@ -73,7 +73,23 @@ def replay(
 
 
 def _fired(true: Times, sides: Mapping[Side, pd.DataFrame]) -> Firings:
-    """The firings of windows that do not merge."""
+    """The firings of windows that do not merge.
+
+    Invariant: a window fires once for all rows that are there when the watermark reaches its last millisecond, if there
+    are any, and once more for each row that comes later and is not late; each firing has all rows of those before it.
+
+    Examples
+    --------
+    One window of 10 s, which the watermark passes in step 1; the row of step 2 is within the allowed lateness.
+
+    >>> def side(times, steps):
+    ...     columns = {"key": 0, "start": 0, "end": 10_000_000, "batch": steps, "row": range(len(times))}
+    ...     return pd.DataFrame(columns | {"late": False, "filtered": False})
+    >>> sides = {"left": side([1], [0]), "right": side([3, 4], [0, 2])}
+    >>> fired = _fired(np.array([2, 12, 14]) * 1_000_000, sides)
+    >>> fired.table["batch"].tolist(), fired.counts("left").tolist(), fired.counts("right").tolist()
+    ([1, 2], [1, 1], [1, 2])
+    """
     cut = len(sides["left"])
     alive = np.flatnonzero(np.concatenate([on_time(sides[side]) for side in SIDES]))
     key, start, end, batch, row = (
