@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import workbench
@@ -11,8 +12,11 @@ project = "Stream-join workbench"
 author = "the maintainers"
 version = release = workbench.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+sys.path.insert(0, str(Path(__file__).parent))  # explorable.py
+
+extensions = ["explorable", "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 exclude_patterns = ["refresh.py"]
+html_static_path = ["static"]
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 nb_execution_mode = "off"

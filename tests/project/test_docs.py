@@ -19,20 +19,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 
 import refresh  # noqa: E402 - a script beside the pages
-
-
-def sphinx(builder, target):
-    command = [sys.executable, "-m", "sphinx", "-q", "--keep-going", "-b", builder, ROOT / "docs", target]
-    command += ["-W"] if builder == "html" else []
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    target = tmp_path_factory.mktemp("site")
-    built = sphinx("html", target)
-    assert built.returncode == 0, built.stderr
-    return target
+from sites import sphinx  # noqa: E402
 
 
 class Page(HTMLParser):

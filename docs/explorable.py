@@ -1,0 +1,193 @@
+"""A Sphinx directive for a chart that a reader drags, and roles for the numbers in the text that follow it.
+
+```` ```{explorable} watermark ```` puts the explanation of that name (`explanations`) on a page; what stands in the
+directive is the sentence below the chart. ``{figure}`late` `` in it, and anywhere on the page, is a figure of the
+position, ``{set}`delay` `` the value of a control. The page has the figures of its first position where no script runs.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import functools
+import hashlib
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+import explanations
+from docutils import nodes
+from explanations import EXPLANATIONS, FATES, Control, Explanation
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+import workbench
+
+STATIC = Path(__file__).with_name("static")
+_SHAPES = {
+    "matched": "M-5,0A5,5 0 1,1 5,0A5,5 0 1,1 -5,0Z",
+    "unmatched": "M0,-6.5L6.5,0L0,6.5L-6.5,0Z",
+    "late": "M-5.5,-3.5L-3.5,-5.5L0,-2L3.5,-5.5L5.5,-3.5L2,0L5.5,3.5L3.5,5.5L0,2L-3.5,5.5L-5.5,3.5L-2,0Z",
+    "pending": "M0,-6L6,5L-6,5Z",
+}
+_MARKED = {"engines": "fares otherwise in the other engine"}
+"""What rows have in common that stand out."""
+
+
+class Explorable(SphinxDirective):
+    """The chart, its controls, the sentence below it, and its rows as a table."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Put the chart on the page."""
+        name = self.arguments[0]
+        self.env.temp_data["explanation"] = name
+        says = nodes.container(classes=["explore-says"])
+        self.state.nested_parse(self.content, self.content_offset, says)
+        return [
+            nodes.raw("", _opening(name), format="html"),
+            nodes.raw("", '<div class="explore-says" aria-live="polite">', format="html"),
+            *says.children,
+            nodes.raw("", f"</div>{_rest(name)}</figure>", format="html"),
+        ]
+
+
+class Figure(SphinxRole):
+    """A figure of the position, or the value of a control."""
+
+    of: ClassVar[str] = "figure"
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Put the value of the first position there."""
+        explanation = EXPLANATIONS[self.env.temp_data["explanation"]]
+        shown = self._values(explanation)[self.text]
+        text = f'<output class="explore-figure" data-{self.of}="{html.escape(self.text)}">{html.escape(shown)}</output>'
+        return [nodes.raw("", text, format="html")], []
+
+    def _values(self, explanation: Explanation) -> dict[str, str]:
+        figures = explanation.at(*explanation.start()).figures
+        return {name: str(value) for name, value in figures.items()}
+
+
+class Set(Figure):
+    """The value of a control."""
+
+    of = "control"
+
+    def _values(self, explanation: Explanation) -> dict[str, str]:
+        return {each.name: each.shown(each.start) for each in explanation.controls}
+
+
+class Code(SphinxDirective):
+    """Code in which the values of controls are those of the position: ``{delay}``."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Put the code on the page."""
+        controls = {each.name: each for each in EXPLANATIONS[self.env.temp_data["explanation"]].controls}
+
+        def value(found: re.Match[str]) -> str:
+            control = controls[found[1]]
+            shown = control.shown(control.start).replace(" s", " seconds")
+            return f'<output data-control="{html.escape(control.name)}">{html.escape(shown)}</output>'
+
+        code = re.sub(r"\{(\w+)\}", value, html.escape("\n".join(self.content), quote=False))
+        return [nodes.raw("", f'<div class="highlight explore-code"><pre>{code}</pre></div>', format="html")]
+
+
+def _opening(name: str) -> str:
+    explanation = EXPLANATIONS[name]
+    controls = "".join(map(_control, explanation.controls))
+    return (
+        f'<figure class="explore"><div class="explore-controls">{controls}</div>'
+        '<svg role="img" aria-label="The rows, drawn; the table below has each with its reason."></svg>'
+        f'<ul class="explore-legend">{_legend(name)}</ul>'
+    )
+
+
+def _control(control: Control) -> str:
+    name, label = html.escape(control.name), html.escape(control.label)
+    start = control.values.index(control.start)
+    if all(isinstance(each, str) for each in control.values):
+        choices = "".join(
+            f'<label><input type="radio" name="{name}" value="{place}"{" checked" if place == start else ""}> '
+            f"{html.escape(str(each))}</label> "
+            for place, each in enumerate(control.values)
+        )
+        return f'<fieldset class="explore-choice"><legend>{label}</legend>{choices}</fieldset>'
+    shown = html.escape(control.shown(control.start))
+    return (
+        f'<label class="explore-label">{label} <output data-control="{name}">{shown}</output>'
+        f'<input type="range" name="{name}" min="0" max="{len(control.values) - 1}" value="{start}" '
+        f'aria-valuetext="{shown}"></label>'
+    )
+
+
+def _legend(name: str) -> str:
+    explanation, found = EXPLANATIONS[name], {row[4] for each in kept(name)["positions"] for row in each["rows"]}
+    fates = "".join(
+        f'<li><svg viewBox="-7 -7 14 14" class="fate-{each}"><path class="glyph" d="{_SHAPES[each]}"/></svg>{each}</li>'
+        for place, each in enumerate(FATES)
+        if place in found
+    )
+    sides = "".join(
+        f'<li class="side-{place}"><i></i>{html.escape(name)}</li>' for place, name in enumerate(explanation.sides)
+    )
+    marked = (
+        f'<li><svg viewBox="-7 -7 14 14"><circle class="marked" r="5.5"/></svg>{_MARKED[name]}</li>'
+        if name in _MARKED
+        else ""
+    )
+    return fates + marked + sides
+
+
+def _rest(name: str) -> str:
+    heads = "".join(f"<th>{each}</th>" for each in ("stream", "key", "event time", "micro-batch", "fate", "reason"))
+    data = json.dumps(kept(name), separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        f"<details><summary>Every row with its reason</summary><table><thead><tr>{heads}</tr></thead><tbody></tbody>"
+        f'</table></details><script type="application/json">{data}</script>'
+    )
+
+
+def kept(name: str) -> dict[str, Any]:
+    """The data of an explanation, from an earlier build of the same sources where there was one."""
+    file = _cache() / f"{name}.json"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(explanations.data(EXPLANATIONS[name])))
+    return json.loads(file.read_text())
+
+
+@functools.cache
+def _cache() -> Path:
+    """Where data of these sources are kept."""
+    digest = hashlib.sha256()
+    package = Path(workbench.__file__).parent
+    for file in (Path(explanations.__file__), *sorted(package.rglob("*.py"))):
+        digest.update(file.read_bytes())
+    return Path(__file__).parents[1] / "build" / "explanations" / digest.hexdigest()[:16]
+
+
+def _prepare(_: Sphinx) -> None:
+    """Make what is not there yet, two at a time."""
+    missing = [name for name in EXPLANATIONS if not (_cache() / f"{name}.json").exists()]
+    if missing:
+        with concurrent.futures.ProcessPoolExecutor(2) as pool:
+            list(pool.map(kept, missing))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.add_directive("explorable", Explorable)
+    app.add_directive("explorable-code", Code)
+    app.add_role("figure", Figure())
+    app.add_role("set", Set())
+    app.connect("builder-inited", _prepare)
+    app.add_js_file("explore.js", defer="defer")
+    app.add_css_file("explore.css")
+    return {"parallel_read_safe": True}

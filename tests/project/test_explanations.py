@@ -1,0 +1,168 @@
+"""The pages that one drags: what they show is what the workbench says, each control moves its chart, each number follows."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import lab
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import explanations  # noqa: E402 - scripts beside the pages
+from explanations import EXPLANATIONS, FATES  # noqa: E402
+
+PAGES = sorted(EXPLANATIONS)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_position_is_what_the_workbench_says(name):
+    explanation = EXPLANATIONS[name]
+    shown = explanation.at(*explanation.start())
+    assert len(explanation.positions()) <= 120  # a page is quick to make, and to load
+    rows = shown.rows["rows"]
+    matched = {place for pair in shown.rows["pairs"] for place in pair}
+    assert {place for place, row in enumerate(rows) if FATES[row[4]] == "matched"} >= matched
+    assert all(row[7] for row in rows)
+    assert {each.control for each in shown.handles} <= {each.name for each in explanation.controls}
+
+
+def test_rows_are_those_of_a_run():
+    run = explanations.joined(explanations.PAID)
+    drawn = explanations.drawn(run)
+    assert [FATES[row[4]] for row in drawn["rows"]] == run.rows["fate"].tolist()
+    assert [row[7] for row in drawn["rows"]] == run.rows["reason"].tolist()
+    assert drawn["state"] == run.batches["state_rows"].tolist()
+    both = run.output.dropna(subset=["right_key"])
+    pairs = [(drawn["rows"][one][1], drawn["rows"][other][1]) for one, other in drawn["pairs"]]
+    assert sorted(pairs) == sorted(zip(both["left_key"], both["right_key"], strict=True))
+    alone = run.output[run.output["right_key"].isna()].set_index("left_key")["batch"]
+    assert {row[1]: row[6] for row in drawn["rows"] if row[0] == 0 and FATES[row[4]] == "unmatched"} == alone.to_dict()
+
+
+def test_every_row_that_is_held_is_in_state():
+    drawn = explanations.drawn(explanations.joined(explanations.PAID))
+    for batch, count in enumerate(drawn["state"]):
+        assert sum(row[3] <= batch < row[5] for row in drawn["rows"]) == count
+
+
+def test_a_new_checkpoint_loses_what_the_old_one_held():
+    same, new = (explanations.restart(2, each) for each in ("the same checkpoint", "a new checkpoint"))
+    assert same.figures["lost"] == "0 pairs" and new.figures["lost"] == "1 pair"
+    assert new.rows["state"][1] == same.rows["state"][1] > new.rows["state"][2]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with lab.chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def opened(site, browser):
+    """Opens an explanation's page; a fault of its script fails the test."""
+    window, faults = browser.new_context(viewport={"width": 1280, "height": 1000}), []
+
+    def page(name):
+        found = window.new_page()
+        found.on("pageerror", lambda error: faults.append(str(error)))
+        found.goto((site / "explore" / f"{name}.html").as_uri())
+        found.wait_for_selector(".explore svg .glyph", state="attached")
+        return found
+
+    yield page
+    window.close()
+    assert not faults
+
+
+def position(page):
+    """The data of the position that a page shows."""
+    data = json.loads(page.locator(".explore script").text_content())
+    place = 0
+    for control in data["controls"]:
+        inputs = page.locator(f'[name="{control["name"]}"]')
+        is_choice = inputs.first.get_attribute("type") == "radio"
+        value = page.locator(f'[name="{control["name"]}"]:checked').input_value() if is_choice else inputs.input_value()
+        place = place * len(control["values"]) + int(value)
+    return data, data["positions"][place]
+
+
+def check(page):
+    """Each number of the text, and each row of the table, is that of the position."""
+    data, shown = position(page)
+    for output in page.locator("[data-figure]").all():
+        assert output.text_content() == shown["figures"][output.get_attribute("data-figure")]
+    reasons = page.locator(".explore tbody td:last-child").all_text_contents()
+    assert reasons == [data["reasons"][row[7]] for row in shown["rows"]]
+    assert page.locator(".explore svg:first-of-type .key").count() == len(shown["rows"])
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", PAGES)
+def test_each_control_moves_its_chart_and_each_number_follows(opened, name):
+    page = opened(name)
+    check(page)
+    for control in EXPLANATIONS[name].controls:
+        drawings = {page.locator(".explore > svg").inner_html()}
+        inputs = page.locator(f'[name="{control.name}"]')
+        if inputs.first.get_attribute("type") == "radio":
+            inputs.last.check()
+            check(page)
+        else:
+            inputs.focus()
+            for key in ("Home", "End"):
+                page.keyboard.press(key)
+                check(page)
+                value = control.values[0 if key == "Home" else -1]
+                assert inputs.get_attribute("aria-valuetext") == control.shown(value)
+                shown = page.locator(f'label [data-control="{control.name}"]').text_content()
+                assert shown == control.shown(value)
+                drawings.add(page.locator(".explore > svg").inner_html())
+        drawings.add(page.locator(".explore > svg").inner_html())
+        assert len(drawings) > 1
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", [name for name in PAGES if EXPLANATIONS[name].at(*EXPLANATIONS[name].start()).handles])
+def test_what_has_a_handle_is_dragged(opened, name):
+    page = opened(name)
+    explanation = EXPLANATIONS[name]
+    for place, handle in enumerate(explanation.at(*explanation.start()).handles):
+        slider = page.locator(f'[name="{handle.control}"]')
+        before = slider.input_value()
+        grip = page.locator(".explore .grip-area").nth(place)
+        grip.scroll_into_view_if_needed()
+        box = grip.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x - 60, y + 60, steps=4)
+        page.mouse.up()
+        assert slider.input_value() != before
+        check(page)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_of_one_piece_and_fits_a_phone(opened, site, name):
+    text = (site / "explore" / f"{name}.html").read_text()
+    assert (
+        len(text) + sum((site / "_static" / each).stat().st_size for each in ("explore.js", "explore.css")) < 1_500_000
+    )
+    assert not re.search(r'<(?:script|link|img)[^>]+(?:src|href)="https?:', text)
+    page = opened(name)
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_without_a_script_the_text_has_the_figures_of_the_first_position(site, name):
+    text = (site / "explore" / f"{name}.html").read_text()
+    figures = EXPLANATIONS[name].at(*EXPLANATIONS[name].start()).figures
+    found = re.findall(r'<output class="explore-figure" data-figure="(\w+)">([^<]*)</output>', text)
+    assert found
+    assert all(shown == str(figures[figure]) for figure, shown in found)
