@@ -281,7 +281,7 @@ def holder(orders: float, payments: float) -> Shown:
     figures = {
         "watermark": clock(min(last.values(), key=lambda time: -1000 if time is None else time)),
         "holder": "both streams alike" if mine[-1] == theirs[-1] else slower,
-        "late": times(count(shown, "late"), "row"),
+        "late": f"{count(shown, 'late')} of {len(shown['rows'])} rows",
     }
     at = (Handle("orders", newest(ORDERS, 3), -1, 4.25), Handle("payments", newest(PAYMENTS, 3), -1, 4.75))
     return Shown(shown, figures, at, {"watermark": marks(result, "watermark"), "orders": mine, "payments": theirs})
@@ -332,7 +332,7 @@ def interval(lower: float, upper: float) -> Shown:
     result = joined(wb.IntervalJoin(f"{lower:g} s", f"{upper:g} s", how="left"), (15, 15))
     shown, at = drawn(result), {key: time for key, time, _ in ORDERS}["d"]
     figures = {
-        "matched": count(shown, "matched", 0),
+        "matched": f"{count(shown, 'matched', 0)} of {len(ORDERS)} orders",
         "begin": clock(at + lower),
         "end": clock(at + upper),
         "peak": times(max(shown["state"]), "row"),
@@ -345,11 +345,11 @@ def outer(upper: float, delay: float) -> Shown:
     """An order without payment comes out when no payment can come for it any more."""
     result = joined(wb.IntervalJoin("0 s", f"{upper:g} s", how="left"), (delay, delay))
     shown = drawn(result)
-    alone = row_of(shown, 0, "b" if upper < 5 else "g")
+    alone = row_of(shown, 0, "g")
     padded = [each for each in shown["rows"] if each[0] == 0 and FATES[each[4]] == "unmatched"]
     waits = [each[6] - each[3] for each in padded]
     figures = {
-        "alone": times(len(padded), "order"),
+        "alone": f"{len(padded)} of {len(ORDERS)} orders",
         "order": alone[1],
         "came": alone[3],
         "out": alone[6],
@@ -366,7 +366,7 @@ def state(upper: float, delay: float) -> Shown:
     figures = {
         "peak": times(max(shown["state"]), "row"),
         "longest": times(max(held), "micro-batch", "es"),
-        "late": times(count(shown, "late"), "row"),
+        "late": f"{count(shown, 'late')} of {len(shown['rows'])} rows",
     }
     return Shown(shown, figures)
 
@@ -378,7 +378,7 @@ def policy(choice: str, silent: float) -> Shown:
     shown, mine, theirs = drawn(result), own(result, "left"), own(result, "right")
     figures = {
         "watermark": clock(marks(result, "watermark")[-1]),
-        "late": times(count(shown, "late"), "row"),
+        "late": f"{count(shown, 'late')} of {len(shown['rows'])} rows",
         "held": times(shown["state"][-1], "row"),
     }
     return Shown(shown, figures, lines={"watermark": marks(result, "watermark"), "orders": mine, "payments": theirs})
@@ -400,7 +400,7 @@ def restart(before: float, checkpoint: str) -> Shown:
         forgotten["state"] = forgotten["state"][: int(before)]
         shown = _one_after_the_other(forgotten, drawn(joined(PAID, rows=later, finish=False), int(before)))
     figures = {
-        "matched": count(shown, "matched", 0),
+        "matched": f"{count(shown, 'matched', 0)} of {len(ORDERS)} orders",
         "lost": times(count(whole, "matched", 0) - count(shown, "matched", 0), "pair"),
         "held": times(whole["state"][int(before) - 1], "row"),
     }
@@ -428,9 +428,9 @@ def engines(engine: str, delay: float) -> Shown:
     shown = results[engine]
     differ = [place for place, (one, other) in enumerate(zip(*fates, strict=True)) if one != other]
     figures = {
-        "late": times(count(shown, "late"), "row"),
-        "matched": count(shown, "matched", 0),
-        "differ": times(len(differ), "row"),
+        "late": f"{count(shown, 'late')} of {len(shown['rows'])} rows",
+        "matched": f"{count(shown, 'matched', 0)} of {len(ORDERS)} orders",
+        "differ": len(differ),
     }
     line = marks(spark, "late_watermark" if engine == "Spark" else "watermark")
     return Shown(shown, figures, lines={"late_watermark": line}, marked=differ)
@@ -442,9 +442,8 @@ def unbounded(upper: Value) -> Shown:
     result = joined(wb.IntervalJoin("0 s", bound, how="inner"), finish=False)
     shown = drawn(result)
     figures = {
-        "matched": count(shown, "matched", 0),
-        "held": times(shown["state"][-1], "row"),
-        "rows": times(len(shown["rows"]), "row"),
+        "matched": f"{count(shown, 'matched', 0)} of {len(ORDERS)} orders",
+        "held": f"{shown['state'][-1]} of {len(shown['rows'])} rows",
     }
     return Shown(shown, figures)
 

@@ -45,6 +45,8 @@ class Explorable(SphinxDirective):
         """Put the chart on the page."""
         name = self.arguments[0]
         self.env.temp_data["explanation"] = name
+        for file in (__file__, explanations.__file__):
+            self.env.note_dependency(file)
         says = nodes.container(classes=["explore-says"])
         self.state.nested_parse(self.content, self.content_offset, says)
         return [

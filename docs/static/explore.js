@@ -9,8 +9,10 @@ const SHAPES = [
   "M0,-6L6,5L-6,5Z",
   "M-5,-5H5V5H-5Z",
 ];
-const WIDTH = 760;
-const MARGIN = { left: 62, right: 118, top: 26, bottom: 40 };
+const TOP = 26;
+const BOTTOM = 40;
+const WIDE = { width: 760, left: 62, right: 118, narrow: false };
+const NARROW = { width: 420, left: 54, right: 72, narrow: true };
 const NAMES = { late_watermark: "late below", watermark: "watermark" };
 const [SIDE, KEY, TIME, BATCH, FATE, LEAVES, OUT, REASON] = [0, 1, 2, 3, 4, 5, 6, 7];
 
@@ -54,23 +56,23 @@ function ticks(range) {
 }
 
 /** By micro-batch and event time, with watermarks as steps. */
-function arrival(data, range) {
+function arrival(data, range, frame) {
   const height = 400;
-  const bottom = height - MARGIN.bottom;
-  const column = (WIDTH - MARGIN.left - MARGIN.right) / range.batches;
-  const y = (time) => bottom - ((time - range.first) / (range.last - range.first)) * (bottom - MARGIN.top);
-  const left = (batch) => MARGIN.left + batch * column;
+  const bottom = height - BOTTOM;
+  const column = (frame.width - frame.left - frame.right) / range.batches;
+  const y = (time) => bottom - ((time - range.first) / (range.last - range.first)) * (bottom - TOP);
+  const left = (batch) => frame.left + batch * column;
   const draw = (position, svg) => {
     for (let batch = 0; batch < range.batches; batch++) {
-      if (batch % 2 === 0) svg.append(element("rect", { x: left(batch), y: MARGIN.top, width: column, height: bottom - MARGIN.top, class: "band" }));
+      if (batch % 2 === 0) svg.append(element("rect", { x: left(batch), y: TOP, width: column, height: bottom - TOP, class: "band" }));
       svg.append(element("text", { x: left(batch) + column / 2, y: bottom + 16, class: "tick", "text-anchor": "middle" }, String(batch)));
     }
     svg.append(element("text", { x: left(range.batches / 2), y: bottom + 34, class: "title", "text-anchor": "middle" }, "micro-batch in which a row arrives"));
     for (const time of ticks(range)) {
-      svg.append(element("line", { x1: MARGIN.left, x2: left(range.batches), y1: y(time), y2: y(time), class: "grid" }));
-      svg.append(element("text", { x: MARGIN.left - 6, y: y(time) + 4, class: "tick", "text-anchor": "end" }, clock(time)));
+      svg.append(element("line", { x1: frame.left, x2: left(range.batches), y1: y(time), y2: y(time), class: "grid" }));
+      svg.append(element("text", { x: frame.left - 6, y: y(time) + 4, class: "tick", "text-anchor": "end" }, clock(time)));
     }
-    svg.append(element("text", { x: MARGIN.left, y: 14, class: "title" }, "event time"));
+    svg.append(element("text", { x: frame.left, y: 14, class: "title" }, "event time"));
     const ends = [];
     for (const [name, marks] of Object.entries(position.lines)) {
       const inside = marks.map((mark) => (mark === null || mark < range.first ? null : mark));
@@ -101,7 +103,7 @@ function arrival(data, range) {
     return position.handles.map(([control, origin, sign, at]) => ({
       control, origin, sign, axis: "y",
       at: (value) => [typeof at === "number" ? left(at) : places[position.rows.findIndex((row) => row[KEY] === at)], y(origin + sign * value)],
-      time: (x, top) => range.first + ((bottom - top) / (bottom - MARGIN.top)) * (range.last - range.first),
+      time: (x, top) => range.first + ((bottom - top) / (bottom - TOP)) * (range.last - range.first),
     }));
   };
   return { height, draw };
@@ -121,10 +123,10 @@ function spread(rows, middle, column) {
 }
 
 /** Both sides as lanes on event time, windows and reach behind them. */
-function lanes(data, range) {
+function lanes(data, range, frame) {
   const height = 270;
   const tops = [90, 190];
-  const x = (time) => MARGIN.left + 20 + ((time - range.first) / (range.last - range.first)) * (WIDTH - MARGIN.left - 50);
+  const x = (time) => frame.left + 20 + ((time - range.first) / (range.last - range.first)) * (frame.width - frame.left - 50);
   const draw = (position, svg) => {
     for (const time of ticks(range)) {
       svg.append(element("line", { x1: x(time), x2: x(time), y1: 30, y2: 236, class: "grid" }));
@@ -141,7 +143,7 @@ function lanes(data, range) {
     }
     data.sides.forEach((name, lane) => {
       svg.append(element("line", { x1: x(range.first), x2: x(range.last), y1: tops[lane], y2: tops[lane], class: "lane" }));
-      svg.append(element("text", { x: MARGIN.left + 8, y: tops[lane] + 4, class: `name side-${lane}`, "text-anchor": "end" }, name));
+      svg.append(element("text", { x: frame.left + 8, y: tops[lane] + 4, class: `name side-${lane}`, "text-anchor": "end" }, name));
     });
     for (const [one, other] of position.pairs) {
       const [from, to] = [position.rows[one], position.rows[other]];
@@ -150,33 +152,33 @@ function lanes(data, range) {
     position.rows.forEach((row) => svg.append(glyph(row, x(row[TIME]), tops[row[SIDE]], row[SIDE] === 1)));
     return position.handles.map(([control, origin, sign, at]) => ({
       control, origin, sign, at: (value) => [x(origin + sign * value), tops[at] - 30], axis: "x",
-      time: (left) => range.first + ((left - MARGIN.left - 20) / (WIDTH - MARGIN.left - 50)) * (range.last - range.first),
+      time: (left) => range.first + ((left - frame.left - 20) / (frame.width - frame.left - 50)) * (range.last - range.first),
     }));
   };
   return { height, draw };
 }
 
 /** Each row for as long as it is in state, and how many there are after each micro-batch. */
-function lifetimes(data, range) {
+function lifetimes(data, range, frame) {
   const step = 19;
-  const foot = MARGIN.top + range.rows * step + 10;
+  const foot = TOP + range.rows * step + 10;
   const bars = 70;
-  const height = foot + bars + MARGIN.bottom;
-  const column = (WIDTH - MARGIN.left - 30) / range.states;
-  const x = (batch) => MARGIN.left + (Math.min(batch, range.states) + 0.5) * column;
+  const height = foot + bars + BOTTOM;
+  const column = (frame.width - frame.left - 30) / range.states;
+  const x = (batch) => frame.left + (Math.min(batch, range.states) + 0.5) * column;
   const draw = (position, svg) => {
     for (let batch = 0; batch < range.states; batch++) {
-      if (batch % 2 === 0) svg.append(element("rect", { x: x(batch) - column / 2, y: MARGIN.top - 8, width: column, height: foot + bars - MARGIN.top, class: "band" }));
-      const text = batch < range.batches ? String(batch) : `${batch}, no rows`;
+      if (batch % 2 === 0) svg.append(element("rect", { x: x(batch) - column / 2, y: TOP - 8, width: column, height: foot + bars - TOP, class: "band" }));
+      const text = batch < range.batches || frame.narrow ? String(batch) : `${batch}, no rows`;
       svg.append(element("text", { x: x(batch), y: foot + bars + 8, class: "tick", "text-anchor": "middle" }, text));
     }
     svg.append(element("text", { x: x(range.states / 2 - 0.5), y: foot + bars + 26, class: "title", "text-anchor": "middle" }, "micro-batch"));
     const places = position.rows.map((row, place) => place).sort((one, other) => position.rows[one][BATCH] - position.rows[other][BATCH] || position.rows[one][SIDE] - position.rows[other][SIDE]);
     places.forEach((place, order) => {
       const row = position.rows[place];
-      const y = MARGIN.top + order * step;
+      const y = TOP + order * step;
       const until = Math.max(row[LEAVES], row[BATCH]);
-      if (until > row[BATCH]) svg.append(element("rect", { x: x(row[BATCH]), y: y - 4, width: Math.min(x(until), WIDTH - 22) - x(row[BATCH]), height: 8, rx: 4, class: `held side-${row[SIDE]}` }));
+      if (until > row[BATCH]) svg.append(element("rect", { x: x(row[BATCH]), y: y - 4, width: Math.min(x(until), frame.width - 22) - x(row[BATCH]), height: 8, rx: 4, class: `held side-${row[SIDE]}` }));
       const mark = glyph(row, x(row[BATCH]), y);
       mark.lastChild.setAttribute("x", -14);
       mark.lastChild.setAttribute("y", 4);
@@ -185,7 +187,7 @@ function lifetimes(data, range) {
     });
     if (position.breaks !== null) {
       const at = x(position.breaks) - column / 2;
-      svg.append(element("line", { x1: at, x2: at, y1: MARGIN.top - 14, y2: foot + bars - 8, class: "break" }));
+      svg.append(element("line", { x1: at, x2: at, y1: TOP - 14, y2: foot + bars - 8, class: "break" }));
       svg.append(element("text", { x: at, y: 10, class: "title", "text-anchor": "middle" }, "restart"));
     }
     svg.append(element("text", { x: 4, y: foot + 2, class: "title" }, "rows"));
@@ -205,9 +207,8 @@ const VIEWS = { arrival, lanes, lifetimes };
 function explore(box) {
   const data = JSON.parse(box.querySelector("script").textContent);
   const range = extent(data);
-  const view = VIEWS[data.view](data, range);
   const svg = box.querySelector("svg");
-  svg.setAttribute("viewBox", `0 0 ${WIDTH} ${view.height}`);
+  let view;
   const at = data.controls.map((control) => {
     const input = inputs(control)[0];
     return input.type === "radio" ? inputs(control).findIndex((each) => each.checked) : Number(input.value);
@@ -279,10 +280,18 @@ function explore(box) {
     svg.append(grip);
   }
 
+  function fit() {
+    const frame = box.clientWidth < 560 ? NARROW : WIDE;
+    view = VIEWS[data.view](data, range, frame);
+    svg.setAttribute("viewBox", `0 0 ${frame.width} ${view.height}`);
+    show();
+  }
+
   data.controls.forEach((control, number) => {
     for (const input of inputs(control)) input.addEventListener("input", () => move(number, Number(input.value)));
   });
-  show();
+  addEventListener("resize", fit);
+  fit();
 }
 
 for (const box of document.querySelectorAll(".explore")) explore(box);

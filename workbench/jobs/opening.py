@@ -430,12 +430,23 @@ def _of_taken(
         delay = micros(known.described[place].watermark or timedelta(0))
         newest.append(side_streams.newest(seen, logs, marks, delay) if known.marks[place] is not None else None)
         plain = None if known.join.children[place] in before else run_join
-        rows, words = side_streams.rows(spark, known, place, logs, by_ids, choice, plain, unread, inner, clock)
+        rows, words = side_streams.rows(
+            spark,
+            known,
+            place,
+            logs=logs,
+            by_ids=by_ids,
+            choice=choice,
+            run_join=plain,
+            unread=unread,
+            inner=inner,
+            clock=clock,
+        )
         made.append(rows)
         missing += words
     shown = entering.columns(known, 0), entering.columns(known, 1)
     streams = [
-        side_streams.stream(spark, known, place, made[place], shown[place], count, newest[place])
+        side_streams.stream(spark, known, place, made[place], shown=shown[place], count=count, newest=newest[place])
         for place in range(len(SIDES))
     ]
     tables = made[0].table, made[1].table
