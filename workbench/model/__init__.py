@@ -29,7 +29,7 @@ from workbench.model._watermarks import (
 )
 from workbench.model.conditions import is_true
 from workbench.model.definition import MOST, at_most, check_size, common_type, key_codes, matches
-from workbench.model.meeting import Condition, Meeting
+from workbench.model.meeting import Condition, Failed, Meeting, value_in_words
 from workbench.model.operators import OperatorModel
 from workbench.streams import NOTHING
 
@@ -43,6 +43,7 @@ __all__ = [
     "Above",
     "Ahead",
     "Condition",
+    "Failed",
     "FlinkRules",
     "Gone",
     "KeptByDelays",
@@ -78,6 +79,7 @@ __all__ = [
     "present",
     "query_watermark",
     "simulate",
+    "value_in_words",
     "watermarks",
 ]
 

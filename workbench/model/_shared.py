@@ -15,7 +15,7 @@ from workbench.kinds import kind_of, part_of
 from workbench.literals import SIDES, Side
 from workbench.model.conditions import OfPairs
 from workbench.model.definition import key_codes, matches
-from workbench.model.meeting import Condition, Meeting
+from workbench.model.meeting import Condition, Failed, Meeting
 from workbench.streams import Stream
 
 
@@ -34,6 +34,9 @@ class _Renumbered:
     def __call__(self, left: RowNumbers, right: RowNumbers) -> Any:
         return self.whole(self.left[left], self.right[right])
 
+    def failed(self, left: RowNumbers, right: RowNumbers) -> Sequence[Sequence[Failed]]:
+        return self.whole.failed(self.left[left], self.right[right])
+
 
 @dataclass(frozen=True)
 class _Both:
@@ -48,6 +51,10 @@ class _Both:
 
     def __call__(self, left: RowNumbers, right: RowNumbers) -> Any:
         return self.one(left, right) & self.other(left, right)
+
+    def failed(self, left: RowNumbers, right: RowNumbers) -> Sequence[Sequence[Failed]]:
+        both = zip(self.one.failed(left, right), self.other.failed(left, right), strict=True)
+        return [[*one, *other] for one, other in both]
 
 
 def asked_of_pairs(join: Join, left: Stream, right: Stream, more: Condition | None = None) -> Condition | None:
@@ -167,6 +174,9 @@ class RowFacts:
         Whether the join stands for one that was not understood, so that only late rows are known, and no partners.
     above
         The aggregation that the pairs come to; None: there is none that is known.
+    of_one_source
+        Whether both sides read the same source, each perhaps with other columns: where their keys and times are equal,
+        row by row, a stream is joined with itself.
     """
 
     where: Condition | None = None
@@ -190,6 +200,7 @@ class RowFacts:
     aggregated: bool = False
     is_stand_in: bool = False
     above: Above | None = None
+    of_one_source: bool = False
 
     @property
     def asked(self) -> Condition | None:
