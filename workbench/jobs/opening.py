@@ -516,6 +516,7 @@ def _row_facts(
         unmarked=_unmarked(known),
         never_late=_never_late(known) | _unmarked(known),
         is_stand_in=known.description.join is None,
+        numbers=known.numbers,
         of_one_source=is_join and sources.are_same(where.spark, *known.join.children[: len(SIDES)]),
     )
 

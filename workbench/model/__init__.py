@@ -16,7 +16,7 @@ from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome, keys_present, on_time, present
 from workbench.model._outputs import Outputs, members
 from workbench.model._sessions import close_sessions
-from workbench.model._shared import Above, Gone, RowFacts, Shared
+from workbench.model._shared import Above, Gone, Numbers, RowFacts, Shared
 from workbench.model._simulation import Simulation, checked_batch, is_index
 from workbench.model._watermarks import (
     DATA,
@@ -49,6 +49,7 @@ __all__ = [
     "KeptByDelays",
     "Logged",
     "Meeting",
+    "Numbers",
     "OperatorModel",
     "Outcome",
     "Outputs",

@@ -782,6 +782,21 @@ class Sentences:
             return self.fill(verdicts.NONE_DERIVED, side, row)
         return verdicts.NO_UPPER if side == "left" else verdicts.NO_LOWER
 
+    def as_interval(self, side: Side, row: int) -> str:
+        """How a bound of event times as numbers is written so that Spark derives one; empty where there is none."""
+        facts = self.simulation.facts.under(self.join)
+        return "" if facts.numbers is None or facts.unmarked else self.fill(verdicts.AS_INTERVAL, side, row)
+
+    def unit(self, side: Side, row: int) -> str:
+        """What these numbers count."""
+        numbers = self.simulation.facts.numbers
+        return "" if numbers is None else numbers.unit_in_words
+
+    def interval(self, side: Side, row: int) -> str:
+        """The bound as a condition of times."""
+        numbers = self.simulation.facts.numbers
+        return "" if numbers is None else numbers.interval
+
     def bound(self, side: Side, row: int) -> str:
         """The bound that the rows of a side wait for."""
         return "upper" if side == "left" else "lower"

@@ -157,6 +157,11 @@ def _windows(simulation: Simulation, reasons: Sentences, of: RowId) -> list[tupl
         begin, end = (low, high) if of.side == "left" else (-high, -low)
         moment = int(simulation.side(of.side).event_times[of.row])
         other = simulation.side(other_side(of.side)).name
+        numbers = simulation.facts.under(simulation.join).numbers
+        if numbers is not None and (numbers.low, numbers.high) != (None, None):
+            ends = zip(("from", "to"), numbers.within(of.side, moment), strict=True)
+            words = [f"{word} {labels.moment(each)}" for word, each in ends if each is not None]
+            return [("bounds", f"{other} {' '.join(words)}, compared as whole numbers of {numbers.unit_in_words}")]
         first = f" from {labels.moment(moment + begin)}" if begin > -UNBOUNDED else ""
         last = f" to {labels.moment(moment + end)}" if end < UNBOUNDED else ""
         return [("bounds", f"{other}{first}{last}" if first or last else f"{other}, whatever its event time")]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import jobs
 import pytest
 from pyspark.sql import functions as F
-from test_reports import SCHEMA, WITHIN, Desk
+from test_reports import SCHEMA, WITHIN, Desk, reason
+
+import workbench as wb
 
 VALUES = f"{SCHEMA}, amount int, country string"
 WHOLE = f"{WITHIN.format('15 SECONDS')} AND orders.amount > 10 AND orders.country <> payments.country"
@@ -81,3 +83,135 @@ def test_the_mirrored_pair_of_a_self_join_is_no_fix(desk, condition, columns):
     assert fixes == [None, None, "upper", None, None, None, None, None, "upper", None]
     assert {row[3] for row in desk.out} == {"r1", "r2", "r3", "r4"}
     assert not job.rows.reason.str.contains("beyond the lower bound").any()
+
+
+# --- event times that are compared as numbers -------------------------------------------------------------------------
+
+KEY = "orders.id = payments.id"
+ON_EITHER_SIDE = "payments.at BETWEEN orders.at - INTERVAL 60 SECONDS AND orders.at + INTERVAL 60 SECONDS"
+AFTER = "payments.at BETWEEN orders.at AND orders.at + INTERVAL 60 SECONDS"
+BOUNDS = {
+    "abs(unix_timestamp(orders.at) - unix_timestamp(payments.at)) <= 60": ("61 s", ON_EITHER_SIDE),
+    "60 >= abs(cast(payments.at AS long) - cast(orders.at AS long))": ("61 s", ON_EITHER_SIDE),
+    "abs(unix_seconds(orders.at) - unix_seconds(payments.at)) < 60": (
+        "60 s",
+        "payments.at > orders.at - INTERVAL 60 SECONDS AND payments.at < orders.at + INTERVAL 60 SECONDS",
+    ),
+    "to_unix_timestamp(payments.at) - to_unix_timestamp(orders.at) BETWEEN 0 AND 60": ("61 s", AFTER),
+    "unix_millis(payments.at) >= unix_millis(orders.at) AND unix_millis(payments.at) - 60000 <= unix_millis(orders.at)": (
+        "60.001 s",
+        AFTER,
+    ),
+    "unix_timestamp(payments.at) >= unix_timestamp(orders.at) AND unix_timestamp(payments.at - INTERVAL 1 MINUTE) "
+    "<= unix_timestamp(orders.at)": ("61 s", AFTER),
+}
+EXACT = {
+    "abs(unix_micros(orders.at) - unix_micros(payments.at)) <= 60000000": wb.IntervalJoin("-60 s", "60 s"),
+    "abs(orders.at - payments.at) < INTERVAL '60' SECOND": wb.IntervalJoin(
+        "-60 s", "60 s", lower_exclusive=True, upper_exclusive=True
+    ),
+}
+
+
+def apart(desk):
+    """Rows of each key a little less or more than a minute apart, on either side of a whole second; and a late one."""
+    times = {
+        "a": ("10:00:00.900", "10:01:00.100"), "b": ("10:00:00.100", "10:01:00.900"), "c": ("10:00:00.999", "10:01:01"),
+        "d": ("10:00:00", "10:01:00"), "e": ("10:01:00.500", "10:00:00"), "f": ("10:00:30.500", "10:00:30.100"),
+        "g": ("10:00:10", "10:01:10.000500"), "h": ("10:00:00.500", "10:05:00"),
+    }  # fmt: skip
+    desk.arrive(0, orders=[(key, first, f"o{key}") for key, (first, _) in times.items()])
+    desk.arrive(0, payments=[(key, second, f"p{key}") for key, (_, second) in times.items()])
+    for number, at in enumerate(("10:10:00", "10:20:00"), 1):
+        desk.arrive(number, orders=[("z", at, f"oz{number}")], payments=[("z", at, f"pz{number}")])
+    desk.arrive(3, orders=[("h", "10:04:30", "late")], payments=[("y", "10:20:01", "py")])
+
+
+def rows_out(desk):
+    return sorted((row[3], row[6]) for row in desk.out)
+
+
+def pairs_of(job):
+    return sorted(zip(job.output.left_row, job.output.right_row, strict=True))
+
+
+@pytest.mark.parametrize("condition", BOUNDS)
+def test_bounds_of_times_as_numbers_are_bounds_of_the_join(desk, condition):
+    apart(desk)
+    upper, interval = BOUNDS[condition]
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), F.expr(f"{KEY} AND {condition}")))
+    assert pairs_of(job) == rows_out(desk)
+    assert desk.dropped == len(job.late) == 1
+    assert job.batches.state_rows.tolist() == desk.state
+    assert (job.join.upper, job.join.upper_exclusive) == (wb.IntervalJoin(None, upper).upper, True)
+    [note] = [each for each in job.description.notes if "compares event times as whole numbers" in each]
+    assert f"write {interval}" in note
+    assert job.unknown == ()
+    kept = job.known.retention == {}
+    assert kept == ("no state watermark for the left and the right side" in note)
+    last = reason(job, "oh")
+    if kept:
+        assert set(job.rows.fate[job.rows.row.isin(["oh", "ph"])]) == {"pending"}
+        assert last.startswith("never evicted from state: ")
+        assert f"written as {interval}, it would let Spark evict the row" in last
+    where = "from 10:00:00 to 10:01:00" if interval == AFTER else "from 09:59:00 to 10:01:00"
+    if upper == "61 s":
+        assert f"payments {where}, compared as whole numbers of seconds" in job.why(0).text
+
+
+@pytest.mark.parametrize("condition", EXACT)
+def test_a_difference_whose_size_is_bounded_has_both_bounds(desk, condition):
+    apart(desk)
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), F.expr(f"{KEY} AND {condition}")))
+    assert (job.join, job.where) == (EXACT[condition], "")
+    assert pairs_of(job) == rows_out(desk)
+    assert job.batches.state_rows.tolist() == desk.state
+
+
+def test_spark_bounds_the_state_of_times_that_are_cast(desk):
+    """It derives a watermark from casts, and not from functions: rows leave, some before their last partner."""
+    apart(desk)
+    desk.arrive(1, payments=[("z", "10:00:12", "pz1")], orders=[("z", "10:01:10.950", "oz1")])
+    desk.arrive(2, payments=[("z", "10:01:10.950", "pz2"), ("c", "10:01:11", "pc2")], orders=[("z", "10:02:00", "oz2")])
+    seconds = "cast({}.at AS long)"
+    left, right = seconds.format("orders"), seconds.format("payments")
+    condition = F.expr(f"{KEY} AND {right} >= {left} AND {right} <= {left} + 60")
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), condition, "left"))
+    assert job.known.retention == {"left": 60_001_000, "right": 1_000}
+    assert job.join == wb.IntervalJoin("-1 s", "61 s", "left", lower_exclusive=True, upper_exclusive=True)
+    assert job.batches.state_rows.tolist() == desk.state
+    told = [
+        (each.left_row, None if each.right_row != each.right_row else each.right_row)
+        for each in job.output.itertuples()
+    ]
+    assert sorted(told, key=str) == sorted(((row[3], row[6]) for row in desk.out), key=str)
+
+
+def test_a_row_that_leaves_by_what_only_spark_derives_does_not_stay_forever(desk):
+    apart(desk)
+    numbers = "cast(payments.at AS double) {} cast(orders.at AS double) {}"
+    condition = F.expr(f"{KEY} AND {numbers.format('>=', '')} AND {numbers.format('<=', '+ 60')}")
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), condition))
+    assert job.batches.state_rows.tolist() == desk.state
+    assert pairs_of(job) == rows_out(desk)
+    assert desk.state[-1] < max(desk.state)
+    assert not job.rows.reason.str.contains("forever").any()
+
+
+def test_what_is_compared_of_times_that_are_numbers_before_the_join_is_told(desk):
+    apart(desk)
+    orders, payments = (
+        desk.read(name).selectExpr("id", "cast(at AS long) AS ts", "row").alias(name) for name in ("orders", "payments")
+    )
+    on = F.expr(f"{KEY} AND payments.ts BETWEEN orders.ts AND orders.ts + 60")
+    job = desk.opened(orders.join(payments, on))
+    assert pairs_of(job) == sorted((row[3], row[6]) for row in desk.out)
+    assert job.batches.state_rows.tolist() == desk.state
+    assert len(job.late) == desk.dropped == 0
+    assert job.join == wb.IntervalJoin(None, None)
+    assert "payments from 10:00:00 to 10:01:00, compared as whole numbers of seconds" in job.why(0).text
+    assert "whatever its event time" not in job.why(0).text
+    [note] = [each for each in job.description.notes if "compares event times as whole numbers" in each]
+    assert f"write {AFTER}, and select at before the join, too" in note
+    assert reason(job, "oh").startswith("stays in state forever: as Spark derives no upper bound")
+    assert f"written as {AFTER}, it would let Spark evict the row" in reason(job, "oh")
