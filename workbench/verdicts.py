@@ -160,13 +160,13 @@ class SharedVerdict(Verdict):
         "pending",
         "never evicted from state",
         "never evicted from state: Spark derives no state watermark for {name} from the join condition; "
-        "{until}, and the watermark has passed that, at {last_watermark}",
+        "{until}, and the watermark has passed that, at {last_watermark}{as_interval}",
         "Give the other side's event time both a lower and an upper bound in the join condition.",
     )
     STAYS_FOREVER = Told(
         "pending",
         "stays in state forever",
-        "stays in state forever: as {why_forever}, {until}",
+        "stays in state forever: as {why_forever}, {until}{as_interval}",
         "Give the join condition a lower and an upper bound, and both streams a watermark.",
     )
     LEFT_OUT = Told(
@@ -353,7 +353,13 @@ NO_PARTNER_BUT_FIX = f"{NO_PARTNER}; {FIX}"
 NO_UPPER = "the join has no upper bound"
 NO_LOWER = "the join has no lower bound"
 NONE_DERIVED = "Spark derives no {bound} bound from the join condition"
+FAILS = ", but fails {failed}: {values}"
+FAILS_WHATEVER = ", but fails {failed}"
 AND_SATISFIES = " and with which it satisfies {condition}"
+AS_INTERVAL = (
+    "; the condition compares event times as whole numbers of {unit}: written as {interval}, it would let Spark evict "
+    "the row"
+)
 NO_WATERMARKS = "neither stream has a watermark"
 NO_WATERMARK_ON = "{unmarked} has no watermark"
 WINDOW_ENDS = "its {window} ends at {end}"

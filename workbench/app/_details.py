@@ -36,6 +36,7 @@ _NO_FIX = {
 """Why a row has no fix, by its fate."""
 _NO_SETTING = "no change of one setting would have matched this row"
 _OF_ONE = "a fix is of one row: pick one"
+_FAILS = " · fails the condition"
 _EMPTY = "Pick a row or a window in a chart or in the table to see its fate and the reason."
 
 
@@ -146,10 +147,12 @@ class DetailsPanel:
         show(self._of_key, len(self._same_key) > 1)
         buttons = []
         for each in why.candidates.itertuples():
-            mark = " · met" if each.met else " · late" if each.late else " · removed" if each.removed else ""
+            marks = {" · met": each.met, " · late": each.late, " · removed": each.removed, _FAILS: each.failed}
+            mark = next((words for words, applies in marks.items() if applies), "")
             button = widgets.Button(description=f"{each.name}, {each.apart}{mark}", layout=widgets.Layout(width="auto"))
             removed = f" Removed before the join by {each.removed}." if each.removed else ""
-            button.tooltip = f"Pick this row.{removed}"
+            failed = f" It is in reach{each.failed}." if each.failed else ""
+            button.tooltip = f"Pick this row.{removed}{failed}"
             row = RowId.at(each.row, len(run.left))
             button.on_click(lambda _, row=row: self._pick([row]))
             buttons.append(button)

@@ -94,8 +94,11 @@ class Search:
     @cached_property
     def of_one_stream(self) -> bool:
         """Whether a stream is joined with itself, so that rows with one number are one row."""
-        at_once = np.array_equal(self.batch["left"], self.batch["right"])
-        return at_once and same_rows(self.simulation.left, self.simulation.right)
+        if not np.array_equal(self.batch["left"], self.batch["right"]):
+            return False
+        if not self.simulation.facts.of_one_source:
+            return same_rows(self.simulation.left, self.simulation.right)
+        return all(np.array_equal(each["left"], each["right"]) for each in (self.time, self.key))
 
     def _ask_only(self, asked: Mapping[Side, RowNumbers]) -> None:
         """Ask for no other rows: what becomes of a row depends on those of its key, and on the watermarks."""

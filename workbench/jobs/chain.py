@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import _root, schema, times
-from workbench.arrays import RowNumbers
+from workbench.arrays import Counts, RowNumbers
 from workbench.counts import counted
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import leaving, passing, supposed
@@ -91,10 +91,13 @@ class Chain:
     joins
         A `Job` for each join, in the order in which rows pass them, as ``join=0``, ``join=1``, … name them. The rows of
         a side that comes out of another join are listed there as any other rows.
+    unopened
+        A sentence on each later join that is not opened, as its rows cannot be followed; empty: all are.
     """
 
     joins: tuple[Job, ...] = field(repr=False)
     _simulated: Callable[[Supposed], tuple[Job, ...]] | None = field(default=None, repr=False)
+    unopened: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         numbers = [each.number for each in self.joins[0].checkpoint.batches]
@@ -103,9 +106,10 @@ class Chain:
             for number, each in enumerate(self.joins)
         )
         warned = "; not all of it can be read any more, see .missing" if self.missing else ""
+        warned += f"; {'; '.join(self.unopened)}" if self.unopened else ""
         return (
-            f"<Chain of {len(self.joins)} joins, micro-batches {numbers[0]:,} to {numbers[-1]:,}: {parts}; "
-            f"{counted(len(self._places), 'row')} of its streams{warned}>"
+            f"<Chain of {len(self.joins) + len(self.unopened)} joins, micro-batches {numbers[0]:,} to {numbers[-1]:,}: "
+            f"{parts}; {counted(len(self._places), 'row')} of its streams{warned}>"
         )
 
     @property
@@ -116,12 +120,22 @@ class Chain:
     @property
     def unknown(self) -> tuple[str, ...]:
         """What was not understood of the joins, a sentence each."""
-        return tuple(f"join {number}: {words}" for number, each in enumerate(self.joins) for words in each.unknown)
+        found = tuple(f"join {number}: {words}" for number, each in enumerate(self.joins) for words in each.unknown)
+        return (*found, *self.unopened)
 
     @property
     def is_understood(self) -> bool:
-        """Whether each join is one of the workbench's kinds."""
-        return all(each.is_understood for each in self.joins)
+        """Whether each join is one of the workbench's kinds, and opened."""
+        return not self.unopened and all(each.is_understood for each in self.joins)
+
+    @property
+    def _ends_known(self) -> bool:
+        """Whether what comes out of the last join is known."""
+        return not self.unopened and self.joins[-1].is_understood
+
+    def _check_opened(self) -> None:
+        if self.unopened:
+            raise WorkbenchError(f"not known: {'; '.join(self.unopened)}; job.joins has the joins that are opened")
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -146,8 +160,10 @@ class Chain:
         parts = []
         for number, job in enumerate(self.joins):
             mine = self._of_streams[number]
-            out = passing.reached(self.joins, number)[mine] if self.joins[-1].is_understood else None
+            out = passing.reached(self.joins, number)[mine] if self._ends_known else None
             later = passing.later(self.joins, number, fates)
+            if self.unopened:
+                later = _with_unknown(later, passing.reached(self.joins, number))
             more = {"join": number, "later": np.array(later, dtype=object)[mine], "out": out}
             parts += _by_side(job, every[number].iloc[mine], _ROWS, more)
         return tables.stack(parts, _ROWS)
@@ -222,7 +238,11 @@ class Chain:
                 lines += [words, each.text]
             if len(entered) > _FOLLOWED:
                 lines.append(f"and {len(entered) - _FOLLOWED:,} more, see job.joins[{after}].rows")
-        if self.joins[-1].is_understood:
+        if self.unopened:
+            on = int(passing.reached(self.joins, number)[place])
+            words = f"what became of {counted(on, 'row')} that came out with it is not known: " if on else ""
+            lines.append(f"{words}{'; '.join(self.unopened)}")
+        if self._ends_known:
             out = int(passing.reached(self.joins, number)[place])
             lines.append(
                 f"in all: it is in {counted(out, 'row')} that {'comes' if out == 1 else 'come'} out of the last join"
@@ -237,7 +257,14 @@ class Chain:
 
     @property
     def output(self) -> pd.DataFrame:
-        """What comes out of the last join, as the model has it: its `Job.output`."""
+        """What comes out of the last join, as the model has it: its `Job.output`.
+
+        Raises
+        ------
+        WorkbenchError
+            If that join is not opened.
+        """
+        self._check_opened()
         return self.joins[-1].output
 
     def state(self, batch: int) -> pd.DataFrame:
@@ -264,7 +291,14 @@ class Chain:
         build: Build | str | None = None,
         mode: str = "append",
     ) -> Path:
-        """Write what happened as a folder with a test; as `Job.fixture`, without ``keys`` and ``sample``."""
+        """Write what happened as a folder with a test; as `Job.fixture`, without ``keys`` and ``sample``.
+
+        Raises
+        ------
+        WorkbenchError
+            If a join is not opened.
+        """
+        self._check_opened()
         return _root.write_fixture(self, path, anonymize=anonymize, names=names, build=build, mode=mode)
 
     @property
@@ -339,8 +373,9 @@ class Chain:
         ArgumentError
             If an argument is wrong.
         WorkbenchError
-            If a join was not understood, or the watermarks of the logs do not follow from the rows.
+            If a join was not understood, or is not opened, or the watermarks of the logs do not follow from the rows.
         """
+        self._check_opened()
         for each in self.joins:
             each._check_understood()
         if self._simulated is None or self.joins[0].is_supposed:
@@ -412,6 +447,12 @@ class Chain:
             if not name.startswith("_") and (hasattr(Job, name) or name in Job.__dataclass_fields__):
                 raise AttributeError(f"a chain has no {name}, each of its joins has: job.joins[0].{name}")
             return super().__getattribute__(name)
+
+
+def _with_unknown(later: Sequence[str], counts: Counts) -> list[str]:
+    """What became of rows in later joins, and that it is not known of those that come to a join that is not opened."""
+    words = ("in a later join: not known" if count else "" for count in counts.tolist())
+    return ["; ".join(filter(None, each)) for each in zip(later, words, strict=True)]
 
 
 def _named(job: Job) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.arrays import Times
-from workbench.errors import ArgumentError
+from workbench.jobs.followed import NotFollowedError
 from workbench.kinds import kind_of
 from workbench.literals import Side
 
@@ -28,12 +28,12 @@ def passed_on(job: Job) -> Times | None:
 
     Raises
     ------
-    ArgumentError
+    NotFollowedError
         If the rows of one side only stay in state forever, or what comes out of it is not known.
     """
     if not job.is_understood:
         left, right = job.left.name, job.right.name
-        raise ArgumentError(
+        raise NotFollowedError(
             f"join: the one before it, of {left} and {right}, could not be analyzed ({'; '.join(job.unknown)}), so "
             "that what comes out of it is not known; open that one"
         )
@@ -46,7 +46,7 @@ def passed_on(job: Job) -> Times | None:
         return np.maximum(np.minimum(*evicted) // 1000 * 1000, 0)
     if retention is not None and len(retention) == 1:
         left, right = job.left.name, job.right.name
-        raise ArgumentError(
+        raise NotFollowedError(
             f"join: the one before it, of {left} and {right}, passes on a watermark that is not known, as Spark "
             "keeps the rows of one side forever; open that one"
         )

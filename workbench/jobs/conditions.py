@@ -8,16 +8,17 @@ reversed or strict comparisons of the same bound are one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from workbench.jobs.catalyst import Node, value
+from workbench.jobs.catalyst import Node, columns_in, value
 
 __all__ = [
     "Bound",
     "Compared",
     "Conjunct",
     "Linear",
+    "Numbered",
     "bounds",
     "compared",
     "conjuncts",
@@ -26,6 +27,7 @@ __all__ = [
     "is_collated",
     "is_struct",
     "linear",
+    "numbered",
     "of_field",
     "replaced",
 ]
@@ -49,6 +51,8 @@ _UNITS = {
     "MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000,
 }  # fmt: skip
 """Units of ``timestampadd`` in microseconds; a day is not always 24 hours."""
+_COUNTS = {"UnixTimestamp": 1_000_000, "ToUnixTimestamp": 1_000_000, "UnixSeconds": 1_000_000, "UnixMillis": 1_000}
+"""Functions of a time that give a whole number, and what it counts, in microseconds; the rest is cut off."""
 _TIMES = ("timestamp", "timestamp_ntz")
 _WHOLE = ("byte", "short", "integer", "long")
 
@@ -88,6 +92,28 @@ class Bound:
     earlier: int
     micros: int
     exclusive: bool = False
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """A bound of two event times that are compared as whole numbers of a unit.
+
+    Attributes
+    ----------
+    written
+        The bound of the numbers, in microseconds.
+    unit
+        What they count, in microseconds.
+    """
+
+    written: Bound
+    unit: int
+
+    @property
+    def implied(self) -> Bound:
+        """What follows for the times themselves, of whose difference less than a unit may be cut off."""
+        least = self.written.micros + self.unit * self.written.exclusive
+        return replace(self.written, micros=least - self.unit, exclusive=True)
 
 
 @dataclass(frozen=True)
@@ -205,18 +231,66 @@ def replaced(part: Node, meanings: Mapping[int, Node]) -> Node:
 
 def bounds(part: Node) -> list[Bound]:
     """The bounds on a difference of two times that a part of a condition says; none if it says something else."""
+    return [_at_least(each, exclusive) for each, exclusive in _not_negative(part, linear)]
+
+
+def numbered(part: Node) -> list[Numbered]:
+    """The bounds that a part of a condition says of two times as numbers of seconds or milliseconds; else none."""
+    units = {unit for node in part.walk() if (unit := _unit_of(node)) is not None}
+    if len(units) != 1:
+        return []
+    [unit] = units
+    found = _not_negative(part, lambda node: _in_units(node, unit))
+    return [Numbered(_at_least(each, exclusive), unit) for each, exclusive in found]
+
+
+def _not_negative(part: Node, read: Callable[[Node], Linear | None]) -> list[tuple[Linear, bool]]:
+    """The differences of two times that a part of a condition says to be at least 0, and whether each is more."""
     if part.kind not in (*_COMPARED, "EqualTo"):
         return []
-    left, right = map(linear, part.children)
-    if left is None or right is None:
-        return []
-    difference = left - right
-    if sorted(difference.times.values()) != [-1, 1]:
-        return []
-    if part.kind == "EqualTo":
-        return [_at_least(difference), _at_least(-difference)]
-    sign, exclusive = _COMPARED[part.kind]
-    return [_at_least(difference if sign > 0 else -difference, exclusive)]
+    sign, exclusive = _COMPARED.get(part.kind, (0, False))
+    left, right = part.children
+    absolute = [each for each in (left, right) if each.kind == "Abs"]
+    if absolute:
+        if len(absolute) == 2 or sign != (-1 if left.kind == "Abs" else 1):  # a difference that is at least so long
+            return []
+        inside, most = read(absolute[0].children[0]), read(right if left.kind == "Abs" else left)
+        found = [] if inside is None or most is None else [(most - inside, exclusive), (most + inside, exclusive)]
+    else:
+        one, other = read(left), read(right)
+        difference = None if one is None or other is None else one - other
+        both = [] if difference is None else [(difference, exclusive), (-difference, exclusive)]
+        found = both if sign == 0 else both[:1] if sign > 0 else both[1:]
+    return found if all(sorted(each.times.values()) == [-1, 1] for each, _ in found) else []
+
+
+def _unit_of(node: Node) -> int | None:
+    """Of a time as a number the unit that it counts, in microseconds; None of other expressions."""
+    if node.kind in _COUNTS:
+        return _COUNTS[node.kind]
+    is_time = node.kind == "Cast" and node.data_type == "long" and node.children[0].data_type not in _WHOLE
+    return 1_000_000 if is_time and linear(node.children[0]) is not None and columns_in(node) else None
+
+
+def _in_units(node: Node, unit: int) -> Linear | None:
+    """An expression of numbers of a unit as a sum of times and a span; None if it is something else."""
+    if _unit_of(node) == unit:
+        inside, columns = linear(node.children[0]), [each for each in node.walk() if each.kind == "AttributeReference"]
+        of_time = len(columns) == 1 and columns[0].data_type == "timestamp"
+        whole = inside is not None and list(inside.times.values()) == [1] and inside.micros % unit == 0
+        return inside if of_time and whole else None
+    constant = value(node)
+    if constant is not None:
+        return Linear({}, constant * unit)
+    if node.kind in ("Alias", "KnownNotNull", "Cast") and (node.kind != "Cast" or node.data_type == "long"):
+        return _in_units(node.children[0], unit)
+    found = [_in_units(each, unit) for each in node.children]
+    known = [each for each in found if each is not None]
+    if len(known) != len(found):
+        return None
+    if node.kind in ("Add", "Subtract") and len(known) == 2:
+        return known[0] + known[1] if node.kind == "Add" else known[0] - known[1]
+    return -known[0] if node.kind == "UnaryMinus" else None
 
 
 def _at_least(difference: Linear, exclusive: bool = False) -> Bound:

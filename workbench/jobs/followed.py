@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.errors import ArgumentError
 from workbench.jobs import replay
 from workbench.jobs.catalyst import Node, expressions
 from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES, Side
 
-__all__ = ["has_all_times", "in_part", "in_the_way", "of_older"]
+__all__ = ["NotFollowedError", "has_all_times", "in_part", "in_the_way", "of_older"]
+
+
+class NotFollowedError(ArgumentError):
+    """A join above another one of which it is not known what comes to it, or which of that is late."""
 
 
 def in_the_way(plan: Node, inner: tuple[Node, ...] = ()) -> str:

@@ -165,31 +165,37 @@ def _opened(
     if len(parts) > 1:
         logs = replace(logs, operators=operators_of(spark, plan, address))
 
-    def attempt(logs: Checkpoint) -> list[Job]:
+    def attempt(logs: Checkpoint) -> tuple[list[Job], tuple[str, ...]]:
         if not fits:
             _check_fits(spark, known, logs, leaves)
         return _opened_once(spark, known, run, logs, leaves, choice)
 
-    jobs = None
+    found = None
     for later in range(1, _TRIES):
         try:
-            jobs = attempt(logs)
+            found = attempt(logs)
             break
         except QueryError:  # the query may have gone on, and Spark deleted the first micro-batch that was kept
             now = replace(_committed(checkpoints.read(spark, address)), operators=logs.operators)
             if now.batches[0].number == logs.batches[0].number and _has_state(spark, now):
                 raise
             logs = _from(now, later)
-    jobs = attempt(logs) if jobs is None else jobs
+    jobs, unopened = attempt(logs) if found is None else found
+    if sink is not None and unopened:
+        raise ArgumentError(f"output: it has the rows of the last join, and {'; '.join(unopened)}; leave output out")
     reports_by_number = reported.of(logs.query, reports)
     jobs = [
         replace(each, reports=reported.of_operator(reports_by_number, logs.operators, each.known.join)) for each in jobs
     ]
     jobs[-1] = replace(jobs[-1], sink=sink)
-    if len(jobs) == 1:
+    if len(known) == 1:
         return jobs[0]
     fewer = replace(logs, batches=jobs[0].checkpoint.batches)
-    return Chain(tuple(jobs), lambda supposed: tuple(_opened_once(spark, known, run, fewer, leaves, choice, supposed)))
+
+    def simulated(supposed: Supposed) -> tuple[Job, ...]:
+        return tuple(_opened_once(spark, known, run, fewer, leaves, choice, supposed)[0])
+
+    return Chain(tuple(jobs), simulated, unopened)
 
 
 def _check_set_once(spark: SparkSession, plan: Node) -> None:
@@ -249,14 +255,28 @@ def _opened_once(
     leaves: Sequence[Node],
     choice: Choice,
     supposed: Supposed | None = None,
-) -> list[Job]:
+) -> tuple[list[Job], tuple[str, ...]]:
+    """The joins of a job as far as their rows can be followed, and a sentence on each of the others."""
     opened: dict[Node, Job] = {}
     with spark_errors_as("the job cannot be opened"):
         taken = dict(zip(leaves, sources.taken(spark, logs, leaves, catalyst.zone(known[-1].plan)), strict=True))
         for number, each in enumerate(known):
             settings = None if supposed is None else supposed.of(number)
-            opened[each.plan] = _of_taken(spark, each, run, logs, taken, choice, opened, settings)
-    return list(opened.values())
+            try:
+                opened[each.plan] = _of_taken(spark, each, run, logs, taken, choice, opened, settings)
+            except followed.NotFollowedError as error:
+                if not number:
+                    raise
+                after = range(number + 1, len(known))
+                more = (f"join {other} is not opened, as join {number} is not" for other in after)
+                return list(opened.values()), (f"join {number} is not opened: {_reason(error)}", *more)
+    return list(opened.values()), ()
+
+
+def _reason(error: ArgumentError) -> str:
+    """Why a join is not opened, without the argument and what to do."""
+    words = str(error).partition(": ")[2]
+    return words.partition(f"; {_OTHER_KEY}")[0].partition("; open ")[0]
 
 
 def _with_arity(choice: Choice, known: Understood) -> Choice:
@@ -392,7 +412,9 @@ def _of_taken(
         known = replace(known, description=settings.described(known.description))
     missing = [logs.gap] if logs.gap else []
     if alone := understanding.windows_alone(dict(zip(SIDES, known.inputs, strict=True)), known.keys):
-        raise ArgumentError(f"joined: {'; '.join(alone)}, so which rows are late is not known; {_OTHER_KEY}")
+        raise followed.NotFollowedError(
+            f"joined: {'; '.join(alone)}, so which rows are late is not known; {_OTHER_KEY}"
+        )
     missing += [words for each in taken.values() for words in each.missing]
     unread = [words for each in taken.values() if each.rows is None for words in each.missing]
     by_ids = {replay.ids(leaf): each.rows for leaf, each in taken.items() if each.rows is not None}
@@ -527,6 +549,8 @@ def _row_facts(
         unmarked=_unmarked(known),
         never_late=_never_late(known) | _unmarked(known),
         is_stand_in=known.description.join is None,
+        numbers=known.numbers,
+        of_one_source=is_join and sources.are_same(where.spark, *known.join.children[: len(SIDES)]),
     )
 
 

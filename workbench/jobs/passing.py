@@ -117,12 +117,12 @@ def later(joins: Sequence[Job], number: int, fates: Sequence[pd.Series[str]]) ->
 
 
 def reached(joins: Sequence[Job], number: int) -> Counts:
-    """For each row of a join in how many rows it is that come out of the last join."""
+    """For each row of a join in how many rows it is that come out of the last join on their way."""
     count = len(joins[number].left) + len(joins[number].right)
-    last = outputs(joins[-1])
-    ways = [way for _, way in steps(joins, number)]
+    ways = list(steps(joins, number))
+    last = outputs(joins[ways[-1][0] if ways else number])
     if ways:
-        last = ways[-1].merge(last.rename(columns={"row": "entered"}), on="entered")
+        last = ways[-1][1].merge(last.rename(columns={"row": "entered"}), on="entered")
     last = last[["row", "output"]].drop_duplicates()
     return np.bincount(last["row"].to_numpy(dtype=np.int64), minlength=count)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from workbench.jobs.conditions import is_collated, is_struct
 from workbench.jobs.entering import Columns
 from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES
+from workbench.model import Failed, value_in_words
 from workbench.spark_io.cause import spark_errors_as
 from workbench.untyped import JavaObject
 
@@ -58,6 +60,11 @@ class Residual:
         self._satisfied = np.array([], dtype=bool)
 
     @property
+    def spark(self) -> SparkSession:
+        """The session that is asked."""
+        return self._spark
+
+    @property
     def text(self) -> str:
         """The condition as SQL."""
         return " AND ".join(str(each.java.sql()) for each in self._parts)
@@ -72,6 +79,32 @@ class Residual:
         places = np.searchsorted(self._asked, pairs)
         found: Flags = self._satisfied[places] if len(pairs) else np.array([], dtype=bool)
         return found
+
+    def failed(self, left: RowNumbers, right: RowNumbers) -> list[list[Failed]]:
+        """For each of some pairs the parts of it that the pair does not satisfy."""
+        found = [list[Failed]() for _ in left]
+        for part in self._apart:
+            for place in np.flatnonzero(~part(left, right)).tolist():
+                found[place].append(Failed(part.text, part.values(int(left[place]), int(right[place]))))
+        return found
+
+    @cached_property
+    def _apart(self) -> list[Residual]:
+        """Its parts, each as a condition of its own."""
+        if len(self._parts) == 1:
+            return [self]
+        return [Residual(self._spark, self._known, self._shown, self._tables, [each]) for each in self._parts]
+
+    def values(self, left: int, right: int) -> tuple[tuple[str, str], ...]:
+        """The columns that the condition has, as it writes them, and what a pair has in each, in words."""
+        written = {node.id: str(node.java.sql()) for each in self._parts for node in each.walk() if node.id is not None}
+        found = []
+        for column, name in written.items():
+            for shown, table, row in zip(self._shown, self._tables, (left, right), strict=True):
+                if column in shown.ids:
+                    value = table.column(shown.names[shown.ids.index(column)])[row].as_py()
+                    found.append((name.replace("`", ""), value_in_words(value)))
+        return tuple(found)
 
     def unfit(self, place: int) -> Flags:
         """Which rows of a side fail what the condition says of that side alone."""

@@ -130,6 +130,9 @@ def rows(
     try:
         found = entering.entered(spark, known, place, by_ids, choice, inner=inner, clock=clock)
     except replay.NotReplayable as error:
+        if inner and known.description.join is not None:
+            why = f"the rows of the {side} side cannot be followed: there is {error}"
+            raise followed.NotFollowedError(f"joined: {why}; open a join below it with join=…") from None
         missing.append(f"the rows of the {side} side cannot be read again: there is {error}")
     else:
         entered, steps = found.table, found.steps

@@ -30,7 +30,7 @@ from workbench.untyped import Value
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["BATCH", "PLACE", "Taken", "described", "folders", "leaves", "taken", "with_batches"]
+__all__ = ["BATCH", "PLACE", "Taken", "are_same", "described", "folders", "leaves", "taken", "with_batches"]
 
 BATCH, PLACE = "__batch", "__place"
 _FILE = f"{BATCH}_file"
@@ -60,6 +60,21 @@ class Taken:
 def leaves(plan: Node) -> list[Node]:
     """The sources in a plan, in the order in which Spark numbers them."""
     return [node for node in plan.walk() if node.kind in _LEAVES]
+
+
+def are_same(spark: SparkSession, one: Node, other: Node) -> bool:
+    """Whether two parts of a plan read one source each, which is the same."""
+    found = [[_identity(spark, each) for each in leaves(part)] for part in (one, other)]
+    return len(found[0]) == 1 and found[0] == found[1]
+
+
+def _identity(spark: SparkSession, source: Node) -> tuple[str, str]:
+    """What a source is called, and its options."""
+    if source.kind == "StreamingRelationV2":
+        options = str(source.java.extraOptions().asCaseSensitiveMap().toString())
+    else:
+        options = str(sorted(_options(spark, source).items())) if source.kind == "StreamingRelation" else ""
+    return str(source.java.toString()), options
 
 
 def folders(spark: SparkSession, part: Node) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from workbench.errors import ArgumentError, one_of, wrong
-from workbench.jobs import catalyst, conditions, explained, from_java, groups, noted, refusals, sides
+from workbench.jobs import as_numbers, catalyst, conditions, explained, from_java, groups, noted, refusals, sides
 from workbench.jobs.catalyst import Node
-from workbench.jobs.conditions import Bound, Compared, Conjunct
+from workbench.jobs.conditions import Bound, Compared, Conjunct, Numbered
 from workbench.jobs.description import Description, SideDescription
 from workbench.jobs.explained import Explained
 from workbench.jobs.groups import Groups
 from workbench.joins import How, IntervalJoin, Join, WindowJoin, emission_of
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, other_side
+from workbench.model import Numbers
 from workbench.plan import how as how_of
 from workbench.times import precise
 from workbench.untyped import JavaObject, SparkObject
@@ -134,6 +135,8 @@ class Understood:
         For each of `keys` how it is compared, where that is not as the columns are: left and right. Empty: all are.
     filters
         What the job asks of the rows of one side, after the join or in its condition, and Spark before it.
+    numbers
+        The bounds of event times that the condition compares as numbers; None: it has none that are understood.
     """
 
     description: Description
@@ -151,6 +154,7 @@ class Understood:
     by_calendar: tuple[Node, ...] = ()
     compared: tuple[Compared | None, ...] = ()
     filters: tuple[Node, ...] = ()
+    numbers: Numbers | None = None
 
     @property
     def described(self) -> tuple[SideDescription, SideDescription]:
@@ -349,6 +353,19 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
         for place, side in enumerate(SIDES)
     ]
     where = " AND ".join(str(each.java.sql()) for each in read.rest)
+    numbers = None
+    if isinstance(kind, IntervalJoin):
+        parts = [part for each in found for part in each.parts]
+        numbers = _numbers(parts, join, inputs, times, described)
+    if numbers is not None:
+        kept = [] if retention is None else [side for side in SIDES if side not in retention]
+        lost = {
+            side: described[place].time
+            for place, side in enumerate(SIDES)
+            if _entering(inputs[side], times[side]) is None
+        }
+        notes.append(as_numbers.note(numbers, kept, lost))
+        numbers = numbers if not read.bounds else replace(numbers, low=None, high=None)
     marks = [None if (mark := _mark(inputs[side], times[side])) is None else mark.time for side in SIDES]
     return Understood(
         Description(kind, described[0], described[1], where, tuple(unknown + more), tuple(notes)),
@@ -364,6 +381,7 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
         by_calendar=tuple(_by_calendar(spark, [*found, *(above if how == "inner" else [])], inputs, times)),
         evicts_with_data=bool(retention) and _names_the_frame_before(optimised[0]),
         compared=tuple(read.compared.get(pair) for pair in read.keys) if read.compared else (),
+        numbers=numbers,
         filters=tuple(_asked_first([*(each for each in found if not _is_kept(each, how, join)), *above], join)),
     )
 
@@ -759,13 +777,17 @@ def _of_operators(side: Side, found: sides.Input) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Condition:
-    """What a condition says: pairs of equal columns (by id), of equal windows, bounds of times, and the rest."""
+    """What a condition says: pairs of equal columns (by id), of equal windows, bounds of times, and the rest.
+
+    The rest holds bounds of event times as numbers, too, as less than what these count is cut off.
+    """
 
     keys: list[tuple[int, int]]
     windows: list[tuple[int, int]]
     bounds: list[Bound]
     rest: list[Node]
     compared: dict[tuple[int, int], Compared]
+    numbered: list[Numbered] = field(default_factory=list)
 
     @classmethod
     def of(cls, found: list[Conjunct], inputs: dict[Side, sides.Input], times: dict[Side, int | None]) -> _Condition:
@@ -782,6 +804,7 @@ class _Condition:
         inputs: dict[Side, sides.Input] = {"left": left, "right": right}
         limits = [each for each in _bounds(part, inputs) if _is_of(each, left, right, times)]
         pair = _pair(part, left, right)
+        self.numbered.extend(each for each in conditions.numbered(part) if _is_of(each.written, left, right, times))
         if limits:
             self.bounds.extend(limits)
         elif (
@@ -813,7 +836,36 @@ class _Condition:
         """With what a filter after the join says of both sides; what else it says is a filter of the join's output."""
         keys = [each for each in more.keys if each not in self.keys]
         compared = {pair: each for pair, each in more.compared.items() if pair in keys} | self.compared
-        return _Condition(self.keys + keys, self.windows + more.windows, self.bounds + more.bounds, self.rest, compared)
+        windows, bounds = self.windows + more.windows, self.bounds + more.bounds
+        return _Condition(self.keys + keys, windows, bounds, self.rest, compared, self.numbered)
+
+
+def _numbers(
+    parts: Sequence[Node],
+    join: Node,
+    inputs: dict[Side, sides.Input],
+    times: dict[Side, int | None],
+    described: Sequence[SideDescription],
+) -> Numbers | None:
+    """The bounds of the event times as numbers, also of columns that are made of them below the join."""
+    below = (node for child in join.children for node in child.walk())
+    meanings = {column: meaning for node in below for column, meaning in sides.defined(node)}
+    found: list[Numbered] = []
+    later: list[Side] = []
+    for part in parts:
+        for each in conditions.numbered(conditions.replaced(part, meanings)):
+            ends = [
+                next((side for side, mine in inputs.items() if mine.origin(number) == _origin(mine, times[side])), None)
+                for number in (each.written.later, each.written.earlier)
+            ]
+            if ends[0] is not None and ends[1] == other_side(ends[0]):
+                found.append(each)
+                later.append(ends[0])
+    return as_numbers.of(found, later, described)
+
+
+def _origin(mine: sides.Input, time: int | None) -> int | None:
+    return None if time is None else mine.origin(time)
 
 
 def _bounds(part: Node, inputs: dict[Side, sides.Input]) -> list[Bound]:
@@ -1032,7 +1084,8 @@ _Limit = tuple[int, bool] | None
 
 def _limits(inputs: dict[Side, sides.Input], read: _Condition) -> tuple[_Limit, _Limit]:
     """The tightest bounds of right time minus left time."""
-    lower = [(each.micros, each.exclusive) for each in read.bounds if each.later in inputs["right"].columns]
-    upper = [(-each.micros, each.exclusive) for each in read.bounds if each.later in inputs["left"].columns]
+    every = [*read.bounds, *(each.implied for each in read.numbered)]
+    lower = [(each.micros, each.exclusive) for each in every if each.later in inputs["right"].columns]
+    upper = [(-each.micros, each.exclusive) for each in every if each.later in inputs["left"].columns]
     tightest = min(upper, key=lambda each: (each[0], not each[1]), default=None)
     return max(lower, default=None), tightest

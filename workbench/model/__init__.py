@@ -16,7 +16,7 @@ from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome, keys_present, on_time, present
 from workbench.model._outputs import Outputs, members
 from workbench.model._sessions import close_sessions
-from workbench.model._shared import Above, Gone, RowFacts, Shared
+from workbench.model._shared import Above, Gone, Numbers, RowFacts, Shared
 from workbench.model._simulation import Simulation, checked_batch, is_index
 from workbench.model._watermarks import (
     DATA,
@@ -29,7 +29,7 @@ from workbench.model._watermarks import (
 )
 from workbench.model.conditions import is_true
 from workbench.model.definition import MOST, at_most, check_size, common_type, key_codes, matches
-from workbench.model.meeting import Condition, Meeting
+from workbench.model.meeting import Condition, Failed, Meeting, value_in_words
 from workbench.model.operators import OperatorModel
 from workbench.streams import NOTHING
 
@@ -43,11 +43,13 @@ __all__ = [
     "Above",
     "Ahead",
     "Condition",
+    "Failed",
     "FlinkRules",
     "Gone",
     "KeptByDelays",
     "Logged",
     "Meeting",
+    "Numbers",
     "OperatorModel",
     "Outcome",
     "Outputs",
@@ -78,6 +80,7 @@ __all__ = [
     "present",
     "query_watermark",
     "simulate",
+    "value_in_words",
     "watermarks",
 ]
 

@@ -15,7 +15,7 @@ from workbench.kinds import kind_of, part_of
 from workbench.literals import SIDES, Side
 from workbench.model.conditions import OfPairs
 from workbench.model.definition import key_codes, matches
-from workbench.model.meeting import Condition, Meeting
+from workbench.model.meeting import Condition, Failed, Meeting
 from workbench.streams import Stream
 
 
@@ -34,6 +34,9 @@ class _Renumbered:
     def __call__(self, left: RowNumbers, right: RowNumbers) -> Any:
         return self.whole(self.left[left], self.right[right])
 
+    def failed(self, left: RowNumbers, right: RowNumbers) -> Sequence[Sequence[Failed]]:
+        return self.whole.failed(self.left[left], self.right[right])
+
 
 @dataclass(frozen=True)
 class _Both:
@@ -48,6 +51,10 @@ class _Both:
 
     def __call__(self, left: RowNumbers, right: RowNumbers) -> Any:
         return self.one(left, right) & self.other(left, right)
+
+    def failed(self, left: RowNumbers, right: RowNumbers) -> Sequence[Sequence[Failed]]:
+        both = zip(self.one.failed(left, right), self.other.failed(left, right), strict=True)
+        return [[*one, *other] for one, other in both]
 
 
 def asked_of_pairs(join: Join, left: Stream, right: Stream, more: Condition | None = None) -> Condition | None:
@@ -114,6 +121,41 @@ class Above:
         return moments - (moments - self.offset) % self.size + self.size
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """Bounds of event times that a job's condition compares as whole numbers, and that Spark may derive nothing from.
+
+    Attributes
+    ----------
+    low, high
+        The least and the greatest difference of the right number and the left one, in microseconds; None: any.
+    unit
+        What the numbers count, in microseconds.
+    interval
+        The same bounds as a condition of times, as SQL.
+    """
+
+    low: int | None
+    high: int | None
+    unit: int
+    interval: str
+
+    @property
+    def unit_in_words(self) -> str:
+        """What the numbers count."""
+        return "milliseconds" if self.unit == 1_000 else "seconds"
+
+    def within(self, side: Side, moment: int) -> tuple[int | None, int | None]:
+        """From when to when, in whole units, rows of the other side may meet a row."""
+        low, high = (self.low, self.high) if side == "left" else (_negative(self.high), _negative(self.low))
+        start = moment // self.unit * self.unit
+        return None if low is None else start + low, None if high is None else start + high
+
+
+def _negative(span: int | None) -> int | None:
+    return None if span is None else -span
+
+
 @dataclass(frozen=True, eq=False)
 class RowFacts:
     """What is known of the rows of a job beside their keys and times.
@@ -167,6 +209,11 @@ class RowFacts:
         Whether the join stands for one that was not understood, so that only late rows are known, and no partners.
     above
         The aggregation that the pairs come to; None: there is none that is known.
+    numbers
+        The bounds of event times as numbers under the job's own join; None: it compares none so.
+    of_one_source
+        Whether both sides read the same source, each perhaps with other columns: where their keys and times are equal,
+        row by row, a stream is joined with itself.
     """
 
     where: Condition | None = None
@@ -190,6 +237,8 @@ class RowFacts:
     aggregated: bool = False
     is_stand_in: bool = False
     above: Above | None = None
+    numbers: Numbers | None = None
+    of_one_source: bool = False
 
     @property
     def asked(self) -> Condition | None:
@@ -203,7 +252,7 @@ class RowFacts:
         if self.join is None or join == self.join:
             return self
         if how_of(join) == how_of(self.join) and kind_of(join).operator is kind_of(self.join).operator:
-            return replace(self, retention=None, exact=None, slack=0, above=None)
+            return replace(self, retention=None, exact=None, slack=0, above=None, numbers=None)
         return RowFacts(
             self.where,
             self.met,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -31,6 +32,7 @@ from workbench.conditions import (
     common_kind,
 )
 from workbench.literals import SIDES
+from workbench.model.meeting import Failed, value_in_words
 from workbench.streams import Stream, pair_types
 
 __all__ = ["OfPairs", "as_double", "is_true", "truth"]
@@ -61,12 +63,26 @@ class OfPairs:
 
     def __call__(self, left: RowNumbers, right: RowNumbers) -> Flags:
         """Which of some pairs, given as their left and right rows, satisfy it."""
+        return is_true(self.condition, self._kinds, self._given(left, right))
+
+    def failed(self, left: RowNumbers, right: RowNumbers) -> list[list[Failed]]:
+        """For each of some pairs the parts of it that the pair does not satisfy."""
+        given, found = self._given(left, right), [list[Failed]() for _ in left]
+        for part in self.condition.parts if isinstance(self.condition, And) else (self.condition,):
+            names = dict.fromkeys(columns(part))
+            for place in np.flatnonzero(~is_true(part, self._kinds, given)).tolist():
+                values = tuple((name, value_in_words(given[name][place].as_py())) for name in names)
+                found[place].append(Failed(repr(part), values))
+        return found
+
+    def _given(self, left: RowNumbers, right: RowNumbers) -> dict[str, Any]:
+        """The columns of some pairs, by the names that they have in the output."""
         given = {}
         for side, stream, rows in zip(SIDES, (self.left, self.right), (left, right), strict=True):
             prefix = f"{side}_"
             for name in {each.removeprefix(prefix) for each in columns(self.condition) if each.startswith(prefix)}:
                 given[prefix + name] = stream.table.column(name).take(pa.array(rows))
-        return is_true(self.condition, self._kinds, given)
+        return given
 
 
 def is_true(condition: Condition, kinds: Mapping[str, Kind], rows: Columns) -> Flags:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -13,9 +13,40 @@ from workbench.joins import Join
 from workbench.literals import Side
 from workbench.streams import Stream
 
-__all__ = ["Condition", "Meeting"]
+__all__ = ["Condition", "Failed", "Meeting", "value_in_words"]
 
 J = TypeVar("J", bound=Join)
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A part of a condition that a pair does not satisfy.
+
+    Attributes
+    ----------
+    part
+        As it is written.
+    values
+        The columns in it, and what the pair has in each, in words.
+    """
+
+    part: str
+    values: tuple[tuple[str, str], ...]
+
+
+def value_in_words(value: object) -> str:
+    """A value of a column as SQL writes it; a long one is cut.
+
+    Examples
+    --------
+    >>> [value_in_words(each) for each in (None, True, 2.5, "DE")]
+    ['null', 'true', '2.5', "'DE'"]
+    """
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    words = repr(value) if isinstance(value, str | bytes) else str(value)
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
 class Condition(Protocol):
@@ -27,6 +58,9 @@ class Condition(Protocol):
 
     def __call__(self, left: RowNumbers, right: RowNumbers) -> Any:
         """Which of some pairs, given as their left and right rows, satisfy it: an array of booleans."""
+
+    def failed(self, left: RowNumbers, right: RowNumbers) -> Sequence[Sequence[Failed]]:
+        """For each of some pairs the parts of it that the pair does not satisfy."""
 
 
 @dataclass(frozen=True)

@@ -244,7 +244,9 @@ def _passed(of: Judging) -> None:
     end = waiting(simulation, of.side, of.rows[pending]).loc[of.rows[pending]].to_numpy()
     waits, last = kind.waits(simulation.join, of.side), last_watermark(simulation)
     behind = leaves_behind(simulation, of.side)
-    if waits >= UNBOUNDED or (behind is None and simulation.facts.under(simulation.join).unmarked):
+    if (waits >= UNBOUNDED and behind in (None, waits)) or (
+        behind is None and simulation.facts.under(simulation.join).unmarked
+    ):
         of.verdict[pending] = SharedVerdict.STAYS_FOREVER
     elif behind is None:  # Spark derives no watermark for the state of the side
         of.verdict[pending[end + waits <= last]] = SharedVerdict.WAITING_FOR_EVER

@@ -654,6 +654,29 @@ class Sentences:
         assignments = self.outcome.assignments[side]
         return assignments.iloc[slice(*np.searchsorted(assignments["row"], [row, row + 1]))]
 
+    def failing(self, left: RowNumbers, right: RowNumbers) -> list[str]:
+        """What each of some pairs within reach does not satisfy beside key and time, in words; empty of other pairs."""
+        words, where = [""] * len(left), self.simulation.where
+        if where is None:
+            return words
+        pairs = left.astype(np.int64) * max(len(self.simulation.right), 1) + right
+        refused = np.flatnonzero(np.isin(pairs, self._refused))
+        if not len(refused):
+            return words
+        for place, parts in zip(refused.tolist(), where.failed(left[refused], right[refused]), strict=True):
+            values = dict.fromkeys(f"{name} is {value}" for each in parts for name, value in each.values)
+            template = verdicts.FAILS if values else verdicts.FAILS_WHATEVER
+            failed = " and ".join(each.part for each in parts)
+            words[place] = template.format(failed=failed, values=", ".join(values)) if parts else ""
+        return words
+
+    @cached_property
+    def _refused(self) -> RowNumbers:
+        """The pairs within reach that do not satisfy what else the join asks for, each as one number."""
+        left, right = (each[~self.simulation.satisfied] for each in self.simulation.in_reach)
+        found: RowNumbers = left.astype(np.int64) * max(len(self.simulation.right), 1) + right
+        return found
+
     def refused(self, side: Side, row: int) -> str:
         """How many rows within its bounds it does not satisfy the condition with."""
         return counted(int(self.simulation.refused[side][row]), "row")
@@ -758,6 +781,21 @@ class Sentences:
         if self.simulation.where is not None:
             return self.fill(verdicts.NONE_DERIVED, side, row)
         return verdicts.NO_UPPER if side == "left" else verdicts.NO_LOWER
+
+    def as_interval(self, side: Side, row: int) -> str:
+        """How a bound of event times as numbers is written so that Spark derives one; empty where there is none."""
+        facts = self.simulation.facts.under(self.join)
+        return "" if facts.numbers is None or facts.unmarked else self.fill(verdicts.AS_INTERVAL, side, row)
+
+    def unit(self, side: Side, row: int) -> str:
+        """What these numbers count."""
+        numbers = self.simulation.facts.numbers
+        return "" if numbers is None else numbers.unit_in_words
+
+    def interval(self, side: Side, row: int) -> str:
+        """The bound as a condition of times."""
+        numbers = self.simulation.facts.numbers
+        return "" if numbers is None else numbers.interval
 
     def bound(self, side: Side, row: int) -> str:
         """The bound that the rows of a side wait for."""

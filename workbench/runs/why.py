@@ -43,7 +43,8 @@ class Why:
     candidates
         The rows of its key on the other side, the nearest first, at most five. Columns: ``row`` (its index in
         `Run.rows`), ``name``, ``apart`` (how far from the row, in words), ``late``, ``met``, ``removed`` (what removes
-        it before it reaches the join, such as a filter of a job, in words; empty of a row that reaches it).
+        it before it reaches the join, such as a filter of a job, in words; empty of a row that reaches it), ``failed``
+        (of one in reach, which part of the condition both do not satisfy, and their values, in words; else empty).
     """
 
     text: str
@@ -83,11 +84,33 @@ def _explained(simulation: Simulation, rows: Sequence[RowId]) -> list[Why]:
         side: np.unique(np.array([each.row for each in rows if each.side == side], dtype=np.int64)) for side in SIDES
     }
     reasons = sentences(simulation, asked)
-    return [_of(simulation, reasons, each) for each in rows]
+    found = [_candidates(simulation, reasons, each) for each in rows]
+    failed = _failed(simulation, reasons, rows, [candidates for candidates, _ in found])
+    return [
+        _of(simulation, reasons, of, candidates.assign(failed=words), count)
+        for of, (candidates, count), words in zip(rows, found, failed, strict=True)
+    ]
 
 
-def _of(simulation: Simulation, reasons: Sentences, of: RowId) -> Why:
-    candidates, count = _candidates(simulation, reasons, of)
+def _failed(
+    simulation: Simulation, reasons: Sentences, rows: Sequence[RowId], candidates: Sequence[pd.DataFrame]
+) -> list[list[str]]:
+    """For each row's candidates which part of the condition they fail: asked at once, as Spark is asked in a job."""
+    first, pairs, asked = len(simulation.left), [], []
+    for of, found in zip(rows, candidates, strict=True):
+        apart = ~found["met"].to_numpy(dtype=bool) & (found["removed"] == "").to_numpy()
+        apart &= not reasons.removed_by(*of)  # a row that does not come to the join is compared with none
+        others = found["row"].to_numpy(dtype=np.int64)[apart] - (first if of.side == "left" else 0)
+        mine = np.full(len(others), of.row)
+        pairs.append((mine, others) if of.side == "left" else (others, mine))
+        asked.append(apart.tolist())
+    none = np.array([], dtype=np.int64)
+    left, right = (np.concatenate([none, *(each[place] for each in pairs)]) for place in range(len(SIDES)))
+    words = iter(reasons.failing(left, right))
+    return [[next(words) if each else "" for each in apart] for apart in asked]
+
+
+def _of(simulation: Simulation, reasons: Sentences, of: RowId, candidates: pd.DataFrame, count: int | None) -> Why:
     facts = _facts(simulation, reasons, of, candidates, count)
     heading, *steps = facts
     lines = [f"{heading[0]}: {heading[1]}", *(f"  {name:<11} {words}" for name, words in steps)]
@@ -117,7 +140,8 @@ def _facts(
         facts.append(("candidates", f"{count:,} of its key on {simulation.side(other_side(of.side)).name}"))
         for each in candidates.itertuples():
             removed = f", removed before the join by {each.removed}" if each.removed else ""
-            facts.append(("", f"{each.name}, {each.apart}{' late' * each.late}{', its partner' * each.met}{removed}"))
+            met = ", its partner" * each.met
+            facts.append(("", f"{each.name}, {each.apart}{' late' * each.late}{met}{removed}{each.failed}"))
         if count > len(candidates):
             facts.append(("", f"and {count - len(candidates):,} more"))
     facts.append(("verdict", explained["reason"]))
@@ -133,6 +157,11 @@ def _windows(simulation: Simulation, reasons: Sentences, of: RowId) -> list[tupl
         begin, end = (low, high) if of.side == "left" else (-high, -low)
         moment = int(simulation.side(of.side).event_times[of.row])
         other = simulation.side(other_side(of.side)).name
+        numbers = simulation.facts.under(simulation.join).numbers
+        if numbers is not None and (numbers.low, numbers.high) != (None, None):
+            ends = zip(("from", "to"), numbers.within(of.side, moment), strict=True)
+            words = [f"{word} {labels.moment(each)}" for word, each in ends if each is not None]
+            return [("bounds", f"{other} {' '.join(words)}, compared as whole numbers of {numbers.unit_in_words}")]
         first = f" from {labels.moment(moment + begin)}" if begin > -UNBOUNDED else ""
         last = f" to {labels.moment(moment + end)}" if end < UNBOUNDED else ""
         return [("bounds", f"{other}{first}{last}" if first or last else f"{other}, whatever its event time")]

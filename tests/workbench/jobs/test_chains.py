@@ -138,9 +138,37 @@ def test_pairs_of_sliding_windows_are_not_followed(session, folder, tmp_path):
     """Each is of one window, and its event time is in several."""
     joined = by_windows("inner", "6 seconds", "3 seconds")(*three(session, folder))
     ran = jobs.run(joined, tmp_path / "checkpoint")
-    with pytest.raises(wb.WorkbenchError, match="a join by sliding windows, each of whose rows is of one window only"):
-        wb.open_job(joined, ran.checkpoint)
-    assert wb.open_job(joined, ran.checkpoint, join=0).mismatches.empty
+    why = "there is a join by sliding windows, each of whose rows is of one window only"
+    opened_in_part(session, joined, ran, f"join 1 is not opened: the rows of the left side cannot be followed: {why}")
+    with pytest.raises(wb.ArgumentError, match=why):
+        wb.open_job(joined, ran.checkpoint, join=1)
+
+
+def opened_in_part(session, joined, ran, words):
+    """The first join is told as Spark ran it, of the second why it is not."""
+    chain = wb.open_job(joined, ran.checkpoint)
+    assert chain.unopened == (words,)
+    assert words in repr(chain)
+    assert words in chain.unknown
+    assert not chain.is_understood
+    [first] = chain.joins
+    assert chain.mismatches.empty
+    reports = [each["stateOperators"] for each in ran.progress]
+    assert first.batches.state_rows.tolist() == [each[1]["numRowsTotal"] for each in reports]
+    assert len(chain.late) == len(first.late) == sum(each[1]["numRowsDroppedByWatermark"] for each in reports)
+    last = int(chain.batches.batch.max())
+    assert len(chain.state(last)) == sum(each["numRowsTotal"] for each in reports[-1])
+    met = chain.rows.fate == "matched"
+    assert met.any()
+    assert set(chain.rows.later[met]) == {"in a later join: not known"}
+    assert chain.rows.out.isna().all()
+    story = chain.why(int(met.idxmax())).text
+    assert f"that came out with it is not known: {words}" in story
+    for asked in (lambda: chain.output, chain.under):
+        with pytest.raises(wb.WorkbenchError, match="not known: join 1 is not opened"):
+            asked()
+    with pytest.raises(wb.ArgumentError, match="output: it has the rows of the last join, and join 1 is not opened"):
+        wb.open_job(joined, ran.checkpoint, output=session.createDataFrame([(1,)], "order_no long"))
 
 
 def test_a_window_that_is_compared_with_what_is_none(session, folder, tmp_path):
@@ -154,8 +182,8 @@ def test_a_window_that_is_compared_with_what_is_none(session, folder, tmp_path):
     )
     assert words in about.unknown
     with pytest.raises(wb.ArgumentError, match=f"{words}, so which rows are late is not known"):
-        wb.open_job(joined, ran.checkpoint)
-    assert wb.open_job(joined, ran.checkpoint, join=0).mismatches.empty
+        wb.open_job(joined, ran.checkpoint, join=1)
+    opened_in_part(session, joined, ran, f"join 1 is not opened: {words}, so which rows are late is not known")
 
 
 def test_only_the_last_micro_batches_are_kept(spark, folder, tmp_path):

@@ -13,12 +13,14 @@ from verdict_examples import EXAMPLES, TABLES, stream
 
 import workbench as wb
 from workbench import report
+from workbench.builtin_kinds.rules.verdicts import RuleVerdict
 from workbench.literals import FATES
 from workbench.model import Simulation
 from workbench.reasons.own import sentences
 from workbench.reasons.sentences import Sentences
 from workbench.runs import why
 from workbench.runs.preview import Preview
+from workbench.verdicts import SharedVerdict
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "docs"))
 
@@ -62,6 +64,24 @@ def test_a_verdict_is_told_in_every_place(example):
     if "KEY_" in verdict.name:  # nothing that is not there, or does not come to the join, would be met
         assert "matched it with" not in reason
         assert "would have matched" not in reason
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        (
+            SharedVerdict.CONDITION_FAILS,
+            "wb.col('left_value') < wb.col('right_value'): left_value is 5, right_value is 3",
+        ),
+        (RuleVerdict.MEETS_NONE, "value > 80.0: value is 70.0"),
+    ],
+    ids=str,
+)
+def test_a_story_says_which_part_of_the_condition_a_candidate_fails(verdict, words):
+    simulation = next(each for each in EXAMPLES if each.verdict is verdict).simulation()
+    [candidate] = why.why(simulation, 0).candidates.itertuples()
+    assert candidate.failed == f", but fails {words}"
+    assert f"it, but fails {words}" in why.why(simulation, 0).text
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.__name__)

@@ -38,8 +38,9 @@ def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
             near = search.nearest(side, rows, np.flatnonzero(alive[partner]), reach, ahead=ahead, skip=skip)
             mine, theirs = rows[near >= 0], near[near >= 0]
             distance = (search.time[partner][theirs] - search.time[side][mine]) * (1 if side == "left" else -1)
-            if search.of_one_stream:  # a row is no partner of itself, nor of one that it has met the other way round
-                new = (theirs != mine) & ((-distance < reach_low) | (-distance > reach_high))
+            if search.of_one_stream:  # a row is no partner of itself, nor of one that is nearer the other way round
+                away, mirrored = (np.maximum(reach_low - each, each - reach_high) for each in (distance, -distance))
+                new = (theirs != mine) & (np.maximum(mirrored, 0) >= away)
                 mine, theirs, distance = mine[new], theirs[new], distance[new]
             if beyond_upper:
                 value = distance + join.upper_exclusive * search.tick

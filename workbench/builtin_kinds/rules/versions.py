@@ -14,6 +14,7 @@ from workbench.arrays import Codes, Flags, RowNumbers
 from workbench.builtin_kinds.rules.fields import compared
 from workbench.conditions import Condition, Kind, col, kind_of_type
 from workbench.joins import RulesJoin
+from workbench.model import Failed, value_in_words
 from workbench.model.conditions import as_double, is_true
 from workbench.streams import Stream, pair_types
 
@@ -93,3 +94,14 @@ class Met:
             "value": value.take(pa.array(right)).combine_chunks(),
         }
         return is_true(_comparison(), kinds, rows)  # type: ignore[arg-type]
+
+    def failed(self, left: RowNumbers, right: RowNumbers) -> list[list[Failed]]:
+        """For each of some pairs what the rule asks for, if the row does not meet it."""
+        met, values, table = self(left, right), self.compared(left, right), self.right.table
+        found = [list[Failed]() for _ in left]
+        for place in np.flatnonzero(~met).tolist():
+            asked = (table.column(name)[int(right[place])] for name in (self.join.field, self.join.op, self.join.value))
+            field, op, value = (each.as_py() for each in asked)
+            words = value_in_words(values[place].as_py())
+            found[place].append(Failed(f"{field} {op} {value_in_words(value)}", ((str(field), words),)))
+        return found

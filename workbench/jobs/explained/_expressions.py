@@ -27,7 +27,9 @@ _ARITHMETIC = {"+": "Add", "-": "Subtract", "*": "Multiply", "/": "Divide", "%":
 _FUNCTIONS = {
     "collect_list": "CollectList", "collect_set": "CollectSet", "explode": "Explode", "isnotnull": "IsNotNull",
     "isnull": "IsNull", "knownnotnull": "KnownNotNull", "knownnullable": "KnownNullable",
-    "precisetimestampconversion": "PreciseTimestampConversion", "size": "Size", "unix_micros": "UnixMicros",
+    "abs": "Abs", "precisetimestampconversion": "PreciseTimestampConversion", "size": "Size",
+    "to_unix_timestamp": "ToUnixTimestamp", "unix_micros": "UnixMicros", "unix_millis": "UnixMillis",
+    "unix_seconds": "UnixSeconds", "unix_timestamp": "UnixTimestamp",
 }  # fmt: skip
 """Functions whose first argument is their child; the others are settings."""
 _TIMES = ("timestamp", "timestamp_ntz")
@@ -276,7 +278,7 @@ class Expressions:
 
     def _wrapper(self, kind: str, text: str, arguments: list[str]) -> Node:
         child = self.expression(arguments[0])
-        if kind == "UnixMicros":
+        if kind in ("UnixMicros", "UnixMillis", "UnixSeconds"):  # the others take texts, too
             self._expect(child, "timestamp")
         if kind == "PreciseTimestampConversion" and len(arguments) == 3:
             self._expect(child, _CONVERTED.get(arguments[1]))
