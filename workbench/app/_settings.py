@@ -20,6 +20,7 @@ from workbench.app._kind_picture import introduction
 from workbench.app._snapshot import Reader, RunConfiguration, Snapshot
 from workbench.app._source import SourcePanel
 from workbench.app._suggested_spans import Suggestion, suggestion
+from workbench.app.growing import growing
 from workbench.app.html import HTML
 from workbench.app.sources import WrongSettingsError, sources
 from workbench.app.sources.job import VARIABLE as JOB
@@ -358,6 +359,8 @@ def _input_of(part: Input) -> widgets.Widget:
             return widgets.Text(part.first)
         case Text(form=form) if form is not None:
             return form(part.first)
+        case Text(grows=True):
+            return growing(part.first, placeholder=part.unset)
         case Text():
             made = widgets.Textarea if part.is_long else widgets.Text
             return made(part.first, placeholder=part.unset, **({"rows": 8} if part.is_long else {}))

@@ -205,6 +205,22 @@ def test_a_wrong_field_is_told_beside_it_and_disables_run(opened):
     opened.wait_for_selector(".sjw button:has-text('Run on Spark'):not([disabled])")
 
 
+def test_a_long_condition_is_shown_whole(opened):
+    where = opened.locator(".sjw-growing:has(.widget-label:text-is('Where')) textarea")
+    one_line = where.bounding_box()["height"]
+    where.fill(
+        "right_clicked_at > left_shown_at and left_campaign != 'spring' and left_site != 'news' and right_cost < 3"
+    )
+    where.press("Tab")
+    assert where.bounding_box()["height"] > 2 * one_line
+    assert where.evaluate("each => each.scrollHeight <= each.clientHeight && each.scrollWidth <= each.clientWidth")
+    choose(opened, "Kind", "Pattern")
+    fits = opened.locator(".sjw-step .sjw-growing textarea:visible").first
+    assert fits.get_attribute("title") == "Which rows fit; empty: all of this stream"
+    fits.fill("campaign != 'spring' and site != 'news' and campaign != 'autumn' and site != 'weather'")
+    assert fits.evaluate("each => each.scrollHeight <= each.clientHeight && each.scrollWidth <= each.clientWidth")
+
+
 def test_undo_and_redo(opened):
     has = "text => [...document.querySelectorAll('.sjw input')].some(each => each.value === text)"
     assert opened.evaluate(has, "30 seconds")
