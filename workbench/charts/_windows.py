@@ -278,4 +278,5 @@ VIEW = View(
             For an interval join, which has no windows.
         """,
     _draw,
+    of_windows=True,
 )
