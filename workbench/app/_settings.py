@@ -12,7 +12,7 @@ import ipywidgets as widgets
 from traitlets import TraitError
 
 import generators
-from workbench import joins, times, windows
+from workbench import conditions, joins, patterns, times, windows
 from workbench.app import _repaired
 from workbench.app._form import Form, group, heading, show
 from workbench.app._join_inputs import join_inputs
@@ -148,8 +148,7 @@ class SettingsPanel:
         self._job = None
         join = suggested(self.form.value("scenario"))
         kind = kind_of(join)
-        texts: dict[str, str] = {name: times.text(span) for name, span in kind.settings(join).items()}
-        fields = self._inputs.named(kind.name, texts)
+        fields = self._inputs.named(kind.name, kind.typed(join))
         delays: dict[str, str] = dict.fromkeys(DELAYS.values(), _DELAY)
         self.form.set({"kind": kind.name, "how": how_of(join), **fields, **delays, "policy": "min", "finish": True})
         self._suited = self.form.value("scenario"), fields
@@ -338,7 +337,8 @@ def suggested(scenario: str) -> Join:
     text = re.search(r"``(\w+\(.*?\))``", generators.scenarios()[scenario], re.DOTALL)
     if text is None:
         raise LookupError(f"the docstring of {scenario} names no join that suits it")
-    join: Join = eval(text[1], vars(joins) | vars(windows))  # noqa: S307 - a text of this project
+    known = vars(joins) | vars(windows) | vars(patterns) | {"col": conditions.col}
+    join: Join = eval(text[1], known)  # noqa: S307 - a text of this project
     return join
 
 
