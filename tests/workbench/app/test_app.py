@@ -594,6 +594,14 @@ def test_the_trace_of_a_report_goes_when_one_is_written(page, monkeypatch, tmp_p
     assert (tmp_path / "report.html").exists()
 
 
+def test_which_question_a_delay_answers_is_said_where_it_is_named(page):
+    page.set({"Scenario": "orders_payments", "Late": 0.2})
+    page.open("Late")
+    assert re.search(r"99% of all rows in time with [\d.]+ \w+ on both", page.drawn["subtitle"])
+    page.open("Tune")
+    assert page.text("tuned").startswith("To keep 99.9 % of the complete result:")
+
+
 def test_the_folder_of_a_report_is_text(page, monkeypatch, tmp_path):
     folder = tmp_path / 'a"><img src=x>'
     folder.mkdir()

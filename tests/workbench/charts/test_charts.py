@@ -269,7 +269,7 @@ def test_the_delay_that_keeps_all_rows_keeps_all():
     run = wb.preview(JOINS[0], left, right)
     title = run.charts.late().to_dict()["title"]
     assert title["text"] == f"{len(run.late)} late rows"
-    seconds = float(re.search(r"100% of all rows kept with ([\d.]+) s", title["subtitle"]).group(1))
+    seconds = float(re.search(r"100% of all rows in time with ([\d.]+) s on both", title["subtitle"]).group(1))
     for delay, late in ((seconds, 0), (seconds - 0.001, 1)):
         again = [each.with_watermark(f"{round(delay * 1000)} ms") for each in (left, right)]
         assert len(wb.preview(JOINS[0], *again).late) == late
