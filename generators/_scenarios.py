@@ -320,10 +320,13 @@ _COMES_BACK = 600  # seconds from one session of a user to the next, where sessi
 def user_actions(draw: Draw) -> tuple[Side, Side]:
     """A shop's users: what they do, session by session, and what they pay; one session in twelve is a fraud's.
 
-    Suits an interval join, ``IntervalJoin("0 seconds", "15 minutes", how="left")``: a payment belongs to what its user
-    did in the quarter of an hour before it. The sequence tells a fraud: a sign-in, small payments declined (below 5),
-    a large one accepted (above 500), and no sign-out in between. A user's next session begins after the one before has
-    ended, so that a short recording takes longer than its rate says.
+    Suits a pattern, ``Pattern(step("sign_in", side="left", where=col("action") == "sign_in"), followed_by("declined",
+    side="right", where=(col("status") == "declined") & (col("amount") < 5)).one_or_more(), followed_by("paid",
+    side="right", where=(col("status") == "accepted") & (col("amount") > 500)), within="15 minutes")``: the sequence
+    tells a fraud, a sign-in, small payments declined, a large one accepted, and no sign-out in between. To an interval
+    join, ``IntervalJoin("0 seconds", "15 minutes", how="left")``, a payment belongs to what its user did in the quarter
+    of an hour before it. A user's next session begins after the one before has ended, so that a short recording takes
+    longer than its rate says.
     """
     count = draw.settings.events
     exact = count >= 100 or not draw.goes_on  # a feed draws so few rows at once that only their mean can be right

@@ -19,6 +19,7 @@ from itables.widget import ITable
 
 from workbench import charts
 from workbench.app import App
+from workbench.kinds import kind_of
 
 ORDINALS = ("first", "second")
 GROUP_OF = {view.tab: view.group for view in charts.views() if view.tab} | {
@@ -313,8 +314,10 @@ class Page:
 
     @property
     def tabs(self) -> tuple[str, ...]:
-        """The names of all views but that of a live query, in the order of groups; none where nothing is shown."""
-        return tuple(tab for tab in GROUP_OF if tab != "Throughput") if self._box("groups") is not None else ()
+        """The views of what is shown but that of a live query, in the order of groups; none where nothing is shown."""
+        shown = self.app.shown
+        left_out = {"Throughput"} | (set() if shown is None or kind_of(shown.join).windowed else {"Windows"})
+        return tuple(tab for tab in GROUP_OF if tab not in left_out) if self._box("groups") is not None else ()
 
     @property
     def tab(self) -> str:

@@ -225,7 +225,7 @@ class App:
         view, picked = results.choice.tab.name, tuple(results.picked)
         repairs_of = page.settings.repairs_of
         runs, chosen = page.runs.kept(repairs_of), page.shown.filter
-        return Kept(self._streams, settings, view, picked, repairs_of(settings), runs, chosen)
+        return Kept(self._streams, settings, view, picked, repairs_of(settings), runs, chosen, results.tune.asked)
 
     def come_back(self, kept: Kept | None) -> None:
         """Set the page to what it was, if it was opened with the same streams."""
@@ -233,6 +233,7 @@ class App:
             return
         page, results = self._page, self._page.shown.results
         results.choice.open(kept.view)
+        results.tune.ask(kept.tune)
         page.runs.come_back(kept.runs)
         page.opening = page.wanted
         self._set_to(kept)

@@ -8,7 +8,7 @@ import ipywidgets as widgets
 import pandas as pd
 from itables.widget import ITable
 
-from workbench.app._figures import figures, side_by_side
+from workbench.app._figures import differing, figures, side_by_side
 from workbench.app._form import show
 from workbench.app._listing import blank
 from workbench.app._looks import IN_LINES, PAGE
@@ -87,7 +87,12 @@ class Comparison:
     def _beside(self, runs: Sequence[Result]) -> None:
         """Show settings and figures of the two beside each other, as they ran or with every window closed."""
         entries = self._of or ()
-        columns = [_column(each, run) for each, run in zip(entries, runs, strict=True)]
+        made = [each.record.configuration.generated for each in entries]
+        moved = differing(*made) if all(made) else []
+        columns = [
+            {name: each[name] for name in moved if name in each} | _column(entry, run)
+            for entry, run, each in zip(entries, runs, made, strict=True)
+        ]
         self._text.value = side_by_side([each.short for each in entries], *columns)
 
     def _again(self) -> None:

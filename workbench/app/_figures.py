@@ -9,18 +9,20 @@ from markupsafe import Markup
 from workbench.app.html import html, together
 from workbench.runs.summary import figures
 
-__all__ = ["changed", "figures", "side_by_side"]
+__all__ = ["changed", "differing", "figures", "side_by_side"]
 
 
-def changed(now: dict[str, str], before: dict[str, str] | None) -> str:
+def changed(now: Mapping[str, str], before: Mapping[str, str] | None) -> str:
     """Which settings differ, in words; both as `describe` gives them."""
     if before is None:
         return ""
-    names = dict.fromkeys([*before, *now])
-    moved = [
-        f"{name} {before.get(name, '–')} → {now.get(name, '–')}" for name in names if before.get(name) != now.get(name)
-    ]
+    moved = [f"{name} {before.get(name, '–')} → {now.get(name, '–')}" for name in differing(before, now)]
     return "; ".join(moved) or "the same settings"
+
+
+def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    """The names of settings whose values differ, in order."""
+    return [name for name in dict.fromkeys([*one, *other]) if one.get(name) != other.get(name)]
 
 
 def side_by_side(titles: Iterable[str], *columns: Mapping[str, object]) -> Markup:

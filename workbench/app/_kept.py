@@ -72,6 +72,8 @@ class Kept:
         Its runs, and those of kernels before that it came back with; the last of them last.
     filter
         What the views were filtered by; None: nothing.
+    tune
+        What *Tune* was asked, and the chart that was open there, by name.
     """
 
     streams: tuple[str, ...]
@@ -81,6 +83,7 @@ class Kept:
     repairs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     runs: tuple[KeptRun, ...] = ()
     filter: Filter | None = None
+    tune: Mapping[str, str] = field(default_factory=dict)
 
     def bundle(self) -> Record:
         """As it stands in the notebook, without texts that have a password in them."""
@@ -90,6 +93,7 @@ class Kept:
             "view": self.view,
             "picked": [list(each) for each in self.picked],
             "filter": self.filter,
+            "tune": _open(self.tune),
             "repairs": _lists(self.repairs),
             "runs": [
                 {
@@ -117,7 +121,8 @@ def kept(bundle: object) -> Kept | None:
     picked_rows = tuple(RowId(side, number) for side, number in rows)
     runs = tuple(filter(None, map(_run, _list(found.get("runs")))))
     repairs, chosen = _repairs(found.get("repairs")), _filter(found.get("filter"))
-    return Kept(tuple(map(str, streams)), _settings(settings), view, picked_rows, repairs, runs, chosen)
+    tune = _texts(found.get("tune"))
+    return Kept(tuple(map(str, streams)), _settings(settings), view, picked_rows, repairs, runs, chosen, tune)
 
 
 def _filter(found: object) -> Filter | None:
@@ -128,6 +133,12 @@ def _filter(found: object) -> Filter | None:
     if side not in SIDES or fate not in FATES or not isinstance(cause, str):
         return None
     return {"side": side, "fate": fate, "cause": cause}
+
+
+def _texts(found: object) -> dict[str, str]:
+    """Texts by name that stand in a notebook; what is none is left out."""
+    pairs = found.items() if isinstance(found, dict) else ()
+    return {name: text for name, text in pairs if isinstance(text, str)}
 
 
 def _run(found: object) -> KeptRun | None:

@@ -39,6 +39,7 @@ _NEEDS_A_SCENARIO = (
     "A live query generates its rows while it runs; these rows are recorded. "
     "Choose a scenario as the streams to go live, and its generators write."
 )
+_SPEED = "108px"
 _TONES = {WARM_UP: "other", "OK": "ran", "LOW": "preview", "HIGH": "failed"}
 
 
@@ -91,14 +92,15 @@ class LivePanel:
             description="Speed",
             tooltip="Seconds of event time that pass in a second.",
             style={"description_width": "auto"},
-            layout=widgets.Layout(width="108px"),
+            layout=widgets.Layout(width=_SPEED),
         )
         self.note = HTML()
         for name in ("sjw-note", "sjw-warning"):
             self.note.add_class(name)
         self._warn("")
         self.panels = [panel.make() for panel in panels()]
-        self._why_not = HTML("Go live needs a scenario: these rows are recorded.")
+        self._why_not = HTML("needs a scenario", tooltip=_NEEDS_A_SCENARIO)  # behind the button's "Go live"
+        self._why_not.layout = widgets.Layout(width=_SPEED)  # in its place: nothing moves
         self._why_not.add_class("sjw-why-not")
         show(self._why_not, False)
         self.buttons = [self.go, self.speed, self._why_not, self.pause_button]

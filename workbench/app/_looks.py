@@ -36,5 +36,8 @@ other widths than the columns where the table is filled before it is seen."""
 def wrapped(frame: pd.DataFrame, sentences: Sequence[str]) -> Record:
     """What lets columns of sentences run over several lines, in a table that has some; its index comes first."""
     words = [1 + frame.columns.get_loc(name) for name in sentences if name in frame]
-    looks: Record = {"columnDefs": [{"className": "sjw-words", "targets": words}] if words else []}
+    classes = ["sjw-words sjw-longest", *["sjw-words"] * len(words)]  # the first of them says most
+    looks: Record = {
+        "columnDefs": [{"className": name, "targets": [at]} for name, at in zip(classes, words, strict=False)]
+    }
     return looks | {"showIndex": True if words else "auto"}

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from workbench.app._snapshot import RunConfiguration, Snapshot
-from workbench.app.sources import sources
 from workbench.counts import counted
 from workbench.jobs import Job
 from workbench.joins import Join, how_of
@@ -18,7 +17,7 @@ from workbench.runs import recorded
 from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.streams import Stream
-from workbench.untyped import Record, Value
+from workbench.untyped import Record
 
 __all__ = ["Entry", "RunRecord", "varied"]
 
@@ -81,7 +80,7 @@ class RunRecord:
         Parameters
         ----------
         among
-            The inputs of generated streams that differ between the runs of the list, as `varied` gives them.
+            What generated streams were made with that differs between the runs of the list, as `varied` gives them.
         """
         name = [self.run.name] if self.run.name else []
         took = f"{self.origin} on Spark" if self.origin.endswith(" s") else self.origin
@@ -91,12 +90,10 @@ class RunRecord:
         """Which rows it is of: the scenario with what differs, or the streams; with how many rows they have."""
         of = self.configuration
         rows = " and ".join(f"{counted(len(each), 'row')} of {each.name}" for each in (of.left, of.right))
-        if self.snapshot is None or self.snapshot.values.get("source") != "scenario":
+        if self.snapshot is None or not of.generated:
             return rows
-        values = self.snapshot.values
-        labels = {each.name: each.label for each in sources()["scenario"].controls}
-        moved = [f"{labels[name].lower()} {_word(values[name])}" for name in labels if name in among]
-        return ", ".join([f"{values['scenario']}: {rows}", *moved])
+        moved = [f"{name} {words}" for name, words in of.generated.items() if name in among]
+        return ", ".join([f"{of.generated['scenario']}: {rows}", *moved])
 
 
 def _arguments(join: Join, left: Stream, right: Stream) -> Iterator[str]:
@@ -117,21 +114,17 @@ def _defaults(join: Join) -> Record:
     return {field.name: field.default for part in parts for field in fields(part)}
 
 
-def _word(value: Value) -> str:
-    if isinstance(value, tuple):
-        return " to ".join(map(_word, value))
-    return f"{value:g}" if isinstance(value, float) else str(value) or "none"
-
-
 def varied(records: Sequence[RunRecord]) -> frozenset[str]:
-    """The inputs of generated streams whose values differ between runs of one scenario."""
-    of: dict[str, list[Mapping[str, Value]]] = {}
+    """The labels of what generated streams were made with that differ between runs of one scenario."""
+    of: dict[str, list[Mapping[str, str]]] = {}
     for each in records:
-        if each.snapshot is not None and each.snapshot.values.get("source") == "scenario":
-            of.setdefault(each.snapshot.values["scenario"], []).append(each.snapshot.values)
-    names = [each.name for each in sources()["scenario"].controls if each.name != "scenario"]
+        if each.snapshot is not None and (made := each.configuration.generated):
+            of.setdefault(made["scenario"], []).append(made)
     return frozenset(
-        name for alike in of.values() for name in names if any(each[name] != alike[0][name] for each in alike)
+        name
+        for alike in of.values()
+        for name in {name for each in alike for name in each}
+        if any(each.get(name) != alike[0].get(name) for each in alike)
     )
 
 

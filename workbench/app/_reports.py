@@ -6,6 +6,7 @@ import itertools
 from pathlib import Path
 
 from workbench.app._state import PageState
+from workbench.app.html import html
 from workbench.errors import WorkbenchError
 
 
@@ -37,7 +38,7 @@ class Reports:
         except WorkbenchError:
             page.head.note.value = ""
             raise
-        page.head.note.value = f"the report is in {written}"
+        page.head.note.value = html('the report is in <a data-file="{}">{}</a>', written.as_posix(), written)
 
 
 def _free(folder: Path) -> Path:

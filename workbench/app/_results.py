@@ -153,6 +153,7 @@ class ResultsPanel:
         elif before_live is not None:
             self._chart.show_all()
         self._chart.offer(run)
+        self.choice.fit(run)
         self._scrubber.fit(run)
         self._drawn = self._filled = None
         self._draw()

@@ -66,6 +66,7 @@ class SavedPage:
         self._worker = CoalescingWorker(lambda *_: None)  # a page that cannot be saved is no trouble to its user
         results.chart.observe(lambda _: self.changed(), "picture")
         results.choice.call_when_changed(self.changed)
+        results.tune.call_when_changed(self.changed)
 
     def display(self) -> None:
         """Show the page in the output of a cell."""

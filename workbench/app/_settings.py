@@ -12,7 +12,7 @@ import ipywidgets as widgets
 from traitlets import TraitError
 
 import generators
-from workbench import joins, times, windows
+from workbench import conditions, joins, patterns, times, windows
 from workbench.app import _repaired
 from workbench.app._form import Form, group, heading, show
 from workbench.app._join_inputs import join_inputs
@@ -20,6 +20,7 @@ from workbench.app._kind_picture import introduction
 from workbench.app._snapshot import Reader, RunConfiguration, Snapshot
 from workbench.app._source import SourcePanel
 from workbench.app._suggested_spans import Suggestion, suggestion
+from workbench.app.growing import growing
 from workbench.app.html import HTML
 from workbench.app.sources import WrongSettingsError, sources
 from workbench.app.sources.job import VARIABLE as JOB
@@ -147,8 +148,7 @@ class SettingsPanel:
         self._job = None
         join = suggested(self.form.value("scenario"))
         kind = kind_of(join)
-        texts: dict[str, str] = {name: times.text(span) for name, span in kind.settings(join).items()}
-        fields = self._inputs.named(kind.name, texts)
+        fields = self._inputs.named(kind.name, kind.typed(join))
         delays: dict[str, str] = dict.fromkeys(DELAYS.values(), _DELAY)
         self.form.set({"kind": kind.name, "how": how_of(join), **fields, **delays, "policy": "min", "finish": True})
         self._suited = self.form.value("scenario"), fields
@@ -337,7 +337,8 @@ def suggested(scenario: str) -> Join:
     text = re.search(r"``(\w+\(.*?\))``", generators.scenarios()[scenario], re.DOTALL)
     if text is None:
         raise LookupError(f"the docstring of {scenario} names no join that suits it")
-    join: Join = eval(text[1], vars(joins) | vars(windows))  # noqa: S307 - a text of this project
+    known = vars(joins) | vars(windows) | vars(patterns) | {"col": conditions.col}
+    join: Join = eval(text[1], known)  # noqa: S307 - a text of this project
     return join
 
 
@@ -358,6 +359,8 @@ def _input_of(part: Input) -> widgets.Widget:
             return widgets.Text(part.first)
         case Text(form=form) if form is not None:
             return form(part.first)
+        case Text(grows=True):
+            return growing(part.first, placeholder=part.unset)
         case Text():
             made = widgets.Textarea if part.is_long else widgets.Text
             return made(part.first, placeholder=part.unset, **({"rows": 8} if part.is_long else {}))

@@ -82,7 +82,7 @@ class Shown:
         """Show a run or preview: its views, what changed since another run, and last its figures."""
         before = last if last is not None and comparable(run, last.run) else None
         words = changed(describe(configuration), describe(before.configuration)) if before is not None else ""
-        since = f"since run {before.number}: {words}" if before is not None else ""
+        since = f"since run {before.number}: {words}" if before is not None else _other_rows(run, configuration, last)
         shown = of_fates(run, None if before is None else before.run, since)  # first: it may be too large
         self._seen, self._is_live = (configuration, run), False
         self.say_how_to_begin(False)
@@ -161,3 +161,13 @@ class Shown:
             return summary(headline, {}, {})
         configuration, run = self._seen
         return summary(headline, describe(configuration), with_units(run, figures(run)))
+
+
+def _other_rows(run: Result, configuration: RunConfiguration, last: RunRecord | None) -> str:
+    """Why nothing is compared with the last run: its rows were generated with other settings; else empty."""
+    if last is None or last.snapshot is None or type(run.join) is not type(last.run.join):
+        return ""
+    now, before = configuration.generated, last.configuration.generated
+    if not now or not before or now == before:
+        return ""
+    return f"run {last.number} is of other rows: {changed(now, before)}"

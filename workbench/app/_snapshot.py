@@ -63,6 +63,8 @@ class RunConfiguration:
         The job whose rows the streams are, and its variable; None: they are no job's.
     heeds_where
         Whether what is shown heeds what the job's join asks for beside keys and times; a run on Spark does not.
+    generated
+        What the streams were generated with, in words, by the label of its input; empty where they were not.
     """
 
     join: Join
@@ -75,6 +77,7 @@ class RunConfiguration:
     job: Job | None = None
     job_name: str = ""
     heeds_where: bool = True
+    generated: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def arguments(self) -> Record:
@@ -152,7 +155,16 @@ class Reader:
         self._check_where(values, join, left, right)
         finish, policy = values["finish"], values["policy"]
         return RunConfiguration(
-            join, left, right, finish, policy, streams.code, self._folder, streams.job, streams.job_name
+            join,
+            left,
+            right,
+            finish,
+            policy,
+            streams.code,
+            self._folder,
+            streams.job,
+            streams.job_name,
+            generated=streams.generated,
         )
 
     def _join(self, values: Mapping[str, Value], found: list[Value]) -> Join | None:

@@ -9,6 +9,8 @@ import ipywidgets as widgets
 
 from workbench import charts
 from workbench.app._form import show
+from workbench.kinds import kind_of
+from workbench.runs.result import Result
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class Tab:
     def of_time(self) -> bool:
         """Whether it shows a moment of the run, or a stretch of its event time."""
         return self.name not in ("Throughput", "Tune", "Flink")
+
+    @property
+    def of_windows(self) -> bool:
+        """Whether it shows windows, which not every join has."""
+        return self.view is not None and self.view.of_windows
 
 
 _SCRIPT = "The PySpark script of this join, the same for Flink, a test of it, and a cell that does what this page does."
@@ -106,7 +113,7 @@ class TabChoice:
     def __init__(self, changed: Callable[[], None]) -> None:
         self._tabs = {tab.name: tab for tab in tabs()}
         self._changed = [changed]
-        self._live = False
+        self._live, self._windowed = False, True
         self._of_group = {group: next(each for each in self._tabs.values() if each.group == group) for group in _GROUPS}
         auto = {"button_width": "auto"}
         self._groups = widgets.ToggleButtons(options=list(_GROUPS), tooltips=list(_GROUPS.values()), style=auto)
@@ -128,7 +135,7 @@ class TabChoice:
     def open(self, name: str) -> None:
         """Choose a view, if there is one of this name."""
         tab = self._tabs.get(name)
-        if tab is None or (tab.of_live and not self._live):
+        if tab is None or tab not in self._there():
             return
         self._of_group[tab.group] = tab
         if self._groups.value == tab.group:
@@ -142,6 +149,25 @@ class TabChoice:
             self._live = True
             self._offer()
 
+    def fit(self, run: Result) -> None:
+        """Offer the views that a run has something for; where the open one has nothing, open the first of its group."""
+        if (windowed := kind_of(run.join).windowed) == self._windowed:
+            return
+        self._windowed, before = windowed, self.tab
+        there = self._there()
+        self._of_group = {
+            group: tab if tab in there else next(each for each in there if each.group == group)
+            for group, tab in self._of_group.items()
+        }
+        self._offer()
+        if self.tab is not before:
+            self._tell()
+
+    def _there(self) -> list[Tab]:
+        """The views that there are of what is shown."""
+        of_run = [each for each in self._tabs.values() if self._windowed or not each.of_windows]
+        return [each for each in of_run if self._live or not each.of_live]
+
     def call_when_changed(self, function: Callable[[], None]) -> None:
         """Call a function, too, when another view is chosen."""
         self._changed.append(function)
@@ -153,8 +179,7 @@ class TabChoice:
 
     def _offer(self) -> None:
         chosen = self.tab
-        there = [each for each in self._tabs.values() if self._live or not each.of_live]
-        offered = [each for each in there if each.group == chosen.group]
+        offered = [each for each in self._there() if each.group == chosen.group]
         self._offering = True
         self._views.options = [each.name for each in offered]
         self._views.tooltips = [each.help for each in offered]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import ipywidgets as widgets
@@ -71,6 +71,7 @@ class TunePanel:
         self._take.tooltip = "Apply the recommended setting to the page."
         self._take.on_click(lambda _: self._apply(self._recommended))
         self._advised: list[tuple[Advice, widgets.HBox]] = []
+        self._listening: list[Callable[[], None]] = []
         self._views.observe(lambda _: changed(), "value")
         self.advice = widgets.VBox()
         self._asked = {
@@ -80,11 +81,21 @@ class TunePanel:
         for field in self._asked.values():
             field.layout, field.style.description_width = widgets.Layout(width="auto"), "auto"
             field.observe(lambda _: self._answer(), "value")
+        for each in (self._views, *self._asked.values()):
+            each.observe(lambda _: self._tell(), "value")
         self._question = widgets.HBox(list(self._asked.values()))
         self._question.add_class("sjw-asked")
         answered = widgets.HBox([self._text, self._take])
         answered.add_class("sjw-answered")
         self.widget = widgets.VBox([self._question, answered, self._views])
+
+    def call_when_changed(self, function: Callable[[], None]) -> None:
+        """Call a function when something else is asked, or another chart is chosen."""
+        self._listening.append(function)
+
+    def _tell(self) -> None:
+        for each in self._listening:
+            each()
 
     @property
     def view(self) -> str:
@@ -111,6 +122,19 @@ class TunePanel:
         for part in (self._views, self._question):
             show(part, self._tuning is not None)
         return None if self._tuning is None else self._tuning.charts.drawing(self.view)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What is asked, by name, and as ``view`` the chart that is chosen."""
+        return {name: field.value for name, field in self._asked.items()} | {"view": self._views.value}
+
+    def ask(self, asked: Mapping[str, str]) -> None:
+        """Ask what was asked before, as `asked` gives it; what it does not know is left out."""
+        for name, text in asked.items():
+            if name in self._asked:
+                self._asked[name].value = text
+        if (view := asked.get("view")) in self._known:
+            self._views.value = view
 
     def of(self, run: Result) -> Tuning | None:
         """The tuning of a run, if there was one."""

@@ -3,7 +3,7 @@
 const count = (number) => number.toLocaleString("en");
 const words = (fate) => fate.replace("_", " ");
 
-const CAUSE = 300, NARROW = 760; // pixels: of a cause, about; of a narrow band, as in app.css
+const MOST = 3; // causes beside each other
 
 function make(name, kind = "", text = "") {
   const made = document.createElement(name);
@@ -29,11 +29,20 @@ function render({ model, el }) {
     return made;
   }
 
-  // Causes are words: as many as can be read beside each other, or all of a side, one below the other.
-  let drawn = 0;
+  // Causes are words: as many as are read whole beside each other, or all of a side, one below the other.
+  let drawn = 0; // pixels: how wide it was
   const opened = new Set();
-  const room = () => el.clientWidth - (el.clientWidth > NARROW ? 220 : 0); // beside the names, or below them
-  const fits = () => Math.max(1, Math.min(3, Math.floor(room() / CAUSE)));
+  const whole = (causes) => [...causes.querySelectorAll(".sjw-cause-words")].every((each) => each.scrollWidth <= each.clientWidth);
+
+  // The causes of a side, in its row; fewer where their words would be cut off, and of one that is long the lines.
+  function causes(side, row) {
+    for (let shown = MOST; shown > 0; shown -= 1) {
+      const made = reasons(side, shown);
+      row.querySelector(".sjw-causes").replaceWith(made);
+      if (whole(made)) return;
+    }
+    row.querySelector(".sjw-causes").classList.add("sjw-wrapped");
+  }
 
   function bar(side) {
     const row = make("div", "sjw-side"), name = make("b", "sjw-name", side.name), pieces = make("div", "sjw-bar");
@@ -54,10 +63,14 @@ function render({ model, el }) {
       if (change) told.append(make("em", `sjw-${change.tone}`, `${change.by > 0 ? "+" : "−"}${count(Math.abs(change.by))}`));
       counts.append(told);
     }
-    row.append(name, pieces, counts);
+    row.append(name, pieces, counts, make("div", "sjw-causes"));
+    return row;
+  }
+
+  function reasons(side, fits) {
     const causes = make("div", "sjw-causes");
     const most = Math.max(1, ...side.causes.map((each) => each.rows));
-    const open = opened.has(side.side), shown = open ? side.causes : side.causes.slice(0, fits());
+    const open = opened.has(side.side), shown = open ? side.causes : side.causes.slice(0, fits);
     causes.classList.toggle("sjw-all", open);
     for (const { cause, fate, rows, glyphs } of shown) {
       const label = `${count(rows)} of ${side.name}: ${cause}`;
@@ -71,8 +84,7 @@ function render({ model, el }) {
     const hidden = side.causes.slice(shown.length).reduce((sum, each) => sum + each.rows, 0);
     if (open || hidden) causes.append(others(side, open, side.more + hidden));
     else if (side.more) causes.append(make("span", "sjw-more", `+ ${count(side.more)} of other causes`));
-    row.append(causes);
-    return row;
+    return causes;
   }
 
   function others(side, open, rows) {
@@ -113,8 +125,9 @@ function render({ model, el }) {
     if (since) last.append(make("span", "sjw-since", since));
     const both = make("div", "sjw-sides");
     both.append(...sides.map(bar));
-    drawn = fits();
+    drawn = el.clientWidth;
     el.replaceChildren(both, last);
+    sides.forEach((side, place) => causes(side, both.children[place]));
     mark();
     if (focused) [...el.querySelectorAll("button")].find((each) => each.dataset.filter === focused && each.tabIndex >= 0)?.focus();
   }
@@ -122,7 +135,7 @@ function render({ model, el }) {
   model.on("change:shown", draw);
   model.on("change:chosen", mark);
   draw();
-  const sized = new ResizeObserver(() => { if (el.clientWidth && fits() !== drawn) draw(); });
+  const sized = new ResizeObserver(() => { if (el.clientWidth && el.clientWidth !== drawn) draw(); });
   sized.observe(el);
   return () => sized.disconnect();
 }

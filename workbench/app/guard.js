@@ -45,7 +45,19 @@ function folded(header) {
   header.setAttribute("aria-expanded", String(Boolean(header.closest(".jupyter-widget-Collapse-open"))));
 }
 
+// A file is a link where Jupyter's server shows it: below the root of its notebooks, which JupyterLab's page names.
+function linked(file) {
+  const { rootUri = "", baseUrl = "/" } = JSON.parse(document.getElementById("jupyter-config-data")?.textContent || "{}");
+  const root = rootUri.startsWith("file:///") && `${decodeURIComponent(new URL(rootUri).pathname).replace(/\/+$/, "")}/`;
+  const path = file.dataset.file;
+  if (!root || !path.startsWith(root)) return;
+  file.href = `${baseUrl}files/${path.slice(root.length).split("/").map(encodeURIComponent).join("/")}`;
+  file.target = "_blank";
+  file.rel = "noopener";
+}
+
 function improve(page) {
+  for (const each of page.querySelectorAll("a[data-file]:not([href])")) linked(each);
   for (const row of page.querySelectorAll(".sjw-groups, .sjw-tabs")) tabs(row);
   for (const row of page.querySelectorAll(".widget-toggle-buttons:not(.sjw-groups, .sjw-tabs)")) choices(row);
   for (const slider of page.querySelectorAll(".widget-slider")) {

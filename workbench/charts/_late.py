@@ -147,7 +147,7 @@ def _draw(scene: Scene) -> Drawing:
     marks = [(f"{name} now, {short(each)}", each.total_seconds()) for name, each in _delays(simulation)]
     for part in (0.99, 1.0) if len(every) else ():
         least = float(every[int(np.ceil(part * len(every))) - 1])
-        marks.append((f"{part:.0%} of all rows kept with {short(timedelta(seconds=least))}", least))
+        marks.append((f"{part:.0%} of all rows in time with {short(timedelta(seconds=least))} on both", least))
     marked = pd.DataFrame(marks, columns=["label", "delay"])
     marked["height"] = 0.1 + 0.12 * marked.index
     return late(_joined(parts), _joined(kept), marked, names)

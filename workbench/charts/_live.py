@@ -12,6 +12,7 @@ from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import (
     COLOURS,
     INK,
+    PAPER,
     SIDE_COLOURS,
     TIMES,
     WIDTH,
@@ -27,6 +28,9 @@ from workbench.untyped import AltairChart, Series, Value
 
 _SHOWN = 120
 _LEVELS = 3
+_LETTER, _NARROW = 6.5, 400
+"""Pixels: of a letter of a label, about, and of a narrow chart, in which labels do not lie over each other either."""
+_SHARES = ("disorder", "late", "duplicates", "twice")
 _OUT, QUERY = "written", "the query"
 _OF_PAIRS, _GREY, _CHANGED = COLOURS[0], "#9aa5b1", "#7b3fa0"
 _PHASES = dict(zip((*PHASES, "other"), ("#8fb8d8", "#c3b1e1", "#2a78b5", "#e6a756", "#c9ced6"), strict=True))
@@ -62,9 +66,7 @@ def live(table: pd.DataFrame, changes: pd.DataFrame, trigger: float, names: Sequ
         "held": place.assign(rows=shown["state_rows"], bytes=shown["state_bytes"], waiting=shown["backlog"]),
         "phases": _phases(place, shown),
         "latency": pd.concat([place, latency], axis=1).dropna(),
-        "changes": pd.DataFrame(
-            {"x": plain(marked["at"]), "change": _words(marked), "level": np.arange(len(marked)) % _LEVELS}
-        ),
+        "changes": _labelled(plain(marked["at"]), _words(marked), low, high),
     }
     values = span_params(low, high, 0.01, 0.02) | {"trigger": trigger * 1000}
     return Drawing(_layout((names[0], names[1])), tables, "Live", _subtitle(table, trigger), values)
@@ -99,13 +101,37 @@ def _words(changes: pd.DataFrame) -> list[str]:
         if setting == "pause":
             words.append("paused" if after else "resumed")
         else:
-            words.append(f"{setting.replace('_', ' ')}: {_word(before)} → {_word(after)}")
+            name = setting.replace("_", " ")
+            is_share = name.lower() in _SHARES
+            words.append(f"{name}: {_word(before, is_share)} → {_word(after, is_share)}")
     return words
 
 
-def _word(value: Value) -> str:
+def _labelled(at: Series, words: list[str], low: pd.Timestamp, high: pd.Timestamp) -> pd.DataFrame:
+    """Changes, each with the line on which its label has room, and whether it stands before its rule.
+
+    Where no line has room the label is left out: pointing at the rule tells the change.
+    """
+    taken: list[list[tuple[float, float]]] = [[] for _ in range(_LEVELS)]
+    labels, levels, turned = [], [], []
+    for place, change in zip((at - low) / max(high - low, pd.Timedelta(1, "ms")), words, strict=True):
+        turn, room = place > 0.5, _LETTER * len(change) / _NARROW
+        first, last = (place - room, place) if turn else (place, place + room)
+        free = (number for number, each in enumerate(taken) if all(last < begin or end < first for begin, end in each))
+        level = next(free, None)
+        if level is not None:
+            taken[level].append((first, last))
+        labels.append("" if level is None else change)
+        levels.append(level or 0)
+        turned.append(bool(turn))
+    return pd.DataFrame({"x": at, "change": words, "label": labels, "level": levels, "turned": turned})
+
+
+def _word(value: Value, is_share: bool = False) -> str:
     if value is None:
         return "none"
+    if is_share and isinstance(value, int | float):
+        return f"{100 * value:.4g} %"
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
@@ -157,11 +183,23 @@ def panel(words: str, chart: AltairChart, height: int = 60, first: bool = False,
     drawn = [chart, rule.encode(x=_x(last), tooltip=alt.Tooltip("change:N", title="changed"))]
     if first:
         for level in range(_LEVELS):  # changes soon after each other are told below each other
-            label = changes.transform_filter(f"datum.level == {level}").mark_text(
-                align="left", baseline="top", dx=3, color=_CHANGED, clip=True
-            )
-            drawn.append(label.encode(x=_x(), y=alt.value(12 * level), text="change:N"))
+            for turned in (False, True):  # towards the middle, so that none is cut
+                told = changes.transform_filter(f"datum.level == {level} && datum.turned == {str(turned).lower()}")
+                drawn += [_label(told, turned, level, PAPER), _label(told, turned, level)]
     return alt.layer(*drawn).properties(width=WIDTH, height=height, title=panel_title(words))
+
+
+def _label(changes: AltairChart, turned: bool, level: int, behind: str | None = None) -> AltairChart:
+    """What changed, after its rule or before it; or the paper behind the words, without which lines cross them."""
+    made = changes.mark_text(
+        align="right" if turned else "left",
+        baseline="top",
+        dx=-3 if turned else 3,
+        clip=True,
+        color=behind or _CHANGED,
+        **({} if behind is None else {"stroke": behind, "strokeWidth": 4}),
+    )
+    return made.encode(x=_x(), y=alt.value(12 * level), text="label:N")
 
 
 def lines(table: str, colours: dict[str, str], batch: Value) -> AltairChart:

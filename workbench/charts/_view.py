@@ -74,6 +74,8 @@ class View:
         Whether the page lists what is in state below it.
     has_steps
         Whether the page steps through the state of one key below it.
+    of_windows
+        Whether it shows windows: the page offers it where the join has some.
     """
 
     name: str
@@ -88,6 +90,7 @@ class View:
     listed: str | None = None
     lists_state: bool = False
     has_steps: bool = False
+    of_windows: bool = False
 
 
 @dataclass(frozen=True, eq=False)

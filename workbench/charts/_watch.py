@@ -23,7 +23,7 @@ _PANELS = {
     "late": ("dropped",),
 }
 """The columns that each panel shows; a panel without any is left out."""
-_NO_CHANGES = {"x": pd.to_datetime([]), "change": [], "level": []}
+_NO_CHANGES = {"x": pd.to_datetime([]), "change": [], "label": [], "level": [], "turned": []}
 
 
 def watched(table: pd.DataFrame, names: Sequence[str], status: str) -> Drawing:

@@ -49,6 +49,8 @@ _MOST_BARS = 600
 """Windows that are drawn one by one; of more, counts are drawn."""
 _OWN_LINES = 24
 """Windows up to which each has a line of its own; more share lines where they do not overlap."""
+_LABEL = 110
+"""Pixels up to which a key beside its line is shown."""
 _MOST_LINES = 40
 """Lines up to which windows are drawn one by one."""
 
@@ -61,7 +63,7 @@ def windows(spans: pd.DataFrame, rows: pd.DataFrame, *, names: Sequence[str], ti
     spans
         In order of start: ``window`` (a number), ``line`` (on which it is drawn), ``start``, ``end``, ``left``,
         ``right`` (rows), ``opened``, ``closed`` (micro-batches; the last is `LATEST` for what is still open), ``key``
-        (of a session; empty for windows of all keys).
+        (of a session; empty for windows of all keys), ``label`` (the key, where the window has its line to itself).
     rows
         As in `timeline`, one row for each window that a row is in, and ``window``, ``line``; at most `MOST_ROWS`.
     names, title
@@ -138,7 +140,14 @@ def _layout(names: tuple[str, str], keyed: bool, step: int) -> AltairChart:
         "yOffset": alt.YOffset("side:N", scale=alt.Scale(domain=["left", "right"])),
     }
     points, rings = row_points(names, place), picked_points().encode(**place)
-    chart: AltairChart = alt.layer(bars, points, rings).resolve_scale(color="independent", shape="independent")
+    labels = (
+        alt.Chart(alt.NamedData("spans"))
+        .transform_filter("datum.opened <= moment")
+        .mark_text(align="right", dx=-8, fontSize=10, limit=_LABEL, color=QUIET)
+        .encode(x=alt.value(0), y=y, text="label:N")
+    )
+    layers = [bars, points, rings, *([labels] if keyed else [])]
+    chart: AltairChart = alt.layer(*layers).resolve_scale(color="independent", shape="independent")
     values = TIMES | OBSTACLE_VALUES | {"size": 34, "moment": LATEST, "picked": []}
     return looks(chart, values, width=WIDTH, height={"step": step, "for": "position"})
 
@@ -184,6 +193,7 @@ def _draw(scene: Scene) -> Drawing:
     inside = every.iloc[np.flatnonzero(every["window"].isin(shown.index))]
     if sessions:
         shown = shown.assign(key=_keys(simulation, inside))
+        shown["label"] = shown["key"].where(~shown["line"].duplicated(keep=False), "")
     drawn = thin(inside)
     sides = np.where(drawn["left"], *SIDES)
     shown_rows = rows(simulation, {side: np.unique(drawn.loc[sides == side, "row"]) for side in SIDES}, scene.reasons)
@@ -242,7 +252,7 @@ def _spans(simulation: Simulation, every: pd.DataFrame, sessions: bool) -> pd.Da
         closed = closed_in(simulation, groups["batch"].loc[spans.index].to_numpy())
     else:
         closed = closing(simulation, spans["end"].to_numpy())
-    return spans.assign(closed=closed, key=None)
+    return spans.assign(closed=closed, key=None, label="")
 
 
 def _keys(simulation: Simulation, inside: pd.DataFrame) -> pd.Series:
@@ -278,4 +288,5 @@ VIEW = View(
             For an interval join, which has no windows.
         """,
     _draw,
+    of_windows=True,
 )

@@ -81,7 +81,10 @@ def tree_of(text: str) -> ast.expr:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # of an escape that is none
-        return ast.parse(text, mode="eval").body
+        try:
+            return ast.parse(text, mode="eval").body
+        except SyntaxError:  # a condition may be typed in several lines
+            return ast.parse(text.replace("\n", " "), mode="eval").body
 
 
 def of_tree(node: ast.expr) -> Condition:

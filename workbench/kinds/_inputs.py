@@ -66,6 +66,8 @@ class Text:
         What the field shows while its text is empty.
     is_long
         Whether it has several lines.
+    grows
+        Whether a long text wraps, and the field is as high as it.
     form
         Makes the widget that shows it, of its first text; its trait ``value`` is the text. None: a text field.
     """
@@ -77,6 +79,7 @@ class Text:
     read: Callable[[str, str], Any]
     unset: str = ""
     is_long: bool = False
+    grows: bool = False
     form: Callable[[str], Any] | None = None
 
 
@@ -107,6 +110,7 @@ WHERE = Text(
     "A further condition on pairs: right_paid < left_amount and left_city != 'Rome'.",
     _read_where,
     "no condition",
+    grows=True,
 )
 
 

@@ -312,7 +312,8 @@ def _tuning(result: Result, tuning: Tuning | None) -> Markup:
         for row in shown.to_dict("records")
     )
     return html(
-        '<section><h2>Tuning</h2><p><b>To keep 99.9 %</b>: {}</p><div class="wide scripted" id="tuning"></div>'
+        "<section><h2>Tuning</h2><p><b>To keep 99.9 % of the complete result</b>: {}</p>"
+        '<div class="wide scripted" id="tuning"></div>'
         '<p class="quiet">{:,} of {:,} settings that were tried, from the Pareto front; the present one is marked.</p>'
         '<div class="scroll"><table class="tuned"><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div></section>',
         best,

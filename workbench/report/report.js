@@ -91,7 +91,18 @@ function tell(id) {
   const fate = row ? data.groups[row.group].fate : place >= 0 ? drawn.fate[place] : "";
   const head = make("h3", title);
   if (fate) head.prepend(make("i", "", `dot fate-${fate}`));
-  story.replaceChildren(head, told(text ?? ""));
+  story.replaceChildren(head, told(text ?? ""), closing(story));
+  story.classList.add("told");
+  story.scrollTop = 0;
+}
+
+// Where the story lies over the page, it can be put away.
+function closing(story) {
+  const button = make("button", "✕");
+  button.id = "close";
+  button.setAttribute("aria-label", "Close the story");
+  button.addEventListener("click", () => story.classList.remove("told"));
+  return button;
 }
 
 // A story's lines: a word, and what is said of it; what follows with neither belongs to the line before.

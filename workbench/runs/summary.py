@@ -52,7 +52,8 @@ def figures(run: Result) -> dict[str, int]:
 
 def with_units(run: Result, given: Mapping[str, int]) -> dict[str, int]:
     """The `figures` of a run, with what is counted where the name does not say it."""
-    names = {"peak state": f"{held(run, given)} in state at most"}
+    names = {"peak state": f"{held(run, given)} in state at most", "null key": "rows with a null key"}
+    names |= {fate: f"rows {fate}" for fate in ("matched", "unmatched", "late", "pending")}
     return {names.get(name, name): value for name, value in given.items()}
 
 

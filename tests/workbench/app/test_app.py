@@ -53,7 +53,7 @@ def test_it_opens_ready_with_a_preview(page):
 
 def test_the_tabs_are_the_views_and_the_pages_own(page):
     own = ("Output", "Script", "Tune", "Flink", "Runs")  # and Throughput, once a query has been live
-    assert {*page.tabs} == {*(view.tab for view in charts.views() if view.tab), *own}
+    assert {*page.tabs} == {*(view.tab for view in charts.views() if view.tab and not view.of_windows), *own}
     for tab in page.tabs:
         page.look_at(tab)
         assert page.tab == tab
@@ -63,7 +63,9 @@ def test_the_tabs_are_the_views_and_the_pages_own(page):
 def test_each_scenario_brings_the_join_that_suits_it(page, scenario):
     page.set({"Scenario": scenario})
     run = page.meant()
-    assert type(run.join).__name__ in generators.scenarios()[scenario]
+    first = re.search(r"``(\w+)\(", generators.scenarios()[scenario])[1]
+    assert type(run.join).__name__ == first
+    assert page.trouble == ""
     page.open("Script")
     assert run.left.name in page.code.text
 
@@ -142,18 +144,24 @@ def test_every_view_is_drawn_when_it_is_chosen(page):
     titles = set()
     for tab in page.tabs:
         page.open(tab)
-        if tab == "Windows":
-            assert page.text("remark")
-            assert "chart" not in page.parts
-        else:
-            assert page.text("remark") == ""
-            if "chart" in page.parts:
-                titles.add(page.drawn["title"])
+        assert page.text("remark") == ""
+        if "chart" in page.parts:
+            titles.add(page.drawn["title"])
     assert len(titles) == 9
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_windows_are_offered_where_a_join_has_some(page, kind):
+    kind = kinds()[kind]
+    page.set({"Scenario": kind.scenario, "Kind": "Sliding window join"})
     page.open("Windows")
-    page.set({"Kind": "Sliding window join"})
-    assert page.text("remark") == ""
     assert "Sliding window join" in page.drawn["title"]
+    page.set({"Kind": kind.label})
+    offered = page.choice("Tracks").options
+    assert ("Windows" in offered) == kind.windowed
+    assert page.tab == ("Windows" if kind.windowed else "Tracks")
+    assert page.drawn["title"].startswith(kind.label)
+    assert page.text("remark") == ""
 
 
 def test_moving_a_slider_sends_no_new_layout(page):
@@ -586,6 +594,25 @@ def test_the_trace_of_a_report_goes_when_one_is_written(page, monkeypatch, tmp_p
     assert (tmp_path / "report.html").exists()
 
 
+def test_which_question_a_delay_answers_is_said_where_it_is_named(page):
+    page.set({"Scenario": "orders_payments", "Late": 0.2})
+    page.open("Late")
+    assert re.search(r"99% of all rows in time with [\d.]+ \w+ on both", page.drawn["subtitle"])
+    page.open("Tune")
+    assert page.text("tuned").startswith("To keep 99.9 % of the complete result:")
+
+
+def test_the_folder_of_a_report_is_text(page, monkeypatch, tmp_path):
+    folder = tmp_path / 'a"><img src=x>'
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    page.click("Report")
+    told = [each.value for each in page.widgets() if isinstance(each, HTML) and "data-file" in each.value]
+    assert [plain(each) for each in told] == [f"the report is in {folder / 'report.html'}"]
+    assert "<img" not in told[0]
+    assert told[0].count('"') == 2
+
+
 def test_what_is_wrong_with_a_setting_stays_where_a_view_is_drawn(page):
     page.set({"Upper bound": "x"})
     before = page.trouble
@@ -748,7 +775,7 @@ def test_why_recorded_rows_do_not_go_live_is_said_beside_the_button():
     page = Page(left, right)
     page.wait()
     assert page.button("Go live").disabled
-    assert page.text("why-not") == "Go live needs a scenario: these rows are recorded."
+    assert page.text("why-not") == "needs a scenario"
     assert "Choose a scenario" in page.button("Go live").tooltip
     assert "Speed" not in [each.description for each in page.widgets() if hasattr(each, "description")]
     page.set({"From": "a scenario"})

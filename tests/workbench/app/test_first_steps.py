@@ -250,6 +250,8 @@ def test_a_condition_is_typed_as_one_says_it(page):
     assert repr(page.meant().join.where) == condition
     page.set({"Where": condition.replace("'Rome'", "'Bath'")})
     assert repr(page.meant().join.where) == condition.replace("'Rome'", "'Bath'")
+    page.set({"Where": "right_paid < left_amount\n  and left_city != 'Rome'\n"})
+    assert repr(page.meant().join.where) == condition
     page.set({"Where": "left_amount >"})
     assert "compare columns, such as amount > 5 and status == 'declined'" in page.mark("Where")
     page.set({"Where": "amount > 5"})

@@ -205,6 +205,22 @@ def test_a_wrong_field_is_told_beside_it_and_disables_run(opened):
     opened.wait_for_selector(".sjw button:has-text('Run on Spark'):not([disabled])")
 
 
+def test_a_long_condition_is_shown_whole(opened):
+    where = opened.locator(".sjw-growing:has(.widget-label:text-is('Where')) textarea")
+    one_line = where.bounding_box()["height"]
+    where.fill(
+        "right_clicked_at > left_shown_at and left_campaign != 'spring' and left_site != 'news' and right_cost < 3"
+    )
+    where.press("Tab")
+    assert where.bounding_box()["height"] > 2 * one_line
+    assert where.evaluate("each => each.scrollHeight <= each.clientHeight && each.scrollWidth <= each.clientWidth")
+    choose(opened, "Kind", "Pattern")
+    fits = opened.locator(".sjw-step .sjw-growing textarea:visible").first
+    assert fits.get_attribute("title") == "Which rows fit; empty: all of this stream"
+    fits.fill("campaign != 'spring' and site != 'news' and campaign != 'autumn' and site != 'weather'")
+    assert fits.evaluate("each => each.scrollHeight <= each.clientHeight && each.scrollWidth <= each.clientWidth")
+
+
 def test_undo_and_redo(opened):
     has = "text => [...document.querySelectorAll('.sjw input')].some(each => each.value === text)"
     assert opened.evaluate(has, "30 seconds")
@@ -231,8 +247,7 @@ def test_a_run_is_seen_in_every_view(ran):
         title(ran, words)
     view(ran, "Output")
     ran.wait_for_selector(".sjw table.dataTable tbody tr:visible", timeout=60_000)
-    view(ran, "Windows")
-    ran.wait_for_selector(".sjw-remark:has-text('this join has no windows'):visible")
+    expect(ran.locator(".sjw-tabs button:text-is('Windows')")).to_have_count(0)  # this join has none
 
 
 def test_the_script_is_shown_copied_and_downloaded(opened):
@@ -255,6 +270,23 @@ def test_the_script_is_shown_copied_and_downloaded(opened):
     assert download.value.suggested_filename == "join.sql"
     button(opened, "Notebook cell").click()
     opened.wait_for_selector(".sjw-code pre:has-text('generators.generate'):visible")
+
+
+def test_a_report_is_opened_by_a_link_and_a_picked_row_is_told_in_view(opened):
+    button(opened, "Report").click()
+    link = opened.locator(".sjw-note a[href]:has-text('report')")
+    with opened.context.expect_page() as shown:
+        link.click()
+    report = shown.value
+    report.set_viewport_size({"width": 1000, "height": 800})
+    report.wait_for_selector("body[data-ready=yes]")
+    report.locator("#rows tr").nth(30).click()
+    assert report.locator("#story .verdict").is_visible()
+    box, height = report.locator("#story .verdict").bounding_box(), report.evaluate("innerHeight")
+    assert 0 <= box["y"] <= height - box["height"]
+    report.get_by_role("button", name="Close the story").click()
+    assert report.evaluate("getComputedStyle(document.querySelector('#story')).position") == "static"
+    report.close()
 
 
 def test_scrubbing_shows_the_run_come_about(opened):
@@ -433,6 +465,17 @@ def test_a_cause_in_the_band_filters_all_views(opened):
     opened.wait_for_selector(".sjw-cause[aria-pressed=false]")
 
 
+@pytest.mark.parametrize("width", [1440, 1000])
+def test_the_causes_that_the_band_shows_are_shown_whole(opened, width):
+    opened.set_viewport_size({"width": width, "height": 1100})
+    cut = """() => [...document.querySelectorAll('.sjw-cause-words')]
+        .filter((each) => each.scrollWidth > each.clientWidth || each.getBoundingClientRect().right > each.closest('.sjw-band').getBoundingClientRect().right)
+        .map((each) => each.textContent)"""
+    opened.wait_for_selector(".sjw-cause")
+    opened.wait_for_function(f"() => !({cut})().length")
+    opened.set_viewport_size(SIZE)
+
+
 def test_all_causes_of_a_side_are_shown_on_demand(opened):
     more = opened.locator("button.sjw-more").first
     hidden = int(more.inner_text().split()[1])
@@ -449,7 +492,10 @@ def test_all_causes_of_a_side_are_shown_on_demand(opened):
 
 
 def test_a_fix_says_what_else_it_does_and_a_key_takes_it_back(opened):
-    opened.locator(".sjw-cause:has-text('lower bound')").first.click()
+    opened.locator("button.sjw-more").first.click()
+    cause = opened.locator(".sjw-cause:has-text('lower bound')").first
+    cause.click()
+    opened.wait_for_selector(f".sjw-table:has-text('{cause.locator('b').inner_text()} of ')")
     opened.locator(".sjw table.dataTable tbody tr:visible").first.click()
     opened.wait_for_selector(".sjw-effect:has-text('matched')")
     bound = field(opened, "Lower bound")
@@ -818,8 +864,11 @@ def test_a_screen_reader_is_led_from_a_cause_to_the_fix_of_a_row(opened):
     [chart] = of_role(steps, "group", "Chart: ")
     assert "unmatched" in chart["name"]
     assert chart["focusable"]
+    opened.get_by_role("button", name="of other causes").first.press("Enter")
     causes = [
-        each for each in of_role(steps, "button") if re.match(r"[\d,]+ of \w+: .* excludes the nearest", each["name"])
+        each
+        for each in of_role(walk(opened), "button")
+        if re.match(r"[\d,]+ of \w+: .* excludes the nearest", each["name"])
     ]
     assert all("pressed" in each for each in causes)
     opened.get_by_role("button", name=causes[0]["name"], exact=True).press("Enter")

@@ -61,6 +61,24 @@ def test_settings_view_and_picked_rows_come_back(monkeypatch, tmp_path):
     assert after.app.kept().settings == before.app.kept().settings
 
 
+def test_what_tune_was_asked_comes_back(monkeypatch, tmp_path):
+    before = page_of("orders", "payments")
+    before.open("Tune")
+    before.set({"Keep at least, %": "95", "Rows in state, at most": "40", "Time in state, at most": "1 minute"})
+    chart = before.choice("Kept against state").options[-1]
+    before.open(chart)
+    notebook_with(monkeypatch, tmp_path, before.app.kept().bundle())
+    after = page_of("orders", "payments")
+    after.app.come_back(kept_in_notebook("one"))
+    after.wait()
+    assert after.tab == "Tune"
+    for name in ("Keep at least, %", "Rows in state, at most", "Time in state, at most"):
+        assert after.value(name) == before.value(name)
+    assert after.choice(chart).value == chart
+    assert after.drawn["title"] == before.drawn["title"]
+    assert after.html("tuned") == before.html("tuned")
+
+
 def test_a_row_that_was_picked_among_those_of_a_fate_comes_back_with_the_filter(monkeypatch, tmp_path):
     before = page_of("orders", "payments")
     before.filter("left", "unmatched")
@@ -106,7 +124,7 @@ def test_a_page_of_a_job_that_is_not_there_yet_shows_nothing_of_other_streams():
     assert not after.stale
     assert not after.usable("Report")
     assert not after.usable("Run on Spark")
-    assert "run the cell that makes it, such as job = wb.open_job(…), then Look again" in after.mark("Job")
+    assert """such as job = wb.open_job(joined, checkpoint="…"), then Look again""" in after.mark("Job")
     after.set({"From": "a scenario"})
     assert after.badge == "Preview (simulated)"
     after.set({"Watermark / first": "soon"})

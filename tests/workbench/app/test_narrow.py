@@ -42,7 +42,7 @@ def test_what_a_row_would_match_with_is_in_view(shown):
     names = ["stream", "micro-batch", "fate", "reason", "would match with"]
     frame = first.set_axis(names, axis=1).join(rows[["order_id", "ordered_at", "customer"]])
     bundle = Path(itables.__file__).parent / "html" / "dt_bundle.js"
-    words = [{"className": "sjw-words", "targets": [4, 5]}]
+    words = [{"className": f"sjw-words{more}", "targets": [at]} for at, more in ((4, " sjw-longest"), (5, ""))]
     table = itables.to_html_datatable(
         frame, connected=False, allow_html=False, showIndex=True, paging=False, scrollY="320px", columnDefs=words
     )
@@ -50,12 +50,13 @@ def test_what_a_row_would_match_with_is_in_view(shown):
     opened.wait_for_selector(".dt-scroll-body td.sjw-words")
     place = opened.evaluate(
         """() => {
-            const head = [...document.querySelectorAll('.dt-scroll-head th')].find((each) => each.textContent === 'would match with');
-            const box = head.getBoundingClientRect();
-            return { width: box.width, right: box.right, end: document.querySelector('.sjw-table').getBoundingClientRect().right };
+            const box = (name) => [...document.querySelectorAll('.dt-scroll-head th')].find((each) => each.textContent === name).getBoundingClientRect();
+            const { width, right } = box('would match with'), end = document.querySelector('.sjw-table').getBoundingClientRect().right;
+            return { width, right, end, reason: box('reason').width };
         }"""
     )
-    assert place["width"] >= 150
+    assert place["width"] >= 140
+    assert place["reason"] >= 1.4 * place["width"]  # its sentences are the longer ones
     assert place["right"] <= place["end"]
 
 

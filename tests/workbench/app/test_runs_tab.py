@@ -55,9 +55,14 @@ def test_a_run_of_generated_streams_is_named_by_its_scenario_and_what_differs(pa
     page.set({"Disorder": 0.25})
     page.run()
     newest, oldest = titles_of(page)
-    assert "disorder 0.25" in newest
-    assert "disorder 0.1" in oldest
+    assert "disorder 25 %" in newest
+    assert "disorder 10 %" in oldest
     assert newest.endswith(" s on Spark")
+    beside = page.html("compared")
+    assert '<tr class="sjw-differs"><th>disorder</th><td>25 %</td><td>10 %</td></tr>' in beside
+    assert "late</th><td>3 %" not in beside  # the same in both
+    page.set({"Late": 0.22, "More about the streams / No partner": "0.4"})
+    assert page.since == "run 2 is of other rows: late 3 % → 22 %; no partner as suits the scenario → 40 %"
 
 
 def titles_of(page):

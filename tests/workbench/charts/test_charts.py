@@ -269,7 +269,7 @@ def test_the_delay_that_keeps_all_rows_keeps_all():
     run = wb.preview(JOINS[0], left, right)
     title = run.charts.late().to_dict()["title"]
     assert title["text"] == f"{len(run.late)} late rows"
-    seconds = float(re.search(r"100% of all rows kept with ([\d.]+) s", title["subtitle"]).group(1))
+    seconds = float(re.search(r"100% of all rows in time with ([\d.]+) s on both", title["subtitle"]).group(1))
     for delay, late in ((seconds, 0), (seconds - 0.001, 1)):
         again = [each.with_watermark(f"{round(delay * 1000)} ms") for each in (left, right)]
         assert len(wb.preview(JOINS[0], *again).late) == late
@@ -342,6 +342,20 @@ def test_names_in_legends_and_beside_axes_are_not_cut_off():
         except wb.ArgumentError:  # of joins with windows only
             continue
         assert min(config[each]["labelLimit"] for each in ("axis", "legend")) >= 400
+
+
+def test_each_session_that_has_its_line_to_itself_is_labelled_by_its_key():
+    left, right = generators.generate("page_views_searches", events=60)
+    drawing = wb.preview(wb.WindowJoin(wb.Session("15 seconds")), left, right).charts.drawing("windows")
+    spans = drawing.tables["spans"]
+    assert spans["line"].is_unique
+    assert (spans["label"] == spans["key"]).all()
+    assert "label" in json.dumps(drawing.layout.to_dict(validate=False))
+    many = wb.preview(wb.WindowJoin(wb.Session("1 second")), *generators.generate("page_views_searches", events=300))
+    spans = many.charts.drawing("windows").tables["spans"]
+    shared = spans["line"].duplicated(keep=False)
+    assert shared.any()
+    assert (spans.loc[shared, "label"] == "").all()
 
 
 def test_near_misses_that_are_all_as_far_have_a_bar_that_is_seen():

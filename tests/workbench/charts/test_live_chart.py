@@ -81,6 +81,23 @@ def test_changes_are_marked_with_words_and_older_ones_left_out():
     assert changes["change"].tolist() == ["late by: 0.25 → 0.5", "paused"]
 
 
+def test_labels_of_changes_do_not_lie_over_each_other():
+    shown = table(60)
+    moved = pd.DataFrame(
+        {
+            "at": [BEGIN + pd.Timedelta(each, "s") for each in (10, 10.5, 11, 11.5, 100)],
+            "setting": ["late", "disorder", "rate", "Twice", "late"],
+            "before": [0.03, 0.1, 4.0, 0.0, 0.06],
+            "after": [0.06, 0.11, 7.0, 0.05, 0.22],
+        }
+    )
+    changes = charts.live(shown, moved, 1.0, NAMES).tables["changes"]
+    assert changes["change"].tolist()[:3] == ["late: 3 % → 6 %", "disorder: 10 % → 11 %", "rate: 4 → 7"]
+    assert changes["level"].tolist()[:3] == [0, 1, 2]
+    assert changes["label"].tolist() == [*changes["change"][:3], "", "late: 6 % → 22 %"]  # the fourth has no line left
+    assert changes["turned"].tolist() == [False] * 4 + [True]  # the last one would be cut off
+
+
 def test_the_subtitle_says_warm_up_or_backpressure():
     assert charts.live(table(0), CHANGES, 1.0, NAMES).subtitle == "no micro-batch yet"
     assert charts.live(table(2, 0.1), CHANGES, 0.1, NAMES).subtitle.startswith("warm-up")

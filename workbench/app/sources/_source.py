@@ -35,7 +35,8 @@ class WrongSettingsError(WorkbenchError):
 class Streams:
     """Two streams, the lines of a cell that make them as ``left`` and ``right``, and what was found about the rows.
 
-    Of a job that was opened ``job`` is the job, and ``job_name`` its variable.
+    Of a job that was opened ``job`` is the job, and ``job_name`` its variable. Of generated streams ``generated`` has
+    what they were made with, in words, by the label of its input.
     """
 
     left: Stream
@@ -44,6 +45,7 @@ class Streams:
     findings: tuple[Finding, ...] = ()
     job: Job | None = None
     job_name: str = ""
+    generated: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from workbench.app.sources._source import (
 from workbench.counts import number_or_text
 from workbench.errors import ArgumentError
 from workbench.streams import SIDES
-from workbench.untyped import Record
+from workbench.untyped import Record, Value
 
 __all__ = ["SOURCE"]
 
@@ -95,6 +95,8 @@ _MORE = (
     ),
     Control("seed", "Seed", "The same seed gives the same rows.", lambda: widgets.BoundedIntText(7, min=0, max=10**9)),
 )
+_CONTROLS = (*_FIRST, *_MORE)
+_SHARES = ("disorder", "late", "unmatched", "duplicates", "idle_part")
 
 
 def _arrange(form: Form, _: Notebook) -> list[widgets.Widget]:
@@ -127,7 +129,37 @@ def _make(values: Values, _: Values) -> Streams:
         raise WrongSettingsError(str(error), place) from error
     words = "".join(f", {name}={value!r}" for name, value in settings.items())
     line = f"left, right = generators.generate({values['scenario']!r}{words})"
-    return Streams(left, right, ("import generators", line))
+    return Streams(left, right, ("import generators", line), generated=_told(values))
+
+
+def _told(values: Values) -> dict[str, str]:
+    """What the streams are made with, in words, by label; what has no effect under the other settings is left out."""
+    without = {"batches" if values["trigger"].strip() else "trigger", "" if values["idle"] else "idle_part"}
+    told = [each for each in _CONTROLS if each.name not in without]
+    return {each.label.lower(): _in_words(each.name, values[each.name]) for each in told}
+
+
+def _in_words(name: str, value: Value) -> str:
+    """What an input holds, with its unit, as the page shows it."""
+    match value:
+        case "" if name == "idle":
+            return "no side"
+        case "":
+            return "as suits the scenario"
+        case (float() | int() as low, float() | int() as high):
+            return f"{_in_words(name, low)} to {_in_words(name, high)}"
+        case str() if name == "unmatched":
+            share = number_or_text(value)
+            return value if isinstance(share, str) else _in_words(name, float(share))
+        case float() | int() if name in _SHARES:
+            return f"{value * 100:.4g} %"
+        case float() if name == "rate":
+            return f"{value:g}/s"
+        case float():
+            return f"{value:g}"
+        case int() if name != "seed":
+            return f"{value:,}"
+    return str(value)
 
 
 def _feed(values: Values) -> generators.Feed:
@@ -148,7 +180,7 @@ SOURCE = PageSource(
     "scenario",
     "a scenario",
     "generated streams",
-    (*_FIRST, *_MORE),
+    _CONTROLS,
     _make,
     arrange=_arrange,
     trigger="trigger",

@@ -11,6 +11,7 @@ import traitlets
 
 from workbench import patterns, times
 from workbench.app.closing import close
+from workbench.app.growing import growing
 from workbench.app.html import HTML, html
 from workbench.builtin_kinds.pattern.beginning import beginning, example, suits
 from workbench.conditions import shorthand
@@ -108,7 +109,7 @@ class _Card:
             layout=widgets.Layout(width="auto", min_width=_NARROW, flex="1 1 0"),
         )
         condition = "Which rows fit; empty: all of this stream"
-        self._where = widgets.Text(
+        self._where = growing(
             shorthand.short(step.where),
             placeholder=_ANY_ROW,
             tooltip=condition,
