@@ -12,9 +12,9 @@ project = "Stream-join workbench"
 author = "the maintainers"
 version = release = workbench.__version__
 
-sys.path.insert(0, str(Path(__file__).parent))  # explorable.py
+sys.path.insert(0, str(Path(__file__).parent))  # explorable.py, gallery.py
 
-extensions = ["explorable", "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = ["explorable", "gallery", "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 exclude_patterns = ["refresh.py"]
 html_static_path = ["static"]
 myst_heading_anchors = 3

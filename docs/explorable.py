@@ -8,23 +8,18 @@ position, ``{set}`delay` `` the value of a control. The page has the figures of 
 from __future__ import annotations
 
 import concurrent.futures
-import functools
-import hashlib
 import html
 import json
 import re
-from pathlib import Path
 from typing import Any, ClassVar
 
 import explanations
 from docutils import nodes
+from earlier_builds import sources_cache
 from explanations import EXPLANATIONS, FATES, Control, Explanation
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-import workbench
-
-STATIC = Path(__file__).with_name("static")
 _SHAPES = {
     "matched": "M-5,0A5,5 0 1,1 5,0A5,5 0 1,1 -5,0Z",
     "unmatched": "M0,-6.5L6.5,0L0,6.5L-6.5,0Z",
@@ -158,26 +153,16 @@ def _rest(name: str) -> str:
 
 def kept(name: str) -> dict[str, Any]:
     """The data of an explanation, from an earlier build of the same sources where there was one."""
-    file = _cache() / f"{name}.json"
+    file = sources_cache() / f"{name}.json"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(explanations.data(EXPLANATIONS[name])))
     return json.loads(file.read_text())
 
 
-@functools.cache
-def _cache() -> Path:
-    """Where data of these sources are kept."""
-    digest = hashlib.sha256()
-    package = Path(workbench.__file__).parent
-    for file in (Path(explanations.__file__), *sorted(package.rglob("*.py"))):
-        digest.update(file.read_bytes())
-    return Path(__file__).parents[1] / "build" / "explanations" / digest.hexdigest()[:16]
-
-
 def _prepare(_: Sphinx) -> None:
     """Make what is not there yet, two at a time."""
-    missing = [name for name in EXPLANATIONS if not (_cache() / f"{name}.json").exists()]
+    missing = [name for name in EXPLANATIONS if not (sources_cache() / f"{name}.json").exists()]
     if missing:
         with concurrent.futures.ProcessPoolExecutor(2) as pool:
             list(pool.map(kept, missing))
