@@ -1,6 +1,6 @@
 """What the explorable pages show: for every position of their controls, what the workbench says of some rows.
 
-Nothing is interpolated: a page's controls have these positions only, and each is a preview of its own.
+Each position is a preview of its own; nothing is interpolated.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,13 +18,73 @@ import workbench as wb
 START = pd.Timestamp("2026-01-01 10:00")
 """The time from which the seconds of all rows are counted."""
 SIDES = ("left", "right")
-FATES = ("matched", "unmatched", "late", "pending", "null_key")
+FATES = ("matched", "unmatched", "late", "pending")
+SHAPES = (
+    "M-5,0A5,5 0 1,1 5,0A5,5 0 1,1 -5,0Z",
+    "M0,-6.5L6.5,0L0,6.5L-6.5,0Z",
+    "M-5.5,-3.5L-3.5,-5.5L0,-2L3.5,-5.5L5.5,-3.5L2,0L5.5,3.5L3.5,5.5L0,2L-3.5,5.5L-5.5,3.5L-2,0Z",
+    "M0,-6L6,5L-6,5Z",
+)
+"""Of each fate, as an SVG path."""
 View = Literal["arrival", "lanes", "lifetimes"]
 Value = float | str
 Row = tuple[str, float, int]
 """A row's key, event time in seconds from `START` on, and micro-batch."""
-Drawn = dict[str, Any]
-"""A position as the page's script reads it; see `drawn`."""
+
+
+class DrawnRow(NamedTuple):
+    """A row as the page's script reads it.
+
+    Attributes
+    ----------
+    side, key, time, batch
+        Its side (0, 1), key, event time and micro-batch.
+    fate
+        Its place in `FATES`.
+    leaves
+        The micro-batch in which it is evicted: `batch` if it is never in state.
+    out
+        The micro-batch in which it first comes out; -1: in none.
+    reason
+        The workbench's.
+    """
+
+    side: int
+    key: str
+    time: float
+    batch: int
+    fate: int
+    leaves: float
+    out: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Rows, the pairs among them, as places of rows, and how many rows are in state after each micro-batch."""
+
+    rows: tuple[DrawnRow, ...]
+    pairs: tuple[tuple[int, int], ...]
+    state: tuple[int, ...]
+
+    def row(self, side: int, key: str) -> DrawnRow:
+        """The first row of a key on a side."""
+        return next(each for each in self.rows if each.side == side and each.key == key)
+
+    def count(self, fate: str, side: int | None = None) -> int:
+        """How many rows fare so, of a side or of both."""
+        rows = self.rows if side is None else [each for each in self.rows if each.side == side]
+        return sum(FATES[each.fate] == fate for each in rows)
+
+    @property
+    def late(self) -> str:
+        """How many rows are late, in words."""
+        return f"{self.count('late')} of {len(self.rows)} rows"
+
+    @property
+    def paid(self) -> str:
+        """How many orders have a payment, in words."""
+        return f"{self.count('matched', 0)} of {len(ORDERS)} orders"
 
 
 @dataclass(frozen=True)
@@ -55,10 +115,14 @@ class Control:
         """A value in words."""
         return value if isinstance(value, str) else f"{value:g}{self.unit}"
 
+    def code(self, value: Value) -> str:
+        """A value as Spark reads it."""
+        return self.shown(value).replace(" s", " seconds")
+
 
 @dataclass(frozen=True)
 class Handle:
-    """Where in the chart a control is dragged: its value is so far from an origin.
+    """A grip in the chart: the control's value is its distance from an origin.
 
     Attributes
     ----------
@@ -69,7 +133,8 @@ class Handle:
     sign
         1 if greater values are later, -1 if earlier.
     at
-        Beside what it is drawn: a lane (0, 1), a place among the micro-batches, or the first row of a key.
+        What it is drawn beside: of `lanes` a lane (0, 1), of `arrival` a place among the micro-batches or the first
+        row of a key.
     """
 
     control: str
@@ -85,13 +150,13 @@ class Shown:
     Attributes
     ----------
     rows
-        As `drawn` gives them.
+        The rows.
     figures
         By the names in the page's text.
     lines
         Watermarks by micro-batch, by what they are called; None where there is none yet.
     spans
-        Stretches of event time behind a lane: begin, end, lane.
+        Stretches of event time behind a lane, or behind both (0.5): begin, end, lane.
     marked
         Places of rows that stand out.
     breaks
@@ -138,11 +203,15 @@ class Explanation:
 
 
 ORDERS: tuple[Row, ...] = (
-    ("a", 2, 0), ("b", 9, 0), ("c", 6, 1), ("d", 18, 1), ("e", 24, 2), ("f", 15, 3), ("g", 33, 3), ("h", 41, 4),
+    ("a", 2, 0), ("b", 9, 0), ("c", 6, 1), ("g", 11, 1), ("d", 18, 1), ("e", 24, 2), ("f", 15, 3), ("j", 33, 3),
+    ("h", 41, 4), ("i", 12, 4),
 )  # fmt: skip
+"""Order g is never paid, order i arrives long after it was placed."""
 PAYMENTS: tuple[Row, ...] = (
-    ("a", 5, 0), ("b", 14, 1), ("c", 12, 1), ("d", 21, 2), ("e", 38, 3), ("f", 19, 3), ("h", 46, 4),
+    ("a", 5, 0), ("b", 14, 1), ("c", 12, 1), ("e", 20, 2), ("d", 30, 3), ("f", 19, 3), ("i", 17, 3),
+    ("h", 46, 4), ("j", 36, 4),
 )  # fmt: skip
+"""The payment of e has an earlier time than its order, that of d is 12 s after it."""
 PAID = wb.IntervalJoin("0 s", "10 s", how="left")
 VIEWS: tuple[Row, ...] = (
     ("u", 2, 0), ("u", 8, 0), ("v", 11, 1), ("u", 14, 1), ("v", 19, 2), ("u", 31, 3), ("v", 34, 3), ("u", 39, 4),
@@ -168,53 +237,31 @@ def joined(join: wb.Join, delays: tuple[float, float] = (10, 10), **more: Any) -
     return wb.preview(join, stream("orders", rows[0], delays[0]), stream("payments", rows[1], delays[1]), **more)
 
 
-def drawn(result: Any, first: int = 0) -> Drawn:
-    """A result's rows, pairs and state.
-
-    ``rows``: side, key, event time, micro-batch, fate (its place in `FATES`), the micro-batch after which it is no
-    longer in state, that in which it first comes out (-1: in none), the reason. ``pairs``: places of rows. ``state``:
-    rows in state after each micro-batch. Micro-batches are counted on from `first`.
-    """
-    table, rows = result.rows, []
+def drawn(result: Any) -> Drawn:
+    """A result's rows, pairs and state."""
+    table, emitted = result.rows, result.outcome.outputs.emitted()
+    cut = int((table["side"] == "left").sum())
     leaves = {side: result.outcome.assignments[side].groupby("row")["evicted_in"].max() for side in SIDES}
-    came = _came_out(result)
-    for place, (_, each) in enumerate(table.iterrows()):
-        number = place if each["side"] == "left" else place - int((table["side"] == "left").sum())
+    came = {side: emitted[emitted[side] >= 0].groupby(side)["batch"].min() for side in SIDES}
+    rows = []
+    for place, each in enumerate(table.itertuples()):
+        number = place if each.side == "left" else place - cut
         rows.append(
-            [
-                SIDES.index(each["side"]),
-                each["key"],
-                _since(each["at"]),
-                int(each["batch"]) + first,
-                FATES.index(each["fate"]),
-                int(leaves[each["side"]].get(number, each["batch"])) + first,
-                came.get(place, -1 - first) + first,
-                each["reason"],
-            ]
+            DrawnRow(
+                SIDES.index(each.side),
+                each.key,
+                _since(each.at),
+                int(each.batch),
+                FATES.index(each.fate),
+                int(leaves[each.side].get(number, each.batch)),
+                int(came[each.side].get(number, -1)),
+                each.reason,
+            )
         )
-    state = [int(each) for each in result.batches.get("state_rows", [])]
-    return {"rows": rows, "pairs": _pairs(result), "state": state}
-
-
-def _pairs(result: Any) -> list[tuple[int, int]]:
-    """The pairs that come out, as places among all rows, each once."""
-    cut = int((result.rows["side"] == "left").sum())
-    emitted = result.outcome.outputs.emitted()
     both = emitted[(emitted["left"] >= 0) & (emitted["right"] >= 0)]
-    return sorted({(int(one), int(other) + cut) for one, other in zip(both["left"], both["right"], strict=True)})
-
-
-def _came_out(result: Any) -> dict[int, int]:
-    """In which micro-batch each row first comes out."""
-    cut = int((result.rows["side"] == "left").sum())
-    emitted = result.outcome.outputs.emitted()
-    found: dict[int, int] = {}
-    for side, shift in zip(SIDES, (0, cut), strict=True):
-        some = emitted[emitted[side] >= 0]
-        for row, batch in zip(some[side], some["batch"], strict=True):
-            place = int(row) + shift
-            found[place] = min(found.get(place, int(batch)), int(batch))
-    return found
+    pairs = {(int(one), int(other) + cut) for one, other in zip(both["left"], both["right"], strict=True)}
+    state = result.batches.get("state_rows", ())  # of Flink's rules there is none by micro-batch
+    return Drawn(tuple(rows), tuple(sorted(pairs)), tuple(int(each) for each in state))
 
 
 def _since(time: Any) -> float:
@@ -224,19 +271,19 @@ def _since(time: Any) -> float:
 def marks(result: wb.Preview, column: str) -> list[float | None]:
     """A watermark by micro-batch, of those that have rows: None where there is none yet."""
     table = result.batches[result.batches["kind"] == "data"]
-    return [None if each.year < 2000 else _since(each) for each in table[column]]
+    return [None if each.year < START.year else _since(each) for each in table[column]]
 
 
 def own(result: wb.Preview, side: str) -> list[float | None]:
     """A side's own watermark, by which the query's is made, in each micro-batch that has rows."""
     count = int((result.batches["kind"] == "data").sum())
-    found = np.asarray(result.outcome.marks.own[side][:count])
-    return [None if each < 10**15 else _since(pd.Timestamp(int(each), unit="us")) for each in found]
+    found = pd.to_datetime(np.asarray(result.outcome.marks.own[side][:count]), unit="us")
+    return [None if each.year < START.year else _since(each) for each in found]
 
 
-def clock(time: float | None) -> str:
+def clock(time: float) -> str:
     """A time of day, as the text has it."""
-    return "none yet" if time is None else f"{START + pd.Timedelta(time, 's'):%H:%M:%S}"
+    return f"{START + pd.Timedelta(time, 's'):%H:%M:%S}"
 
 
 def moved(rows: Sequence[Row], key: str, time: float) -> tuple[Row, ...]:
@@ -249,16 +296,6 @@ def newest(rows: Sequence[Row], until: int) -> float:
     return max(time for _, time, batch in rows if batch <= until)
 
 
-def row_of(shown: Drawn, side: int, key: str) -> list[Any]:
-    """A row by its side and key."""
-    return next(each for each in shown["rows"] if each[0] == side and each[1] == key)
-
-
-def count(shown: Drawn, fate: str, side: int | None = None) -> int:
-    """How many rows fare so, of a side or of both."""
-    return sum(each[4] == FATES.index(fate) and side in (None, each[0]) for each in shown["rows"])
-
-
 def times(number: int, noun: str, ending: str = "s") -> str:
     """A number of things, in words."""
     return f"{number} {noun}{'' if number == 1 else ending}"
@@ -266,22 +303,19 @@ def times(number: int, noun: str, ending: str = "s") -> str:
 
 def event_time(behind: float) -> Shown:
     """An order arrives after one that happened later."""
-    rows = moved(ORDERS, "f", newest(ORDERS, 2) - behind)
-    shown = drawn(joined(PAID, (40, 40), rows=(rows, PAYMENTS)))
-    figures = {"time": clock(24 - behind), "newest": clock(24), "behind": f"{behind:g} s"}
-    return Shown(shown, figures, (Handle("behind", 24, -1, "f"),))
+    shown = drawn(joined(PAID, (40, 40), rows=(moved(ORDERS, "f", newest(ORDERS, 2) - behind), PAYMENTS)))
+    return Shown(shown, {"time": clock(24 - behind)}, (Handle("behind", 24, -1, "f"),))
 
 
-def holder(orders: float, payments: float) -> Shown:
+def watermark(orders: float, payments: float) -> Shown:
     """Two delays make two watermarks, and the slower of them is the query's."""
     result = joined(PAID, (orders, payments))
     shown, mine, theirs = drawn(result), own(result, "left"), own(result, "right")
-    last = {"orders": mine[-1], "payments": theirs[-1]}
-    slower = min(last, key=lambda name: -1000 if last[name] is None else last[name])
+    last = {"orders": mine[-1] or 0, "payments": theirs[-1] or 0}
     figures = {
-        "watermark": clock(min(last.values(), key=lambda time: -1000 if time is None else time)),
-        "holder": "both streams alike" if mine[-1] == theirs[-1] else slower,
-        "late": f"{count(shown, 'late')} of {len(shown['rows'])} rows",
+        "watermark": clock(min(last.values())),
+        "holder": "both streams alike" if mine[-1] == theirs[-1] else min(last, key=last.__getitem__),
+        "late": shown.late,
     }
     at = (Handle("orders", newest(ORDERS, 3), -1, 4.25), Handle("payments", newest(PAYMENTS, 3), -1, 4.75))
     return Shown(shown, figures, at, {"watermark": marks(result, "watermark"), "orders": mine, "payments": theirs})
@@ -294,9 +328,9 @@ def late(time: float, delay: float) -> Shown:
     judged, evicts = marks(result, "late_watermark"), marks(result, "watermark")
     figures = {
         "time": clock(time),
-        "fate": FATES[row_of(shown, 0, "f")[4]],
-        "judged": clock(judged[3]),
-        "evicts": clock(evicts[3]),
+        "fate": FATES[shown.row(0, "f").fate],
+        "judged": clock(judged[3] or 0),
+        "evicts": clock(evicts[3] or 0),
     }
     lines = {"late_watermark": judged, "watermark": evicts}
     return Shown(shown, figures, (Handle("time", 0, 1, "f"),), lines)
@@ -310,32 +344,31 @@ def windows(kind: str, size: float) -> Shown:
         "session": lambda: wb.Session(f"{size:g} s"),
     }[kind]()
     result = wb.preview(wb.CoGroup(window), stream("views", VIEWS, 30), stream("clicks", CLICKS, 30))
-    shown = drawn(result)
     edges = result.output[["window_start", "window_end"]].drop_duplicates()
     both = result.output[(result.output["left"].str.len() > 0) & (result.output["right"].str.len() > 0)]
     found = sorted((_since(one), _since(two)) for one, two in edges.itertuples(index=False))
     figures = {
-        "windows": times(len(found), "window"),
+        "windows": times(len(found), "session" if kind == "session" else "window"),
         "groups": times(len(result.output), "group"),
         "both": len(both),
         "reach": {
             "tumbling": f"each row is in one window of {size:g} s",
-            "sliding": f"each row is in two windows of {size:g} s, one of which begins every {size / 2:g} s",
-            "session": f"a session ends where its key is silent for {size:g} s",
+            "sliding": f"each row is in two windows of {size:g} s; a window begins every {size / 2:g} s",
+            "session": f"a session ends when no row of its key has come for more than {size:g} s",
         }[kind],
     }
-    return Shown(shown, figures, spans=[(one, two, 0.5) for one, two in found])
+    return Shown(drawn(result), figures, spans=[(one, two, 0.5) for one, two in found])
 
 
 def interval(lower: float, upper: float) -> Shown:
     """An order meets the payments between its two bounds."""
-    result = joined(wb.IntervalJoin(f"{lower:g} s", f"{upper:g} s", how="left"), (15, 15))
-    shown, at = drawn(result), {key: time for key, time, _ in ORDERS}["d"]
+    shown = drawn(joined(wb.IntervalJoin(f"{lower:g} s", f"{upper:g} s", how="left"), (15, 15)))
+    at = {key: time for key, time, _ in ORDERS}["d"]
     figures = {
-        "matched": f"{count(shown, 'matched', 0)} of {len(ORDERS)} orders",
+        "paid": shown.paid,
         "begin": clock(at + lower),
         "end": clock(at + upper),
-        "peak": times(max(shown["state"]), "row"),
+        "peak": times(max(shown.state), "row"),
     }
     handles = (Handle("lower", at, 1, 1), Handle("upper", at, 1, 1))
     return Shown(shown, figures, handles, spans=[(at + lower, at + upper, 1)])
@@ -343,31 +376,16 @@ def interval(lower: float, upper: float) -> Shown:
 
 def outer(upper: float, delay: float) -> Shown:
     """An order without payment comes out when no payment can come for it any more."""
-    result = joined(wb.IntervalJoin("0 s", f"{upper:g} s", how="left"), (delay, delay))
-    shown = drawn(result)
-    alone = row_of(shown, 0, "g")
-    padded = [each for each in shown["rows"] if each[0] == 0 and FATES[each[4]] == "unmatched"]
-    waits = [each[6] - each[3] for each in padded]
-    figures = {
-        "alone": f"{len(padded)} of {len(ORDERS)} orders",
-        "order": alone[1],
-        "came": alone[3],
-        "out": alone[6],
-        "waits": times(max(waits, default=0), "micro-batch", "es"),
-    }
+    shown = drawn(joined(wb.IntervalJoin("0 s", f"{upper:g} s", how="left"), (delay, delay)))
+    alone = shown.row(0, "g")
+    figures = {"alone": f"{shown.count('unmatched', 0)} of {len(ORDERS)} orders", "out": alone.out}
     return Shown(shown, figures)
 
 
 def state(upper: float, delay: float) -> Shown:
     """Rows leave the state when the watermark says that nothing can come for them."""
-    result = joined(wb.IntervalJoin("0 s", f"{upper:g} s", how="left"), (delay, delay))
-    shown = drawn(result)
-    held = [each[5] - each[3] for each in shown["rows"]]
-    figures = {
-        "peak": times(max(shown["state"]), "row"),
-        "longest": times(max(held), "micro-batch", "es"),
-        "late": f"{count(shown, 'late')} of {len(shown['rows'])} rows",
-    }
+    shown = drawn(joined(wb.IntervalJoin("0 s", f"{upper:g} s", how="left"), (delay, delay)))
+    figures = {"peak": times(max(shown.state), "row"), "left": times(shown.state[4], "row"), "late": shown.late}
     return Shown(shown, figures)
 
 
@@ -375,47 +393,45 @@ def policy(choice: str, silent: float) -> Shown:
     """One stream falls silent: under ``min`` the watermark stands, under ``max`` it goes on without it."""
     payments = tuple(each for each in PAYMENTS if each[2] <= silent)
     result = joined(PAID, rows=(ORDERS, payments), policy=choice, finish=False)
-    shown, mine, theirs = drawn(result), own(result, "left"), own(result, "right")
-    figures = {
-        "watermark": clock(marks(result, "watermark")[-1]),
-        "late": f"{count(shown, 'late')} of {len(shown['rows'])} rows",
-        "held": times(shown["state"][-1], "row"),
-    }
-    return Shown(shown, figures, lines={"watermark": marks(result, "watermark"), "orders": mine, "payments": theirs})
+    shown, found = drawn(result), marks(result, "watermark")
+    lines = {"watermark": found, "orders": own(result, "left"), "payments": own(result, "right")}
+    figures = {"watermark": clock(found[4] or 0), "late": shown.late, "held": times(shown.state[4], "row")}
+    return Shown(shown, figures, lines=lines)
 
 
 def restart(before: float, checkpoint: str) -> Shown:
     """A query goes on from its checkpoint; with a new one it has forgotten what it held."""
-    whole = drawn(joined(PAID, finish=False))
-    shown = whole
+    whole = shown = drawn(joined(PAID, finish=False))
     if checkpoint == "a new checkpoint":
-        first, second = (
-            [tuple(each for each in rows if (each[2] < before) == is_first) for rows in (ORDERS, PAYMENTS)]
-            for is_first in (True, False)
-        )
-        later = [tuple((key, time, batch - int(before)) for key, time, batch in rows) for rows in second]
-        forgotten = drawn(joined(PAID, rows=first, finish=False))
-        for each in forgotten["rows"]:
-            each[5] = min(each[5], before - 0.5)  # as the query ends
-        forgotten["state"] = forgotten["state"][: int(before)]
-        shown = _one_after_the_other(forgotten, drawn(joined(PAID, rows=later, finish=False), int(before)))
+        shown = _started_anew(int(before))
     figures = {
-        "matched": f"{count(shown, 'matched', 0)} of {len(ORDERS)} orders",
-        "lost": times(count(whole, "matched", 0) - count(shown, "matched", 0), "pair"),
-        "held": times(whole["state"][int(before) - 1], "row"),
+        "paid": shown.paid,
+        "lost": times(whole.count("matched", 0) - shown.count("matched", 0), "pair"),
+        "held": times(whole.state[int(before) - 1], "row"),
     }
     return Shown(shown, figures, breaks=int(before))
 
 
-def _one_after_the_other(first: Drawn, second: Drawn) -> Drawn:
-    """Two results as one."""
-    shift = len(first["rows"])
-    pairs = [(one + shift, other + shift) for one, other in second["pairs"]]
-    return {
-        "rows": first["rows"] + second["rows"],
-        "pairs": first["pairs"] + pairs,
-        "state": first["state"] + second["state"],
-    }
+def _started_anew(before: int) -> Drawn:
+    """What two queries give, of which the second begins with this micro-batch, and with nothing else."""
+    halves = []
+    for is_first in (True, False):
+        rows = [tuple(each for each in side if (each[2] < before) == is_first) for side in (ORDERS, PAYMENTS)]
+        halves.append(drawn(joined(PAID, rows=rows, finish=False)))
+    first, second = halves
+    forgotten = [
+        each._replace(
+            leaves=min(each.leaves, before - 0.5),  # as the query ends
+            reason=_FORGOTTEN if FATES[each.fate] == "pending" else each.reason,
+        )
+        for each in first.rows
+    ]
+    pairs = [(one + len(forgotten), other + len(forgotten)) for one, other in second.pairs]
+    state = (*first.state[:before], *second.state[before:])
+    return Drawn((*forgotten, *second.rows), (*first.pairs, *pairs), state)
+
+
+_FORGOTTEN = "forgotten: it was in state as the query ended, and the new checkpoint does not have it"
 
 
 def engines(engine: str, delay: float) -> Shown:
@@ -424,35 +440,26 @@ def engines(engine: str, delay: float) -> Shown:
     join = wb.IntervalJoin("0 s", "10 s")
     spark, flink = wb.preview(join, *sides), wb.flink.preview(join, *sides)
     results = {"Spark": drawn(spark), "Flink": drawn(flink)}
-    fates = [[each[4] for each in shown["rows"]] for shown in results.values()]
+    pairs = zip(results["Spark"].rows, results["Flink"].rows, strict=True)
+    differ = [place for place, (one, other) in enumerate(pairs) if one.fate != other.fate]
     shown = results[engine]
-    differ = [place for place, (one, other) in enumerate(zip(*fates, strict=True)) if one != other]
-    figures = {
-        "late": f"{count(shown, 'late')} of {len(shown['rows'])} rows",
-        "matched": f"{count(shown, 'matched', 0)} of {len(ORDERS)} orders",
-        "differ": len(differ),
-    }
     line = marks(spark, "late_watermark" if engine == "Spark" else "watermark")
+    figures = {"late": shown.late, "paid": shown.paid, "differ": times(len(differ), "row")}
     return Shown(shown, figures, lines={"late_watermark": line}, marked=differ)
 
 
 def unbounded(upper: Value) -> Shown:
-    """Without an upper bound every row is held for good."""
+    """Without an upper bound no order is ever evicted."""
     bound = None if upper == "none" else f"{upper:g} s"
-    result = joined(wb.IntervalJoin("0 s", bound, how="inner"), finish=False)
-    shown = drawn(result)
-    figures = {
-        "matched": f"{count(shown, 'matched', 0)} of {len(ORDERS)} orders",
-        "held": f"{shown['state'][-1]} of {len(shown['rows'])} rows",
-    }
-    return Shown(shown, figures)
+    shown = drawn(joined(wb.IntervalJoin("0 s", bound), finish=False))
+    return Shown(shown, {"paid": shown.paid, "held": f"{shown.state[4]} of {len(shown.rows)} rows"})
 
 
 DELAY = Control("delay", "watermark delay of both streams", seconds(0, 30, 5), 10)
 UPPER = Control("upper", "upper bound", seconds(0, 20, 2), 10)
 EXPLANATIONS: dict[str, Explanation] = {
     "event-time": Explanation(
-        "arrival", (Control("behind", "order f happened before the newest order", seconds(0, 24), 9),), event_time
+        "arrival", (Control("behind", "order f is behind the newest order by", seconds(0, 24), 9),), event_time
     ),
     "watermark": Explanation(
         "arrival",
@@ -460,7 +467,7 @@ EXPLANATIONS: dict[str, Explanation] = {
             Control("orders", "watermark delay of orders", seconds(0, 24, 3), 9),
             Control("payments", "watermark delay of payments", seconds(0, 24, 3), 3),
         ),
-        holder,
+        watermark,
     ),
     "late": Explanation(
         "arrival",
@@ -500,7 +507,7 @@ EXPLANATIONS: dict[str, Explanation] = {
     "restart": Explanation(
         "lifetimes",
         (
-            Control("before", "started again before micro-batch", seconds(1, 4), 2, ""),
+            Control("before", "started again before micro-batch", seconds(1, 4), 4, ""),
             Control(
                 "checkpoint", "it is started with", ("the same checkpoint", "a new checkpoint"), "the same checkpoint"
             ),
@@ -516,7 +523,7 @@ EXPLANATIONS: dict[str, Explanation] = {
         engines,
     ),
     "unbounded": Explanation(
-        "lifetimes", (Control("upper", "upper bound", ("none", *seconds(30, 0, -5)), "none"),), unbounded
+        "lifetimes", (Control("upper", "upper bound", ("none", *seconds(25, 0, -5)), "none"),), unbounded
     ),
 }
 
@@ -527,11 +534,11 @@ def data(explanation: Explanation) -> dict[str, Any]:
     positions = []
     for values in explanation.positions():
         shown = explanation.at(*values)
-        rows = [[*each[:-1], reasons.setdefault(each[-1], len(reasons))] for each in shown.rows["rows"]]
         positions.append(
             {
-                **shown.rows,
-                "rows": rows,
+                "rows": [[*each[:-1], reasons.setdefault(each.reason, len(reasons))] for each in shown.rows.rows],
+                "pairs": shown.rows.pairs,
+                "state": shown.rows.state,
                 "lines": dict(shown.lines),
                 "spans": shown.spans,
                 "marked": shown.marked,
@@ -543,8 +550,15 @@ def data(explanation: Explanation) -> dict[str, Any]:
     return {
         "view": explanation.view,
         "sides": explanation.sides,
+        "fates": FATES,
+        "shapes": SHAPES,
         "controls": [
-            {"name": each.name, "values": each.values, "shown": [each.shown(value) for value in each.values]}
+            {
+                "name": each.name,
+                "values": each.values,
+                "shown": [each.shown(value) for value in each.values],
+                "code": [each.code(value) for value in each.values],
+            }
             for each in explanation.controls
         ],
         "reasons": list(reasons),

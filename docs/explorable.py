@@ -1,7 +1,7 @@
 """A Sphinx directive for a chart that a reader drags, and roles for the numbers in the text that follow it.
 
 ```` ```{explorable} watermark ```` puts the explanation of that name (`explanations`) on a page; what stands in the
-directive is the sentence below the chart. ``{figure}`late` `` in it, and anywhere on the page, is a figure of the
+directive is the sentence below the chart. ``{figure}`late` `` in it, and after it on the page, is a figure of the
 position, ``{set}`delay` `` the value of a control. The page has the figures of its first position where no script runs.
 """
 
@@ -10,23 +10,19 @@ from __future__ import annotations
 import concurrent.futures
 import html
 import json
+import os
 import re
 from typing import Any, ClassVar
 
 import explanations
 from docutils import nodes
 from earlier_builds import sources_cache
-from explanations import EXPLANATIONS, FATES, Control, Explanation
+from explanations import EXPLANATIONS, FATES, SHAPES, Control, Explanation
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-_SHAPES = {
-    "matched": "M-5,0A5,5 0 1,1 5,0A5,5 0 1,1 -5,0Z",
-    "unmatched": "M0,-6.5L6.5,0L0,6.5L-6.5,0Z",
-    "late": "M-5.5,-3.5L-3.5,-5.5L0,-2L3.5,-5.5L5.5,-3.5L2,0L5.5,3.5L3.5,5.5L0,2L-3.5,5.5L-5.5,3.5L-2,0Z",
-    "pending": "M0,-6L6,5L-6,5Z",
-}
-_MARKED = {"engines": "fares otherwise in the other engine"}
+_MARKED = {"engines": "another fate in the other engine"}
 """What rows have in common that stand out."""
 
 
@@ -40,9 +36,7 @@ class Explorable(SphinxDirective):
         """Put the chart on the page."""
         name = self.arguments[0]
         self.env.temp_data["explanation"] = name
-        for file in (__file__, explanations.__file__):
-            self.env.note_dependency(file)
-        says = nodes.container(classes=["explore-says"])
+        says = nodes.container()
         self.state.nested_parse(self.content, self.content_offset, says)
         return [
             nodes.raw("", _opening(name), format="html"),
@@ -61,7 +55,7 @@ class Figure(SphinxRole):
         """Put the value of the first position there."""
         explanation = EXPLANATIONS[self.env.temp_data["explanation"]]
         shown = self._values(explanation)[self.text]
-        text = f'<output class="explore-figure" data-{self.of}="{html.escape(self.text)}">{html.escape(shown)}</output>'
+        text = f'<span class="explore-figure" data-{self.of}="{html.escape(self.text)}">{html.escape(shown)}</span>'
         return [nodes.raw("", text, format="html")], []
 
     def _values(self, explanation: Explanation) -> dict[str, str]:
@@ -89,8 +83,7 @@ class Code(SphinxDirective):
 
         def value(found: re.Match[str]) -> str:
             control = controls[found[1]]
-            shown = control.shown(control.start).replace(" s", " seconds")
-            return f'<output data-control="{html.escape(control.name)}">{html.escape(shown)}</output>'
+            return f'<b data-code="{html.escape(control.name)}">{html.escape(control.code(control.start))}</b>'
 
         code = re.sub(r"\{(\w+)\}", value, html.escape("\n".join(self.content), quote=False))
         return [nodes.raw("", f'<div class="highlight explore-code"><pre>{code}</pre></div>', format="html")]
@@ -118,7 +111,7 @@ def _control(control: Control) -> str:
         return f'<fieldset class="explore-choice"><legend>{label}</legend>{choices}</fieldset>'
     shown = html.escape(control.shown(control.start))
     return (
-        f'<label class="explore-label">{label} <output data-control="{name}">{shown}</output>'
+        f'<label class="explore-label">{label} <b data-control="{name}">{shown}</b>'
         f'<input type="range" name="{name}" min="0" max="{len(control.values) - 1}" value="{start}" '
         f'aria-valuetext="{shown}"></label>'
     )
@@ -127,12 +120,12 @@ def _control(control: Control) -> str:
 def _legend(name: str) -> str:
     explanation, found = EXPLANATIONS[name], {row[4] for each in kept(name)["positions"] for row in each["rows"]}
     fates = "".join(
-        f'<li><svg viewBox="-7 -7 14 14" class="fate-{each}"><path class="glyph" d="{_SHAPES[each]}"/></svg>{each}</li>'
+        f'<li><svg viewBox="-7 -7 14 14" class="fate-{each}"><path class="glyph" d="{SHAPES[place]}"/></svg>{each}</li>'
         for place, each in enumerate(FATES)
         if place in found
     )
     sides = "".join(
-        f'<li class="side-{place}"><i></i>{html.escape(name)}</li>' for place, name in enumerate(explanation.sides)
+        f'<li class="side-{place}"><i></i>{html.escape(side)}</li>' for place, side in enumerate(explanation.sides)
     )
     marked = (
         f'<li><svg viewBox="-7 -7 14 14"><circle class="marked" r="5.5"/></svg>{_MARKED[name]}</li>'
@@ -156,7 +149,9 @@ def kept(name: str) -> dict[str, Any]:
     file = sources_cache() / f"{name}.json"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(explanations.data(EXPLANATIONS[name])))
+        made = file.with_suffix(f".{os.getpid()}")
+        made.write_text(json.dumps(explanations.data(EXPLANATIONS[name])))
+        made.replace(file)  # whole, or not at all
     return json.loads(file.read_text())
 
 
@@ -168,6 +163,11 @@ def _prepare(_: Sphinx) -> None:
             list(pool.map(kept, missing))
 
 
+def _outdated(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
+    """All pages with a chart: they are made of more than Sphinx knows."""
+    return [each for each in env.found_docs if each == "index" or each.startswith("explore/")]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.add_directive("explorable", Explorable)
@@ -175,6 +175,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_role("figure", Figure())
     app.add_role("set", Set())
     app.connect("builder-inited", _prepare)
+    app.connect("env-get-outdated", _outdated)
     app.add_js_file("explore.js", defer="defer")
     app.add_css_file("explore.css")
     return {"parallel_read_safe": True}

@@ -1,19 +1,11 @@
 // Draws an explorable page's chart at the position of its controls, and writes the figures of its text.
 "use strict";
 
-const FATES = ["matched", "unmatched", "late", "pending", "null-key"];
-const SHAPES = [
-  "M-5,0A5,5 0 1,1 5,0A5,5 0 1,1 -5,0Z",
-  "M0,-6.5L6.5,0L0,6.5L-6.5,0Z",
-  "M-5.5,-3.5L-3.5,-5.5L0,-2L3.5,-5.5L5.5,-3.5L2,0L5.5,3.5L3.5,5.5L0,2L-3.5,5.5L-5.5,3.5L-2,0Z",
-  "M0,-6L6,5L-6,5Z",
-  "M-5,-5H5V5H-5Z",
-];
 const TOP = 26;
 const BOTTOM = 40;
 const WIDE = { width: 760, left: 62, right: 118, narrow: false };
 const NARROW = { width: 420, left: 54, right: 72, narrow: true };
-const NAMES = { late_watermark: "late below", watermark: "watermark" };
+const NAMES = { late_watermark: "late up to here", watermark: "watermark" };
 const [SIDE, KEY, TIME, BATCH, FATE, LEAVES, OUT, REASON] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 function element(name, attributes = {}, ...children) {
@@ -28,9 +20,9 @@ function clock(seconds) {
   return [3600, 60, 1].map((unit, place) => String(Math.floor(whole / unit) % (place ? 60 : 24)).padStart(2, "0")).join(":");
 }
 
-function glyph(row, x, y, below = false) {
-  const mark = element("g", { transform: `translate(${x},${y})`, class: `fate-${FATES[row[FATE]]}` });
-  mark.append(element("path", { d: SHAPES[row[FATE]], class: "glyph" }));
+function glyph(data, row, x, y, below = false) {
+  const mark = element("g", { transform: `translate(${x},${y})`, class: `fate-${data.fates[row[FATE]]}` });
+  mark.append(element("path", { d: data.shapes[row[FATE]], class: "glyph" }));
   const text = element("text", { x: 0, y: below ? 18 : -9, class: `key side-${row[SIDE]}`, "text-anchor": "middle" }, row[KEY]);
   mark.append(text);
   return mark;
@@ -99,7 +91,7 @@ function arrival(data, range, frame) {
       svg.append(element("line", { x1: places[one], y1: y(from[TIME]), x2: places[other], y2: y(to[TIME]), class: "pair" }));
     }
     for (const place of position.marked) svg.append(element("circle", { cx: places[place], cy: y(position.rows[place][TIME]), r: 11, class: "marked" }));
-    position.rows.forEach((row, place) => svg.append(glyph(row, places[place], y(row[TIME]))));
+    position.rows.forEach((row, place) => svg.append(glyph(data, row, places[place], y(row[TIME]))));
     return position.handles.map(([control, origin, sign, at]) => ({
       control, origin, sign, axis: "y",
       at: (value) => [typeof at === "number" ? left(at) : places[position.rows.findIndex((row) => row[KEY] === at)], y(origin + sign * value)],
@@ -132,7 +124,7 @@ function lanes(data, range, frame) {
       svg.append(element("line", { x1: x(time), x2: x(time), y1: 30, y2: 236, class: "grid" }));
       svg.append(element("text", { x: x(time), y: 254, class: "tick", "text-anchor": "middle" }, clock(time)));
     }
-    const levels = [];
+    const levels = []; // windows that overlap are drawn one within the other
     for (const [begin, end, lane] of position.spans) {
       let level = levels.findIndex((until) => until <= begin);
       if (level < 0) level = levels.push(0) - 1;
@@ -149,7 +141,7 @@ function lanes(data, range, frame) {
       const [from, to] = [position.rows[one], position.rows[other]];
       svg.append(element("line", { x1: x(from[TIME]), y1: tops[0], x2: x(to[TIME]), y2: tops[1], class: "pair" }));
     }
-    position.rows.forEach((row) => svg.append(glyph(row, x(row[TIME]), tops[row[SIDE]], row[SIDE] === 1)));
+    position.rows.forEach((row) => svg.append(glyph(data, row, x(row[TIME]), tops[row[SIDE]], row[SIDE] === 1)));
     return position.handles.map(([control, origin, sign, at]) => ({
       control, origin, sign, at: (value) => [x(origin + sign * value), tops[at] - 30], axis: "x",
       time: (left) => range.first + ((left - frame.left - 20) / (frame.width - frame.left - 50)) * (range.last - range.first),
@@ -179,11 +171,11 @@ function lifetimes(data, range, frame) {
       const y = TOP + order * step;
       const until = Math.max(row[LEAVES], row[BATCH]);
       if (until > row[BATCH]) svg.append(element("rect", { x: x(row[BATCH]), y: y - 4, width: Math.min(x(until), frame.width - 22) - x(row[BATCH]), height: 8, rx: 4, class: `held side-${row[SIDE]}` }));
-      const mark = glyph(row, x(row[BATCH]), y);
+      const mark = glyph(data, row, x(row[BATCH]), y);
       mark.lastChild.setAttribute("x", -14);
       mark.lastChild.setAttribute("y", 4);
       svg.append(mark);
-      if (row[OUT] >= 0 && row[FATE] === 1) svg.append(element("text", { x: x(row[OUT]) + 6, y: y + 4, class: "null" }, "null"));
+      if (row[OUT] >= 0 && data.fates[row[FATE]] === "unmatched") svg.append(element("text", { x: x(row[OUT]) + 6, y: y + 4, class: "null" }, "null"));
     });
     if (position.breaks !== null) {
       const at = x(position.breaks) - column / 2;
@@ -225,12 +217,11 @@ function explore(box) {
     svg.replaceChildren();
     const handles = view.draw(position, svg);
     handles.forEach(draggable);
-    for (const output of document.querySelectorAll("[data-figure]")) output.textContent = position.figures[output.dataset.figure] ?? "";
+    for (const text of document.querySelectorAll("[data-figure]")) text.textContent = position.figures[text.dataset.figure];
     data.controls.forEach((control, number) => {
       const shown = control.shown[at[number]];
-      for (const output of document.querySelectorAll(`[data-control="${control.name}"]`)) {
-        output.textContent = output.closest(".explore-code") ? shown.replace(/ s$/, " seconds") : shown;
-      }
+      for (const text of document.querySelectorAll(`[data-control="${control.name}"]`)) text.textContent = shown;
+      for (const text of document.querySelectorAll(`[data-code="${control.name}"]`)) text.textContent = control.code[at[number]];
       for (const input of inputs(control)) {
         if (input.type === "radio") input.checked = Number(input.value) === at[number];
         else {
@@ -239,7 +230,7 @@ function explore(box) {
         }
       }
     });
-    const lines = position.rows.map((row) => [data.sides[row[SIDE]], row[KEY], clock(row[TIME]), String(row[BATCH]), FATES[row[FATE]], data.reasons[row[REASON]]]);
+    const lines = position.rows.map((row) => [data.sides[row[SIDE]], row[KEY], clock(row[TIME]), String(row[BATCH]), data.fates[row[FATE]], data.reasons[row[REASON]]]);
     box.querySelector("tbody").replaceChildren(...lines.map((cells) => {
       const line = document.createElement("tr");
       line.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
@@ -261,6 +252,7 @@ function explore(box) {
       element("circle", { r: 13, class: "grip-area" }),
       element("path", { d: handle.axis === "y" ? "M18,-3h10l-5,-7zM18,3h10l-5,7z" : "M-21,0l7,5v-10zM21,0l-7,5v-10z", class: "grip-arrows" }));
     grip.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
       event.preventDefault();
       const moved = (to) => {
         const point = new DOMPoint(to.clientX, to.clientY).matrixTransform(svg.getScreenCTM().inverse());
@@ -294,4 +286,5 @@ function explore(box) {
   fit();
 }
 
-for (const box of document.querySelectorAll(".explore")) explore(box);
+const box = document.querySelector(".explore"); // a page has one at most, whose figures its text has
+if (box) explore(box);

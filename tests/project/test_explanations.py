@@ -24,36 +24,52 @@ def test_a_position_is_what_the_workbench_says(name):
     explanation = EXPLANATIONS[name]
     shown = explanation.at(*explanation.start())
     assert len(explanation.positions()) <= 120  # a page is quick to make, and to load
-    rows = shown.rows["rows"]
-    matched = {place for pair in shown.rows["pairs"] for place in pair}
-    assert {place for place, row in enumerate(rows) if FATES[row[4]] == "matched"} >= matched
-    assert all(row[7] for row in rows)
+    matched = {place for pair in shown.rows.pairs for place in pair}
+    assert {place for place, row in enumerate(shown.rows.rows) if FATES[row.fate] == "matched"} >= matched
+    assert all(row.reason for row in shown.rows.rows)
     assert {each.control for each in shown.handles} <= {each.name for each in explanation.controls}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_each_control_changes_a_figure_and_each_figure_changes(name):
+    explanation = EXPLANATIONS[name]
+    found = {values: explanation.at(*values).figures for values in explanation.positions()}
+    for figure in found[explanation.start()]:
+        assert len({each[figure] for each in found.values()}) > 1, figure
+    for place, control in enumerate(explanation.controls):
+        others = {}
+        for values, figures in found.items():
+            others.setdefault(values[:place] + values[place + 1 :], set()).add(tuple(figures.values()))
+        assert any(len(each) > 1 for each in others.values()), control.name
 
 
 def test_rows_are_those_of_a_run():
     run = explanations.joined(explanations.PAID)
     drawn = explanations.drawn(run)
-    assert [FATES[row[4]] for row in drawn["rows"]] == run.rows["fate"].tolist()
-    assert [row[7] for row in drawn["rows"]] == run.rows["reason"].tolist()
-    assert drawn["state"] == run.batches["state_rows"].tolist()
+    assert [FATES[row.fate] for row in drawn.rows] == run.rows["fate"].tolist()
+    assert [row.reason for row in drawn.rows] == run.rows["reason"].tolist()
+    assert list(drawn.state) == run.batches["state_rows"].tolist()
     both = run.output.dropna(subset=["right_key"])
-    pairs = [(drawn["rows"][one][1], drawn["rows"][other][1]) for one, other in drawn["pairs"]]
+    pairs = [(drawn.rows[one].key, drawn.rows[other].key) for one, other in drawn.pairs]
     assert sorted(pairs) == sorted(zip(both["left_key"], both["right_key"], strict=True))
     alone = run.output[run.output["right_key"].isna()].set_index("left_key")["batch"]
-    assert {row[1]: row[6] for row in drawn["rows"] if row[0] == 0 and FATES[row[4]] == "unmatched"} == alone.to_dict()
+    assert {
+        row.key: row.out for row in drawn.rows if row.side == 0 and FATES[row.fate] == "unmatched"
+    } == alone.to_dict()
 
 
 def test_every_row_that_is_held_is_in_state():
     drawn = explanations.drawn(explanations.joined(explanations.PAID))
-    for batch, count in enumerate(drawn["state"]):
-        assert sum(row[3] <= batch < row[5] for row in drawn["rows"]) == count
+    for batch, count in enumerate(drawn.state):
+        assert sum(row.batch <= batch < row.leaves for row in drawn.rows) == count
 
 
 def test_a_new_checkpoint_loses_what_the_old_one_held():
-    same, new = (explanations.restart(2, each) for each in ("the same checkpoint", "a new checkpoint"))
-    assert same.figures["lost"] == "0 pairs" and new.figures["lost"] == "1 pair"
-    assert new.rows["state"][1] == same.rows["state"][1] > new.rows["state"][2]
+    same, new = (explanations.restart(4, each) for each in ("the same checkpoint", "a new checkpoint"))
+    assert same.figures["lost"] == "0 pairs" and new.figures["lost"] == "2 pairs"
+    assert new.rows.state[3] == same.rows.state[3] > new.rows.state[4]
+    assert new.rows.row(0, "g").reason.startswith("forgotten")
+    assert "micro-batch 4" in new.rows.row(0, "h").reason  # as the query counts them
 
 
 @pytest.fixture(scope="module")
