@@ -354,7 +354,7 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
     ]
     where = " AND ".join(str(each.java.sql()) for each in read.rest)
     numbers = None
-    if isinstance(kind, IntervalJoin):
+    if kind is not None and not kind_of(kind).windowed:
         parts = [part for each in found for part in each.parts]
         numbers = _numbers(parts, join, inputs, times, described)
     if numbers is not None:
