@@ -179,6 +179,6 @@ def test_a_page_is_of_one_piece_and_fits_a_phone(opened, site, name):
 def test_without_a_script_the_text_has_the_figures_of_the_first_position(site, name):
     text = (site / "explore" / f"{name}.html").read_text()
     figures = EXPLANATIONS[name].at(*EXPLANATIONS[name].start()).figures
-    found = re.findall(r'<output class="explore-figure" data-figure="(\w+)">([^<]*)</output>', text)
+    found = re.findall(r'<span class="explore-figure" data-figure="(\w+)">([^<]*)</span>', text)
     assert found
     assert all(shown == str(figures[figure]) for figure, shown in found)
