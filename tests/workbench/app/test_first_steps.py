@@ -42,7 +42,10 @@ def test_an_example_is_one_click_and_shows_what_it_says(page, label, tab, figure
 def test_what_an_example_says_goes_when_the_page_is_set_to_something_else(page, change):
     page.click("Near misses")
     page.set({"Upper bound": "15 seconds"})
-    assert any("Many orders have no partner" in each and "The settings differ from the example" in each for each in page.notes())
+    assert any(
+        "Many orders have no partner" in each and "The settings differ from the example" in each
+        for each in page.notes()
+    )
     page.set({"Upper bound": "4 seconds"})
     assert not any("The settings differ" in each for each in page.notes())
     page.set(change)
