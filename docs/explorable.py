@@ -8,16 +8,17 @@ position, ``{set}`delay` `` the value of a control. The page has the figures of 
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import html
 import json
-import os
 import re
+from pathlib import Path
 from typing import Any, ClassVar
 
 import explanations
 from docutils import nodes
-from earlier_builds import sources_cache
-from explanations import EXPLANATIONS, FATES, SHAPES, Control, Explanation
+from earlier_builds import kept
+from explanations import EXPLANATIONS, FATES, SHAPES, Control
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -53,14 +54,16 @@ class Figure(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Put the value of the first position there."""
-        explanation = EXPLANATIONS[self.env.temp_data["explanation"]]
-        shown = self._values(explanation)[self.text]
+        shown = self._values(self.env.temp_data["explanation"])[self.text]
         text = f'<span class="explore-figure" data-{self.of}="{html.escape(self.text)}">{html.escape(shown)}</span>'
         return [nodes.raw("", text, format="html")], []
 
-    def _values(self, explanation: Explanation) -> dict[str, str]:
-        figures = explanation.at(*explanation.start()).figures
-        return {name: str(value) for name, value in figures.items()}
+    def _values(self, name: str) -> dict[str, str]:
+        explanation = EXPLANATIONS[name]
+        figures: dict[str, str] = _data(name)["positions"][explanation.positions().index(explanation.start())][
+            "figures"
+        ]
+        return figures
 
 
 class Set(Figure):
@@ -68,8 +71,8 @@ class Set(Figure):
 
     of = "control"
 
-    def _values(self, explanation: Explanation) -> dict[str, str]:
-        return {each.name: each.shown(each.start) for each in explanation.controls}
+    def _values(self, name: str) -> dict[str, str]:
+        return {each.name: each.shown(each.start) for each in EXPLANATIONS[name].controls}
 
 
 class Code(SphinxDirective):
@@ -118,7 +121,7 @@ def _control(control: Control) -> str:
 
 
 def _legend(name: str) -> str:
-    explanation, found = EXPLANATIONS[name], {row[4] for each in kept(name)["positions"] for row in each["rows"]}
+    explanation, found = EXPLANATIONS[name], {row[4] for each in _data(name)["positions"] for row in each["rows"]}
     fates = "".join(
         f'<li><svg viewBox="-7 -7 14 14" class="fate-{each}"><path class="glyph" d="{SHAPES[place]}"/></svg>{each}</li>'
         for place, each in enumerate(FATES)
@@ -137,30 +140,27 @@ def _legend(name: str) -> str:
 
 def _rest(name: str) -> str:
     heads = "".join(f"<th>{each}</th>" for each in ("stream", "key", "event time", "micro-batch", "fate", "reason"))
-    data = json.dumps(kept(name), separators=(",", ":")).replace("<", "\\u003c")
+    data = json.dumps(_data(name), separators=(",", ":")).replace("<", "\\u003c")
     return (
         f"<details><summary>Every row with its reason</summary><table><thead><tr>{heads}</tr></thead><tbody></tbody>"
         f'</table></details><script type="application/json">{data}</script>'
     )
 
 
-def kept(name: str) -> dict[str, Any]:
-    """The data of an explanation, from an earlier build of the same sources where there was one."""
-    file = sources_cache() / f"{name}.json"
-    if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        made = file.with_suffix(f".{os.getpid()}")
-        made.write_text(json.dumps(explanations.data(EXPLANATIONS[name])))
-        made.replace(file)  # whole, or not at all
-    return json.loads(file.read_text())
+@functools.cache
+def _data(name: str) -> dict[str, Any]:
+    return json.loads(_made(name).read_text())
+
+
+def _made(name: str) -> Path:
+    """The file of an explanation's data."""
+    return kept(f"{name}.json", lambda file: file.write_text(json.dumps(explanations.data(EXPLANATIONS[name]))))
 
 
 def _prepare(_: Sphinx) -> None:
     """Make what is not there yet, two at a time."""
-    missing = [name for name in EXPLANATIONS if not (sources_cache() / f"{name}.json").exists()]
-    if missing:
-        with concurrent.futures.ProcessPoolExecutor(2) as pool:
-            list(pool.map(kept, missing))
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        list(pool.map(_made, EXPLANATIONS))
 
 
 def _outdated(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:

@@ -7,11 +7,9 @@ checked by a test.
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import html
 import inspect
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,7 +18,7 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 from docutils import nodes
-from earlier_builds import sources_cache
+from earlier_builds import kept
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -290,29 +288,27 @@ def _entry(name: str) -> str:
     return f"<dt><b>{html.escape(exhibit.title)}</b></dt><dd><p>{html.escape(exhibit.look)}<br>{files}</p></dd>"
 
 
-def kept(name: str) -> Path:
-    """The folder of an exhibit's files, from an earlier build of the same sources where there was one."""
-    folder = sources_cache() / name
-    if not folder.exists():
-        exhibit = EXHIBITS[name]
-        sources_cache().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=sources_cache()) as made:  # whole, or not at all
-            making = Path(made) / name
-            making.mkdir()
-            result = exhibit.result()
-            result.report(making / "report.html")
-            wb.export(result, making / "join.py")
-            nbformat.write(_notebook(exhibit), making / "look.ipynb")
-            with contextlib.suppress(OSError):  # another build was quicker
-                making.rename(folder)
-    return folder
+def _made(name: str) -> Path:
+    """The folder of an exhibit's files."""
+    return kept(name, lambda folder: _make(EXHIBITS[name], folder))
+
+
+def _make(exhibit: Exhibit, folder: Path) -> None:
+    folder.mkdir()
+    result = exhibit.result()
+    result.report(folder / "report.html")
+    wb.export(result, folder / "join.py")
+    nbformat.write(_notebook(exhibit), folder / "look.ipynb")
 
 
 def _notebook(exhibit: Exhibit) -> nbformat.NotebookNode:
     """A notebook that makes the join again, looks at it, and opens the page on its streams."""
     code, made = inspect.getsource(exhibit.result), exhibit.result.__name__
     helpers = [each for each in (_pairs, _stream) if each.__name__ in code]
-    imports = ["import generators"] * ("generators." in code) + ["import pandas as pd"] * bool(helpers)
+    imports = ["from collections.abc import Sequence"] * (_stream in helpers)
+    imports += ["import generators"] * ("generators." in code) + ["import pandas as pd"] * (
+        "pd." in code or bool(helpers)
+    )
     first = [*(["from datetime import timedelta"] * ("timedelta(" in code)), *imports, "import workbench as wb"]
     start = ['START = pd.Timestamp("2026-01-01 10:00")'] * bool(helpers)
     version = nbformat.v4
@@ -336,7 +332,7 @@ def _write(app: Sphinx, fault: Exception | None) -> None:
     if fault is not None or app.builder.name != "html":
         return
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
-        for name, folder in zip(EXHIBITS, pool.map(kept, EXHIBITS), strict=True):
+        for name, folder in zip(EXHIBITS, pool.map(_made, EXHIBITS), strict=True):
             shutil.copytree(folder, Path(app.outdir) / "gallery" / name, dirs_exist_ok=True)
 
 

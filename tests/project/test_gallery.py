@@ -37,7 +37,7 @@ def test_each_has_a_report_a_notebook_and_a_script(site, name):
     for cell in cells:
         text = "".join(cell["source"])
         if cell["cell_type"] == "code" and "%workbench" not in text:
-            exec(text, space)
+            exec(compile(text, "cell", "exec", dont_inherit=True), space)  # not with this module's own future
     assert space["result"].rows["reason"].tolist() == EXHIBITS[name].result().rows["reason"].tolist()
 
 

@@ -103,10 +103,8 @@ def _figures(row: Series) -> list[str]:
 
 def _question(asked: Mapping[str, str]) -> str:
     """What is asked for, in words."""
-    share = (
-        f"To keep {asked['keep'].removesuffix('%')} % of the complete result"  # advice and *Late* count rows in time
-    )
-    kept = share if asked["keep"] else "To keep as much as possible"
+    keep = asked["keep"]  # advice and *Late* count rows in time
+    kept = f"To keep {keep.removesuffix('%')} % of the complete result" if keep else "To keep as much as possible"
     rows = f"with at most {asked['rows']} rows in state" if asked["rows"] else ""
     time = f"holding no row longer than {_span(asked)}" if asked["time"] else ""
     return ", ".join(filter(None, (kept, rows, time))) + ":"

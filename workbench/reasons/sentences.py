@@ -659,8 +659,7 @@ class Sentences:
         words, where = [""] * len(left), self.simulation.where
         if where is None:
             return words
-        pairs = left.astype(np.int64) * max(len(self.simulation.right), 1) + right
-        refused = np.flatnonzero(np.isin(pairs, self._refused))
+        refused = np.flatnonzero(np.isin(self._numbered(left, right), self._refused))
         if not len(refused):
             return words
         for place, parts in zip(refused.tolist(), where.failed(left[refused], right[refused]), strict=True):
@@ -673,7 +672,10 @@ class Sentences:
     @cached_property
     def _refused(self) -> RowNumbers:
         """The pairs within reach that do not satisfy what else the join asks for, each as one number."""
-        left, right = (each[~self.simulation.satisfied] for each in self.simulation.in_reach)
+        return self._numbered(*(each[~self.simulation.satisfied] for each in self.simulation.in_reach))
+
+    def _numbered(self, left: RowNumbers, right: RowNumbers) -> RowNumbers:
+        """Pairs of rows, each as one number."""
         found: RowNumbers = left.astype(np.int64) * max(len(self.simulation.right), 1) + right
         return found
 
