@@ -157,8 +157,10 @@ def test_the_page_takes_one():
         assert page.meant().join == replace(before, where=wb.col("right_paid") < wb.col("left_amount") * 0.5)
         page.set({"Kind": "Tumbling window join"})
         assert page.meant().join.where == (wb.col("right_paid") < wb.col("left_amount") * 0.5)
-        page.set({"Where": "right_paid < left_amount"})
-        assert "use a condition, such as wb.col" in " ".join(page.said())
+        page.set({"Where": "right_paid < left_amount"})  # the short form, as in pandas' query
+        assert page.meant().join.where == (wb.col("right_paid") < wb.col("left_amount"))
+        page.set({"Where": "right_paid <"})
+        assert "compare columns, such as amount > 5" in " ".join(page.said())
         page.set({"Where": 'wb.col("paid") < 1'})
         assert "there is no column 'paid'" in " ".join(page.said())
         page.set({"Where": ""})
