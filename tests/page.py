@@ -161,13 +161,13 @@ class Page:
 
     def drop(self, *files: tuple[str, bytes | None], place: int = -1, size: int = 0) -> None:
         """Drop files on the page, as the browser reports it: their names and what they hold, and beside which side."""
-        guard = next(each for each in self.widgets(hidden=True) if each.has_trait("dropped"))
+        browser = next(each for each in self.widgets(hidden=True) if each.has_trait("dropped"))
         about = [
             {"name": name, "type": "", "size": size or len(content or b""), "last_modified": 1_767_225_600_000,
              "content": None if content is None else memoryview(content)}
             for name, content in files
         ]  # fmt: skip
-        guard.dropped = {"files": about, "place": place}
+        browser.dropped = {"files": about, "place": place}
         self.wait()
 
     def select(self, row: int) -> None:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from workbench.runs.live import Live, live
     from workbench.runs.loaded import load
     from workbench.runs.preview import Preview
-    from workbench.runs.recorded import preview, run
     from workbench.runs.run import Run
+    from workbench.runs.running import preview, run
     from workbench.runs.session_settings import session_settings
     from workbench.session import spark
     from workbench.spark_io.explaining import Explanation, explain
@@ -126,8 +126,8 @@ _LATER = {
     "live": "runs.live",
     "load": "runs.loaded",
     "open_job": "jobs",
-    "preview": "runs.recorded",
-    "run": "runs.recorded",
+    "preview": "runs.running",
+    "run": "runs.running",
     "session_settings": "runs.session_settings",
     "spark": "session",
     "stop": "spark_io.stopping",

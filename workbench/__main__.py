@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from workbench.jobs import checking, commands
+from workbench.jobs import check_command, commands
 from workbench.testing import diffing
 
 __all__ = ["main"]
@@ -32,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     words = "the health of a job: late rows, wait, state, an idle side, skew of keys, known faults of Spark"
     check = names.add_parser("check", help=words, description=words, allow_abbrev=False)
-    checking.add_arguments(check)
-    check.set_defaults(run=checking.check)
+    check_command.add_arguments(check)
+    check.set_defaults(run=check_command.check)
     words = "rows of a fixture that fare otherwise under changed code, by kind of difference"
     diff = names.add_parser("diff", help=words, description=words, allow_abbrev=False)
     diffing.add_arguments(diff)

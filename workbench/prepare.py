@@ -17,7 +17,7 @@ from workbench.cache import drop_oldest
 from workbench.errors import JavaError, WorkbenchError
 from workbench.kinds import kinds
 from workbench.runs.arguments import has_operator
-from workbench.runs.recorded import run
+from workbench.runs.running import run
 from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from workbench import literals, safe_files, times
 from workbench.counts import counted
 from workbench.errors import ArgumentError, check_whole, excerpt, wrong
 from workbench.sources import Format, Malformed, Memory, Source
-from workbench.sources.columns import ROW, check_arguments, check_column, check_columns, check_name, check_roles
-from workbench.sources.recorded import MOST_BATCHES, Recorded
+from workbench.sources.name_checks import ROW, check_arguments, check_column, check_columns, check_name, check_roles
+from workbench.sources.recorded_rows import MOST_BATCHES, Recorded
 from workbench.times import ZERO, Span
 from workbench.untyped import Argument
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from workbench.arrays import Batches, Flags, RowNumbers, Times
     from workbench.sources.arrivals import Arrivals
-    from workbench.sources.choice import Choice, Newest
+    from workbench.sources.key_choice import Choice, Newest
 
 __all__ = [
     "MOST_BATCHES",
@@ -567,7 +567,7 @@ class Stream:
 
 def _choice(keys: Argument, sample: Argument, names: tuple[str, ...], trigger: Span | None) -> Choice:
     """Which rows are taken, as the arguments `keys` and `sample` say."""
-    from workbench.sources.choice import checked, with_width  # when needed: `import workbench` is to be quick
+    from workbench.sources.key_choice import checked, with_width  # when needed: `import workbench` is to be quick
 
     choice = with_width(checked(keys, sample), len(names))
     if not choice.takes_all and trigger is not None:
@@ -668,7 +668,7 @@ def chosen(stream: Stream, newest: Newest | None, choice: Choice) -> Stream:
     import numpy as np  # when needed: `import workbench` is to be quick
 
     from workbench.sources import arrow, files  # when needed: `import workbench` is to be quick
-    from workbench.sources.choice import check_hashed, newest_of
+    from workbench.sources.key_choice import check_hashed, newest_of
 
     taken = stream
     if newest is None:

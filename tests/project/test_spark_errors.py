@@ -19,7 +19,7 @@ MAPPING = "spark_io/cause.py"
 OF_SPARK = {
     "jobs/catalyst.py": 1,  # a value that the JVM cannot compute is none
     "jobs/held.py": 1,  # whether there is a store of state
-    "jobs/readings.py": 1,  # watermarks, as long as Spark has them there
+    "jobs/batch_readings.py": 1,  # watermarks, as long as Spark has them there
     "jobs/watching.py": 1,  # whether a query runs
     "runs/live.py": 1,  # told as the mapping does, but kept: the thread that follows a live query ends by it
     "runs/run.py": 1,  # kept for whoever asks for the comparison
@@ -36,12 +36,12 @@ OF_OTHERS = {
     "app/worker.py": 1,
     "engine/query.py": 2,
     "errors.py": 1,
-    "jobs/checking.py": 1,
+    "jobs/check_command.py": 1,
     "jobs/commands.py": 1,
     "process.py": 1,
     "reasons/labels.py": 1,
     "runs/live.py": 1,
-    "runs/recorded.py": 1,
+    "runs/running.py": 1,
     "safe_files.py": 1,
 }
 """Where whatever a page's job, a user's function or a stranger's module raises is caught."""

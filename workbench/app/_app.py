@@ -8,24 +8,24 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench import process
+from workbench.app._browser import Browser, framed
 from workbench.app._code import highlight_style
 from workbench.app._examples import Example, example_buttons
-from workbench.app._guard import Guard, framed
 from workbench.app._head import Head
 from workbench.app._history import History, HistoryButtons
-from workbench.app._kept import Kept, KeptRun
+from workbench.app._kept_settings import Kept, KeptRun
 from workbench.app._live import LivePanel
 from workbench.app._live_runs import LiveRuns
+from workbench.app._offline_view import SavedPage
+from workbench.app._page_state import PageState
 from workbench.app._previews import Previews
-from workbench.app._records import Entry, RunRecord
 from workbench.app._reports import Reports
+from workbench.app._run_records import Entry, RunRecord
 from workbench.app._runs import RunActions, RunsPanel
-from workbench.app._saved import SavedPage
 from workbench.app._settings import SettingsPanel
-from workbench.app._shown import Shown
+from workbench.app._shown_run import Shown
 from workbench.app._side import Drawer
 from workbench.app._spark_runs import SparkRuns
-from workbench.app._state import PageState
 from workbench.app._uploads import as_uploads
 from workbench.app._variables import named
 from workbench.app.closing import close
@@ -112,8 +112,8 @@ class App:
         settings = SettingsPanel(space, names, lambda: self._previews.changed(), folder)
         has_job = any(isinstance(space.get(name), Job) for name in names)
         examples = [] if has_job else [example_buttons(self._show_example)]
-        self._guard = Guard()
-        self._drawer = Drawer(widgets.VBox([*examples, settings.widget]), self._guard)
+        self._browser = Browser()
+        self._drawer = Drawer(widgets.VBox([*examples, settings.widget]), self._browser)
         undo = HistoryButtons(lambda by: self._previews.travel(by))
         return PageState(
             worker,
@@ -139,14 +139,14 @@ class App:
         head.report.on_click(lambda _: Reports(self._page).write())
         head.record.on_click(lambda _: self.keep_recording())
         live.go.on_click(lambda _: self.go_live())
-        self._guard.observe(lambda change: self._take_dropped(change["new"]), "dropped")
+        self._browser.observe(lambda change: self._take_dropped(change["new"]), "dropped")
         head.trouble.observe(lambda change: self._drawer.open() if change["new"] else None, "value")
 
     def _take_dropped(self, dropped: Record) -> None:
         """Take files that were dropped on the page as its streams."""
         if not dropped or self._page.busy:
             return
-        self._guard.dropped = {}
+        self._browser.dropped = {}
         try:
             files = as_uploads(dropped["files"])
             self._page.settings.upload(files, dropped["place"])
@@ -158,9 +158,9 @@ class App:
         right = widgets.VBox([page.head.trouble, page.live.note, page.head.note, page.shown.widget])
         right.add_class("sjw-right")
         columns = self._drawer.widget, right
-        whole = framed(*columns, top=[page.head.widget], style=highlight_style(), guard=self._guard)
+        whole = framed(*columns, top=[page.head.widget], style=highlight_style(), browser=self._browser)
         page.shown.results.chart.observe(self._looked_at, "views")
-        self._guard.observe(lambda change: self._key(change["new"].get("key", "")), "pressed")
+        self._browser.observe(lambda change: self._key(change["new"].get("key", "")), "pressed")
         return whole
 
     def _show_example(self, example: Example) -> None:

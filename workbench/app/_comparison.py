@@ -12,7 +12,7 @@ from workbench.app._figures import differing, figures, side_by_side
 from workbench.app._form import show
 from workbench.app._listing import blank
 from workbench.app._looks import IN_LINES, PAGE
-from workbench.app._records import Entry
+from workbench.app._run_records import Entry
 from workbench.app._settings import describe
 from workbench.app.html import HTML, html
 from workbench.counts import counted, have

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import ipywidgets as widgets
 
 from workbench.app._form import show
-from workbench.app._kept import KeptRun
+from workbench.app._kept_settings import KeptRun
 from workbench.app.closing import close
 from workbench.app.html import HTML, html
 from workbench.counts import counted

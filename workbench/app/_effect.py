@@ -7,7 +7,7 @@ from workbench.errors import WorkbenchError
 from workbench.jobs import Job
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Setting
-from workbench.runs import recorded
+from workbench.runs import running
 from workbench.runs.result import Result
 from workbench.runs.summary import figures, held
 from workbench.untyped import Record
@@ -52,7 +52,7 @@ def _under(run: Result, setting: Setting, value: str | bool) -> Result:
         side = "left" if setting == DELAYS["left"] else "right"
         delay: Record = {} if given is None else {f"{side}_watermark": given}
         return run.under(join, **delay, finish=finish)
-    return recorded.preview(join, left, right, finish=finish, policy=run.policy)
+    return running.preview(join, left, right, finish=finish, policy=run.policy)
 
 
 def _beside(run: Result, setting: Setting, value: str | bool) -> str:

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
+from workbench.app._page_state import PageState
 from workbench.app._snapshot import RunConfiguration, Snapshot
 from workbench.app._spark_runs import Work
-from workbench.app._state import PageState
 from workbench.app._variables import free_name
 from workbench.app.sources import WrongSettingsError, sources
 from workbench.runs.run import Run

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from workbench.app._records import RunRecord
-from workbench.app._state import PageState
+from workbench.app._page_state import PageState
+from workbench.app._run_records import RunRecord
 from workbench.app._variables import free_name
 from workbench.streams import SIDES
 from workbench.untyped import Namespace

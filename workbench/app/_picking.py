@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from markupsafe import Markup
 
-from workbench.app._kept import Filter
+from workbench.app._kept_settings import Filter
 from workbench.app.html import html
 from workbench.arrays import RowNumbers
 from workbench.charts import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing

@@ -9,8 +9,8 @@ from workbench.app._effect import compared
 from workbench.app._examples import Example, Guide
 from workbench.app._head import Badge
 from workbench.app._jobs import as_it_ran, remarks, verified
+from workbench.app._page_state import PageState
 from workbench.app._snapshot import RunConfiguration, Snapshot
-from workbench.app._state import PageState
 from workbench.app.html import html
 from workbench.app.sources import sources
 from workbench.errors import TooLargeError, WorkbenchError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-from workbench.app._state import PageState
+from workbench.app._page_state import PageState
 from workbench.app.html import html
 from workbench.errors import WorkbenchError
 

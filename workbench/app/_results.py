@@ -13,8 +13,7 @@ from workbench.app._chart_panel import ChartPanel
 from workbench.app._details import DetailsPanel
 from workbench.app._flink import FlinkPanel
 from workbench.app._form import show
-from workbench.app._kept import Filter
-from workbench.app._key_steps import KeySteps
+from workbench.app._kept_settings import Filter
 from workbench.app._lifetimes import LifetimesPanel
 from workbench.app._picking import (
     params,
@@ -24,6 +23,7 @@ from workbench.app._picking import (
     same_rows,
     window_of_mark,
 )
+from workbench.app._state_of_key import KeySteps
 from workbench.app._table import TablePanel
 from workbench.app._tabs import Tab, TabChoice
 from workbench.app._texts import TextsPanel

@@ -9,8 +9,8 @@ import ipywidgets as widgets
 
 from workbench.app._comparison import Comparison, of_the_same_rows
 from workbench.app._earlier_runs import EarlierRuns
-from workbench.app._kept import KeptRun
-from workbench.app._records import Entry, RunRecord, varied
+from workbench.app._kept_settings import KeptRun
+from workbench.app._run_records import Entry, RunRecord, varied
 from workbench.app._snapshot import RunConfiguration, Snapshot
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.jobs import Job

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ipywidgets as widgets
 
+from workbench.app._browser import Browser
 from workbench.app._form import show
-from workbench.app._guard import Guard
 
 __all__ = ["Drawer"]
 
@@ -13,13 +13,13 @@ __all__ = ["Drawer"]
 class Drawer:
     """The settings of a page, and the button that shows them or folds them away.
 
-    Until it is pressed the width of the page decides, which app.css asks for and the page's `Guard` reports.
+    Until it is pressed the width of the page decides, which app.css asks for and the page's `Browser` reports.
 
     Parameters
     ----------
     settings
         The settings.
-    guard
+    browser
         What is around the page.
 
     Attributes
@@ -30,8 +30,8 @@ class Drawer:
         The button.
     """
 
-    def __init__(self, settings: widgets.Widget, guard: Guard) -> None:
-        self._guard = guard
+    def __init__(self, settings: widgets.Widget, browser: Browser) -> None:
+        self._browser = browser
         self._open: bool | None = None  # None: as the width of the page has it
         self.widget = widgets.VBox([settings])
         self.widget.add_class("sjw-left")
@@ -47,6 +47,6 @@ class Drawer:
             self.widget.remove_class("sjw-auto")
 
     def _turn(self) -> None:
-        self._open = not (self._guard.wide if self._open is None else self._open)
+        self._open = not (self._browser.wide if self._open is None else self._open)
         self.widget.remove_class("sjw-auto")
         show(self.widget, self._open)

@@ -17,7 +17,7 @@ from workbench.jobs import Job
 from workbench.joins import How, Join, where_of
 from workbench.kinds import kind_of
 from workbench.literals import Policy, Side
-from workbench.runs import recorded
+from workbench.runs import running
 from workbench.runs.result import Result
 from workbench.sources.findings import Finding
 from workbench.streams import SIDES, Stream, pair_types
@@ -95,7 +95,7 @@ class RunConfiguration:
     def preview(self) -> Result:
         """What it gives, without Spark; of a job under its own settings the job."""
         if self.job is None:
-            return recorded.preview(**self.arguments)
+            return running.preview(**self.arguments)
         if self.is_as_it_ran:
             return self.job
         delays = {"left_watermark": self.left.watermark, "right_watermark": self.right.watermark}

@@ -11,13 +11,13 @@ import numpy as np
 
 from workbench.app._head import Badge
 from workbench.app._jobs import as_it_ran, remarks
+from workbench.app._page_state import PageState
 from workbench.app._past_settings import PastSettings
-from workbench.app._records import RunRecord
+from workbench.app._run_records import RunRecord
 from workbench.app._snapshot import RunConfiguration, Snapshot
-from workbench.app._state import PageState
 from workbench.app.sources import WrongSettingsError
 from workbench.jobs import Job
-from workbench.runs import recorded
+from workbench.runs import running
 from workbench.runs.run import Run
 from workbench.untyped import Namespace
 
@@ -88,7 +88,7 @@ class SparkRuns:
 
     def _work(self, configuration: RunConfiguration, snapshot: Snapshot) -> None:
         begun = time.monotonic()
-        run = recorded.run(
+        run = running.run(
             **configuration.arguments,
             folder=configuration.folder,
             progress=self._page.head.progress,

@@ -13,7 +13,7 @@ from itables.widget import ITable
 from workbench import charts
 from workbench.app._code import CodeBox, together
 from workbench.app._form import show
-from workbench.app._kept import Filter
+from workbench.app._kept_settings import Filter
 from workbench.app._listing import Listing, Query, listing
 from workbench.app._looks import LOOKS, PAGE, wrapped
 from workbench.app._picking import leads_on

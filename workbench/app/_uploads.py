@@ -6,13 +6,13 @@ import datetime
 from collections.abc import Sequence
 
 from workbench.errors import DataError, excerpt, wrong
-from workbench.sources import single
+from workbench.sources import single_file
 from workbench.streams import SIDES
 from workbench.untyped import Record
 
 __all__ = ["as_uploads"]
 
-_LARGEST = 9.5e6  # bytes, as in guard.js
+_LARGEST = 9.5e6  # bytes, as in browser.js
 
 
 def as_uploads(files: Sequence[Record]) -> list[Record]:
@@ -21,7 +21,7 @@ def as_uploads(files: Sequence[Record]) -> list[Record]:
     Parameters
     ----------
     files
-        As `Guard.dropped` has them.
+        As `Browser.dropped` has them.
 
     Raises
     ------
@@ -38,6 +38,6 @@ def _checked(file: Record) -> Record:
         large = file["size"] > _LARGEST
         why = f"has {file['size'] / 1e6:,.0f} MB, and JupyterLab takes 10 at once" if large else "is no file"
         raise DataError(f"files: {excerpt(file['name'])} {why}; put it beside the notebook, and choose it in the list")
-    single.check_ending(file["name"], "files")
+    single_file.check_ending(file["name"], "files")
     at = datetime.datetime.fromtimestamp(file["last_modified"] / 1000, tz=datetime.UTC)
     return {name: file[name] for name in ("name", "type", "size", "content")} | {"last_modified": at}

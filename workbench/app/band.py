@@ -9,7 +9,7 @@ import anywidget
 import pandas as pd
 import traitlets
 
-from workbench.app._kept import Filter
+from workbench.app._kept_settings import Filter
 from workbench.app._picking import same_rows
 from workbench.charts.glyphs import paths
 from workbench.errors import TooLargeError

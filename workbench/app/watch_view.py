@@ -10,8 +10,8 @@ from IPython import get_ipython
 from markupsafe import Markup
 
 from workbench.app._app import App
+from workbench.app._browser import framed
 from workbench.app._form import show
-from workbench.app._guard import framed
 from workbench.app.chart import ChartBox
 from workbench.app.closing import close
 from workbench.app.html import HTML, html, together

@@ -12,13 +12,11 @@ from workbench.charts import _altair as _altair  # before all that import Altair
 # isort: split
 from workbench.charts._arrival import arrival, arrival_counts
 from workbench.charts._axes import AXES, Axis, AxisName
-from workbench.charts._backends import backends
 from workbench.charts._bounds import bounded
 from workbench.charts._chain import ChainCharts, ChainLink, chain
 from workbench.charts._delays import kept_by_delay, waits_by_delay
 from workbench.charts._differences import differences
 from workbench.charts._drawing import LATEST, MOMENT, PICKED, PICKED_ARRIVED, PICKED_EVICTED, Drawing
-from workbench.charts._engines import engines
 from workbench.charts._heat import heat
 from workbench.charts._keys import keys_in_state
 from workbench.charts._late import late
@@ -28,7 +26,9 @@ from workbench.charts._pareto import pareto
 from workbench.charts._registry import register, tuning_views, unregister, views
 from workbench.charts._rows import WHOLE, Cut
 from workbench.charts._run_charts import RunCharts
+from workbench.charts._spark_and_flink import engines
 from workbench.charts._state import state
+from workbench.charts._state_stores import backends
 from workbench.charts._style import MOST_ROWS, STEPS, thin
 from workbench.charts._timeline import of_key, timeline, timeline_counts
 from workbench.charts._tuning_charts import TuningCharts

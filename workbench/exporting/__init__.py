@@ -14,7 +14,7 @@ from workbench.plan import Names
 from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.sources import Memory
-from workbench.sources.choice import newest_times
+from workbench.sources.key_choice import newest_times
 from workbench.streams import Stream
 from workbench.untyped import Record
 

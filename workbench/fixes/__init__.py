@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from workbench.arrays import RowNumbers
+from workbench.fixes._by_trying import trials
 from workbench.fixes._delays import allowed_lateness, delays
-from workbench.fixes._trials import trials
 from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
 from workbench.joins import Join
 from workbench.kinds import kind_of

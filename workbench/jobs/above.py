@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.arrays import Times
-from workbench.jobs import chains, sides
+from workbench.jobs import chain_watermarks, sides
 from workbench.jobs.catalyst import Node
 from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES
@@ -32,7 +32,7 @@ def aggregation(known: Understood, eviction: Times, *, from_start: bool) -> Abov
     node, retention = _next_above(known.plan, known.join), known.retention
     if node is None or known.description.join is None or (retention is not None and len(retention) == 1):
         return None
-    passed = chains.behind(retention, eviction)
+    passed = chain_watermarks.behind(retention, eviction)
     late = np.concatenate([[0 if from_start else LONG_AGO], (eviction if passed is None else passed)[:-1]])
     whole = sides.read(node)
     if whole.grouped is None:

@@ -19,7 +19,7 @@ from workbench.kinds import UNBOUNDED, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
 from workbench.plan.names import identifier, shift
-from workbench.sources.choice import newest_times, quoted
+from workbench.sources.key_choice import newest_times, quoted
 from workbench.streams import Stream
 from workbench.untyped import AltairChart, Record
 

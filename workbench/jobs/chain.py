@@ -17,10 +17,10 @@ from workbench import _root, schema, times
 from workbench.arrays import Counts, RowNumbers
 from workbench.counts import counted
 from workbench.errors import WorkbenchError, wrong
-from workbench.jobs import leaving, passing, supposed
+from workbench.jobs import chain_rows, leaving, other_settings
 from workbench.jobs.description import Description
 from workbench.jobs.job import Job
-from workbench.jobs.supposed import Supposed
+from workbench.jobs.other_settings import Supposed
 from workbench.joins import Join, emission
 from workbench.literals import SIDES, Policy, Side
 from workbench.model import is_index
@@ -160,10 +160,10 @@ class Chain:
         parts = []
         for number, job in enumerate(self.joins):
             mine = self._of_streams[number]
-            out = passing.reached(self.joins, number)[mine] if self._ends_known else None
-            later = passing.later(self.joins, number, fates)
+            out = chain_rows.reached(self.joins, number)[mine] if self._ends_known else None
+            later = chain_rows.later(self.joins, number, fates)
             if self.unopened:
-                later = _with_unknown(later, passing.reached(self.joins, number))
+                later = _with_unknown(later, chain_rows.reached(self.joins, number))
             more = {"join": number, "later": np.array(later, dtype=object)[mine], "out": out}
             parts += _by_side(job, every[number].iloc[mine], _ROWS, more)
         return tables.stack(parts, _ROWS)
@@ -171,10 +171,10 @@ class Chain:
     @cached_property
     def _of_streams(self) -> list[RowNumbers]:
         """For each join the places of its rows that are rows of a stream."""
-        feeds = passing.feeds(self.joins)
+        feeds = chain_rows.feeds(self.joins)
         found = []
         for job, feed in zip(self.joins, feeds, strict=True):
-            of = passing.from_join(job, feed, {side: np.arange(len(job.side(side))) for side in SIDES})
+            of = chain_rows.from_join(job, feed, {side: np.arange(len(job.side(side))) for side in SIDES})
             found.append(np.flatnonzero(of < 0))
         return found
 
@@ -189,11 +189,11 @@ class Chain:
     def late(self) -> pd.DataFrame:
         """Every row that one of the joins dropped as late: rows of streams, and rows that came out of another join."""
         parts = []
-        for number, (job, feed) in enumerate(zip(self.joins, passing.feeds(self.joins), strict=True)):
+        for number, (job, feed) in enumerate(zip(self.joins, chain_rows.feeds(self.joins), strict=True)):
             rows = {
                 side: each["row"].to_numpy()[each["late"].to_numpy()] for side, each in job.outcome.assignments.items()
             }
-            of = pd.Series(passing.from_join(job, feed, rows), dtype="Int64")
+            of = pd.Series(chain_rows.from_join(job, feed, rows), dtype="Int64")
             parts += _by_side(job, job.late, _LATE, {"join": number, "from_join": of.where(of >= 0)})
         return tables.stack(parts, _LATE)
 
@@ -220,7 +220,7 @@ class Chain:
         number, place = self._places[int(row)].tolist()
         told = self.joins[number].why(place)
         found, lines = [(number, told)], [_heading(self.joins, number), told.text]
-        for after, way in passing.steps(self.joins, number):
+        for after, way in chain_rows.steps(self.joins, number):
             entered = way["entered"].to_numpy()[way["row"].to_numpy() == place]
             job = self.joins[after]
             if not len(entered):
@@ -233,17 +233,17 @@ class Chain:
                 break
             more = [job.why(int(each)) for each in entered[:_FOLLOWED]]
             found += [(after, each) for each in more]
-            came = passing.named(self.joins, after, entered[:_FOLLOWED])
+            came = chain_rows.named(self.joins, after, entered[:_FOLLOWED])
             for words, each in zip(came, more, strict=True):
                 lines += [words, each.text]
             if len(entered) > _FOLLOWED:
                 lines.append(f"and {len(entered) - _FOLLOWED:,} more, see job.joins[{after}].rows")
         if self.unopened:
-            on = int(passing.reached(self.joins, number)[place])
+            on = int(chain_rows.reached(self.joins, number)[place])
             words = f"what became of {counted(on, 'row')} that came out with it is not known: " if on else ""
             lines.append(f"{words}{'; '.join(self.unopened)}")
         if self._ends_known:
-            out = int(passing.reached(self.joins, number)[place])
+            out = int(chain_rows.reached(self.joins, number)[place])
             lines.append(
                 f"in all: it is in {counted(out, 'row')} that {'comes' if out == 1 else 'come'} out of the last join"
             )
@@ -324,7 +324,7 @@ class Chain:
 
         for each in self.joins:
             each._check_understood()
-        feeds = passing.feeds(self.joins)
+        feeds = chain_rows.feeds(self.joins)
         return ChainCharts(
             [
                 ChainLink(each.simulation, feed, len(leaving.emitted(each.simulation)))
@@ -391,19 +391,19 @@ class Chain:
             raise wrong("policy", policy, "use 'min' or 'max'")
         streams = [each for some in self._streams.values() for each in some]
         logged = [each.watermark for each in self.joins[0].checkpoint.batches]
-        if supposed.query_marks(self.joins, streams, {}, own)[:-1].tolist() != logged:
+        if other_settings.query_marks(self.joins, streams, {}, own)[:-1].tolist() != logged:
             raise WorkbenchError(
                 "other settings of this chain are not simulated, as the watermarks of its logs do not follow from its "
                 "rows: it was started again between them, or rows cannot be read any more"
             )
-        marks = supposed.query_marks(self.joins, streams, delays, policy)
+        marks = other_settings.query_marks(self.joins, streams, delays, policy)
         return Chain(self._simulated(Supposed(wanted, marks, policy, delays)), self._simulated)
 
     @cached_property
     def _streams(self) -> Mapping[str, list[tuple[int, Side]]]:
         """The number and the side of each stream with a watermark, by its name."""
         found: dict[str, list[tuple[int, Side]]] = {}
-        for number, (job, feed) in enumerate(zip(self.joins, passing.feeds(self.joins), strict=True)):
+        for number, (job, feed) in enumerate(zip(self.joins, chain_rows.feeds(self.joins), strict=True)):
             for side in SIDES:
                 if side not in feed and side not in job.simulation.facts.unmarked:
                     found.setdefault(job.side(side).name, []).append((number, side))

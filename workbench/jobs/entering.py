@@ -24,7 +24,7 @@ from workbench.jobs.understanding import Understood
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
-from workbench.sources.choice import Choice, micros_of, quoted
+from workbench.sources.key_choice import Choice, micros_of, quoted
 from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import NOTHING
 from workbench.untyped import Value

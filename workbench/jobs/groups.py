@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.jobs import collected, sides
+from workbench.jobs import group_lists, sides
 from workbench.jobs.catalyst import Node, expressions, value
-from workbench.jobs.collected import Collected
 from workbench.jobs.conditions import conjuncts
+from workbench.jobs.group_lists import Collected
 from workbench.jobs.sides import Input, Watermark
 from workbench.joins import CoGroup, How, Join, WindowJoin
 from workbench.plan import how as how_of
@@ -124,7 +124,7 @@ def _groups(plan: Node, aggregate: Node, union: Node) -> Groups:
     marks = [
         (None if time is None else mine.watermark_of(time)) or shared for mine, time in zip(inputs, times, strict=True)
     ]
-    lists = collected.read(aggregate, union, above, inputs)
+    lists = group_lists.read(aggregate, union, above, inputs)
     return Groups(join, inputs, keys, times, (marks[0], marks[1]), unknown, union, tuple(grouped), lists)
 
 

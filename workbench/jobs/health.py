@@ -20,7 +20,7 @@ from workbench.jobs.job import Job
 from workbench.literals import SIDES, Side, other_side
 from workbench.model import NOTHING, Shared
 from workbench.reasons.labels import key_words
-from workbench.sources.choice import newest_times
+from workbench.sources.key_choice import newest_times
 from workbench.streams import batches_with_rows
 from workbench.times import MICROSECOND
 from workbench.tuning import spark_faults

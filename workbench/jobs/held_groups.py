@@ -13,7 +13,7 @@ import pyarrow as pa
 from workbench.arrays import Counts, RowNumbers
 from workbench.errors import WorkbenchError
 from workbench.jobs import entering, held
-from workbench.jobs.collected import Collected
+from workbench.jobs.group_lists import Collected
 from workbench.jobs.groups import Groups
 from workbench.jobs.sources import BATCH
 from workbench.jobs.unsafe_rows import NotDecodable, entries
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from workbench.jobs.checkpoint import Checkpoint
     from workbench.jobs.understanding import Understood
-    from workbench.sources.choice import Choice
+    from workbench.sources.key_choice import Choice
 
 __all__ = ["HeldRows", "NotReadable", "rows"]
 

@@ -17,7 +17,7 @@ from workbench.arrays import RowNumbers
 from workbench.counts import counted
 from workbench.errors import QueryError, WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
-from workbench.jobs.aggregates import BELOW, Aggregates
+from workbench.jobs.aggregated_sides import BELOW, Aggregates
 from workbench.jobs.bounding import Bounding, bounding, is_unbounded
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.description import Description
@@ -32,7 +32,7 @@ from workbench.reasons.own import sentences
 from workbench.runs.arguments import check
 from workbench.runs.preview import Preview
 from workbench.runs.result import Result
-from workbench.sources.choice import Choice
+from workbench.sources.key_choice import Choice
 from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import SIDES, Stream, some_rows
 from workbench.times import Span

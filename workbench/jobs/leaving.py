@@ -22,7 +22,7 @@ from workbench.jobs.understanding import Understood
 from workbench.joins import emission
 from workbench.literals import SIDES
 from workbench.model import Simulation
-from workbench.sources.choice import Choice, quoted
+from workbench.sources.key_choice import Choice, quoted
 from workbench.spark_io.cause import spark_errors_as
 from workbench.untyped import Record, Value
 

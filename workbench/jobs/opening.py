@@ -15,13 +15,13 @@ from workbench.errors import ArgumentError, QueryError, wrong
 from workbench.jobs import (
     above,
     catalyst,
-    chains,
+    chain_watermarks,
     entering,
     event_log,
-    followed,
     from_java,
     held,
     leaving,
+    not_followed,
     replay,
     reported,
     residual,
@@ -32,19 +32,19 @@ from workbench.jobs import (
     understanding,
 )
 from workbench.jobs import checkpoint as checkpoints
-from workbench.jobs.aggregates import Aggregates
+from workbench.jobs.aggregated_sides import Aggregates
 from workbench.jobs.catalyst import Node
 from workbench.jobs.chain import Chain
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.clock import Clock
 from workbench.jobs.job import Job
-from workbench.jobs.supposed import Settings, Supposed
+from workbench.jobs.other_settings import Settings, Supposed
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import LONG_AGO, Logged, RowFacts, Simulation
-from workbench.sources.choice import ALL, Choice, checked, with_width
+from workbench.sources.key_choice import ALL, Choice, checked, with_width
 from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import Stream
 from workbench.times import micros
@@ -264,7 +264,7 @@ def _opened_once(
             settings = None if supposed is None else supposed.of(number)
             try:
                 opened[each.plan] = _of_taken(spark, each, run, logs, taken, choice, opened, settings)
-            except followed.NotFollowedError as error:
+            except not_followed.NotFollowedError as error:
                 if not number:
                     raise
                 after = range(number + 1, len(known))
@@ -412,7 +412,7 @@ def _of_taken(
         known = replace(known, description=settings.described(known.description))
     missing = [logs.gap] if logs.gap else []
     if alone := understanding.windows_alone(dict(zip(SIDES, known.inputs, strict=True)), known.keys):
-        raise followed.NotFollowedError(
+        raise not_followed.NotFollowedError(
             f"joined: {'; '.join(alone)}, so which rows are late is not known; {_OTHER_KEY}"
         )
     missing += [words for each in taken.values() for words in each.missing]
@@ -425,14 +425,14 @@ def _of_taken(
         for part in (understanding.below(known.join) if known.join.kind == "Join" else ())
     }
     inner = {each.known.join: leaving.pairs(spark, each.simulation, each.known) for each in before.values()}
-    known = followed.in_part(known, tuple(inner))
+    known = not_followed.in_part(known, tuple(inner))
     missing += [words for each in before.values() for words in each.missing]
     first, from_start = logs.batches[0].number, logs.batches[0].number == 0
     count = len(logs.batches)
     logged_marks = np.array([each.watermark for each in logs.batches], dtype=np.int64)
     if settings is not None:
         logged_marks = settings.marks[:-1]
-    passed = [mark for each in before.values() if (mark := chains.passed_on(each)) is not None]
+    passed = [mark for each in before.values() if (mark := chain_watermarks.passed_on(each)) is not None]
     marks = np.minimum.reduce([logged_marks, *passed])
     late = marks.copy() if not _is_set(spark, _ONE_WATERMARK) else np.concatenate([[0], marks[:-1]])
     if not from_start:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from workbench import schema
 from workbench.errors import WorkbenchError
-from workbench.jobs import aggregating, repeats
+from workbench.jobs import late_for_aggregation, repeats
 from workbench.jobs.catalyst import Node, delay_of, expressions, has_watermark, listed, seq
 from workbench.jobs.clock import Clock, longs, of_batch, planned_at
 from workbench.jobs.repeats import OF
 from workbench.jobs.sources import BATCH, PLACE
-from workbench.sources.choice import micros_of, quoted
+from workbench.sources.key_choice import micros_of, quoted
 from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:
@@ -223,8 +223,8 @@ def below(
     -------
     rows
         The columns of the aggregation's input, the window as ``window_start`` and ``window_end``; `BATCH`, `LEFT_AT`,
-        `OF` where rows are told of others, `workbench.jobs.aggregating.LATE` and ``CLOSED_IN``, and `PLACE`, which is
-        that of the row that the aggregation makes of them.
+        `OF` where rows are told of others, `workbench.jobs.late_for_aggregation.LATE` and ``CLOSED_IN``, and `PLACE`,
+        which is that of the row that is made of them.
     steps
         The steps.
 
@@ -289,7 +289,7 @@ class _Plans:
         made = self.rebuilt(node.children[0])
         rows, groups = self._grouped(node, made, window, clock)
         plan, more = self._as_before(made, rows)
-        closed = next(each for each in more if each.name() == aggregating.CLOSED_IN)
+        closed = next(each for each in more if each.name() == late_for_aggregation.CLOSED_IN)
         place = named(self.spark._jvm, self._hash([*groups, closed]), PLACE)
         columns = [each for each in listed(plan.output()) if each.name() != PLACE]
         whole = frame(self.spark, self._logical.Project(self._seq([*columns, place]), plan))
@@ -545,7 +545,7 @@ class _Plans:
 
         rows, groups = self._grouped(node, made, window, clock)
         outputs = listed(made.output())
-        rows = rows.where(F.col(aggregating.CLOSED_IN).isNotNull()).drop(aggregating.LATE)
+        rows = rows.where(F.col(late_for_aggregation.CLOSED_IN).isNotNull()).drop(late_for_aggregation.LATE)
         below, [closed] = self._as_before(made, rows)
         given_on = [self._timed_by(each, self._carried(made)) for each in listed(node.java.aggregateExpressions())]
         java, catalyst = self.spark._jvm, self.spark._jvm.org.apache.spark.sql.catalyst.expressions
@@ -577,9 +577,9 @@ class _Plans:
         alive = F.col(by[LEFT_AT]).isNull() if LEFT_AT in by else F.lit(True)
         rows = frame(self.spark, whole).toDF(*names)
         if not _by_sessions(node):
-            return aggregating.in_windows(rows, at, batch=by[BATCH], alive=alive, clock=clock), groups
+            return late_for_aggregation.in_windows(rows, at, batch=by[BATCH], alive=alive, clock=clock), groups
         key_name = F.col(by[_GROUP])
-        found = aggregating.in_sessions(rows, at, batch=by[BATCH], alive=alive, key=key_name, clock=clock)
+        found = late_for_aggregation.in_sessions(rows, at, batch=by[BATCH], alive=alive, key=key_name, clock=clock)
         return found.drop(by[_GROUP]), groups
 
     def _as_before(self, made: JavaObject, rows: DataFrame) -> tuple[JavaObject, list[JavaObject]]:

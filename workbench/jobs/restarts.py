@@ -15,7 +15,7 @@ import numpy as np
 from workbench.arrays import Times
 from workbench.literals import SIDES, Policy, Side
 from workbench.model import query_watermark
-from workbench.sources.choice import newest_times
+from workbench.sources.key_choice import newest_times
 from workbench.streams import NOTHING, Stream
 
 __all__ = ["OtherDelay", "newest_of", "other_delay", "restarts"]

@@ -14,7 +14,7 @@ import pyarrow as pa
 from workbench.arrays import Batches, Flags, RowNumbers, Times
 from workbench.counts import counted
 from workbench.errors import ArgumentError, QueryError
-from workbench.jobs import catalyst, entering, followed, held, held_groups, replay, residual
+from workbench.jobs import catalyst, entering, held, held_groups, not_followed, replay, residual
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
@@ -26,7 +26,7 @@ from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import NOTHING, Gone
 from workbench.reasons.labels import words_of
-from workbench.sources.choice import Choice
+from workbench.sources.key_choice import Choice
 from workbench.streams import Stream
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def rows(
             "it, may differ from what the job had"
         )
     if first and known.join.kind == "Join":
-        missing += followed.of_older(known.join.children[place], side, first)
+        missing += not_followed.of_older(known.join.children[place], side, first)
     shown = entering.columns(known, place)
     parts: list[pa.Table] = []
     met: list[Flags] = []
@@ -132,7 +132,7 @@ def rows(
     except replay.NotReplayable as error:
         if inner and known.description.join is not None:
             why = f"the rows of the {side} side cannot be followed: there is {error}"
-            raise followed.NotFollowedError(f"joined: {why}; open a join below it with join=…") from None
+            raise not_followed.NotFollowedError(f"joined: {why}; open a join below it with join=…") from None
         missing.append(f"the rows of the {side} side cannot be read again: there is {error}")
     else:
         entered, steps = found.table, found.steps

@@ -21,7 +21,7 @@ from workbench.jobs.job import Job
 from workbench.jobs.replay import ids
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.literals import SIDES, Side
-from workbench.sources.choice import ALL, Choice, newest_in_each
+from workbench.sources.key_choice import ALL, Choice, newest_in_each
 from workbench.spark_io.cause import spark_errors_as
 
 if TYPE_CHECKING:

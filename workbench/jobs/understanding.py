@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from workbench.errors import ArgumentError, one_of, wrong
-from workbench.jobs import as_numbers, catalyst, conditions, explained, from_java, groups, noted, refusals, sides
+from workbench.jobs import as_numbers, catalyst, conditions, explained, from_java, groups, plan_notes, refusals, sides
 from workbench.jobs.catalyst import Node
 from workbench.jobs.conditions import Bound, Compared, Conjunct, Numbered
 from workbench.jobs.description import Description, SideDescription
@@ -332,8 +332,8 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
     notes += _of_window_days(spark, inputs, read)
     notes += _of_marked_windows(inputs)
     for side, child in zip(SIDES, join.children, strict=False):
-        notes += noted.of_duplicates(child, inputs[side].name or f"the {side} side")
-    notes += noted.of_duplicates_above(plan, join)
+        notes += plan_notes.of_duplicates(child, inputs[side].name or f"the {side} side")
+    notes += plan_notes.of_duplicates_above(plan, join)
     notes += _of_windows_unmarked(inputs, read)
     if groups_meet and any(mine.grouped is not None and mine.grouped.size is None for mine in inputs.values()):
         notes.append(_SESSIONS_EQUAL)
@@ -513,7 +513,7 @@ def _of_windows_unmarked(inputs: dict[Side, sides.Input], read: _Condition) -> I
 def _of_window_days(spark: SparkObject, inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
     """A note on windows that begin at no midnight of the session's zone."""
     for pair in read.windows[:1]:
-        yield from noted.of_windows(inputs["left"].windows[inputs["left"].origin(pair[0])][0], _zone(spark))
+        yield from plan_notes.of_windows(inputs["left"].windows[inputs["left"].origin(pair[0])][0], _zone(spark))
 
 
 def _is_above(plan: Node, join: Node, kind: str) -> bool:
@@ -697,7 +697,7 @@ def _of_groups(plan: Node) -> Understood:
     """The description of a join that is written as groups of a union."""
     found = groups.read(plan)
     if found is None:
-        given, remedy = noted.of_static(plan) or (_NO_JOIN, "give what their join returns")
+        given, remedy = plan_notes.of_static(plan) or (_NO_JOIN, "give what their join returns")
         raise NoJoinError(str(wrong("joined", given, remedy)))
     described = []
     unknown = [word for side, mine in zip(SIDES, found.inputs, strict=True) for word in _of_operators(side, mine)]

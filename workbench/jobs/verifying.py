@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrays import Counts
-from workbench.jobs import catalyst, entering, followed, held_groups, reported, restarts
+from workbench.jobs import catalyst, entering, held_groups, not_followed, reported, restarts
 from workbench.jobs.checkpoint import LATEST, Checkpoint
 from workbench.jobs.understanding import Understood
 from workbench.kinds import HASH_JOIN, kind_of
 from workbench.literals import SIDES
 from workbench.model import Simulation, drop_counts, watermarks
-from workbench.sources.choice import Choice
+from workbench.sources.key_choice import Choice
 from workbench.times import micros, precise
 from workbench.untyped import Json, Record, Value
 
@@ -48,7 +48,7 @@ def compare(
     marks = [node for node in known.plan.walk() if node.kind == "EventTimeWatermark"]
     facts = (
         [_watermarks(simulation, logs)]
-        if len(marks) <= len(SIDES) and not logs.operators and followed.has_all_times(known.plan)
+        if len(marks) <= len(SIDES) and not logs.operators and not_followed.has_all_times(known.plan)
         else []
     )  # else others hold the query's back, too
     if known.description.join is None:  # of which only late rows and watermarks are known

@@ -15,7 +15,7 @@ import pandas as pd
 from workbench import _root, process, times
 from workbench.counts import counted
 from workbench.errors import QueryError, WorkbenchError, wrong
-from workbench.jobs import catalyst, from_java, opening, readings, reported, understanding
+from workbench.jobs import batch_readings, catalyst, from_java, opening, reported, understanding
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.job import Job
 from workbench.jobs.understanding import Understood
@@ -120,7 +120,7 @@ class Watch:
         self._joined, self._known, self._spark, self.address = joined, known, spark, address
         self._query, self._every, self._joins = query, every, joins
         self._rows: dict[int, Record] = {}
-        self._state = pd.DataFrame(columns=list(readings.STATE))
+        self._state = pd.DataFrame(columns=list(batch_readings.STATE))
         self._state_cost, self._state_at = 0.0, float("-inf")
         self._operator: int | None = None  # Spark's number of the join, of several
         self._lock = threading.RLock()
@@ -179,7 +179,7 @@ class Watch:
         """
         with self._lock:
             rows = [self._rows[number] for number in sorted(self._rows)]
-        return pd.DataFrame(rows, columns=list(readings.BATCHES))
+        return pd.DataFrame(rows, columns=list(batch_readings.BATCHES))
 
     @property
     def seen(self) -> int:
@@ -286,22 +286,22 @@ class Watch:
         if newest is None or int(newest["batchId"]) <= last:
             return
         reports = reported.of("", reported.listed(_since(query, last)))
-        new = [each for number, each in sorted(reports.items()) if number > last and readings.ran(each)]
+        new = [each for number, each in sorted(reports.items()) if number > last and batch_readings.ran(each)]
         if not new:
             return
         marks = None
         if self._joins == 1:  # else other streams hold the query's watermark back, too
-            marks = readings.own_watermarks(opening.execution_of(query), self._known)
-        rows = [readings.of_report(each, self._known, None, self._policy) for each in new[:-1]]
+            marks = batch_readings.own_watermarks(opening.execution_of(query), self._known)
+        rows = [batch_readings.of_report(each, self._known, None, self._policy) for each in new[:-1]]
         # of those before the last, the watermarks of the sides are past
-        self._note([*rows, readings.of_report(new[-1], self._known, marks, self._policy)])
+        self._note([*rows, batch_readings.of_report(new[-1], self._known, marks, self._policy)])
 
     def _look_at_logs(self) -> None:
         if checkpoints.newest(self._spark, self.address) <= max(self._rows, default=-1):
             return
         logs = checkpoints.read(self._spark, self.address)
         if any(each.committed and each.number not in self._rows for each in logs.batches):
-            rows = readings.of_logs(logs, checkpoints.ended(self._spark, self.address))
+            rows = batch_readings.of_logs(logs, checkpoints.ended(self._spark, self.address))
             self._note([each for each in rows if each["batch"] not in self._rows])
 
     def _note(self, rows: list[Record]) -> None:
@@ -325,7 +325,7 @@ class Watch:
         try:
             if self._joins > 1 and self._operator is None:
                 self._operator = opening.operators_of(self._spark, self._known.plan, self.address)[self._known.join]
-            found = readings.state_by_side(self._spark, self._known, self.address, last, operator=self._operator)
+            found = batch_readings.state_by_side(self._spark, self._known, self.address, last, operator=self._operator)
         finally:
             cold = self._state_at < 0  # in the first reading Spark compiles it
             self._state_at = time.monotonic()

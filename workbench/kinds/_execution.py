@@ -9,7 +9,7 @@ from workbench.kinds._inputs import J
 from workbench.kinds._operator import HASH_JOIN, Operator
 from workbench.literals import Side
 from workbench.plan.names import Names, SideNames
-from workbench.sources.columns import LATE_WINDOW
+from workbench.sources.name_checks import LATE_WINDOW
 
 ENDED = f'.where(F.col("{LATE_WINDOW}.end") <= watermark)'
 """What follows a script's rows and their windows: those that are late, as their window has ended."""
@@ -65,7 +65,7 @@ class Execution(Generic[J]):
 
         It is written into a project with dead letters; of a kind that drops no late rows it gives none.
         Where the kind has windows it gives a row for each window that it is late for, which is in the column
-        `workbench.sources.columns.LATE_WINDOW`.
+        `workbench.sources.name_checks.LATE_WINDOW`.
 
         Parameters
         ----------

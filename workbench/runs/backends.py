@@ -18,7 +18,7 @@ from workbench.errors import QueryError, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.model import Simulation
-from workbench.runs import recorded
+from workbench.runs import running
 from workbench.runs.arguments import check, check_session
 from workbench.runs.run import Run
 from workbench.session import state_store
@@ -145,21 +145,21 @@ def backends(
     stores = {name: each for name, each in STORES.items() if not (needs_rocksdb and name == MEMORY)}
     for store, settings in stores.items():
         say(f"{store}: warming up")
-        recorded.execute(first, wanted, spark, settings=settings)
+        running.execute(first, wanted, spark, settings=settings)
     once: dict[str, Run] = {}
     for store, settings in stores.items():
         say(f"{store}: the whole recording")
-        once[store] = _checked(store, recorded.execute(simulation, wanted, spark, settings=settings))
+        once[store] = _checked(store, running.execute(simulation, wanted, spark, settings=settings))
     rows = []
     for store in reversed(stores):  # the other way about, as each run finds Java warmer than the one before
         settings = stores[store]
         say(f"{store}: the whole recording once more")
-        run = _checked(store, recorded.execute(simulation, wanted, spark, settings=settings))
+        run = _checked(store, running.execute(simulation, wanted, spark, settings=settings))
         middle = (simulation.micro_batches - 1) // 2
         with tempfile.TemporaryDirectory(prefix="stream-join-workbench-") as copies:
             say(f"{store}: going on after a kill in micro-batch {middle + 1}")
             killed = run.savepoint(Path(copies) / "killed", middle)
-            resumed = _checked(store, recorded.execute(simulation, wanted, spark, savepoint=killed, settings=settings))
+            resumed = _checked(store, running.execute(simulation, wanted, spark, savepoint=killed, settings=settings))
         rows.append(_measured(store, (once[store], run), resumed, middle + 1))
     return Backends(pd.DataFrame(rows[::-1]))
 
@@ -175,7 +175,7 @@ def _first(stream: Stream) -> Stream:
 
 def _checked(store: str, run: Run) -> Run:
     """A run whose rows are those that the model gives."""
-    if mismatch := recorded.verification_failure(run):
+    if mismatch := running.verification_failure(run):
         raise QueryError(f"{store}: {mismatch}")
     return run
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 
 from workbench import plan
-from workbench.sources.columns import CORRUPT, LATE_WINDOW
+from workbench.sources.name_checks import CORRUPT, LATE_WINDOW
 
 COMMON = (
     *"""

@@ -13,7 +13,7 @@ from workbench import times
 from workbench.arrays import Batches, RowNumbers, Times
 from workbench.counts import counted, have
 from workbench.errors import DataError, excerpt, wrong
-from workbench.sources.recorded import MOST_BATCHES
+from workbench.sources.recorded_rows import MOST_BATCHES
 from workbench.times import Span
 from workbench.untyped import Argument
 

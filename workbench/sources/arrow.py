@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from workbench.arrays import Batches
 from workbench.errors import ArgumentError, DataError, check_whole, excerpt, wrong
-from workbench.sources.recorded import MOST_BATCHES, Recorded
+from workbench.sources.recorded_rows import MOST_BATCHES, Recorded
 from workbench.untyped import Series
 
 __all__ = [

@@ -26,9 +26,9 @@ from workbench import safe_files, session
 from workbench.arrays import Batches
 from workbench.errors import ArgumentError, DataError, excerpt, one_of, wrong
 from workbench.sources import FORMATS, MALFORMED, Files, Format, Malformed, arrow, parquet
-from workbench.sources.choice import ALL, Choice, Newest, check_hashed, newest_columns, quoted
-from workbench.sources.columns import BLOCK, CORRUPT, FILE, check_columns, check_roles
-from workbench.sources.recorded import Recorded
+from workbench.sources.key_choice import ALL, Choice, Newest, check_hashed, newest_columns, quoted
+from workbench.sources.name_checks import BLOCK, CORRUPT, FILE, check_columns, check_roles
+from workbench.sources.recorded_rows import Recorded
 from workbench.spark_io.cause import spark_errors_as
 from workbench.untyped import Value
 

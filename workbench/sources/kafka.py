@@ -20,8 +20,8 @@ import pyarrow as pa
 from workbench.arrays import RowNumbers
 from workbench.errors import ArgumentError, DataError, check_whole, excerpt, one_of, wrong
 from workbench.sources import files
-from workbench.sources.columns import is_unicode
-from workbench.sources.recorded import MOST_BATCHES, Recorded
+from workbench.sources.name_checks import is_unicode
+from workbench.sources.recorded_rows import MOST_BATCHES, Recorded
 from workbench.untyped import Record, Value
 
 __all__ = [

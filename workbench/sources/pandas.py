@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from workbench.arrays import Batches
 from workbench.errors import ArgumentError, DataError, excerpt, wrong
-from workbench.sources import columns
-from workbench.sources.recorded import MOST_BATCHES, Recorded
+from workbench.sources import name_checks
+from workbench.sources.recorded_rows import MOST_BATCHES, Recorded
 from workbench.untyped import Series
 
 __all__ = ["read"]
@@ -28,14 +28,14 @@ def read(frame: pd.DataFrame, name: str, key: str | Sequence[str], time: str, ba
         )
     if isinstance(time, str) and time not in frame.columns and time == frame.index.name:
         raise wrong("time", time, "it is the frame's index, which is no column: give frame.reset_index()")
-    columns.check_columns([*frame.columns], name)
+    name_checks.check_columns([*frame.columns], name)
     if batch is None:
         arrival = np.zeros(len(frame), dtype=np.int64)
     else:
-        columns.check_column("batch", batch, list(frame.columns), name)
-        columns.check_column("time", time, list(frame.columns), name)
+        name_checks.check_column("batch", batch, list(frame.columns), name)
+        name_checks.check_column("time", time, list(frame.columns), name)
         arrival = _arrival(frame[batch], batch, name)
-        if batch in (time, *columns.key_columns(key)):
+        if batch in (time, *name_checks.key_columns(key)):
             raise wrong("batch", batch, f"it is also used as key or time of {name}; use a column of its own")
         order = np.argsort(arrival, kind="stable")
         frame, arrival = frame.iloc[order].drop(columns=batch), arrival[order]

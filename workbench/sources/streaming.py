@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.errors import ArgumentError, DataError, excerpt, wrong
-from workbench.sources import columns
-from workbench.sources.choice import Choice, Newest, check_hashed, newest_rows
-from workbench.sources.recorded import Recorded
+from workbench.sources import name_checks
+from workbench.sources.key_choice import Choice, Newest, check_hashed, newest_rows
+from workbench.sources.recorded_rows import Recorded
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.scratch import Scratch
 from workbench.spark_io.stopping import stop_queries
@@ -55,7 +55,7 @@ def read(frame: DataFrame, name: str, key: Sequence[str], time: str, *, seconds:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 3_600:
         raise wrong("seconds", seconds, "use a number of seconds above 0, at most 3600")
     check_collation(frame, key, name)
-    columns.check_roles(frame.columns, key, time, name)
+    name_checks.check_roles(frame.columns, key, time, name)
     if not choice.takes_all:
         _check_hashes(frame, key, choice)
     found = _micro_batches(frame, float(seconds), key, time, choice)

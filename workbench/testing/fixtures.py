@@ -22,8 +22,8 @@ from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import LATEST
 from workbench.jobs.sources import BATCH
 from workbench.literals import SIDES, Side
-from workbench.sources.choice import ALL, Choice, with_width
-from workbench.sources.choice import checked as checked_choice
+from workbench.sources.key_choice import ALL, Choice, with_width
+from workbench.sources.key_choice import checked as checked_choice
 from workbench.testing import _anonymous
 from workbench.testing._played import Played
 from workbench.testing._playing import MODES, played

@@ -18,7 +18,7 @@ from workbench.plan.names import Names, quoted
 from workbench.runs.result import Result
 from workbench.script import column_types
 from workbench.session import state_store
-from workbench.sources.choice import newest_in_each
+from workbench.sources.key_choice import newest_in_each
 from workbench.testing.values import plain
 
 __all__ = ["MOST_ROWS", "test_of"]

@@ -20,7 +20,7 @@ from workbench.literals import DELAYS, Policy, Setting, Side
 from workbench.model import KeptByDelays
 from workbench.reasons.labels import setting_name, setting_value
 from workbench.reasons.tables import handed_out
-from workbench.runs.recorded import run
+from workbench.runs.running import run
 from workbench.streams import SIDES, Stream
 from workbench.times import Span
 from workbench.tuning import _caveats as caveats

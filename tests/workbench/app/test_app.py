@@ -794,8 +794,8 @@ def test_a_key_leads_from_no_picked_row_to_the_first_or_last_that_was_not_matche
     assert page.figures["unmatched"] == count
 
     def press(key):
-        guard = next(each for each in page.widgets(hidden=True) if each.has_trait("pressed"))
-        guard.pressed = {"key": key, "count": guard.pressed.get("count", 0) + 1}
+        browser = next(each for each in page.widgets(hidden=True) if each.has_trait("pressed"))
+        browser.pressed = {"key": key, "count": browser.pressed.get("count", 0) + 1}
         page.wait()
         return page.app.kept().picked
 

@@ -13,7 +13,7 @@ from page import Page
 
 import workbench as wb
 from workbench.app import close_all
-from workbench.runs import recorded
+from workbench.runs import running
 from workbench.runs.summary import FIGURES
 
 EXAMPLES = [
@@ -104,13 +104,13 @@ def test_every_wrong_field_is_marked(page):
 
 
 def test_two_changes_that_come_before_a_preview_are_two_steps_back(page, monkeypatch):
-    go_on, preview = threading.Event(), recorded.preview
+    go_on, preview = threading.Event(), running.preview
 
     def slow(*arguments, **options):
         go_on.wait(60)
         return preview(*arguments, **options)
 
-    monkeypatch.setattr(recorded, "preview", slow)
+    monkeypatch.setattr(running, "preview", slow)
     for values in ({"Upper bound": "20 seconds"}, {"How": "inner"}, {"Watermark / first": "3 seconds"}):
         page.change(values)
     go_on.set()

@@ -15,8 +15,8 @@ _COUNT = itertools.count(1)
 
 
 def press(page, key):
-    guard = next(each for each in page.widgets(hidden=True) if each.has_trait("pressed"))
-    guard.pressed = {"key": key, "count": next(_COUNT)}
+    browser = next(each for each in page.widgets(hidden=True) if each.has_trait("pressed"))
+    browser.pressed = {"key": key, "count": next(_COUNT)}
     page.wait()
 
 

@@ -21,7 +21,7 @@ from test_chains import inner_inner, inner_outer, line_of_three, outer_inner, th
 import workbench as wb
 from workbench.__main__ import main
 from workbench.charts import renderer
-from workbench.jobs import entering, passing, sources
+from workbench.jobs import chain_rows, entering, sources
 
 NUMBERS = ("order_no", "payment_no", "refund_no", "more_no")
 OPERATORS = {line_of_three: (2, 1, 0), two_pairs: (1, 2, 0)}
@@ -433,4 +433,4 @@ def test_the_health_of_each_join(opened, folder, tmp_path, monkeypatch, capsys):
 def test_where_rows_come_from():
     job = SimpleNamespace(origins={"left": np.array([-2, 4, -1, 0])})
     rows = {"left": np.array([0, 1, 2, 3, 3]), "right": np.array([0, 7])}
-    assert passing.from_join(job, {"left": 2}, rows).tolist() == [2, 2, -1, 2, 2, -1, -1]
+    assert chain_rows.from_join(job, {"left": 2}, rows).tolist() == [2, 2, -1, 2, 2, -1, -1]

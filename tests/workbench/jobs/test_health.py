@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 import workbench as wb
 from workbench import times
 from workbench.__main__ import main
-from workbench.jobs.checking import text
+from workbench.jobs.check_command import text
 from workbench.jobs.checkpoint import check_local
 from workbench.jobs.health import Health, KnownFault, Limits, SideHealth, crossed, figures
 

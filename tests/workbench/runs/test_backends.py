@@ -7,7 +7,7 @@ import pytest
 import generators
 import workbench as wb
 from workbench.errors import ArgumentError
-from workbench.runs import recorded
+from workbench.runs import running
 from workbench.runs.backends import MEMORY, ROCKSDB, WITH_CHANGELOG
 
 
@@ -43,7 +43,7 @@ def test_a_processor_has_two(spark, streams):
 
 
 def test_rows_that_differ_are_an_error(spark, streams, monkeypatch):
-    monkeypatch.setattr(recorded, "verification_failure", lambda _: "one row differs")
+    monkeypatch.setattr(running, "verification_failure", lambda _: "one row differs")
     with pytest.raises(wb.QueryError, match="in memory: one row differs"):
         wb.backends(wb.IntervalJoin("0 s", "15 s"), *streams)
 

@@ -9,7 +9,7 @@ from page import Page
 import generators
 import workbench as wb
 from workbench.app import close_all
-from workbench.runs import recorded, verification
+from workbench.runs import running, verification
 
 JOIN = wb.IntervalJoin("0 seconds", "5 seconds", "left")
 FRAMES = ("rows", "output", "late", "batches")
@@ -89,7 +89,7 @@ def test_a_comparison_that_failed_is_not_computed_again(spark, monkeypatch):
         with pytest.warns(UserWarning, match="not compared with the workbench's model"):
             run = wb.run(JOIN, *streams())
         for _ in range(2):
-            assert "the state is gone" in recorded.verification_failure(run)
+            assert "the state is gone" in running.verification_failure(run)
             with pytest.raises(wb.DataError, match="the state is gone"):
                 _ = run.comparison
         assert len(compared) == 1

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from topics import pour
 
 import workbench as wb
-from workbench.sources.choice import Choice
+from workbench.sources.key_choice import Choice
 from workbench.streams import chosen
 
 INTERVAL = wb.IntervalJoin("0 s", "10 s", how="left")

@@ -20,7 +20,7 @@ from workbench.app.sources._tables import Given, made_of
 from workbench.app.sources._triggers import slices, trigger
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import Side
-from workbench.sources import FORMATS, Format, folders, single
+from workbench.sources import FORMATS, Format, folders, single_file
 from workbench.sources.file_repairs import TimesOfZone, separator
 from workbench.sources.findings import Finding, of_columns, of_written_zones
 from workbench.sources.repairs import ParseTimes
@@ -96,8 +96,8 @@ def _rows(path: str, kind: Format, by: str = ",") -> Any:
         As `Stream.from_files`.
     """
     if _is_single(path):
-        single.check_ending(path)
-        return single.read(path, kind, separator=by)
+        single_file.check_ending(path)
+        return single_file.read(path, kind, separator=by)
     return raw(path, kind, by)
 
 
@@ -109,8 +109,8 @@ def _of_upload(uploaded: Any, kind: Format, by: str = ",") -> Any:
     ArgumentError, DataError
         If it cannot be read.
     """
-    single.check_ending(uploaded[0]["name"])
-    return single.read(uploaded[0]["name"], kind, bytes(uploaded[0]["content"]), by)
+    single_file.check_ending(uploaded[0]["name"])
+    return single_file.read(uploaded[0]["name"], kind, bytes(uploaded[0]["content"]), by)
 
 
 def _is_cut(form: Form) -> bool:
@@ -232,7 +232,7 @@ def _given(values: Values, side: Side, interval: str | None) -> Given:
         return folder_given(Folder(side, path, kind, _name(path, side), interval), values, _MENUS)
     frame = _marked(side, "path", lambda: _rows(path, kind, by))
     _check_columns(side, _name(path, side), kind, list(frame.columns))
-    return Given(side, _name(path, side), frame, single.call(repr(path), kind, by), fresh=True, before=(_PANDAS,))
+    return Given(side, _name(path, side), frame, single_file.call(repr(path), kind, by), fresh=True, before=(_PANDAS,))
 
 
 def _check_columns(side: Side, name: str, kind: Format, columns: Sequence[str]) -> None:
@@ -258,7 +258,7 @@ def _uploaded(side: Side, uploaded: Any, kind: Format, by: str) -> Given:
     found = [] if there else [Finding(side, "rows", words, wrong=False)]
     hint = () if there else (f"# {_one_line(file)} was uploaded to the page: save it beside this notebook",)
     return Given(
-        side, _name(file, side), frame, single.call(repr(file), kind, by),
+        side, _name(file, side), frame, single_file.call(repr(file), kind, by),
         fresh=True, before=(_PANDAS, *hint), findings=tuple(found),
     )  # fmt: skip
 

@@ -21,7 +21,7 @@ from workbench.joins import How, WindowJoin
 from workbench.kinds import AGGREGATION, ENDED, Advised, AnyKind, Field, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column, interval
-from workbench.sources.columns import LATE_WINDOW
+from workbench.sources.name_checks import LATE_WINDOW
 from workbench.streams import Stream
 from workbench.untyped import Record, Value
 from workbench.verdicts import Verdict

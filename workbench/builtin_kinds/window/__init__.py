@@ -20,7 +20,7 @@ from workbench.joins import How, WindowJoin, how_of, where_of
 from workbench.kinds import ENDED, WHERE, Advised, AnyKind, Field, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Setting, Side
 from workbench.plan.names import Names, SideNames, column
-from workbench.sources.columns import LATE_WINDOW
+from workbench.sources.name_checks import LATE_WINDOW
 from workbench.streams import Stream
 from workbench.untyped import Record, Value
 from workbench.windows import Sliding, Tumbling

@@ -15,7 +15,7 @@ from IPython.display import display
 from markupsafe import Markup
 from sidecar import Sidecar
 
-from workbench.app._kept import Kept
+from workbench.app._kept_settings import Kept
 from workbench.app._results import ResultsPanel
 from workbench.app.html import html, stylesheet, together
 from workbench.app.worker import CoalescingWorker

@@ -10,11 +10,11 @@ from markupsafe import Markup
 from workbench.app._code import cell, opening
 from workbench.app._figures import changed, figures
 from workbench.app._form import show
-from workbench.app._kept import Filter
+from workbench.app._kept_settings import Filter
+from workbench.app._offline_view import summary
 from workbench.app._picking import rows_of_filter
-from workbench.app._records import RunRecord
 from workbench.app._results import ResultsPanel
-from workbench.app._saved import summary
+from workbench.app._run_records import RunRecord
 from workbench.app._settings import describe
 from workbench.app._snapshot import RunConfiguration
 from workbench.app.band import Band, comparable, of_causes, of_fates

@@ -21,7 +21,7 @@ from workbench.jobs.health import Crossed, Health, Limits, crossed, figures
 from workbench.jobs.opening import open_job
 from workbench.literals import SIDES
 from workbench.reasons.labels import setting_value
-from workbench.sources.choice import checked
+from workbench.sources.key_choice import checked
 from workbench.spark_io.cause import spark_errors_as
 from workbench.untyped import Argument, Record, SparkObject
 

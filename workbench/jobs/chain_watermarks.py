@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.arrays import Times
-from workbench.jobs.followed import NotFollowedError
+from workbench.jobs.not_followed import NotFollowedError
 from workbench.kinds import kind_of
 from workbench.literals import Side
 

@@ -14,9 +14,9 @@ from workbench import schema
 from workbench.arrays import RowNumbers, Texts
 from workbench.errors import TooLargeError
 from workbench.jobs import entering, repeats, replay
-from workbench.jobs.aggregating import CLOSED_IN, LATE
 from workbench.jobs.catalyst import Node
 from workbench.jobs.clock import Clock
+from workbench.jobs.late_for_aggregation import CLOSED_IN, LATE
 from workbench.jobs.repeats import OF
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.reasons import tables

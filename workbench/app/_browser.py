@@ -14,7 +14,7 @@ from workbench.app.html import HTML, stylesheet
 _STYLE = Path(__file__).with_name("app.css")
 
 
-class Guard(anywidget.AnyWidget):  # type: ignore[misc]
+class Browser(anywidget.AnyWidget):  # type: ignore[misc]
     """An invisible part of a page.
 
     It gives ipywidgets' tabs and sliders the roles and names that they lack, keeps JupyterLab's shortcuts from acting
@@ -33,20 +33,20 @@ class Guard(anywidget.AnyWidget):  # type: ignore[misc]
         The key of the page's own that was pressed last, ``key``, and how many were before, ``count``.
     """
 
-    _esm = Path(__file__).with_name("guard.js")
+    _esm = Path(__file__).with_name("browser.js")
     wide = traitlets.Bool(True).tag(sync=True)
     dropped = traitlets.Dict().tag(sync=True)
     pressed = traitlets.Dict().tag(sync=True)
 
 
 def framed(
-    *columns: widgets.Widget, top: Sequence[widgets.Widget] = (), style: str = "", guard: Guard | None = None
+    *columns: widgets.Widget, top: Sequence[widgets.Widget] = (), style: str = "", browser: Browser | None = None
 ) -> widgets.VBox:
     """Columns beside each other as a page, with what is above them, its style and what more there is to it."""
     body = widgets.HBox(columns)
     body.add_class("sjw-body")
     looks = HTML(stylesheet(f"{_STYLE.read_text(encoding='utf-8')}\n{style}"))
     looks.layout.display = "none"
-    whole = widgets.VBox([looks, guard or Guard(), *top, body])
+    whole = widgets.VBox([looks, browser or Browser(), *top, body])
     whole.add_class("sjw")
     return whole

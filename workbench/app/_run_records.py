@@ -13,7 +13,7 @@ from workbench.jobs import Job
 from workbench.joins import Join, how_of
 from workbench.kinds import kind_of
 from workbench.reasons.labels import setting_name, setting_value
-from workbench.runs import recorded
+from workbench.runs import running
 from workbench.runs.result import Result
 from workbench.runs.run import Run
 from workbench.streams import Stream
@@ -48,7 +48,7 @@ class RunRecord:
     @cached_property
     def failure(self) -> str:
         """What to say of a run that differs from the model, or could not be compared; empty where they agree."""
-        return recorded.verification_failure(self.run) if isinstance(self.run, Run) else ""
+        return running.verification_failure(self.run) if isinstance(self.run, Run) else ""
 
     @cached_property
     def closed(self) -> Result:
@@ -58,7 +58,7 @@ class RunRecord:
             return run
         if isinstance(run, Job):
             return run.under(finish=True)
-        return recorded.preview(run.join, run.left, run.right, finish=True, policy=run.policy)
+        return running.preview(run.join, run.left, run.right, finish=True, policy=run.policy)
 
     @cached_property
     def settings(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from workbench.arrays import Batches, Times
-    from workbench.sources.choice import Newest
+    from workbench.sources.key_choice import Newest
 
 __all__ = ["MOST_BATCHES", "Recorded"]
 

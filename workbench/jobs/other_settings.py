@@ -14,7 +14,7 @@ from workbench.jobs.description import Description
 from workbench.joins import Join
 from workbench.literals import SIDES, Policy, Side
 from workbench.model import NOTHING, query_watermark
-from workbench.sources.choice import newest_times
+from workbench.sources.key_choice import newest_times
 from workbench.times import micros
 
 if TYPE_CHECKING:
