@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal, NamedTuple, assert_never, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Generic, Literal, NamedTuple, TypeVar, assert_never, get_args
 
 __all__ = [
     "DELAYS",
@@ -17,12 +18,59 @@ __all__ = [
     "RowId",
     "Setting",
     "Side",
+    "Sides",
     "other_side",
     "row_ids",
 ]
 
 Side = Literal["left", "right"]
 SIDES: tuple[Side, Side] = ("left", "right")
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, eq=False)
+class Sides(Mapping[Side, T], Generic[T]):
+    """Something of each side: two attributes, and a mapping by side, the left one first; equal to a dict of the same.
+
+    Examples
+    --------
+    >>> delays = Sides("10 s", "1 min")
+    >>> delays.right, delays["left"]
+    ('1 min', '10 s')
+    >>> delays.map(len)
+    Sides(left=4, right=5)
+    >>> [f"{side}: {delay}" for side, delay in delays.items()]
+    ['left: 10 s', 'right: 1 min']
+    """
+
+    left: T
+    right: T
+
+    @classmethod
+    def of(cls, make: Callable[[Side], T]) -> Sides[T]:
+        """What a function makes of each side."""
+        return cls(make("left"), make("right"))
+
+    def map(self, make: Callable[[T], S]) -> Sides[S]:
+        """What a function makes of that of each side."""
+        return Sides(make(self.left), make(self.right))
+
+    def __getitem__(self, side: Side) -> T:
+        match side:
+            case "left":
+                return self.left
+            case "right":
+                return self.right
+            case _:
+                raise KeyError(side)
+
+    def __iter__(self) -> Iterator[Side]:
+        return iter(SIDES)
+
+    def __len__(self) -> int:
+        return len(SIDES)
+
 
 Policy = Literal["min", "max"]
 """How Spark makes one watermark of those of several inputs: the slowest one's, or the fastest one's."""

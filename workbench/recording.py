@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from workbench import safe_files, times
 from workbench.arrays import Times
 from workbench.errors import ArgumentError, DataError, WorkbenchError, wrong
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.sources import arrivals
 from workbench.streams import MOST_BATCHES, Stream, check_stream, on_one_clock
 from workbench.untyped import Record
@@ -62,7 +62,7 @@ def write(folder: Path, left: Stream, right: Stream) -> None:
     """Write two streams as a recording into a new folder; see `save`."""
     left, right = _together(left, right)
     about: Record = {"kind": _KIND, "version": 1}
-    for side, stream in zip(SIDES, (left, right), strict=True):
+    for side, stream in Sides(left, right).items():
         stream.write(folder / side)
         about[side] = {
             "name": stream.name,

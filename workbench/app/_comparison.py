@@ -17,7 +17,7 @@ from workbench.app._settings import describe
 from workbench.app.html import HTML, html
 from workbench.counts import counted, have
 from workbench.errors import ArgumentError, TooLargeError
-from workbench.literals import SIDES
+from workbench.literals import SIDES, Sides
 from workbench.runs.result import Result
 from workbench.runs.summary import with_units
 from workbench.streams import same_rows
@@ -200,7 +200,7 @@ def _as_shown(rows: pd.DataFrame, run: Result, one: str, other: str) -> pd.DataF
 
     What a row does not have is left empty.
     """
-    names = dict(zip(SIDES, (run.left.name, run.right.name), strict=True))
+    names = Sides(run.left.name, run.right.name)
     other = f"the other {other}" if one == other else other
     fates = {"other_fate": f"fate in {other}", "fate": f"fate in {one}"}  # as the kinds of change read
     reasons = {"other_reason": f"why in {other}", "reason": f"why in {one}"}

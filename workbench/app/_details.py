@@ -18,7 +18,7 @@ from workbench.app._picking import nearest
 from workbench.app.html import HTML, html, table, together
 from workbench.errors import TooLargeError
 from workbench.jobs import Job
-from workbench.literals import SIDES, RowId, Setting
+from workbench.literals import SIDES, RowId, Setting, Sides
 from workbench.reasons.labels import Labels
 from workbench.reasons.own import sentences
 from workbench.runs.result import Result
@@ -211,7 +211,7 @@ def _story(why: Why) -> Markup:
 
 def _rows_of_key(run: Result, of: RowId) -> list[RowId]:
     """All rows of a row's key, those with a null key left out."""
-    codes = dict(zip(SIDES, run.outcome.keys, strict=True))
+    codes = Sides(*run.outcome.keys)
     code = codes[of.side][of.row]
     if code < 0:
         return [of]
@@ -220,7 +220,7 @@ def _rows_of_key(run: Result, of: RowId) -> list[RowId]:
 
 def _of_one_key(run: Result, picked: list[RowId]) -> Markup:
     """The heading of rows that all have one key; nothing where they have several."""
-    codes = dict(zip(SIDES, run.outcome.keys, strict=True))
+    codes = Sides(*run.outcome.keys)
     if len({int(codes[each.side][each.row]) for each in picked}) != 1:
         return html("")
     first = picked[0]

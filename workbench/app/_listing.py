@@ -16,7 +16,7 @@ from workbench.charts import WHOLE, Cut
 from workbench.engine import sink_reader
 from workbench.jobs import Job
 from workbench.kinds import kind_of
-from workbench.literals import SIDES, RowId
+from workbench.literals import SIDES, RowId, Sides
 from workbench.reasons import tables
 from workbench.reasons.labels import Labels
 from workbench.runs import holding
@@ -233,7 +233,7 @@ class _OfRows(Listing):
     def __init__(self, run: Result, listed: str, batch: int | None) -> None:
         self._listed = listed
         parts, index = [], []
-        for side, first in zip(SIDES, (0, len(run.left)), strict=True):
+        for side, first in Sides(0, len(run.left)).items():
             fates = run.simulation.fates[side]
             wanted = fates.eval(listed).to_numpy()
             if batch is not None:

@@ -28,7 +28,7 @@ from workbench.errors import WorkbenchError
 from workbench.jobs import Job
 from workbench.joins import HOWS, Join, how_of
 from workbench.kinds import Field, Flag, Input, Menu, Text, kind_of, kinds
-from workbench.literals import DELAYS, POLICIES
+from workbench.literals import DELAYS, POLICIES, Sides
 from workbench.reasons.labels import setting_value
 from workbench.runs import summary
 from workbench.runs.result import Result
@@ -99,8 +99,8 @@ class SettingsPanel:
                 self.form.set({JOB: names[0]})
             elif names:
                 self.form.set({"source": "notebook"})
-                self.form.set({f"{side}.variable": name for side, name in zip(SIDES, names, strict=True)})
-                for side, name in zip(SIDES, names, strict=True):
+                self.form.set({f"{side}.variable": name for side, name in Sides(*names).items()})
+                for side, name in Sides(*names).items():
                     if isinstance(namespace[name], Stream):
                         self.form.set({f"{side}.watermark": times.text(namespace[name].watermark)})
             else:
@@ -290,7 +290,7 @@ class SettingsPanel:
 
     def name(self, configuration: RunConfiguration) -> None:
         """Name the streams where their delays are set."""
-        for side, stream in zip(SIDES, (configuration.left, configuration.right), strict=True):
+        for side, stream in Sides(configuration.left, configuration.right).items():
             self.form.inputs[f"{side}.watermark"].description = stream.name
 
     def enable(self, on: bool) -> None:

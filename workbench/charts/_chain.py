@@ -13,7 +13,7 @@ from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import INK, QUIET, WIDTH, fate_colour, layout, looks, panel_title
 from workbench.charts.renderer import show_without_network
 from workbench.counts import counted
-from workbench.literals import FATES, SIDES, Side
+from workbench.literals import FATES, SIDES, Side, Sides
 from workbench.model import Simulation
 from workbench.untyped import AltairChart
 
@@ -59,7 +59,7 @@ def chain(links: Sequence[ChainLink]) -> Drawing:
         lines = tuple(_name(link, side) for side in SIDES)
         passes = "comes out" if taken_by is None else f"passes on to join {taken_by}"
         panels.append((f"join {number}: {link.simulation.join!r}", (*lines, passes)))
-        for side, line in zip(SIDES, lines, strict=True):
+        for side, line in Sides(*lines).items():
             fates = link.simulation.fates[side]["fate"].to_numpy()
             counts = [int(np.sum(fates == fate)) for fate in FATES]
             ends = np.cumsum(counts)

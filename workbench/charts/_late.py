@@ -23,10 +23,9 @@ from workbench.charts._style import (
     thin,
 )
 from workbench.charts._view import Scene, View
-from workbench.literals import row_ids
+from workbench.literals import Sides, row_ids
 from workbench.model import Simulation, kept_rows
 from workbench.reasons.labels import key_words
-from workbench.streams import SIDES
 from workbench.times import short
 from workbench.untyped import AltairChart
 
@@ -128,7 +127,7 @@ def _draw(scene: Scene) -> Drawing:
     names = simulation.names
     parts, kept, needs = [], [], []
     inside = cut.rows(simulation)
-    for side, name in zip(SIDES, names, strict=True):
+    for side, name in Sides(*names).items():
         stream = simulation.side(side)
         row, behind = late_rows(simulation, side, inside[side])
         keys = key_words(stream, row) if len(row) <= _MOST_KEYS else None

@@ -14,7 +14,7 @@ from workbench.charts._style import WIDTH, bound_marks, layout, looks, side_scal
 from workbench.charts._view import Scene, View
 from workbench.counts import counted, have
 from workbench.kinds import kind_of
-from workbench.literals import SIDES
+from workbench.literals import SIDES, Sides
 from workbench.reasons.own import sentences
 from workbench.reasons.partners import FAR, kept_apart, nearest_distance
 from workbench.untyped import AltairChart
@@ -98,7 +98,7 @@ def _draw(scene: Scene) -> Drawing:
         return field_misses(simulation, nearest, len(unmatched["left"]))
     parts, passed = [], kept_apart(simulation, unmatched)
     failed = {side: unmatched[side][found[unmatched[side]] != 0] for side, found in simulation.refused.items()}
-    for side, name in zip(SIDES, names, strict=True):
+    for side, name in Sides(*names).items():
         near = np.zeros(len(simulation.side(side)), dtype=bool)
         none_on_time = told.verdicts[side] == SharedVerdict.NO_PARTNER_ON_TIME
         near[passed[side]] = near[failed[side]] = near[unmatched[side][none_on_time]] = True

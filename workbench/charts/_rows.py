@@ -15,7 +15,7 @@ from workbench.charts._style import MOST_ROWS, STEPS
 from workbench.errors import wrong
 from workbench.joins import emission
 from workbench.kinds import kind_of
-from workbench.literals import SIDES, Side, other_side, row_ids
+from workbench.literals import SIDES, Side, Sides, other_side, row_ids
 from workbench.model import Simulation
 from workbench.model.ordering import among
 from workbench.reasons.labels import key_words
@@ -154,7 +154,7 @@ def obstacles_of(
         for side in SIDES:
             found[side][unmatched[side]] = told.obstacles(side)
         return found
-    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    keys = Sides(*simulation.outcome.keys)
     for side in SIDES:
         alone = ~among(keys[side][asked[side]], keys[other_side(side)])
         found[side][unmatched[side]] = np.where(alone, "key", "other")

@@ -22,7 +22,7 @@ from workbench.charts._style import (
 from workbench.charts._view import Scene, View
 from workbench.counts import counted
 from workbench.kinds import kind_of
-from workbench.streams import SIDES
+from workbench.literals import Sides
 from workbench.untyped import AltairChart
 
 _MOST_BATCHES = 1_000
@@ -89,7 +89,7 @@ def _draw(scene: Scene) -> Drawing:
     names = simulation.names
     batch, in_state = np.arange(len(simulation.outcome.marks)), simulation.outcome.state_rows()
     held, moved = [], []
-    for side, name in zip(SIDES, names, strict=True):
+    for side, name in Sides(*names).items():
         held.append(pd.DataFrame({"batch": batch, "stream": name, "rows": in_state[side]}))
         for what, sign, rows in zip(("added", "evicted"), (1, -1), simulation.outcome.moves(side), strict=True):
             moved.append(pd.DataFrame({"batch": batch, "stream": name, "rows": sign * rows, "what": what}))

@@ -47,7 +47,7 @@ from workbench.charts.glyphs import GLYPHS
 from workbench.charts.renderer import show_without_network
 from workbench.errors import one_of, wrong
 from workbench.kinds import kind_of
-from workbench.literals import FATES, OBSTACLES, RowId
+from workbench.literals import FATES, OBSTACLES, RowId, Sides
 from workbench.model import Simulation, is_index
 from workbench.reasons.spans import spans
 from workbench.streams import SIDES
@@ -560,7 +560,7 @@ def of_key(simulation: Simulation, row: RowId) -> alt.LayerChart:
     stream = simulation.side(row.side)
     if not is_index(row.row, len(stream)):
         raise wrong("row", row.row, f"{stream.name} has rows 0 to {len(stream) - 1}")
-    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    keys = Sides(*simulation.outcome.keys)
     code = keys[row.side][row.row]
     shown = rows(simulation, {side: np.flatnonzero(keys[side] == code) for side in keys}, reasons=False)
     key = shown["key"].iloc[0]

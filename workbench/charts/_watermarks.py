@@ -27,8 +27,8 @@ from workbench.charts._style import (
     time_scale,
 )
 from workbench.charts._view import Scene, View
+from workbench.literals import Sides
 from workbench.model import DATA
-from workbench.streams import SIDES
 from workbench.untyped import AltairChart
 
 
@@ -91,7 +91,7 @@ def _draw(scene: Scene) -> Drawing:
     batch = np.arange(count)
     own = [
         pd.DataFrame({"batch": batch, "stream": name, "watermark": marks.own[side][:count].astype("datetime64[us]")})
-        for side, name in zip(SIDES, names, strict=True)
+        for side, name in Sides(*names).items()
     ]
     behind = marks.own["left"] <= marks.own["right"]
     holder = np.where(behind == (simulation.policy == "min"), *names)[:count]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.literals import SIDES, Side, other_side
+from workbench.literals import SIDES, Side, Sides, other_side
 from workbench.untyped import Json
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def latencies(written: Outputs, arrived: Sequence[Numbers], end: float) -> tuple
         When the micro-batch ended, likewise.
     """
     last = np.full(len(written.table), -np.inf)
-    for side, at in zip(SIDES, arrived, strict=True):
+    for side, at in Sides(*arrived).items():
         of = written.of(side)
         np.maximum.at(last, of["output"].to_numpy(), at[of["row"].to_numpy()])
     seconds = end - last[written.table["matched"].to_numpy()]

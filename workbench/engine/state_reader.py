@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from workbench.engine.execution import Execution
 from workbench.kinds import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, Operator, RowsInLists, RowsInMaps, kind_of
-from workbench.literals import Side
+from workbench.literals import Side, Sides
 from workbench.model import Simulation
 from workbench.streams import ROW, SIDES
 from workbench.untyped import Value
@@ -133,11 +133,11 @@ def _groups(simulation: Simulation, execution: Execution, batches: Sequence[int]
     table = state.select(
         "batch",
         *[F.unix_micros(f"{window}.{edge}").alias(edge) for edge in ("start", "end")],
-        *[F.col(name).alias(side) for side, name in zip(SIDES, lists, strict=True)],
+        *[F.col(name).alias(side) for side, name in Sides(*lists).items()],
     ).toPandas()
     found: dict[str, list[Value]] = {"batch": [], "side": [], "row": [], "start": [], "end": []}
     for batch, start, end, *values in table.itertuples(index=False):
-        for side, value in zip(SIDES, values, strict=True):
+        for side, value in Sides(*values).items():
             for row in _row_numbers(bytes(value), len(simulation.side(side).columns)):
                 for name, cell in zip(found, (batch, side, row, start, end), strict=True):
                     found[name].append(cell)

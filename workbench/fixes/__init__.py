@@ -18,11 +18,11 @@ from workbench.fixes._delays import allowed_lateness, delays
 from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.literals import DELAYS, Policy, Setting, Side
+from workbench.literals import DELAYS, Policy, Setting, Side, Sides
 from workbench.model import Simulation, in_sql
 from workbench.streams import SIDES, Stream, on_one_clock
 
-__all__ = ["NEVER", "apply", "apply_all", "delays", "fixes", "needed_delay", "settings"]
+__all__ = ["NEVER", "SIDES", "apply", "apply_all", "delays", "fixes", "needed_delay", "settings"]
 
 
 _WRONG = 10 * 365 * 86_400_000_000
@@ -82,7 +82,7 @@ def _joined(simulation: Simulation, found: pd.DataFrame) -> pd.DataFrame:
     pairs = [each.astype(np.int64) for each in (np.where(is_left, row, partner), np.where(is_left, partner, row))]
     good = np.ones(len(found), dtype=bool)
     if gone is not None:  # a row that the job takes out meets none under any setting
-        for side, rows in zip(SIDES, pairs, strict=True):
+        for side, rows in Sides(*pairs).items():
             good &= ~gone[side].rows[rows]
     if where is not None:
         good &= np.asarray(where(*pairs))

@@ -12,7 +12,7 @@ from workbench import times
 from workbench.arrays import RowNumbers, Times
 from workbench.errors import TooLargeError
 from workbench.fixes.search import COLUMNS, MS, NEVER, Search, kept_until, needed_delay
-from workbench.literals import DELAYS, SIDES, Setting, Side, other_side
+from workbench.literals import DELAYS, SIDES, Setting, Side, Sides, other_side
 from workbench.model import Simulation, in_sql, matches
 
 __all__ = ["trials"]
@@ -90,7 +90,7 @@ def _deadlines(simulation: Simulation, search: Search) -> Iterator[tuple[Times, 
         places = matches(simulation.join, search.assignments["left"], search.assignments["right"])
     except TooLargeError:
         return
-    pairs = {side: search.assignments[side].iloc[place] for side, place in zip(SIDES, places, strict=True)}
+    pairs = {side: search.assignments[side].iloc[place] for side, place in Sides(*places).items()}
     lost = ~(pairs["left"]["matched"].to_numpy() & pairs["right"]["matched"].to_numpy())
     came = {side: each["batch"].to_numpy() for side, each in pairs.items()}
     for first in SIDES:

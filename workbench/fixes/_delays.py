@@ -8,7 +8,7 @@ import pandas as pd
 from workbench.arrays import RowNumbers, Times
 from workbench.errors import TooLargeError
 from workbench.fixes.search import COLUMNS, MS, NEVER, Search, kept_until, needed_delay
-from workbench.literals import DELAYS, Side
+from workbench.literals import DELAYS, Side, Sides
 from workbench.model import matches
 from workbench.streams import SIDES
 
@@ -32,7 +32,7 @@ def delays(
         one, other = pairs or matches(search.join, assignments["left"], assignments["right"])
     except TooLargeError:  # a coGroup makes no pairs, and so may have keys that would make too many
         return pd.DataFrame(columns=COLUMNS)
-    left, right = (search.assignments[side].iloc[place] for side, place in zip(SIDES, (one, other), strict=True))
+    left, right = (search.assignments[side].iloc[place] for side, place in Sides(one, other).items())
     rows: dict[Side, RowNumbers] = {"left": left["row"].to_numpy(), "right": right["row"].to_numpy()}
     ends = search.assignments["left"]["end"].to_numpy()[one] if certain_at is None else certain_at
     wanted = ~(search.matched["left"][rows["left"]] & search.matched["right"][rows["right"]])
@@ -76,7 +76,7 @@ def allowed_lateness(search: Search) -> pd.DataFrame:
         one, other = matches(search.join, search.assignments["left"], search.assignments["right"])
     except TooLargeError:
         return pd.DataFrame(columns=COLUMNS)
-    left, right = (search.assignments[side].iloc[place] for side, place in zip(SIDES, (one, other), strict=True))
+    left, right = (search.assignments[side].iloc[place] for side, place in Sides(one, other).items())
     value = np.maximum(*((each["watermark"] - each["end"]).to_numpy() + 2 * MS for each in (left, right)))
     rows: dict[Side, RowNumbers] = {"left": left["row"].to_numpy(), "right": right["row"].to_numpy()}
     parts = []

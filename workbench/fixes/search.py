@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
-from workbench.arrays import Batches, RowNumbers, Times
+from workbench.arrays import Batches, Codes, RowNumbers, Times
 from workbench.joins import emission
 from workbench.kinds import MS, NEVER, kind_of
-from workbench.literals import Policy, Setting, Side, other_side
+from workbench.literals import Policy, Setting, Side, Sides, other_side
 from workbench.model import Simulation, Watermarks, query_watermark
 from workbench.spark_versions import facts
 from workbench.streams import SIDES, same_rows
@@ -65,14 +65,14 @@ class Search:
         self.simulation = simulation
         streams = (simulation.left, simulation.right)
         self.join, self.finish, self.policy, self.outcome = join, simulation.finish, simulation.policy, outcome
-        self.time = {side: stream.event_times for side, stream in zip(SIDES, streams, strict=True)}
+        self.time = {side: stream.event_times for side, stream in Sides(*streams).items()}
         self.tick = 1 if simulation.flink is None else MS
         """How fine event times are: a microsecond, in Flink a millisecond."""
         if simulation.flink is not None:
             self.time = {side: moments // MS * MS for side, moments in self.time.items()}
-        self.batch = {side: stream.arrival for side, stream in zip(SIDES, streams, strict=True)}
-        self.key = dict(zip(SIDES, outcome.keys, strict=True))
-        self.delay = {side: times.micros(stream.watermark) for side, stream in zip(SIDES, streams, strict=True)}
+        self.batch = {side: stream.arrival for side, stream in Sides(*streams).items()}
+        self.key: dict[Side, Codes] = dict(Sides(*outcome.keys))
+        self.delay = {side: times.micros(stream.watermark) for side, stream in Sides(*streams).items()}
         self.assignments = {side: outcome.assignments[side] for side in SIDES}
         self.matched = {
             side: np.bincount(mine["row"], mine["matched"], minlength=len(self.time[side])) > 0

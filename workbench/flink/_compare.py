@@ -19,7 +19,7 @@ from workbench.fixes.search import kept_until
 from workbench.flink._kinds import DIFFERENCES, FLINK_DROPS, SPARK_DROPS, differing, kinds
 from workbench.flink._result import FlinkPreview
 from workbench.kinds import MS, kind_of
-from workbench.literals import DELAYS, SIDES, Policy, Side, row_ids
+from workbench.literals import DELAYS, SIDES, Policy, Side, Sides, row_ids
 from workbench.model import FlinkRules, Simulation
 from workbench.reasons import tables
 from workbench.reasons.labels import key_words
@@ -80,7 +80,7 @@ class Comparison:
     @cached_property
     def _counts(self) -> pd.DataFrame:
         found = []
-        for side, mine in zip(SIDES, self._by_side, strict=True):
+        for side, mine in Sides(*self._by_side).items():
             counted = np.bincount(mine[mine >= 0], minlength=len(DIFFERENCES))
             found.append(pd.DataFrame({"difference": DIFFERENCES, "side": side, "rows": counted}))
         table = pd.concat(found)
@@ -100,7 +100,7 @@ class Comparison:
         """The chart as layout and tables: what a page needs that redraws it; `between` as in `chart`."""
         cut = charts.Cut.of(between)
         parts = []
-        for side, mine in zip(SIDES, self._by_side, strict=True):
+        for side, mine in Sides(*self._by_side).items():
             stream = self.here.side(side)
             inside = (stream.event_times >= cut.low) & (stream.event_times <= cut.high)
             rows = np.flatnonzero((mine >= 0) & inside)
@@ -305,12 +305,12 @@ def _nearest_on_flink(comparison: Comparison) -> Nearest:
 
 
 def _named(delays: tuple[str, ...]) -> dict[str, str]:
-    return {DELAYS[side]: value for side, value in zip(SIDES, delays, strict=True)}
+    return {DELAYS[side]: value for side, value in Sides(*delays).items()}
 
 
 def _delayed(simulation: Simulation, delays: tuple[str, ...]) -> Simulation:
     """The same with other watermark delays."""
-    left, right = (simulation.side(side).with_watermark(value) for side, value in zip(SIDES, delays, strict=True))
+    left, right = (simulation.side(side).with_watermark(value) for side, value in Sides(*delays).items())
     return replace(simulation, left=left, right=right)
 
 
@@ -338,7 +338,7 @@ def _delays(simulation: Simulation, side: Side, comparison: Comparison) -> list[
 def _behind(comparison: Comparison, dropped: tuple[int, ...], simulation: Simulation) -> Times:
     """By how much the rows of some kinds of difference are late, in microseconds."""
     found = []
-    for side, each in zip(SIDES, np.split(comparison.kinds, [len(comparison.here.left)]), strict=True):
+    for side, each in Sides(*(np.split(comparison.kinds, [len(comparison.here.left)]))).items():
         mine = simulation.outcome.assignments[side]
         late = mine["late"].to_numpy() & np.isin(each, dropped)[mine["row"]]
         found.append((mine["watermark"].to_numpy() - kept_until(mine))[late])

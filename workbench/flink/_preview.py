@@ -12,7 +12,7 @@ from workbench.errors import ArgumentError, one_of, wrong
 from workbench.flink._result import FlinkPreview
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.model import FlinkRules, Simulation
 from workbench.runs.arguments import check
 from workbench.streams import Stream
@@ -75,7 +75,7 @@ def preview(
     if kind.not_compared:
         raise wrong("join", join, kind.not_compared)
     kind.flink_java(join)  # refuses what is finer than a millisecond
-    for side, stream in zip(SIDES, (left, right), strict=True):
+    for side, stream in Sides(left, right).items():
         if times.micros(stream.watermark) % 1000:
             raise wrong(f"{side}.watermark", times.text(stream.watermark), "Flink's event times have milliseconds")
     lateness = times.micros(times.not_negative(allowed_lateness, "allowed_lateness"))
@@ -113,7 +113,7 @@ def _idle(left: Stream, right: Stream, idleness: Argument) -> dict[Side, Any]:
         clock = np.maximum.accumulate(clock)
         began, longer = int(clock[0]) if count else 0, True
     found = {}
-    for side, stream in zip(SIDES, (left, right), strict=True):
+    for side, stream in Sides(left, right).items():
         came = np.full(count, began)
         came[stream.arrival] = clock[stream.arrival]
         silent = clock - np.maximum.accumulate(came)

@@ -18,7 +18,7 @@ from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
 from workbench.kinds import HASH_JOIN, kind_of
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.times import micros
 from workbench.untyped import JavaObject, Json, Record, Value
 
@@ -96,7 +96,7 @@ def own_watermarks(execution: JavaObject, known: Understood) -> Marks | None:
     operators = [node for node in known.plan.walk() if node.kind == "EventTimeWatermark"]
     for place, node in enumerate(operators):
         times = {each.id for each in catalyst.expressions(node, "eventTime")}
-        side = next((side for side, time in zip(SIDES, known.marks, strict=True) if time in times), None)
+        side = next((side for side, time in Sides(*known.marks).items() if time in times), None)
         value = found.get(_name(node.java), found.get(str(place)))
         if side is not None and value is not None and side not in marks:
             marks[side] = None if value == "None" else int(value.removeprefix("Some(").removesuffix(")")) * 1_000
@@ -173,8 +173,7 @@ def of_report(report: Json, known: Understood, marks: Marks | None, policy: str)
 def _of_marks(known: Understood, marks: Marks, policy: str, watermark: pd.Timestamp | None) -> Record:
     """Whose watermark is the query's, and how far each is behind the newest event time of both sides."""
     delays = {
-        side: 0 if each.watermark is None else micros(each.watermark)
-        for side, each in zip(SIDES, known.described, strict=True)
+        side: 0 if each.watermark is None else micros(each.watermark) for side, each in Sides(*known.described).items()
     }
     own = {side: marks.of(side) for side in SIDES}
     newest = max((mark + delays[side] for side, mark in own.items() if mark is not None), default=None)

@@ -16,7 +16,7 @@ from workbench.counts import counted
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs.description import Description, SideDescription
 from workbench.kinds import UNBOUNDED, kind_of
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.model import Simulation
 from workbench.plan.names import identifier, shift
 from workbench.sources.key_choice import newest_times, quoted
@@ -160,7 +160,7 @@ def bounding(simulation: Simulation, described: Description, under: Under) -> Bo
     tried = [replace(join, **each) for each in _bounds(simulation)]  # type: ignore[type-var]
     rows = [_row(each, under(each, delays["left"], delays["right"]), total) for each in dict.fromkeys(tried)]
     table = pd.DataFrame([*rows, _row(join, simulation, total)])
-    for side, described_side in zip(SIDES, (described.left, described.right), strict=True):
+    for side, described_side in Sides(described.left, described.right).items():
         own = None if described_side.watermark is None else times.text(described_side.watermark)
         table[f"{side}_watermark"] = [*[own or delays[side]] * len(rows), own]
     return Bounding(table, _growth(simulation), described)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench.arrays import Counts, Flags, RowNumbers
 from workbench.jobs import leaving
-from workbench.literals import FATES, SIDES, Side
+from workbench.literals import FATES, SIDES, Side, Sides
 from workbench.reasons.labels import Labels
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def named(joins: Sequence[Job], number: int, rows: RowNumbers) -> list[str]:
         labels, out = Labels(joins[of].simulation, whole=False), leaving.emitted(joins[of].simulation)
         for row in rows[(rows >= first) & (rows < first + len(origin))] - first:
             pair = [int(out[each].iloc[origin[row]]) for each in SIDES]
-            there = [labels.label(each, at) for each, at in zip(SIDES, pair, strict=True) if at >= 0]
+            there = [labels.label(each, at) for each, at in Sides(*pair).items() if at >= 0]
             words.append(f"out of join {of}: {' with '.join(there)}{', without partner' * (len(there) == 1)}")
     return words
 

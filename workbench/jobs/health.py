@@ -17,7 +17,7 @@ from workbench.arrays import Times
 from workbench.errors import QueryError, wrong
 from workbench.jobs import held
 from workbench.jobs.job import Job
-from workbench.literals import SIDES, Side, other_side
+from workbench.literals import SIDES, Side, Sides, other_side
 from workbench.model import NOTHING, Shared
 from workbench.reasons.labels import key_words
 from workbench.sources.key_choice import newest_times
@@ -220,7 +220,7 @@ def _side(job: Job, side: Side, allowed: float) -> SideHealth:
     needed = None
     if late_share > allowed:
         most = allowed * rows - int((late["end"] <= 0).sum())  # without those that are late whatever the delay
-        needed = needed_delay(job.outcome, {"left": job.left, "right": job.right}, job.policy, side, most)
+        needed = needed_delay(job.outcome, Sides(job.left, job.right), job.policy, side, most)
     delay, both = (None, False) if needed is None else (needed.delay, needed.both)
     return SideHealth(stream.name, rows, late_count, late_share, key, share, delay, both, _causes(job, side, came))
 
@@ -312,7 +312,7 @@ def _faults(job: Job, idle: Side | None) -> tuple[KnownFault, ...]:
         return ()
     left, right = job.left, job.right
     shared = Shared(left, right, keys=job.outcome.keys, rows=job.simulation.facts)
-    streams: dict[Side, Any] = {"left": left, "right": right}
+    streams: Sides[Any] = Sides(left, right)
     forgotten = job.simulation.forgotten
     case = spark_faults.Case(job.join, streams, job.policy, job.outcome, shared, forgotten or idle, bool(forgotten))
     met = spark_faults.met(case, job.simulation.spark_version)

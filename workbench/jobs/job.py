@@ -24,7 +24,7 @@ from workbench.jobs.description import Description
 from workbench.jobs.sinks import Sink
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
-from workbench.literals import Policy, RowId, Side
+from workbench.literals import Policy, RowId, Side, Sides
 from workbench.model import Logged, Simulation, is_index
 from workbench.reasons import explain, output, tables
 from workbench.reasons.labels import Labels
@@ -265,8 +265,7 @@ class Job(Result):
                 retention=None,
             )
             left, right = (
-                replace(each, newest=None) if side in marked else each
-                for side, each in zip(SIDES, (left, right), strict=True)
+                replace(each, newest=None) if side in marked else each for side, each in Sides(left, right).items()
             )
         logged = Logged(self.simulation.first, facts, before=before, restarts=restarts)
         version = self.simulation.spark_version

@@ -20,7 +20,7 @@ from workbench.jobs.sinks import NotComparable, Sink
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
 from workbench.joins import emission
-from workbench.literals import SIDES
+from workbench.literals import SIDES, Sides
 from workbench.model import Simulation
 from workbench.sources.key_choice import Choice, quoted
 from workbench.spark_io.cause import spark_errors_as
@@ -190,7 +190,7 @@ def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> Dat
     columns[PLACE] = pa.array(_PAIRS + np.arange(len(out)))
     times: Record = {}
     if not any(simulation.outcome.assignments[side]["row"].duplicated().any() for side in SIDES):
-        for side, mark in zip(SIDES, known.marks, strict=True):
+        for side, mark in Sides(*known.marks).items():
             if mark is not None:
                 rows = out[side].to_numpy()
                 moments = pa.array(simulation.side(side).event_times, pa.int64())

@@ -8,7 +8,7 @@ from workbench.errors import ArgumentError
 from workbench.jobs import replay
 from workbench.jobs.catalyst import Node, expressions
 from workbench.jobs.understanding import Understood
-from workbench.literals import SIDES, Side
+from workbench.literals import Side, Sides
 
 __all__ = ["NotFollowedError", "has_all_times", "in_part", "in_the_way", "of_older"]
 
@@ -51,9 +51,7 @@ def in_part(known: Understood, inner: tuple[Node, ...]) -> Understood:
         return known
     found = [in_the_way(child, inner) for child in known.join.children]
     words = tuple(
-        f"the rows of the {side} side cannot be followed through {each}"
-        for side, each in zip(SIDES, found, strict=True)
-        if each
+        f"the rows of the {side} side cannot be followed through {each}" for side, each in Sides(*found).items() if each
     )
     if not words:
         return known

@@ -42,7 +42,7 @@ from workbench.jobs.other_settings import Settings, Supposed
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.model import LONG_AGO, Logged, RowFacts, Simulation
 from workbench.sources.key_choice import ALL, Choice, checked, with_width
 from workbench.spark_io.cause import spark_errors_as
@@ -411,7 +411,7 @@ def _of_taken(
     if settings is not None:
         known = replace(known, description=settings.described(known.description))
     missing = [logs.gap] if logs.gap else []
-    if alone := understanding.windows_alone(dict(zip(SIDES, known.inputs, strict=True)), known.keys):
+    if alone := understanding.windows_alone(Sides(*known.inputs), known.keys):
         raise not_followed.NotFollowedError(
             f"joined: {'; '.join(alone)}, so which rows are late is not known; {_OTHER_KEY}"
         )

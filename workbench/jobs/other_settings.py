@@ -12,7 +12,7 @@ import numpy as np
 from workbench.arrays import Times
 from workbench.jobs.description import Description
 from workbench.joins import Join
-from workbench.literals import SIDES, Policy, Side
+from workbench.literals import SIDES, Policy, Side, Sides
 from workbench.model import NOTHING, query_watermark
 from workbench.sources.key_choice import newest_times
 from workbench.times import micros
@@ -48,7 +48,7 @@ class Settings:
         """A description of the job's join under these settings."""
         left, right = (
             replace(each, watermark=self.delays[side]) if side in self.delays else each
-            for side, each in zip(SIDES, (description.left, description.right), strict=True)
+            for side, each in Sides(description.left, description.right).items()
         )
         return replace(description, join=self.join, left=left, right=right)
 

@@ -20,7 +20,7 @@ from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.job import Job
 from workbench.jobs.replay import ids
 from workbench.jobs.sources import BATCH, PLACE
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.sources.key_choice import ALL, Choice, newest_in_each
 from workbench.spark_io.cause import spark_errors_as
 
@@ -200,7 +200,7 @@ def names_of_sides(job: Job | Chain) -> dict[tuple[int, Side], str]:
     every = {_same(leaf): name for leaf, name in _names(sources.leaves(jobs[-1].known.plan)).items()}
     found = {}
     for number, each in enumerate(jobs):
-        for side, part in zip(SIDES, each.known.join.children, strict=True):
+        for side, part in Sides(*each.known.join.children).items():
             names = {every.get(_same(leaf), "") for leaf in sources.leaves(part)}
             found[number, side] = names.pop() if len(names) == 1 else ""
     if len(jobs) == 1 and found[0, "left"] == found[0, "right"] != "":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -19,7 +19,7 @@ from workbench.jobs.explained import Explained
 from workbench.jobs.groups import Groups
 from workbench.joins import How, IntervalJoin, Join, WindowJoin, emission_of
 from workbench.kinds import kind_of
-from workbench.literals import SIDES, Side, other_side
+from workbench.literals import SIDES, Side, Sides, other_side
 from workbench.model import Numbers
 from workbench.plan import how as how_of
 from workbench.times import precise
@@ -283,7 +283,7 @@ def below(join: Node) -> list[Node]:
 
 def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], optimised: list[Node]) -> Understood:
     left, right = (sides.read(child) for child in join.children[:2])
-    inputs: dict[Side, sides.Input] = dict(zip(SIDES, (left, right), strict=True))
+    inputs: Sides[sides.Input] = Sides(left, right)
     unknown = [*_of_others(others), *(word for side in SIDES for word in _of_operators(side, inputs[side]))]
     notes = []
     written = how_of.SPARK.get(_type(join))
@@ -436,7 +436,7 @@ def _watermark_in_words(node: Node) -> str:
 
 
 def _of_state(
-    inputs: dict[Side, sides.Input], retention: dict[Side, int] | None, how: How | None, kind: Join | None
+    inputs: Sides[sides.Input], retention: dict[Side, int] | None, how: How | None, kind: Join | None
 ) -> Iterator[str]:
     """Notes on rows that never leave the state, and why."""
     kept = [] if retention is None else [side for side in SIDES if side not in retention]
@@ -448,7 +448,7 @@ def _of_state(
         yield from (_KEPT.format(side) for side in kept)
 
 
-def _compares_windows(read: _Condition, inputs: dict[Side, sides.Input]) -> bool:
+def _compares_windows(read: _Condition, inputs: Sides[sides.Input]) -> bool:
     """Whether the condition has windows that are compared in another way than as equal."""
     parts = [node for each in read.rest for node in each.walk() if node.kind == "AttributeReference" and node.id]
     return any(
@@ -458,15 +458,13 @@ def _compares_windows(read: _Condition, inputs: dict[Side, sides.Input]) -> bool
     )
 
 
-def _are_windows_of_groups(inputs: dict[Side, sides.Input], pair: tuple[int, int]) -> bool:
+def _are_windows_of_groups(inputs: Sides[sides.Input], pair: tuple[int, int]) -> bool:
     """Whether two columns are the windows of aggregations."""
     both = zip(inputs.values(), pair, strict=True)
     return all(mine.grouped is not None and mine.origin(each) == mine.grouped.window for mine, each in both)
 
 
-def _of_others_compared(
-    read: _Condition, inputs: dict[Side, sides.Input], times: dict[Side, int | None]
-) -> Iterator[str]:
+def _of_others_compared(read: _Condition, inputs: Sides[sides.Input], times: dict[Side, int | None]) -> Iterator[str]:
     """Which times the condition compares that have no watermark, where it has no bounds on those that have one."""
     if read.bounds or read.windows:
         return
@@ -485,14 +483,14 @@ def _of_others_compared(
             )
 
 
-def _of_marked_windows(inputs: dict[Side, sides.Input]) -> Iterator[str]:
+def _of_marked_windows(inputs: Sides[sides.Input]) -> Iterator[str]:
     """A note on watermarks that are set on a window."""
     for side, mine in inputs.items():
         for each in filter(mine.on_window, mine.watermarks):
             yield _ON_WINDOW.format(side, mine.computed.get(each.time) or "a window", mine.called(mine.marked(each)))
 
 
-def _of_windows_unmarked(inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
+def _of_windows_unmarked(inputs: Sides[sides.Input], read: _Condition) -> Iterator[str]:
     """A note on windows that are compared, and of which Spark knows no watermark."""
     found = [
         (mine, mine.windows[mine.origin(pair[place])][1])
@@ -510,7 +508,7 @@ def _of_windows_unmarked(inputs: dict[Side, sides.Input], read: _Condition) -> I
     yield _WINDOW_FIRST
 
 
-def _of_window_days(spark: SparkObject, inputs: dict[Side, sides.Input], read: _Condition) -> Iterator[str]:
+def _of_window_days(spark: SparkObject, inputs: Sides[sides.Input], read: _Condition) -> Iterator[str]:
     """A note on windows that begin at no midnight of the session's zone."""
     for pair in read.windows[:1]:
         yield from plan_notes.of_windows(inputs["left"].windows[inputs["left"].origin(pair[0])][0], _zone(spark))
@@ -561,7 +559,7 @@ def _type(join: Node) -> str:
 
 
 def _is_absent(
-    condition: Conjunct, read: _Condition, inputs: dict[Side, sides.Input], times: dict[Side, int | None], side: Side
+    condition: Conjunct, read: _Condition, inputs: Sides[sides.Input], times: dict[Side, int | None], side: Side
 ) -> bool:
     """Whether a filter after a join keeps rows without a partner on a side only: what each partner has is null."""
     mine, place = inputs[side], SIDES.index(side)
@@ -606,7 +604,7 @@ def _retention(spark: SparkObject, join: Node, times: dict[Side, int | None]) ->
 
 
 def _by_calendar(
-    spark: SparkObject, found: list[Conjunct], inputs: dict[Side, sides.Input], times: dict[Side, int | None]
+    spark: SparkObject, found: list[Conjunct], inputs: Sides[sides.Input], times: dict[Side, int | None]
 ) -> list[Node]:
     """The conjuncts with bounds of the event times, if Spark counts one by the clock of a zone where clocks change.
 
@@ -700,7 +698,7 @@ def _of_groups(plan: Node) -> Understood:
         given, remedy = plan_notes.of_static(plan) or (_NO_JOIN, "give what their join returns")
         raise NoJoinError(str(wrong("joined", given, remedy)))
     described = []
-    unknown = [word for side, mine in zip(SIDES, found.inputs, strict=True) for word in _of_operators(side, mine)]
+    unknown = [word for side, mine in Sides(*found.inputs).items() for word in _of_operators(side, mine)]
     unknown += found.unknown
     for place, (side, mine) in enumerate(zip(SIDES, found.inputs, strict=True)):
         time = found.times[place]
@@ -790,7 +788,7 @@ class _Condition:
     numbered: list[Numbered] = field(default_factory=list)
 
     @classmethod
-    def of(cls, found: list[Conjunct], inputs: dict[Side, sides.Input], times: dict[Side, int | None]) -> _Condition:
+    def of(cls, found: list[Conjunct], inputs: Sides[sides.Input], times: dict[Side, int | None]) -> _Condition:
         left, right = (inputs[side] for side in SIDES)
         read = cls([], [], [], [], {})
         for each in found:
@@ -801,7 +799,7 @@ class _Condition:
 
     def take(self, part: Node, left: sides.Input, right: sides.Input, times: dict[Side, int | None]) -> bool:
         """Take in what a part says, if it is understood."""
-        inputs: dict[Side, sides.Input] = {"left": left, "right": right}
+        inputs = Sides(left, right)
         limits = [each for each in _bounds(part, inputs) if _is_of(each, left, right, times)]
         pair = _pair(part, left, right)
         self.numbered.extend(each for each in conditions.numbered(part) if _is_of(each.written, left, right, times))
@@ -843,7 +841,7 @@ class _Condition:
 def _numbers(
     parts: Sequence[Node],
     join: Node,
-    inputs: dict[Side, sides.Input],
+    inputs: Sides[sides.Input],
     times: dict[Side, int | None],
     described: Sequence[SideDescription],
 ) -> Numbers | None:
@@ -868,12 +866,12 @@ def _origin(mine: sides.Input, time: int | None) -> int | None:
     return None if time is None else mine.origin(time)
 
 
-def _bounds(part: Node, inputs: dict[Side, sides.Input]) -> list[Bound]:
+def _bounds(part: Node, inputs: Sides[sides.Input]) -> list[Bound]:
     """The bounds that a part of a condition says; the start and the end of an aggregate's window are its event time."""
     return [_of_end(_of_end(each, inputs, "later"), inputs, "earlier") for each in conditions.bounds(part)]
 
 
-def _of_end(limit: Bound, inputs: dict[Side, sides.Input], which: Literal["later", "earlier"]) -> Bound:
+def _of_end(limit: Bound, inputs: Sides[sides.Input], which: Literal["later", "earlier"]) -> Bound:
     """A bound of the end of a window in place of its start."""
     number = getattr(limit, which)
     for mine in inputs.values():
@@ -953,7 +951,7 @@ def _derived_of(part: Node, left: sides.Input) -> Compared | None:
     return replace(found, columns=found.columns[::-1], expressions=found.expressions[::-1])
 
 
-def _times(inputs: dict[Side, sides.Input], found: list[Conjunct]) -> tuple[dict[Side, int | None], list[str]]:
+def _times(inputs: Sides[sides.Input], found: list[Conjunct]) -> tuple[dict[Side, int | None], list[str]]:
     """The event time of each side, by the id of its source's column: the one with a watermark.
 
     Of a side without watermarks it is the only time that is compared with one of the other side; where none is, the
@@ -1001,7 +999,7 @@ def _side(side: Side, mine: sides.Input, keys: list[int], time: int | None, edge
 
 
 def _kind(
-    how: How | None, inputs: dict[Side, sides.Input], read: _Condition, times: dict[Side, int | None]
+    how: How | None, inputs: Sides[sides.Input], read: _Condition, times: dict[Side, int | None]
 ) -> tuple[Join | None, list[str]]:
     """The join, if it is one of the workbench's kinds, and why it is not."""
     unknown = [_NO_WATERMARK.format(side) for side in SIDES if not inputs[side].watermarks]
@@ -1025,11 +1023,11 @@ def _kind(
     return IntervalJoin(low, high, how, *exclusive), unknown
 
 
-def windows_alone(inputs: Mapping[Side, sides.Input], keys: Sequence[tuple[int, int]]) -> list[str]:
+def windows_alone(inputs: Sides[sides.Input], keys: Sequence[tuple[int, int]]) -> list[str]:
     """Which window with a watermark is compared with what is not known to be one: Spark bounds the state by it."""
     found: list[str] = []
     for pair in keys:
-        columns = dict(zip(SIDES, pair, strict=True))
+        columns = Sides(*pair)
         timed = {side: inputs[side].windows.get(inputs[side].origin(each)) for side, each in columns.items()}
         found += [
             f"{inputs[side].columns[columns[side]]} of the {side} side, a window of the event time, is compared with "
@@ -1051,7 +1049,7 @@ def _of_equal_windows(how: How | None, read: _Condition, unknown: list[str]) -> 
 
 
 def _of_windows(
-    how: How | None, inputs: dict[Side, sides.Input], read: _Condition, unknown: list[str]
+    how: How | None, inputs: Sides[sides.Input], read: _Condition, unknown: list[str]
 ) -> tuple[Join | None, list[str]]:
     found = [
         [inputs[side].windows[inputs[side].origin(pair[place])][0] for place, side in enumerate(SIDES)]
@@ -1082,7 +1080,7 @@ _Limit = tuple[int, bool] | None
 """A bound in microseconds, and whether it is exclusive; None: there is none."""
 
 
-def _limits(inputs: dict[Side, sides.Input], read: _Condition) -> tuple[_Limit, _Limit]:
+def _limits(inputs: Sides[sides.Input], read: _Condition) -> tuple[_Limit, _Limit]:
     """The tightest bounds of right time minus left time."""
     every = [*read.bounds, *(each.implied for each in read.numbered)]
     lower = [(each.micros, each.exclusive) for each in every if each.later in inputs["right"].columns]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from workbench import times
 from workbench.kinds._inputs import J
 from workbench.kinds._settings import Settings, SharedRows
-from workbench.literals import Setting, Side
+from workbench.literals import Setting, Side, Sides
 from workbench.streams import Stream
 from workbench.verdicts import IN_ANOTHER_WINDOW, NO_PARTNER, WINDOW_ENDS, Verdict, WindowVerdict
 
@@ -94,6 +94,6 @@ class Words(Settings[J]):
         """
         return []
 
-    def advice(self, join: J, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
+    def advice(self, join: J, streams: Sides[Stream], shared: SharedRows) -> Iterator[Advised]:
         """What to know of the join and these streams before a run."""
         yield from ()

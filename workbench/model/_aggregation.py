@@ -11,7 +11,7 @@ import pandas as pd
 from workbench.arrays import Codes, Flags, RowNumbers, Times
 from workbench.joins import Join, emission
 from workbench.kinds import kind_of
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.model._outcome import Outcome, present
 from workbench.model._outputs import Placed, of_groups, of_pairs
 from workbench.model._sessions import close_sessions
@@ -76,7 +76,7 @@ def _grouped(join: Join, marks: Watermarks, sides: dict[Side, pd.DataFrame]) -> 
     every = np.full(len(dead), -1)
     every[alive] = group
     parts = (group[~is_right], every[:cut]), (group[is_right], every[cut:])
-    for side, (mine, own) in zip(SIDES, parts, strict=True):
+    for side, (mine, own) in Sides(*parts).items():
         groups[side] = np.bincount(mine, minlength=len(groups))
         sides[side]["group"] = own
     return groups, still_open

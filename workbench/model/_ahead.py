@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.arrays import RowNumbers
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.streams import Stream
 
 __all__ = ["Ahead", "ahead"]
@@ -50,7 +50,7 @@ def ahead(left: Stream, right: Stream) -> Ahead | None:
     >>> found.rows["left"].tolist(), found.gap // 60_000_000
     ([1], 1438)
     """
-    streams = dict(zip(SIDES, (left, right), strict=True))
+    streams = Sides(left, right)
     times = np.concatenate([stream.event_times for stream in streams.values()])
     few = max(len(SIDES), int(_SHARE * len(times)))
     if len(times) <= few + 1:

@@ -15,7 +15,7 @@ import pandas as pd
 from workbench.arrays import RowNumbers, Times
 from workbench.joins import Join, emission
 from workbench.kinds import kind_of
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.model._outcome import Outcome, on_time
 from workbench.model._outputs import Placed, of_pairs
 from workbench.model._shared import Shared
@@ -37,7 +37,7 @@ def replay(
     alive = {side: on_time(sides[side]) for side in SIDES}
     spans = {side: _spans(at[side], kind.windowed) for side in SIDES}
     pairs = Placed({"left": one, "right": other}, spans["left"][0][one], spans["left"][1][one], batch)
-    for side, place in zip(SIDES, (one, other), strict=True):
+    for side, place in Sides(one, other).items():
         matched = np.zeros(len(sides[side]), dtype=bool)
         matched[place] = True
         if shared.rows.met is not None:
@@ -73,7 +73,7 @@ def met(
     ``group``.
     """
     one, other = shared.matches(join)  # first, as it takes most memory
-    for side, threshold in zip(SIDES, evicted_up_to(join, marks, shared), strict=True):
+    for side, threshold in Sides(*evicted_up_to(join, marks, shared)).items():
         mine = sides[side]
         batch, end = (mine[name].to_numpy() for name in ("batch", "end"))
         mine["evicted_in"] = np.maximum(batch, np.searchsorted(np.maximum.accumulate(threshold), end))

@@ -11,7 +11,7 @@ import pandas as pd
 from workbench.arrays import Counts
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.literals import SIDES, Policy
+from workbench.literals import SIDES, Policy, Sides
 from workbench.model._outcome import Outcome
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks, nothing_late, watermarks
@@ -67,7 +67,7 @@ def judge_and_join(join: Join, marks: Watermarks, shared: Shared, spark: SparkFa
     A row may be in several windows; it is late for those that end at or before the watermark.
     """
     sides, facts = {}, shared.rows.under(join)
-    for side, filtered in zip(SIDES, kind_of(join).drops_null_keys(join), strict=True):
+    for side, filtered in Sides(*(kind_of(join).drops_null_keys(join))).items():
         mine = shared.assignments(join, side).copy(deep=False)
         row, key, end, batch = (mine[name].to_numpy() for name in ("row", "key", "end", "batch"))
         gone = facts.filtered[side][row] if facts.filtered is not None else (key < 0) & filtered

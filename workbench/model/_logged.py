@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from workbench.arrays import Codes, Times
 from workbench.joins import Join
-from workbench.literals import SIDES, Policy, Side
+from workbench.literals import Policy, Side, Sides
 from workbench.model._lateness import judge_and_join
 from workbench.model._outcome import Outcome
 from workbench.model._shared import RowFacts, Shared
@@ -57,7 +57,7 @@ class Logged:
         """The side without rows since the query was last started again, whose watermark Spark has forgotten."""
         if not self.restarts:
             return None
-        for side, stream in zip(SIDES, (left, right), strict=True):
+        for side, stream in Sides(left, right).items():
             came = batches_with_rows(stream)
             if not len(came) or came[-1] < self.restarts[-1]:
                 return side
@@ -89,7 +89,7 @@ class Logged:
             return marks
         own = [
             self.before[side] - micros(each.watermark)
-            for side, each in zip(SIDES, (left, right), strict=True)
+            for side, each in Sides(left, right).items()
             if side not in self.rows.unmarked
         ] or [0]
         eviction, late = marks.eviction.copy(), marks.late.copy()

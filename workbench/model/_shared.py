@@ -12,7 +12,7 @@ import pandas as pd
 from workbench.arrays import Codes, RowNumbers, Times
 from workbench.joins import Join, how_of, where_of
 from workbench.kinds import kind_of, part_of
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.model.conditions import OfPairs
 from workbench.model.definition import key_codes, matches
 from workbench.model.meeting import Condition, Failed, Meeting
@@ -307,7 +307,7 @@ class Shared:
         unit: int = 1,
     ) -> None:
         self._unit = unit
-        self._streams = dict(zip(SIDES, (left, right), strict=True))
+        self._streams = Sides(left, right)
         self.rows = RowFacts() if rows is None else rows
         self.keys = key_codes(left, right) if keys is None else keys
         self._assignments: dict[tuple[Hashable, str], pd.DataFrame] = {}
@@ -348,7 +348,7 @@ class Shared:
 
     def named(self, code: int) -> str:
         """A key in words, by its code."""
-        for side, codes in zip(SIDES, self.keys, strict=True):
+        for side, codes in Sides(*self.keys).items():
             rows = np.flatnonzero(codes == code)
             if len(rows):
                 stream = self._streams[side]

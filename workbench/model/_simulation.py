@@ -14,7 +14,7 @@ from workbench.arrays import Counts, RowNumbers, Times
 from workbench.errors import one_of, wrong
 from workbench.joins import Join, without_where
 from workbench.kinds import kind_of, part_of
-from workbench.literals import Policy, Side
+from workbench.literals import Policy, Side, Sides
 from workbench.model import _fates
 from workbench.model._ahead import Ahead, ahead
 from workbench.model._flink import FlinkRules
@@ -123,7 +123,7 @@ class Simulation:
         refused = ~self.satisfied
         return {
             side: np.bincount(each[refused], minlength=len(counts[side]))
-            for side, each in zip(SIDES, self.in_reach, strict=True)
+            for side, each in Sides(*self.in_reach).items()
         }
 
     @property
@@ -149,7 +149,7 @@ class Simulation:
             shared, join = Shared(self.left, self.right, self.outcome.keys), without_where(self.join)
             assignments = {side: shared.assignments(join, side) for side in SIDES}
             places = shared.matches(join)
-        return [assignments[side]["row"].to_numpy()[place] for side, place in zip(SIDES, places, strict=True)]
+        return [assignments[side]["row"].to_numpy()[place] for side, place in Sides(*places).items()]
 
     @cached_property
     def satisfied(self) -> Any:

@@ -16,9 +16,9 @@ from workbench.arrays import Flags, RowNumbers, Texts, Times
 from workbench.errors import WorkbenchError, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.literals import DELAYS, Setting, Side
+from workbench.literals import DELAYS, Setting, Side, Sides
 from workbench.model import Simulation
-from workbench.streams import SIDES, Stream
+from workbench.streams import Stream
 from workbench.untyped import Value
 
 __all__ = ["Labels", "fix_value", "key_text", "key_words", "rows_of_key", "setting_name", "setting_value", "words_of"]
@@ -44,7 +44,7 @@ class Labels:
 
     def __init__(self, simulation: Simulation, whole: bool = True) -> None:
         self._whole = whole
-        self.streams = dict(zip(SIDES, (simulation.left, simulation.right), strict=True))
+        self.streams = Sides(simulation.left, simulation.right)
         self.names = simulation.names
         self._zone = simulation.zone
         self._fields = kind_of(simulation.join).fields
@@ -101,7 +101,7 @@ class Labels:
         if setting == "policy":
             return f"the watermark of the {'slower' if value == 'min' else 'faster'} stream (policy {value})"
         span = times.precise(times.parse(str(value), setting))
-        for side, name in zip(SIDES, self.names, strict=True):
+        for side, name in Sides(*self.names).items():
             if setting == DELAYS[side]:
                 return f"a watermark delay of {span} on {name}"
         if setting == "trigger":
@@ -133,7 +133,7 @@ def setting_name(join: Join, names: Sequence[str], setting: str) -> str:
     setting
         Of the join or its window, of the run, or a stream's watermark delay.
     """
-    for side, name in zip(SIDES, names, strict=True):
+    for side, name in Sides(*names).items():
         if setting == DELAYS[side]:
             return f"delay of {name}"
     kind = kind_of(join)

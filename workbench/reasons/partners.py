@@ -10,7 +10,7 @@ import numpy as np
 from workbench.arrays import Flags, RowNumbers, Times
 from workbench.errors import TooLargeError
 from workbench.kinds import kind_of
-from workbench.literals import SIDES, Side, other_side
+from workbench.literals import SIDES, Side, Sides, other_side
 from workbench.model import Shared, Simulation, complete
 from workbench.model.ordering import along_keys, among, order
 from workbench.reasons.labels import key_words
@@ -56,7 +56,7 @@ def left_out(simulation: Simulation, side: Side) -> Flags:
 def keys_across(simulation: Simulation, side: Side) -> RowNumbers:
     """For each row of a side what is known of its key on the other side: a `KeyAcross`."""
     other = other_side(side)
-    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    keys = Sides(*simulation.outcome.keys)
     out = left_out(simulation, other)
     found = np.full(len(keys[side]), KeyAcross.NEVER_CAME)
     if untimed := simulation.facts.untimed.get(other):
@@ -71,7 +71,7 @@ def kept_apart(simulation: Simulation, unmatched: dict[Side, RowNumbers]) -> dic
     """Per side those of the rows without partner that have one if nothing is late, and no window closes too early."""
     if kind_of(simulation.join).merging:  # sessions close although a row on time would have gone on with them
         return _partnered(simulation, unmatched, unmatched)
-    codes = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    codes = Sides(*simulation.outcome.keys)
     asked = np.concatenate([codes[side][unmatched[side]] for side in SIDES])
     late = {side: mine.loc[mine["late"], "row"].to_numpy() for side, mine in simulation.outcome.assignments.items()}
     mates = {side: rows[among(codes[side][rows], asked)] for side, rows in late.items()}
@@ -87,7 +87,7 @@ def _partnered(
     simulation: Simulation, chosen: dict[Side, RowNumbers], asked_of: dict[Side, RowNumbers]
 ) -> dict[Side, RowNumbers]:
     """Per side those of some rows that have a partner if nothing is late, sought among the keys of some rows."""
-    codes = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    codes = Sides(*simulation.outcome.keys)
     if not any(len(asked_of[side]) for side in SIDES):
         return dict.fromkeys(SIDES, np.array([], dtype=np.int64))
     asked = np.concatenate([codes[side][asked_of[side]] for side in SIDES])
@@ -113,7 +113,7 @@ def _at_once(stream: Stream) -> Stream:
 
 def nearest_distance(simulation: Simulation, side: Side, rows: RowNumbers) -> Times:
     """Signed time from each of some rows to the nearest of its key on the other side; the least number without one."""
-    keys = dict(zip(SIDES, simulation.outcome.keys, strict=True))
+    keys = Sides(*simulation.outcome.keys)
     other = other_side(side)
     rows = rows.astype(np.int64)
     times, theirs = simulation.side(side).event_times[rows], simulation.side(other).event_times

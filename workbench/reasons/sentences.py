@@ -17,7 +17,7 @@ from workbench.counts import counted
 from workbench.fixes.search import kept_until
 from workbench.joins import emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, MS, kind_of
-from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, other_side
+from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, Sides, other_side
 from workbench.model import DATA, Simulation
 from workbench.reasons import firings, partners
 from workbench.reasons.judging import Judging, judge, judged_late, last_watermark, late_because, leaves_behind, waiting
@@ -341,7 +341,7 @@ class Sentences:
         """Whether a left and a right row came out together."""
         table = self.outcome.outputs.table
         outputs = []
-        for side, row in zip(SIDES, (left, right), strict=True):
+        for side, row in Sides(left, right).items():
             members = self.outcome.outputs.of(side)
             outputs.append(members["output"].to_numpy()[(members["row"] == row).to_numpy()])
         return bool(table["matched"].to_numpy()[np.intersect1d(*outputs)].any())
@@ -710,7 +710,7 @@ class Sentences:
 
     def _mate(self, side: Side, row: int) -> int:
         """The first row of its key on the other side; -1 without one."""
-        codes = dict(zip(SIDES, self.outcome.keys, strict=True))
+        codes = Sides(*self.outcome.keys)
         mates = np.flatnonzero(codes[other_side(side)] == codes[side][row])
         return int(mates[0]) if len(mates) else -1
 
@@ -810,7 +810,7 @@ class Sentences:
     def unmarked(self, side: Side, row: int) -> str:
         """The stream without a watermark."""
         return " and ".join(
-            name for each, name in zip(SIDES, self.labels.names, strict=True) if each in self.simulation.facts.unmarked
+            name for each, name in Sides(*self.labels.names).items() if each in self.simulation.facts.unmarked
         )
 
     def wait_end(self, side: Side, row: int) -> str:

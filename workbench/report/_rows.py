@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.charts.glyphs import paths
-from workbench.literals import FATES, SIDES, RowId
+from workbench.literals import FATES, SIDES, RowId, Sides
 from workbench.model import Simulation
 from workbench.reasons.causes import lost_rows
 from workbench.reasons.labels import key_words
@@ -83,7 +83,7 @@ def shortened(text: Any, most: int = _LONGEST) -> Any:
 def _grouped(simulation: Simulation) -> pd.DataFrame:
     """Columns ``side``, ``row``, ``fate``, ``obstacle``, ``label``: one row for each that was not matched."""
     table = lost_rows(simulation)
-    names = dict(zip(SIDES, simulation.names, strict=True))
+    names = Sides(*simulation.names)
     label = table["side"].map(names).astype(object) + ": " + table.pop("cause")
     return table.assign(label=label.astype(object))
 

@@ -14,7 +14,7 @@ from workbench.arrays import RowNumbers, Times
 from workbench.errors import ArgumentError, excerpt, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of, part_of
-from workbench.literals import SIDES
+from workbench.literals import SIDES, Sides
 from workbench.model import Simulation, on_time
 from workbench.reasons import tables
 from workbench.untyped import Value
@@ -178,7 +178,7 @@ def _began(simulation: Simulation, trigger: Value) -> Times:
         raise wrong("trigger", trigger, remedy)
     interval = times.micros(arrivals[0].trigger)  # type: ignore[union-attr]  # both have the same
     began = np.zeros(count, dtype=np.int64)
-    for side, known in zip(SIDES, arrivals, strict=True):
+    for side, known in Sides(*arrivals).items():
         began[simulation.side(side).arrival] = (known.ticks + 1) * interval  # type: ignore[union-attr]
     for batch in range(1, count):
         if not began[batch]:  # without rows: the watermark made it run

@@ -10,7 +10,7 @@ import pandas as pd
 from workbench import schema
 from workbench.arrays import RowNumbers
 from workbench.kinds import HASH_JOIN, kind_of
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.model import Simulation
 from workbench.reasons import tables
 from workbench.runs import holding
@@ -34,7 +34,7 @@ def of_rows(simulation: Simulation, rows: Mapping[Side, RowNumbers]) -> pd.DataF
     """
     happened = events(simulation, rows)
     parts, order = [], [np.flatnonzero(happened["side"] == side) for side in SIDES]
-    for side, places in zip(SIDES, order, strict=True):
+    for side, places in Sides(*order).items():
         mine = happened.iloc[places]
         shown = tables.plain_rows(simulation, side, mine["row"].to_numpy()).drop(columns=["side", "batch"])
         shown = shown.rename(columns=tables.renamed(list(shown.columns), _OURS))

@@ -11,7 +11,7 @@ from workbench import schema
 from workbench.arrays import Flags, RowNumbers, Texts, Times
 from workbench.engine import pruning
 from workbench.kinds import NEVER, kind_of
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.model import Simulation
 from workbench.reasons import tables
 from workbench.reasons.labels import key_words
@@ -35,7 +35,7 @@ def simulated(simulation: Simulation, batch: int) -> pd.DataFrame:
                 mine = mine.assign(**{name: groups[name].to_numpy()[mine["group"]]})
         mine = mine[["row", "start", "end"]]
         parts.append(mine if simulation.windowed else mine.assign(start=0, end=0))
-    found = pd.concat([each.assign(side=side) for side, each in zip(SIDES, parts, strict=True)])
+    found = pd.concat([each.assign(side=side) for side, each in Sides(*parts).items()])
     return found.sort_values(["side", "row", "start"], ignore_index=True)
 
 
@@ -152,7 +152,7 @@ def _keys(simulation: Simulation, held: pd.DataFrame) -> tuple[RowNumbers, Texts
     are kept without one those with the same text have one number.
     """
     words, codes = np.full(len(held), None, dtype=object), np.full(len(held), -1)
-    for side, of_side in zip(SIDES, simulation.outcome.keys, strict=True):
+    for side, of_side in Sides(*simulation.outcome.keys).items():
         here, rows = (held["side"] == side).to_numpy(), held.loc[held["side"] == side, "row"].to_numpy()
         words[here], codes[here] = key_words(simulation.side(side), rows), of_side[rows]
     of_text = pd.factorize(words)[0]

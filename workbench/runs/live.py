@@ -25,7 +25,7 @@ from workbench.engine.live_rates import NO_LATENCY, Measured, Numbers, duration,
 from workbench.errors import QueryError, WorkbenchError, excerpt, one_of, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.literals import Policy, Side
+from workbench.literals import Policy, Side, Sides
 from workbench.model import Simulation
 from workbench.reasons.labels import rows_of_key
 from workbench.runs.arguments import check, check_operator, check_session
@@ -566,7 +566,7 @@ def live(
     streams = getattr(feed, "streams", ())
     if not isinstance(streams, tuple) or len(streams) != 2 or not hasattr(feed, "step"):
         raise wrong("feed", feed, 'give a generators.Feed, such as generators.Feed("orders_payments", rate=20)')
-    for argument, stream in zip(SIDES, streams, strict=True):
+    for argument, stream in Sides(*streams).items():
         check_stream(argument, stream)
     sides = [
         stream if delay is None else stream.with_watermark(delay)

@@ -15,7 +15,7 @@ from workbench import charts
 from workbench.arrays import RowNumbers
 from workbench.errors import wrong
 from workbench.kinds import UNBOUNDED, kind_of
-from workbench.literals import RowId, Side, other_side
+from workbench.literals import RowId, Side, Sides, other_side
 from workbench.model import LONG_AGO, Simulation, is_index
 from workbench.reasons.own import sentences
 from workbench.reasons.sentences import Sentences
@@ -181,7 +181,7 @@ def _candidates(simulation: Simulation, reasons: Sentences, of: RowId) -> tuple[
     """The nearest rows of its key, and how many there are; None where its key is null."""
     labels, other = reasons.labels, other_side(of.side)
     columns = ["row", "name", "apart", "late", "met", "removed"]
-    keys = dict(zip(SIDES, reasons.outcome.keys, strict=True))
+    keys = Sides(*reasons.outcome.keys)
     key = keys[of.side][of.row]
     if key < 0:
         return pd.DataFrame(columns=columns), None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.sources import key_texts, profile
 from workbench.sources.file_repairs import (
     FileRepair,
@@ -271,7 +271,7 @@ def of_duplicates(side: Side, name: str, frame: pd.DataFrame, batch: str = "") -
 def of_keys(left: Part, right: Part) -> list[Finding]:
     """Key columns that pair up and differ in what they hold, or hold values of several types."""
     found: list[Finding] = []
-    for side, part in zip(SIDES, (left, right), strict=True):
+    for side, part in Sides(left, right).items():
         for key in part.keys:
             if part.frame is not None and _kind(part.column(key)) == "mixed":
                 text = Offer("Make it text", Cast(key, "text"))

@@ -16,7 +16,7 @@ from workbench.arrays import Flags, RowNumbers
 from workbench.counts import counted
 from workbench.errors import excerpt, wrong
 from workbench.jobs import Chain, Job, sources, understanding
-from workbench.literals import FATES, SIDES, Side
+from workbench.literals import FATES, SIDES, Side, Sides
 from workbench.testing.values import clock
 from workbench.untyped import Json, Series, Value
 
@@ -57,7 +57,7 @@ class Opened:
         """The streams that each side of each join reads."""
         found = {}
         for number, job in enumerate(self.jobs):
-            for side, part in zip(SIDES, job.known.join.children, strict=True):
+            for side, part in Sides(*job.known.join.children).items():
                 places = sources.folders(job.spark, part)
                 found[number, side] = [
                     name for name in self.streams if any(each.endswith(f"/{name}") for each in places)
@@ -115,7 +115,7 @@ def _sides(opened: Opened, name: str) -> list[tuple[int, Side]]:
     found = [
         (number, side)
         for number, job in enumerate(opened.jobs)
-        for side, part in zip(SIDES, job.known.join.children, strict=True)
+        for side, part in Sides(*job.known.join.children).items()
         if name in opened.read[number, side] and not understanding.joins(part)
     ]
     if name not in opened.streams or not found:

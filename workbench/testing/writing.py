@@ -13,7 +13,7 @@ from workbench.arrays import RowNumbers
 from workbench.counts import counted
 from workbench.errors import TooLargeError
 from workbench.kinds import kind_of, plan_of
-from workbench.literals import SIDES, RowId, Side
+from workbench.literals import SIDES, RowId, Side, Sides
 from workbench.plan.names import Names, quoted
 from workbench.runs.result import Result
 from workbench.script import column_types
@@ -67,7 +67,7 @@ def test_of(run: Result, picked: RowId | None = None) -> str:
     join = plan_of(run.join, run.left, run.right).strip()
     sides = Names.of(run.left, run.right)
     names = [sides.left.var, sides.right.var]
-    streams = "\n".join(_stream(run, side, name, taken[side]) for side, name in zip(SIDES, names, strict=True))
+    streams = "\n".join(_stream(run, side, name, taken[side]) for side, name in Sides(*names).items())
     arguments = ["join_streams", *(f"{name}={name.upper()}" for name in names)]
     arguments += ["finish=True"] * run.finish
     if settings := _settings(run):
@@ -97,7 +97,7 @@ def _taken(run: Result, side: Side, picked: RowId | None) -> RowNumbers:
     stream = run.side(side)
     if picked is None:
         return np.arange(len(stream))
-    codes = dict(zip(SIDES, run.simulation.outcome.keys, strict=True))
+    codes = Sides(*run.simulation.outcome.keys)
     code = codes[picked.side][picked.row]
     alone = [picked.row] if picked.side == side else []
     mine = np.flatnonzero(codes[side] == code) if code >= 0 else np.array(alone, dtype=np.int64)
@@ -128,7 +128,7 @@ def _checks(run: Result, names: Sequence[str], taken: Mapping[Side, RowNumbers],
     if not _is_followed(run):
         return [f"assert len(job.output) == {run.raw_output.num_rows}"]
     found = []
-    for side, name in zip(SIDES, names, strict=True):
+    for side, name in Sides(*names).items():
         stream, fates = run.side(side), run.fates[side]["fate"].to_numpy()
         if picked is None:
             by_fate = {str(fate): int((fates == fate).sum()) for fate in dict.fromkeys(fates.tolist())}

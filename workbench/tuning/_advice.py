@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ from workbench.counts import counted, have
 from workbench.errors import TooLargeError, wrong
 from workbench.joins import Join, emission
 from workbench.kinds import UNBOUNDED, kind_of
-from workbench.literals import DELAYS, Policy, Setting, Side, other_side
+from workbench.literals import DELAYS, Policy, Setting, Side, Sides, other_side
 from workbench.model import Outcome, Shared, Simulation
 from workbench.reasons.judging import late_because
 from workbench.reasons.labels import Labels, setting_value
@@ -142,7 +142,7 @@ def advised(simulation: Simulation) -> list[Advice]:
     """As `advise`, of a run, a preview or a job, with what is known of its rows beside their keys and times."""
     join, left, right, policy = simulation.join, simulation.left, simulation.right, simulation.policy
     version, shared = simulation.spark_version, Shared(left, right, rows=simulation.facts)
-    streams = dict(zip(SIDES, (left, right), strict=True))
+    streams = Sides(left, right)
     try:
         outcome = (
             model.simulate(join, left, right, policy=policy, shared=shared, spark=spark_versions.facts(version))
@@ -173,8 +173,8 @@ def advised(simulation: Simulation) -> list[Advice]:
     ]
 
 
-def _without_keys(streams: dict[Side, Stream], outcome: Outcome) -> Iterator[Advice]:
-    for side, keys in zip(SIDES, outcome.keys, strict=True):
+def _without_keys(streams: Sides[Stream], outcome: Outcome) -> Iterator[Advice]:
+    for side, keys in Sides(*outcome.keys).items():
         stream, columns = streams[side], " and ".join(streams[side].key)
         if len(keys) and (keys < 0).all():
             yield Advice(
@@ -183,7 +183,7 @@ def _without_keys(streams: dict[Side, Stream], outcome: Outcome) -> Iterator[Adv
             )
 
 
-def _before_1970(streams: dict[Side, Stream]) -> Iterator[Advice]:
+def _before_1970(streams: Sides[Stream]) -> Iterator[Advice]:
     for stream in streams.values():
         count = int((stream.event_times <= 0).sum())
         if count:
@@ -220,7 +220,7 @@ def _late_because(simulation: Simulation, outcome: Outcome, side: Side) -> tuple
     return int((because != SharedVerdict.LATE_AT_EPOCH).sum()), int(ahead.sum()), int(policy.sum())
 
 
-def _by_delay(simulation: Simulation, streams: dict[Side, Stream], outcome: Outcome) -> dict[Side, Stream]:
+def _by_delay(simulation: Simulation, streams: Sides[Stream], outcome: Outcome) -> Mapping[Side, Stream]:
     """The streams whose rows are late for want of a delay, and not mainly for another cause."""
     found = {}
     for side, stream in streams.items():
@@ -230,7 +230,7 @@ def _by_delay(simulation: Simulation, streams: dict[Side, Stream], outcome: Outc
     return found
 
 
-def _other_causes(simulation: Simulation, streams: dict[Side, Stream], outcome: Outcome) -> Iterator[Advice]:
+def _other_causes(simulation: Simulation, streams: Sides[Stream], outcome: Outcome) -> Iterator[Advice]:
     """Rows are late because a few rows are far ahead of all others, or because the query follows the faster side."""
     counts = [_late_because(simulation, outcome, side) for side in SIDES]
     late, ahead, policy = (sum(each) for each in zip(*counts, strict=True))
@@ -254,7 +254,7 @@ def _other_causes(simulation: Simulation, streams: dict[Side, Stream], outcome: 
         )
 
 
-def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy) -> Iterator[Advice]:
+def _short_delays(streams: Mapping[Side, Stream], outcome: Outcome, policy: Policy) -> Iterator[Advice]:
     for side, stream in streams.items():
         late = int((late_rows(outcome, side)["end"] > 0).sum())
         if not len(stream) or late / len(stream) <= MUCH_LATE:
@@ -276,7 +276,7 @@ def _short_delays(streams: dict[Side, Stream], outcome: Outcome, policy: Policy)
             yield Advice(problem, f"a watermark delay of {words} on {stream.name} {_MOST}", DELAYS[side], value)
 
 
-def _idle(streams: dict[Side, Stream], policy: Policy) -> tuple[Side, int, int] | None:
+def _idle(streams: Sides[Stream], policy: Policy) -> tuple[Side, int, int] | None:
     """The side that sends nothing for long, from which micro-batch on, and in how many of them the other side does."""
     if policy != "min":
         return None
@@ -290,7 +290,7 @@ def _idle(streams: dict[Side, Stream], policy: Policy) -> tuple[Side, int, int] 
     return None
 
 
-def _of_idleness(streams: dict[Side, Stream], idle: tuple[Side, int, int] | None) -> Iterator[Advice]:
+def _of_idleness(streams: Sides[Stream], idle: tuple[Side, int, int] | None) -> Iterator[Advice]:
     if idle is not None:
         side, begin, length = idle
         yield Advice(
@@ -314,7 +314,7 @@ def _longest(one: Flags, other: Flags) -> tuple[int, int]:
     return int(silent[first[place]]), int(counts[place])
 
 
-def _of_the_kind(join: Join, streams: dict[Side, Stream], shared: Shared) -> Iterator[Advice]:
+def _of_the_kind(join: Join, streams: Sides[Stream], shared: Shared) -> Iterator[Advice]:
     try:
         found = list(kind_of(join).advice(join, streams, shared))
     except TooLargeError:  # which is reported already
@@ -331,7 +331,7 @@ def _not_missed(simulation: Simulation, found: Iterator[Advice]) -> Iterator[Adv
     yield from some
 
 
-def _skew(streams: dict[Side, Stream], shared: Shared) -> Iterator[Advice]:
+def _skew(streams: Sides[Stream], shared: Shared) -> Iterator[Advice]:
     for stream, keys in zip(streams.values(), shared.keys, strict=True):
         sizes = np.sort(np.bincount(keys[keys >= 0]))[::-1]
         sizes = sizes[sizes > 0]
@@ -346,7 +346,7 @@ def _skew(streams: dict[Side, Stream], shared: Shared) -> Iterator[Advice]:
             )
 
 
-def _long_waits(join: Join, streams: dict[Side, Stream]) -> Iterator[Advice]:
+def _long_waits(join: Join, streams: Sides[Stream]) -> Iterator[Advice]:
     kind = kind_of(join)
     if kind.grouped or not emission(join).padded:
         return

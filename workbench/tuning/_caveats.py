@@ -12,7 +12,7 @@ from workbench.arrays import Batches, Codes, RowNumbers
 from workbench.counts import counted
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.literals import DELAYS, SIDES, Policy, Side, other_side
+from workbench.literals import DELAYS, SIDES, Policy, Side, Sides, other_side
 from workbench.streams import NOTHING, Stream
 from workbench.times import Span
 
@@ -20,7 +20,7 @@ _SURE = 3
 """What is seen in none of n rows befalls at most 3 in n of all, at 95 % confidence (the rule of three)."""
 
 
-def basis(streams: Mapping[Side, Stream]) -> str:
+def basis(streams: Sides[Stream]) -> str:
     """What a recommendation rests on: rows, and how they are cut into micro-batches."""
     rows = " and ".join(f"{counted(len(each), 'row')} of {each.name}" for each in streams.values())
     count, one = max(each.batch_count for each in streams.values()), streams["left"]
@@ -30,7 +30,7 @@ def basis(streams: Mapping[Side, Stream]) -> str:
     return f"{rows}, cut by a trigger of {times.short(one.arrivals.trigger)} into {batches}"
 
 
-def too_short(streams: Mapping[Side, Stream], keep: float) -> str:
+def too_short(streams: Sides[Stream], keep: float) -> str:
     """Says that a recording has too few rows to tell a share from all; empty where it has enough."""
     rows = min(len(each) for each in streams.values())
     share = min(1.0, _SURE / max(rows, 1))
@@ -43,7 +43,7 @@ def too_short(streams: Mapping[Side, Stream], keep: float) -> str:
     )
 
 
-def hidden(join: Join, streams: Mapping[Side, Stream], policy: Policy, keep: float) -> str:
+def hidden(join: Join, streams: Sides[Stream], policy: Policy, keep: float) -> str:
     """Says how many rows would be late if each had a micro-batch of its own; empty where that makes little difference.
 
     Rows are late by the watermark of the micro-batch before, so none is late for rows of its own micro-batch, however
@@ -116,7 +116,7 @@ def _alone(stream: Stream, places: RowNumbers, batches: Batches) -> Stream:
     return found
 
 
-def without_effect(join: Join, streams: Mapping[Side, Stream], delays: Mapping[Side, Sequence[Span]]) -> str:
+def without_effect(join: Join, streams: Sides[Stream], delays: Mapping[Side, Sequence[Span]]) -> str:
     """Says which side's watermark delay makes no difference under the policy ``min``, as the other side is behind.
 
     Parameters

@@ -16,12 +16,12 @@ from workbench.counts import counted
 from workbench.errors import WorkbenchError, check_whole, wrong
 from workbench.joins import Join
 from workbench.kinds import kind_of
-from workbench.literals import DELAYS, Policy, Setting, Side
+from workbench.literals import DELAYS, Policy, Setting, Sides
 from workbench.model import KeptByDelays
 from workbench.reasons.labels import setting_name, setting_value
 from workbench.reasons.tables import handed_out
 from workbench.runs.running import run
-from workbench.streams import SIDES, Stream
+from workbench.streams import Stream
 from workbench.times import Span
 from workbench.tuning import _caveats as caveats
 from workbench.tuning._differences import bounds, differences
@@ -239,7 +239,7 @@ class Tuning:
         )
         settings = {name: str(row[name]) for name in self.settings}
         join, left, right, policy = fixes.apply_all(settings, self.join, self.left, self.right, self.policy)
-        streams: dict[Side, Stream] = {"left": left, "right": right}
+        streams = Sides(left, right)
         tried = {side: self._table[name].tolist() for side, name in DELAYS.items() if name in self.settings}
         share = float(row["kept"]) if keep is None else keep
         notes = (
@@ -292,7 +292,7 @@ class Tuning:
 
     def _worded(self, setting: Setting, value: str) -> str:
         """A setting and its value in words."""
-        for side, stream in zip(SIDES, (self.left, self.right), strict=True):
+        for side, stream in Sides(self.left, self.right).items():
             if setting == DELAYS[side]:
                 return f"a watermark delay of {setting_value(setting, value)} on {stream.name}"
         return f"{setting_name(self.join, (self.left.name, self.right.name), setting)} {setting_value(setting, value)}"

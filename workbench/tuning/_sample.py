@@ -9,8 +9,9 @@ import numpy as np
 from workbench.arrays import Codes
 from workbench.joins import Join
 from workbench.kinds import kind_of
+from workbench.literals import Sides
 from workbench.model import RowFacts, Shared
-from workbench.streams import SIDES, Stream, some_rows
+from workbench.streams import Stream, some_rows
 from workbench.tuning import limits
 
 _LEAST_KEYS = 1_000
@@ -54,7 +55,7 @@ def draw(
         return Sample(left, right, Shared(left, right, keys, facts), 1.0, count, size)
     taken = np.zeros(count, dtype=bool)
     taken[np.random.default_rng(0).permutation(count)[: max(_LEAST_KEYS, round(wanted * count))]] = True
-    mine = {side: np.flatnonzero((key >= 0) & taken[key]) for side, key in zip(SIDES, keys, strict=True)}
-    one, other = (some_rows(stream, mine[side]) for side, stream in zip(SIDES, (left, right), strict=True))
+    mine = {side: np.flatnonzero((key >= 0) & taken[key]) for side, key in Sides(*keys).items()}
+    one, other = (some_rows(stream, mine[side]) for side, stream in Sides(left, right).items())
     share = (len(one) + len(other)) / len(both)
     return Sample(one, other, Shared(one, other, rows=facts.of(mine)), share, int(taken.sum()), size)

@@ -15,7 +15,7 @@ import pandas as pd
 from workbench import model
 from workbench.joins import Join, emission
 from workbench.kinds import HASH_JOIN, kind_of
-from workbench.literals import SIDES, Policy, Side
+from workbench.literals import SIDES, Policy, Side, Sides
 from workbench.model import Outcome, Shared
 from workbench.spark_versions import SparkFacts, facts, numbers
 from workbench.streams import Stream
@@ -48,7 +48,7 @@ class Case:
     """
 
     join: Join
-    streams: dict[Side, Stream]
+    streams: Sides[Stream]
     policy: Policy
     outcome: Outcome
     shared: Shared
@@ -117,7 +117,7 @@ class Lost:
     padded: pd.DataFrame
     wrongly_padded: pd.DataFrame
 
-    def text(self, streams: dict[Side, Stream]) -> str:
+    def text(self, streams: Sides[Stream]) -> str:
         """How many, and the first row."""
         found = [
             (self.matches, "{} with a partner"),

@@ -10,7 +10,7 @@ from workbench import frames, times
 from workbench.app.sources._menus import Menus
 from workbench.app.sources._source import Streams, Values, WrongSettingsError
 from workbench.errors import ArgumentError, WorkbenchError
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.sources import arrow
 from workbench.sources.file_repairs import FileRepair
 from workbench.sources.findings import Finding, Part, Place, of_duplicates, of_keys, of_times, of_zones
@@ -193,7 +193,7 @@ def check_streams(left: Stream, right: Stream, menus: Menus) -> None:
     faults = _Faults()
     parts = [
         _Side(Given(side, each.name, each, ""), each.key, each.time, None, (), None)
-        for side, each in zip(SIDES, (left, right), strict=True)
+        for side, each in Sides(left, right).items()
     ]
     _check_keys(parts[0], parts[1], menus, faults)
     faults.check()

@@ -46,7 +46,7 @@ from workbench.kinds import (
     Sketch,
     Stretch,
 )
-from workbench.literals import Setting, Side
+from workbench.literals import Setting, Side, Sides
 from workbench.plan.names import Names
 from workbench.runs.expiry import Expiring
 from workbench.streams import Stream
@@ -174,7 +174,7 @@ class WithinTolerance(_AsOf):
     def waits(self, join: AsOfJoin, side: Side) -> int:
         return self.reach(join)
 
-    def advice(self, join: AsOfJoin, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
+    def advice(self, join: AsOfJoin, streams: Sides[Stream], shared: SharedRows) -> Iterator[Advised]:
         yield from as_of_advice.wide_tolerance(join, shared)
 
     def reaching(self, join: AsOfJoin) -> Mapping[Setting, int]:
@@ -229,7 +229,7 @@ class AnyAge(_AsOf):
     def make(self, texts: Mapping[str, str], flags: Mapping[str, bool], how: How) -> AsOfJoin:
         return AsOfJoin(texts["direction"], None, how, **flags)  # type: ignore[arg-type]
 
-    def advice(self, join: AsOfJoin, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
+    def advice(self, join: AsOfJoin, streams: Sides[Stream], shared: SharedRows) -> Iterator[Advised]:
         yield from as_of_advice.endless_waits(join, streams, shared)
 
     def plan(self, join: AsOfJoin, names: Names, finish: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import timedelta
 
 import numpy as np
@@ -13,7 +13,7 @@ from workbench.builtin_kinds.as_of import semantics
 from workbench.builtin_kinds.interval.advice import is_wide, nearly_all, nearly_all_lie
 from workbench.joins import AsOfJoin
 from workbench.kinds import Advised, SharedRows
-from workbench.literals import Side
+from workbench.literals import Sides
 from workbench.streams import SIDES, Stream
 
 __all__ = ["endless_waits", "tolerances", "wide_tolerance"]
@@ -45,7 +45,7 @@ def tolerances(join: AsOfJoin, shared: SharedRows) -> list[int]:
     return sorted({times.micros(join.tolerance), *found})  # type: ignore[arg-type]
 
 
-def endless_waits(join: AsOfJoin, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
+def endless_waits(join: AsOfJoin, streams: Sides[Stream], shared: SharedRows) -> Iterator[Advised]:
     """Without a tolerance, left rows wait for a right row that never comes."""
     if join.tolerance is not None or join.direction == "backward":
         return

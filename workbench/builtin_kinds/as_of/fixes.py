@@ -13,7 +13,7 @@ from workbench.builtin_kinds.as_of import semantics
 from workbench.fixes import delays as longer_delays
 from workbench.fixes.search import COLUMNS, MS, Search
 from workbench.joins import AsOfJoin
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.model import on_time
 
 __all__ = ["delays", "tolerance"]
@@ -33,9 +33,7 @@ def delays(search: Search, join: AsOfJoin, certain_at: Callable[[AsOfJoin, Times
     if join.tolerance is not None:
         near = np.abs(_apart(search, one, other)) <= times.micros(join.tolerance)
         one, other = one[near], other[near]
-    times_of = (
-        search.assignments[side]["start"].to_numpy()[place] for side, place in zip(SIDES, (one, other), strict=True)
-    )
+    times_of = (search.assignments[side]["start"].to_numpy()[place] for side, place in Sides(one, other).items())
     return longer_delays(search, (one, other), certain_at(join, *times_of))
 
 

@@ -22,7 +22,7 @@ from workbench.fixes.search import Search
 from workbench.flink import syntax as flink
 from workbench.joins import How, IntervalJoin, emission
 from workbench.kinds import MS, UNBOUNDED, WHERE, Advised, AnyKind, Field, Flag, J, Kind, SharedRows, Sketch, Stretch
-from workbench.literals import Setting, Side
+from workbench.literals import Setting, Side, Sides
 from workbench.plan.names import Names, SideNames, column
 from workbench.streams import Stream
 from workbench.times import Span
@@ -146,7 +146,7 @@ class Interval(WithoutWindows[IntervalJoin]):
     def fixes(self, search: Search) -> list[pd.DataFrame]:
         return [delays(search), bounds(search, search.join)]
 
-    def advice(self, join: IntervalJoin, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
+    def advice(self, join: IntervalJoin, streams: Sides[Stream], shared: SharedRows) -> Iterator[Advised]:
         yield from advice.empty(join)
         yield from advice.wide_bounds(join, shared)
 

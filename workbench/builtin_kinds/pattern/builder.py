@@ -16,7 +16,7 @@ from workbench.app.html import HTML, html
 from workbench.builtin_kinds.pattern.beginning import beginning, example, suits
 from workbench.conditions import shorthand
 from workbench.errors import ArgumentError, WorkbenchError, wrong
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.patterns import Step, read_steps
 from workbench.streams import Stream
 from workbench.untyped import Record
@@ -283,7 +283,7 @@ class PatternBuilder(widgets.VBox):  # type: ignore[misc]
     def __init__(self, value: str) -> None:
         self._cards: list[_Card] = []
         self._writes = False
-        self._streams: dict[Side, Stream] = {}
+        self._streams: Mapping[Side, Stream] = {}
         self._own = {value}  # the texts that nobody typed
         self._rows = widgets.VBox()
         self._add = widgets.Button(description="Add a step", icon="plus", layout=widgets.Layout(width="auto"))
@@ -360,7 +360,7 @@ class PatternBuilder(widgets.VBox):  # type: ignore[misc]
 
     def know(self, left: Stream, right: Stream) -> None:
         """Name the streams; steps that nobody typed, and that do not suit them, become a row of each."""
-        self._streams = dict(zip(SIDES, (left, right), strict=True))
+        self._streams = Sides(left, right)
         for each in self._cards:
             each.know(self._streams)
         if self.value in self._own and not suits(self.value, left, right):

@@ -17,7 +17,7 @@ import pyarrow as pa
 from workbench.arrays import Batches, Counts, RowNumbers, Times
 from workbench.conditions import HELPERS, Column, EarlierColumn, asks_earlier, columns, earlier, python
 from workbench.errors import TooLargeError
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.model import OperatorModel, check_size
 from workbench.model.conditions import is_true
 from workbench.model.operators import (
@@ -219,7 +219,7 @@ def _in_order(sides: dict[Side, pd.DataFrame], marks: Watermarks) -> pd.DataFram
 
 def _holds(pattern: Pattern, made: Automaton, rows: pd.DataFrame, shared: Shared) -> Holds:
     """Of a row and the rows of a partial match before it what is asked of rows holds."""
-    streams = dict(zip(SIDES, shared.streams, strict=True))
+    streams = Sides(*shared.streams)
     types = of_sides(pair_types(*shared.streams))
     side, row = rows["side"].to_numpy(), rows["row"].to_numpy()
     alone = np.zeros((len(rows), len(made.asked)), dtype=bool)
@@ -249,7 +249,7 @@ def _holds(pattern: Pattern, made: Automaton, rows: pd.DataFrame, shared: Shared
 
 
 def _with_earlier(
-    pattern: Pattern, asked: Asked, streams: dict[Side, Stream], types: Any, rows: pd.DataFrame
+    pattern: Pattern, asked: Asked, streams: Sides[Stream], types: Any, rows: pd.DataFrame
 ) -> Callable[[int, Path | None], Any]:
     """A condition on a row and on earlier rows of its match."""
     where = asked.where

@@ -19,7 +19,7 @@ from workbench.builtin_kinds.suggested_spans import FEWEST, is_much, reach, roun
 from workbench.fixes.search import Search
 from workbench.joins import How, WindowJoin
 from workbench.kinds import AGGREGATION, ENDED, Advised, AnyKind, Field, J, Kind, SharedRows, Sketch, Stretch
-from workbench.literals import Setting, Side
+from workbench.literals import Setting, Side, Sides
 from workbench.plan.names import Names, SideNames, column, interval
 from workbench.sources.name_checks import LATE_WINDOW
 from workbench.streams import Stream
@@ -81,7 +81,7 @@ class Sessions(Kind[J]):
         words = f"{outside:.0%} of the left rows whose key is on the right are a gap or more from the nearest such row"
         return words, {"gap": rounded(reach(apart) + 1)}
 
-    def advice(self, join: Windowed, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
+    def advice(self, join: Windowed, streams: Sides[Stream], shared: SharedRows) -> Iterator[Advised]:
         yield from advice.short_gap(join.window, streams, shared)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import timedelta
 
 import numpy as np
 
 from workbench import times
 from workbench.kinds import Advised, SharedRows
-from workbench.literals import Side
+from workbench.literals import Sides
 from workbench.streams import Stream
 from workbench.windows import Session
 
@@ -18,7 +18,7 @@ __all__ = ["short_gap"]
 _STEP = 100_000  # gaps are rounded up to tenths of a second
 
 
-def short_gap(window: Session, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
+def short_gap(window: Session, streams: Sides[Stream], shared: SharedRows) -> Iterator[Advised]:
     """The gap is below the usual distance of events."""
     key = np.concatenate(shared.keys)
     moments = np.concatenate([each.event_times for each in streams.values()])[key >= 0]

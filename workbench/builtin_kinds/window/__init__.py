@@ -18,7 +18,7 @@ from workbench.fixes import delays
 from workbench.fixes.search import Search
 from workbench.joins import How, WindowJoin, how_of, where_of
 from workbench.kinds import ENDED, WHERE, Advised, AnyKind, Field, J, Kind, SharedRows, Sketch, Stretch
-from workbench.literals import Setting, Side
+from workbench.literals import Setting, Side, Sides
 from workbench.plan.names import Names, SideNames, column
 from workbench.sources.name_checks import LATE_WINDOW
 from workbench.streams import Stream
@@ -111,7 +111,7 @@ class FixedWindows(OwnWindows[J]):
     def suggested_spans(self, join: Windowed, apart: Times) -> tuple[str, dict[Setting, timedelta]] | None:
         return suggested_spans(join.window, apart)
 
-    def advice(self, join: Windowed, streams: Mapping[Side, Stream], shared: SharedRows) -> Iterator[Advised]:
+    def advice(self, join: Windowed, streams: Sides[Stream], shared: SharedRows) -> Iterator[Advised]:
         if self.window is Sliding:
             yield from advice.many_windows(join.window)
 

@@ -12,7 +12,7 @@ import pandas as pd
 from workbench.arrays import Batches, Times
 from workbench.joins import Join, emission
 from workbench.kinds import MS, kind_of
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.model._hash_join import no_groups
 from workbench.model._outcome import Outcome, on_time
 from workbench.model._outputs import Placed, of_pairs
@@ -38,7 +38,7 @@ def replay(join: Join, marks: Watermarks, true: Times, sides: dict[Side, pd.Data
     met &= (arrived[0] >= arrived[1]) | (at["left"]["evicted_in"][one] >= arrived[1])
     met &= (arrived[1] >= arrived[0]) | (at["right"]["evicted_in"][other] >= arrived[0])
     one, other, batch = one[met], other[met], np.maximum(*arrived)[met]
-    for side, place in zip(SIDES, (one, other), strict=True):
+    for side, place in Sides(one, other).items():
         matched = np.zeros(len(sides[side]), dtype=bool)
         matched[place] = True
         sides[side]["matched"] = matched

@@ -15,7 +15,7 @@ import pandas as pd
 
 from workbench.arrays import Batches, Codes, Counts, RowNumbers, Times
 from workbench.kinds import MS
-from workbench.literals import SIDES, Side
+from workbench.literals import SIDES, Side, Sides
 from workbench.model._flink._firings import Firings
 from workbench.model._watermarks import LONG_AGO
 from workbench.model.ordering import along_keys, order
@@ -79,7 +79,7 @@ def replay(true: Times, sides: Mapping[Side, pd.DataFrame], lateness: int) -> tu
     firing, inside = firing[in_order], inside[in_order]
     late, group = replayed.late, replayed.group + len(first) * (replayed.group >= 0)
     group[usual.places] = np.repeat(np.arange(len(first)), usual.sizes)
-    for side, part in zip(SIDES, (slice(None, cut), slice(cut, None)), strict=True):
+    for side, part in Sides(slice(None, cut), slice(cut, None)).items():
         sides[side]["late"], sides[side]["group"] = late[part], group[part]
     done = np.concatenate([usual.done(true, lateness), np.array(replayed.done, dtype=np.int64).reshape(-1, 4)])
     groups = pd.DataFrame(done, columns=["key", "start", "end", "batch"])

@@ -23,7 +23,7 @@ import pandas as pd
 from workbench.arrays import Batches, Codes, Flags, RowNumbers, Times
 from workbench.joins import Join, emission
 from workbench.kinds import MS, NEVER, kind_of
-from workbench.literals import SIDES, Side, other_side
+from workbench.literals import SIDES, Side, Sides, other_side
 from workbench.model._hash_join import no_groups
 from workbench.model._outcome import Outcome
 from workbench.model._outputs import Placed, of_pairs
@@ -48,7 +48,7 @@ def replay(join: Join, marks: Watermarks, true: Times, sides: dict[Side, pd.Data
         none = np.array([], dtype=np.int64)
         pairs, removed = (none, none, none), came
     padded = {}
-    for side, place in zip(SIDES, pairs[:2], strict=True):
+    for side, place in Sides(*pairs[:2]).items():
         mine = sides[side]
         matched = np.zeros(len(mine), dtype=bool)
         matched[place] = True
@@ -153,7 +153,7 @@ def _rows(
     came = np.empty(len(both), dtype=np.int64)
     came[np.lexsort((number, np.arange(len(both)) >= cut, both))] = np.arange(len(both))
     found = {}
-    for side, order in zip(SIDES, (came[:cut], came[cut:]), strict=True):
+    for side, order in Sides(came[:cut], came[cut:]).items():
         time = sides[side]["start"].to_numpy() // MS
         last = time + reach[side]
         due = np.searchsorted(stands, last + 1)
