@@ -14,6 +14,7 @@ import tiers
 import timing
 import touched
 from hypothesis import settings
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 import generators
@@ -114,6 +115,18 @@ def pytest_sessionfinish(session):
     """A process tells the first one what it took, since that does not collect."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["words"] = session.config.stash[WORDS]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Leave the connection to Java of a test that was ended while it waited for an answer: the next would read it."""
+    report = yield
+    if call.excinfo is not None and "Timeout (>" in str(call.excinfo.value):
+        context = SparkContext._active_spark_context
+        connection = None if context is None else context._gateway._gateway_client.get_thread_connection()
+        if connection is not None:
+            connection.close()
+    return report
 
 
 @pytest.hookimpl(optionalhook=True)

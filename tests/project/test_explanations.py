@@ -9,6 +9,8 @@ from pathlib import Path
 
 import lab
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -173,6 +175,25 @@ def test_a_page_is_of_one_piece_and_fits_a_phone(opened, site, name):
     page = opened(name)
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", PAGES)
+def test_a_screen_reader_has_each_control_and_the_answer(opened, name):
+    page = opened(name)
+    rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        result = Axe().run(page, context=".explore", options=rules).response
+        assert len(result["passes"]) > 10
+        assert not [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in result["violations"]]
+    for control in EXPLANATIONS[name].controls:
+        is_choice = page.locator(f'[name="{control.name}"]').first.get_attribute("type") == "radio"
+        named = page.get_by_role("group" if is_choice else "slider", name=control.label)
+        expect(named).to_have_count(1)
+    answer = page.locator(".explore [aria-live]")
+    expect(answer).to_have_count(1)
+    assert answer.locator("[data-figure]").count() == len(EXPLANATIONS[name].at(*EXPLANATIONS[name].start()).figures)
 
 
 @pytest.mark.parametrize("name", PAGES)
