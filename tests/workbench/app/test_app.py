@@ -935,7 +935,7 @@ def test_tuning_answers_what_is_asked_for(page):
     fewest = int(tuning.table["state_peak"].min())
     page.set({"Keep at least, %": "50", "Rows in state, at most": str(fewest + 20)})
     best = tuning.best(0.5, most_rows=fewest + 20)
-    assert f"To keep 50 %, with at most {fewest + 20} rows in state:" in page.text("tuned")
+    assert f"To keep 50 % of the complete result, with at most {fewest + 20} rows in state:" in page.text("tuned")
     found = page.html("tuned")
     assert f"<td>{best.row['kept']:.3%}</td><td>{best.row['state_peak']:,}</td>" in found
     page.press("Apply")
