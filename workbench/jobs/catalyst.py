@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.errors import ArgumentError, wrong
+from workbench.jobs import jvm
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.explaining import explain, in_one
 from workbench.untyped import JavaObject, Json, Record
@@ -45,6 +46,7 @@ __all__ = [
 _ZONE = re.compile(r'"timeZoneId": "([^"]+)"')
 _DELAY = "spark.watermarkDelayMs"
 """What Spark calls the delay in the metadata of a column that has a watermark."""
+_MOST_AT_ONCE = 10  # elements that Java makes a list of in one call
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,19 +242,21 @@ def listed(seq: JavaObject) -> list[JavaObject]:
 def texts(spark: JavaObject, mapping: JavaObject) -> dict[str, str]:
     """A map of texts of Scala's, read at once: of its entries each would be a call to the JVM, or several."""
     java = spark._jvm
-    mapper = java.com.fasterxml.jackson.databind.ObjectMapper()
-    found: dict[str, str] = json.loads(
-        mapper.writeValueAsString(java.scala.jdk.javaapi.CollectionConverters.asJava(mapping))
-    )
+    mapper = jvm.new(java, "com.fasterxml.jackson.databind.ObjectMapper")()
+    converted = jvm.static(java, "scala.jdk.javaapi.CollectionConverters", "asJava")(mapping)
+    found: dict[str, str] = json.loads(mapper.writeValueAsString(converted))
     return found
 
 
 def seq(java: JavaObject, values: list[JavaObject]) -> JavaObject:
     """A sequence of Scala's."""
-    found = java.java.util.ArrayList()
-    for each in values:
-        found.add(each)
-    return java.scala.jdk.javaapi.CollectionConverters.asScala(found).toList()
+    if len(values) <= _MOST_AT_ONCE:
+        found = jvm.static(java, "java.util.List", "of")(*values)
+    else:
+        found = jvm.new(java, "java.util.ArrayList")()
+        for each in values:
+            found.add(each)
+    return jvm.static(java, "org.apache.spark.api.python.PythonUtils", "toList")(found)
 
 
 def _tree(flat: list[Record], java: JavaObject) -> Node:

@@ -20,6 +20,7 @@ from workbench.counts import counted
 from workbench.engine import query as queries
 from workbench.errors import ArgumentError, excerpt, one_of, wrong
 from workbench.jobs.checkpoint import LATEST
+from workbench.jobs.in_memory import Written
 from workbench.runs.arguments import check_session
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.scratch import Scratch
@@ -144,9 +145,8 @@ def played(
         playing.check_all_read()
         if finish:
             playing.end()
-    return remembered(
-        Played(joined, tuple(schemas), playing.output(), playing.reports(), recording.folder, mode, build)
-    )
+    came_out, reports, written = playing.output(), playing.reports(), recording.files()
+    return remembered(Played(joined, tuple(schemas), came_out, reports, recording.folder, written, mode, build))
 
 
 def _checked(
@@ -211,18 +211,30 @@ class _Recording:
     count: int
     written: int = 0
 
-    def place(self, name: str) -> Path:
-        return self.folder.path / "streams" / name
+    def file(self, name: str, number: int) -> Path:
+        """The file of a stream's micro-batch."""
+        return self.folder.path / "streams" / name / f"{number:06}.parquet"
 
     def write_up_to(self, count: int) -> None:
         """Write the files of the micro-batches before a number; those after the last have no rows."""
         for number in range(self.written, count):
             for name, batches in self.rows.items():
-                file = self.place(name) / f"{number:06}.parquet"
+                file = self.file(name, number)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 pq.write_table(batches[number] if number < len(batches) else self.empty[name], file)
                 os.utime(file, (1e9 + number, 1e9 + number))  # Spark takes files in order of time
         self.written = max(self.written, count)
+
+    def files(self) -> Written:
+        """What was written."""
+        numbers = range(self.written)
+        return Written.of(
+            {
+                self.file(name, number).as_uri(): batches[number] if number < len(batches) else self.empty[name]
+                for name, batches in self.rows.items()
+                for number in numbers
+            }
+        )
 
 
 def _empty(spark: SparkSession, schema: StructType, name: str) -> pa.Table:
