@@ -80,8 +80,9 @@ def rows(
     if str(spark.conf.get(_REBASE)).upper() == "LEGACY":
         return None
     numbers = [number for file, each in zip(order, found, strict=True) for number in [batches[file]] * each.num_rows]
-    table = pa.concat_tables(found)
+    table = pa.concat_tables(found).combine_chunks()  # Spark loses the rows after a chunk without any
     for name, values in zip(names, (numbers, range(table.num_rows)), strict=True):
         table = table.append_column(name, pa.array(values, pa.int64()))
     more = [StructField(name, LongType()) for name in names]
-    return spark.createDataFrame(table, StructType([*schema.fields, *more]))
+    rows = spark.createDataFrame(table, StructType([*schema.fields, *more]))
+    return rows.coalesce(1)  # they are few, and what asks for them needs no shuffle then

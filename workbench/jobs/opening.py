@@ -165,7 +165,7 @@ def _opened(
     sinks.check_there(spark, sink)
     leaves = sources.leaves(plan)
     choice = _with_arity(choice, known[-1])
-    logs = _committed(checkpoints.read(spark, address))
+    logs = _committed(checkpoints.read(spark, address, own=written is not None))
     if len(parts) > 1:
         logs = replace(logs, operators=operators_of(spark, plan, address))
 

@@ -399,13 +399,11 @@ class _Plans:
 
     def _carrying(self, rows: DataFrame, batch: Column | None = None, place: Column | None = None) -> DataFrame:
         """Rows with all that is carried along, which `BATCH` and `PLACE` begin; given, or there already."""
-        from pyspark.sql import functions as F  # when needed: PySpark is slow to import
-
         if batch is not None and place is not None:
             rows = rows.select("*", batch.alias(BATCH), place.alias(PLACE))
         if self.steps is not None:
-            rows = rows.withColumn(LEFT_AT, F.lit(None).cast("int"))
-            rows = rows.withColumn(OF, F.lit(None).cast("string")) if self.steps.of_others else rows
+            of = [f"CAST(NULL AS STRING) AS {OF}"] if self.steps.of_others else []
+            rows = rows.selectExpr("*", f"CAST(NULL AS INT) AS {LEFT_AT}", *of)
         if self.asks and self.clock is not None:
             now = planned_at(self.clock)
             for kind, name in _CLOCKS.items():

@@ -138,7 +138,7 @@ def _of(
     from_start = numbers[0] == 0
     named = next((each for each in offsets if each is not None), None)
     if isinstance(named, dict) and named.keys() == {"logOffset"}:
-        files = checkpoints.source_files(spark, checkpoint, number)
+        files = checkpoints.source_files(spark, checkpoint, number, own=reading.written is not None)
         return _from_files(spark, source, files, numbers, [_log_offset(each) for each in offsets], reading)
     if delta.is_offset(named) and source.kind == "StreamingRelation":
         return _from_delta(spark, source, numbers, offsets, f"{checkpoint.address}/sources/{number}")
