@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from workbench.errors import ArgumentError, wrong
@@ -75,6 +76,16 @@ class Node:
         yield self
         for child in self.children:
             yield from child.walk()
+
+    @cached_property
+    def output(self) -> tuple[JavaObject, ...]:
+        """The columns that a node of a plan gives, in the JVM."""
+        return tuple(listed(self.java.output()))
+
+    @cached_property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of the columns that a node of a plan gives."""
+        return tuple(int(each.exprId().id()) for each in self.output)
 
     @property
     def id(self) -> int | None:

@@ -320,7 +320,7 @@ def survivors(
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     side = optimised.children[place]
-    ids = [int(each.exprId().id()) for each in listed(side.java.output())]
+    ids = list(side.ids)
     try:
         rows = _that_come(spark, side, sources, clock).toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     except replay.NotReplayable:
@@ -442,7 +442,7 @@ def _edge_taken_out(known: Understood, place: int, names: Sequence[str]) -> tupl
     if mine.grouped is None or run is None:
         return None
     side = run.children[place]
-    called = {str(each.name()): int(each.exprId().id()) for each in listed(side.java.output())}
+    called = {str(each.name()): int(each.exprId().id()) for each in side.output}
     found = sides.edges(side.walk(), mine.origins, mine.grouped)
     taken = ((f"x{at}", found[called[name]]) for at, name in enumerate(names) if called.get(name) in found)
     return next(taken, None)
@@ -534,7 +534,7 @@ def kept_columns(known: Understood, place: int, names: Sequence[str]) -> list[in
     mine = known.inputs[place]
     left = list(mine.columns.items())
     found: list[int | None] = []
-    run = () if known.run is None else listed(known.run.children[place].java.output())
+    run = () if known.run is None else known.run.children[place].output
     computed = {str(each.name()) for each in run if int(each.exprId().id()) not in mine.columns}
     for name in names:
         match = next((each for each in left if each[1] == name), None)
@@ -658,7 +658,7 @@ def _newest(
     )
     if node is None or time is None:
         return None
-    ids = [int(each.exprId().id()) for each in listed(node.children[0].java.output())]
+    ids = list(node.children[0].ids)
     try:
         rows = _that_come(spark, node.children[0], sources, clock).toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     except replay.NotReplayable:

@@ -65,7 +65,7 @@ def _compared(
 
     above = _Above.of(known, _given_columns(known))
     model = replay.replayed(spark, known.plan, {}, inner={known.join: pairs(spark, simulation, known)})
-    attributes = listed(known.plan.java.output())
+    attributes = known.plan.output
     ids = [int(each.exprId().id()) for each in attributes]
     names = [str(each.name()) for each in attributes]
     spark_rows = sinks.rows(spark, sink, logs, _schema(known.plan))
@@ -167,7 +167,7 @@ def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> Dat
     given = _given_columns(known)
     columns: Record = {}
     shown = []
-    for each in listed(known.join.java.output()):
+    for each in known.join.output:
         number, kind = int(each.exprId().id()), str(each.dataType().sql())
         name = f"c{number}"
         if number not in given:

@@ -572,7 +572,7 @@ def _never_late(known: Understood) -> frozenset[Side]:
     if known.run is None or known.join.kind != "Join":
         return frozenset()
     outputs = {
-        side: catalyst.listed(child.java.output()) for side, child in zip(SIDES, known.run.children, strict=True)
+        side: child.output for side, child in zip(SIDES, known.run.children, strict=True)
     }
     return frozenset(side for side, columns in outputs.items() if not any(map(catalyst.has_watermark, columns)))
 

@@ -369,7 +369,7 @@ class _Plans:
 
     def _wanted(self, node: Node, made: JavaObject) -> list[JavaObject]:
         """The columns of a node in what was made of it."""
-        given, wanted = listed(made.output()), [each.exprId() for each in listed(node.java.output())]
+        given, wanted = listed(made.output()), [each.exprId() for each in node.output]
         return [next(each for each in given if each.exprId().equals(one)) for one in wanted]
 
     def _source(self, node: Node) -> JavaObject:
@@ -413,7 +413,7 @@ class _Plans:
     def _under_ids(self, rows: DataFrame, node: Node) -> JavaObject:
         """Rows as a plan with the columns of a node, under their ids, and those that are carried along."""
         plan: JavaObject = rows._jdf.queryExecution().analyzed()
-        given, wanted = listed(plan.output()), listed(node.java.output())
+        given, wanted = listed(plan.output()), node.output
         aliases = [alias(self.spark._jvm, one, other) for one, other in zip(given, wanted, strict=False)]
         return self._project([*aliases, *given[len(wanted) :]], plan)
 
@@ -451,7 +451,7 @@ class _Plans:
         outputs, called = listed(made.output()), REPEATS[node.kind]
         names = [f"c{at}" for at in range(len(outputs))]
         own = [pair for pair in zip(outputs, names, strict=True) if str(pair[0].name()) not in _CARRIED]
-        before = {int(each.exprId().id()): each for each in listed(node.children[0].java.output())}
+        before = dict(zip(node.children[0].ids, node.children[0].output, strict=True))
         own = [(before[int(each.exprId().id())], name) for each, name in own]  # which know their watermarks
         marks = [pair for pair in own if has_watermark(pair[0])]
         times = marks or [pair for pair in own if str(pair[0].dataType().typeName()).startswith("timestamp")]
@@ -506,7 +506,7 @@ class _Plans:
         batches = sorted(each[0] for each in rows.select(by[BATCH]).distinct().collect())
         if len(batches) > _MOST_BATCHES:
             raise NotReplayable(f"{MAPS[node.kind]}, which is not asked again for {len(batches):,} micro-batches")
-        wanted = listed(node.children[0].java.output())
+        wanted = node.children[0].output
         parts = []
         for batch in batches:
             plan = rows.where(F.col(by[BATCH]) == batch).select(*names[: len(wanted)])._jdf.queryExecution().analyzed()
@@ -694,7 +694,7 @@ def _table_of(plan: Node) -> str:
     alias_ = next((node for node in plan.walk() if node.kind == "SubqueryAlias"), None)
     if alias_ is not None:
         return f"the table {alias_.java.alias()}"
-    return f"the table of {', '.join(str(each.name()) for each in listed(plan.java.output()))}"
+    return f"the table of {', '.join(str(each.name()) for each in plan.output)}"
 
 
 def alias(java: JavaObject, column: JavaObject, other: JavaObject) -> JavaObject:
@@ -716,4 +716,4 @@ def renamed(java: JavaObject, column: JavaObject, name: str, identity: JavaObjec
 
 def ids(node: Node) -> frozenset[int]:
     """The ids of a node's columns."""
-    return frozenset(int(each.exprId().id()) for each in listed(node.java.output()))
+    return frozenset(node.ids)

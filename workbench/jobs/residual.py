@@ -122,7 +122,7 @@ class Residual:
         return " AND ".join(str(each.java.sql()) for each in self._parts_of(place))
 
     def _parts_of(self, place: int) -> list[Node]:
-        mine = {int(each.exprId().id()) for each in listed(self._known.join.children[place].java.output())}
+        mine = set(self._known.join.children[place].ids)
         return [each for each in self._parts if _columns_of([each]) and _columns_of([each]) <= mine]
 
     def _not_asked(self, why: str) -> QueryError:
@@ -207,7 +207,7 @@ def _under_ids(
 ) -> Any:
     """A plan of the rows of a side with some columns under the ids that the join knows them by, and their numbers."""
     java: JavaObject = spark._jvm
-    attributes = {int(each.exprId().id()): each for each in listed(known.join.children[place].java.output())}
+    attributes = dict(zip(known.join.children[place].ids, known.join.children[place].output, strict=True))
     columns = [each for each in shown.ids if each in wanted]
     names = [f"c{each}" for each in columns]
     values = [table.column(shown.names[shown.ids.index(each)]) for each in columns]
