@@ -321,9 +321,7 @@ def ended(spark: SparkSession, address: str) -> dict[int, int]:
     return {int(name): time for name, time in times.items() if _NUMBER.fullmatch(name)}
 
 
-def source_files(
-    spark: SparkSession, checkpoint: Checkpoint, source: int, *, own: bool = False
-) -> list[SourceFile]:
+def source_files(spark: SparkSession, checkpoint: Checkpoint, source: int, *, own: bool = False) -> list[SourceFile]:
     """The files that a file source noted, in its order; those that its compacted log has dropped are not there.
 
     Of a folder that this process had written itself (`own`), as `read` takes it.

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from workbench.arrays import Batches, RowNumbers
 from workbench.errors import ArgumentError, QueryError, TooLargeError, excerpt
 from workbench.jobs import conditions, held, repeats, replay, sides
-from workbench.jobs.catalyst import Node, columns_in, expressions, listed
+from workbench.jobs.catalyst import Node, columns_in, expressions
 from workbench.jobs.checkpoint import LATEST, Checkpoint
 from workbench.jobs.clock import Clock, planned_at
 from workbench.jobs.repeats import OF
@@ -268,9 +268,7 @@ def _entered(
     rows = rows.toDF(*(f"c{each}" for each in every), *carried)
     if any(node.kind == "Expand" for node in known.join.children[place].walk()):  # a row for each of its windows
         rows = rows.dropDuplicates([BATCH, PLACE])
-    shown: list[str | Column] = [
-        f"c{each} AS {quoted(name)}" for each, name in zip(mine.ids, mine.names, strict=False)
-    ]
+    shown: list[str | Column] = [f"c{each} AS {quoted(name)}" for each, name in zip(mine.ids, mine.names, strict=False)]
     if not mine.with_time and time is None and clock is not None:
         shown.append(planned_at(clock).alias(mine.time))
     elif not mine.with_time:

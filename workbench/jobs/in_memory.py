@@ -80,7 +80,7 @@ def rows(
     if str(spark.conf.get(_REBASE)).upper() == "LEGACY":
         return None
     numbers = [number for file, each in zip(order, found, strict=True) for number in [batches[file]] * each.num_rows]
-    table = pa.concat_tables(found).combine_chunks()  # Spark loses the rows after a chunk without any
+    table = pa.concat_tables(found).combine_chunks()  # Spark loses the rows after two chunks without any
     for name, values in zip(names, (numbers, range(table.num_rows)), strict=True):
         table = table.append_column(name, pa.array(values, pa.int64()))
     more = [StructField(name, LongType()) for name in names]

@@ -571,9 +571,7 @@ def _never_late(known: Understood) -> frozenset[Side]:
     """The sides of which no column with a watermark enters the join that Spark runs, so that it drops no late row."""
     if known.run is None or known.join.kind != "Join":
         return frozenset()
-    outputs = {
-        side: child.output for side, child in zip(SIDES, known.run.children, strict=True)
-    }
+    outputs = {side: child.output for side, child in zip(SIDES, known.run.children, strict=True)}
     return frozenset(side for side, columns in outputs.items() if not any(map(catalyst.has_watermark, columns)))
 
 

@@ -212,6 +212,7 @@ def _under_ids(
     names = [f"c{each}" for each in columns]
     values = [table.column(shown.names[shown.ids.index(each)]) for each in columns]
     numbered = pa.table([*values, pa.array(numbers, pa.int64())], names=[*names, _NUMBERS[place]])
+    numbered = numbered.combine_chunks()  # Spark loses the rows after two chunks without any
     types = [str(attributes[each].dataType().sql()) for each in columns]
     given = [column.type for column in values]
     typed = [_typed(*each).alias(each[0]) for each in zip(names, types, given, strict=True)]

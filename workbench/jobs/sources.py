@@ -211,7 +211,9 @@ def _from_files(
     if apart:
         missing.append(_other_folder(spark, source, {each: mine[each] for each in apart}, reading.others))
     within = [each for each in there if each not in set(apart)]
-    groups = [_read(spark, source, each, base, reading.zone) for each, base in ((within, folder), (apart, None)) if each]
+    groups = [
+        _read(spark, source, each, base, reading.zone) for each, base in ((within, folder), (apart, None)) if each
+    ]
     rows = reduce(lambda one, other: one.unionByName(other), groups)
     rows = with_batches(rows, {each: mine[each] for each in there})
     return Taken(_numbered(rows, source), tuple(missing))

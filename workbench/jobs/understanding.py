@@ -585,9 +585,7 @@ def _retention(spark: SparkObject, join: Node, times: dict[Side, int | None]) ->
         for part in each.parts
     ]
     equal = [conditions.equality(part) for part in parts]
-    marked = any(
-        catalyst.has_watermark(each) for child in join.children for each in child.output
-    )
+    marked = any(catalyst.has_watermark(each) for child in join.children for each in child.output)
     if marked and any(pair is not None and {pair[0].id, pair[1].id} == set(times.values()) for pair in equal):
         return dict.fromkeys(SIDES, 0)  # the event time is a key
     outputs = [child.java.outputSet() for child in join.children]

@@ -94,6 +94,7 @@ class Choice:
     def taken(self, spark: SparkSession, table: pa.Table, key: Sequence[str]) -> RowNumbers:
         """The places of those rows of a table that are taken, in order, as Spark tells them."""
         asked = table.select(list(key)).append_column(_ROW, pa.array(np.arange(len(table))))
+        asked = asked.combine_chunks()  # Spark loses the rows after two chunks without any
         rows = self.of(spark.createDataFrame(asked), key).select(_ROW).toArrow()
         return np.sort(rows.column(_ROW).to_numpy())
 
