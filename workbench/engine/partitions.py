@@ -12,6 +12,7 @@ import pyarrow as pa
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
 from workbench.model import Shared, Simulation, common_type, on_time
+from workbench.spark_io.frames import of_arrow
 from workbench.untyped import Record, Value
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _placed(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) 
     )
     table = _values(simulation, first)
     names = [name for name in table.column_names if name.startswith("key_")]
-    frame = spark.createDataFrame(table)
+    frame = of_arrow(spark, table)
     columns: list[Value] = [F.col(name) for name in names]
     if len(by) > 1:
         columns.append(F.struct(F.timestamp_micros("start").alias("start"), F.timestamp_micros("end").alias("end")))
@@ -104,7 +105,7 @@ def _copies(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) 
     copies = kind_of(simulation.join).copies(simulation.join) or 1
     left, right = (simulation.outcome.assignments[side] for side in SIDES)
     keys = simulation.left.table.select(list(simulation.left.key)).take(pa.array(left.loc[on_time(left), "row"]))
-    rows = spark.createDataFrame(keys.rename_columns([f"key_{n}" for n in range(keys.num_columns)]))
+    rows = of_arrow(spark, keys.rename_columns([f"key_{n}" for n in range(keys.num_columns)]))
     of_row = F.pmod(F.xxhash64(*rows.columns), F.lit(copies))
     spread: Any = rows.groupBy(of_row.alias("place")).count().toPandas()
     places = spark.range(copies).select("id", *(F.pmod(F.hash("id"), F.lit(n)).alias(f"of_{n}") for n in counts))

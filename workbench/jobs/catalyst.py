@@ -11,9 +11,11 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from workbench.errors import ArgumentError, wrong
+from workbench.jobs import jvm
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.explaining import explain, in_one
 from workbench.untyped import JavaObject, Json, Record
@@ -45,6 +47,7 @@ __all__ = [
 _ZONE = re.compile(r'"timeZoneId": "([^"]+)"')
 _DELAY = "spark.watermarkDelayMs"
 """What Spark calls the delay in the metadata of a column that has a watermark."""
+_MOST_AT_ONCE = 10  # elements that Java makes a list of in one call
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +76,16 @@ class Node:
         yield self
         for child in self.children:
             yield from child.walk()
+
+    @cached_property
+    def output(self) -> tuple[JavaObject, ...]:
+        """The columns that a node of a plan gives, in the JVM."""
+        return tuple(listed(self.java.output()))
+
+    @cached_property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of the columns that a node of a plan gives."""
+        return tuple(int(each.exprId().id()) for each in self.output)
 
     @property
     def id(self) -> int | None:
@@ -240,19 +253,21 @@ def listed(seq: JavaObject) -> list[JavaObject]:
 def texts(spark: JavaObject, mapping: JavaObject) -> dict[str, str]:
     """A map of texts of Scala's, read at once: of its entries each would be a call to the JVM, or several."""
     java = spark._jvm
-    mapper = java.com.fasterxml.jackson.databind.ObjectMapper()
-    found: dict[str, str] = json.loads(
-        mapper.writeValueAsString(java.scala.jdk.javaapi.CollectionConverters.asJava(mapping))
-    )
+    mapper = jvm.new(java, "com.fasterxml.jackson.databind.ObjectMapper")()
+    converted = jvm.static(java, "scala.jdk.javaapi.CollectionConverters", "asJava")(mapping)
+    found: dict[str, str] = json.loads(mapper.writeValueAsString(converted))
     return found
 
 
 def seq(java: JavaObject, values: list[JavaObject]) -> JavaObject:
     """A sequence of Scala's."""
-    found = java.java.util.ArrayList()
-    for each in values:
-        found.add(each)
-    return java.scala.jdk.javaapi.CollectionConverters.asScala(found).toList()
+    if len(values) <= _MOST_AT_ONCE:
+        found = jvm.static(java, "java.util.List", "of")(*values)
+    else:
+        found = jvm.new(java, "java.util.ArrayList")()
+        for each in values:
+            found.add(each)
+    return jvm.static(java, "org.apache.spark.api.python.PythonUtils", "toList")(found)
 
 
 def _tree(flat: list[Record], java: JavaObject) -> Node:

@@ -188,8 +188,15 @@ def _without_offsets(address: str) -> ArgumentError:
     return wrong("checkpoint", address, remedy)
 
 
-def read(spark: SparkSession, address: str) -> Checkpoint:
+def read(spark: SparkSession, address: str, *, own: bool = False) -> Checkpoint:
     """The logs of a checkpoint.
+
+    Parameters
+    ----------
+    spark, address
+        The session, and the folder.
+    own
+        Whether this process had it written on this machine, so that Hadoop need not be asked for its files.
 
     Raises
     ------
@@ -201,14 +208,14 @@ def read(spark: SparkSession, address: str) -> Checkpoint:
     for left in reversed(range(_TRIES)):  # a query that goes on deletes files, now and then one that was just listed
         try:
             with spark_errors_as(QueryError):
-                return _read(Files(spark), address)
+                return _read(_files(spark, address, own), address)
         except QueryError as error:
             if not left:
                 raise ArgumentError(f"checkpoint: {address} cannot be read ({error})", error.details) from None
     raise AssertionError("the last try returns or raises")
 
 
-def _read(files: Files, address: str) -> Checkpoint:
+def _read(files: Files | OwnFiles, address: str) -> Checkpoint:
     if not files.has(address):
         raise _not_there(address)
     offsets, commits = (files.numbers(f"{address}/{log}") for log in ("offsets", "commits"))
@@ -236,7 +243,7 @@ def _read(files: Files, address: str) -> Checkpoint:
     return Checkpoint(address, query, policy, settings, batches, next_watermark=after, gap=gap)
 
 
-def _parsed(files: Files, file: str, parse: Callable[[str], T]) -> T:
+def _parsed(files: Files | OwnFiles, file: str, parse: Callable[[str], T]) -> T:
     """What a file of a checkpoint says.
 
     Raises
@@ -314,9 +321,13 @@ def ended(spark: SparkSession, address: str) -> dict[int, int]:
     return {int(name): time for name, time in times.items() if _NUMBER.fullmatch(name)}
 
 
-def source_files(spark: SparkSession, checkpoint: Checkpoint, source: int) -> list[SourceFile]:
-    """The files that a file source noted, in its order; those that its compacted log has dropped are not there."""
-    files, folder = Files(spark), f"{checkpoint.address}/sources/{source}"
+def source_files(spark: SparkSession, checkpoint: Checkpoint, source: int, *, own: bool = False) -> list[SourceFile]:
+    """The files that a file source noted, in its order; those that its compacted log has dropped are not there.
+
+    Of a folder that this process had written itself (`own`), as `read` takes it.
+    """
+    folder = f"{checkpoint.address}/sources/{source}"
+    files = _files(spark, folder, own)
     names = files.names(folder)
     compacts = [name.removesuffix(".compact") for name in names if name.endswith(".compact")]
     compacted = max((int(name) for name in compacts if _NUMBER.fullmatch(name)), default=None)
@@ -368,7 +379,7 @@ class Files(HadoopFiles):
 
     def numbers(self, folder: str) -> list[int]:
         """The files of a folder that are called by a number."""
-        return sorted(int(name) for name in self.names(folder) if _NUMBER.fullmatch(name))
+        return _numbers(self.names(folder))
 
     def text(self, file: str) -> str:
         """What a file holds."""
@@ -378,3 +389,38 @@ class Files(HadoopFiles):
             return str(self._java.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
         finally:
             stream.close()
+
+
+class OwnFiles:
+    """Files of a checkpoint on this machine, which nobody changes: Hadoop would be asked some ten times for each."""
+
+    def has(self, address: str) -> bool:
+        """Whether there is such a file or folder."""
+        return _path(address).exists()
+
+    def names(self, folder: str) -> list[str]:
+        """The files of a folder; none of one that is not there."""
+        return [each.name for each in _path(folder).iterdir()] if self.has(folder) else []
+
+    def numbers(self, folder: str) -> list[int]:
+        """The files of a folder that are called by a number."""
+        return _numbers(self.names(folder))
+
+    def text(self, file: str) -> str:
+        """What a file holds."""
+        return _path(file).read_text(encoding="utf-8")
+
+
+def _files(spark: SparkSession, address: str, own: bool) -> Files | OwnFiles:
+    return OwnFiles() if own and _local(address, plain=False) is not None else Files(spark)
+
+
+def _path(address: str) -> Path:
+    found = _local(address, plain=False)
+    if found is None:
+        raise ValueError(address)
+    return found
+
+
+def _numbers(names: list[str]) -> list[int]:
+    return sorted(int(name) for name in names if _NUMBER.fullmatch(name))

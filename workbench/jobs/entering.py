@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from workbench.arrays import Batches, RowNumbers
 from workbench.errors import ArgumentError, QueryError, TooLargeError, excerpt
 from workbench.jobs import conditions, held, repeats, replay, sides
-from workbench.jobs.catalyst import Node, columns_in, expressions, listed
+from workbench.jobs.catalyst import Node, columns_in, expressions
 from workbench.jobs.checkpoint import LATEST, Checkpoint
 from workbench.jobs.clock import Clock, planned_at
 from workbench.jobs.repeats import OF
@@ -268,7 +268,7 @@ def _entered(
     rows = rows.toDF(*(f"c{each}" for each in every), *carried)
     if any(node.kind == "Expand" for node in known.join.children[place].walk()):  # a row for each of its windows
         rows = rows.dropDuplicates([BATCH, PLACE])
-    shown = [F.col(f"c{each}").alias(name) for each, name in zip(mine.ids, mine.names, strict=False)]
+    shown: list[str | Column] = [f"c{each} AS {quoted(name)}" for each, name in zip(mine.ids, mine.names, strict=False)]
     if not mine.with_time and time is None and clock is not None:
         shown.append(planned_at(clock).alias(mine.time))
     elif not mine.with_time:
@@ -282,7 +282,18 @@ def _entered(
         at = mine.names.index(mine.time)
         shown[at] = F.coalesce(F.col(f"c{mine.ids[at]}"), planned_at(clock)).alias(mine.time)
     with_steps = [] if steps is None or not steps.words else [replay.LEFT_AT]
-    return to_arrow(choice.of(rows.select(*shown, BATCH, PLACE, *with_steps, *of), mine.key).sort(BATCH, PLACE))
+    rows = _selected(rows, [*shown, BATCH, PLACE, *with_steps, *of])
+    return to_arrow(choice.of(rows, mine.key).sort(BATCH, PLACE))
+
+
+def _selected(rows: DataFrame, columns: Sequence[str | Column]) -> DataFrame:
+    """Some columns of rows, each a column of Spark's or SQL: SQL asks the JVM once, a column several times."""
+    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
+
+    texts = [each for each in columns if isinstance(each, str)]
+    if len(texts) == len(columns):
+        return rows.selectExpr(*texts)
+    return rows.select(*(F.expr(each) if isinstance(each, str) else each for each in columns))
 
 
 def survivors(
@@ -307,7 +318,7 @@ def survivors(
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     side = optimised.children[place]
-    ids = [int(each.exprId().id()) for each in listed(side.java.output())]
+    ids = list(side.ids)
     try:
         rows = _that_come(spark, side, sources, clock).toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     except replay.NotReplayable:
@@ -429,7 +440,7 @@ def _edge_taken_out(known: Understood, place: int, names: Sequence[str]) -> tupl
     if mine.grouped is None or run is None:
         return None
     side = run.children[place]
-    called = {str(each.name()): int(each.exprId().id()) for each in listed(side.java.output())}
+    called = {str(each.name()): int(each.exprId().id()) for each in side.output}
     found = sides.edges(side.walk(), mine.origins, mine.grouped)
     taken = ((f"x{at}", found[called[name]]) for at, name in enumerate(names) if called.get(name) in found)
     return next(taken, None)
@@ -521,7 +532,7 @@ def kept_columns(known: Understood, place: int, names: Sequence[str]) -> list[in
     mine = known.inputs[place]
     left = list(mine.columns.items())
     found: list[int | None] = []
-    run = () if known.run is None else listed(known.run.children[place].java.output())
+    run = () if known.run is None else known.run.children[place].output
     computed = {str(each.name()) for each in run if int(each.exprId().id()) not in mine.columns}
     for name in names:
         match = next((each for each in left if each[1] == name), None)
@@ -550,14 +561,18 @@ def to_arrow(rows: DataFrame) -> pa.Table:
     """Rows in Arrow, columns of types that streams do not have as JSON."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-    shown = [
-        F.col(quoted(each.name))
-        if in_arrow(each.dataType)
-        else _as_text(quoted(each.name), each.dataType).alias(each.name)
-        for each in rows.schema.fields
-    ]
+    fields = rows.schema.fields
+    if not all(in_arrow(each.dataType) for each in fields):
+        rows = rows.select(
+            *(
+                F.col(quoted(each.name))
+                if in_arrow(each.dataType)
+                else _as_text(quoted(each.name), each.dataType).alias(each.name)
+                for each in fields
+            )
+        )
     with spark_errors_as(_UNREADABLE):
-        return rows.select(*shown).toArrow()
+        return rows.toArrow()
 
 
 def _as_text(column: str, kind: Value) -> Column:
@@ -605,10 +620,11 @@ def newest(
         For each side microseconds since 1970-01-01 UTC, or `NOTHING`, and a count; None where the rows cannot be
         followed.
     """
-    from pyspark.sql import functions as F  # when needed: PySpark is slow to import
-
-    asked = [_newest(spark, plan, time, sources, clock) for plan, time in zip(optimised, times, strict=True)]
-    rows = {place: each.withColumn("side", F.lit(place)) for place, each in enumerate(asked) if each is not None}
+    asked = [
+        _newest(spark, plan, time, sources, clock, place)
+        for place, (plan, time) in enumerate(zip(optimised, times, strict=True))
+    ]
+    rows = {place: each for place, each in enumerate(asked) if each is not None}
     found: dict[int, dict[int, tuple[int, int]]] = {place: {} for place in rows}
     if rows:
         with spark_errors_as(_UNREADABLE):  # of both sides in one query
@@ -625,8 +641,9 @@ def _newest(
     time: int | None,
     sources: Mapping[frozenset[int], DataFrame],
     clock: Clock | None,
+    place: int,
 ) -> DataFrame | None:
-    """For each micro-batch ``newest`` and ``n``, as `newest` gives them of one side."""
+    """For each micro-batch ``newest`` and ``n``, as `newest` gives them of one side, and the ``side``."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     node = next(
@@ -639,16 +656,17 @@ def _newest(
     )
     if node is None or time is None:
         return None
-    ids = [int(each.exprId().id()) for each in listed(node.children[0].java.output())]
+    ids = list(node.children[0].ids)
     try:
         rows = _that_come(spark, node.children[0], sources, clock).toDF(*(f"c{each}" for each in ids), BATCH, PLACE)
     except replay.NotReplayable:
         return None
     kind = dict(rows.dtypes)[f"c{time}"]
-    newest_time = F.expr(micros_of(f"max(c{time})", kind == "timestamp_ntz"))
+    newest_time = micros_of(f"max(c{time})", kind == "timestamp_ntz")
     if kind.startswith("struct"):
-        newest_time = F.lit(_OF_WINDOWS)
-    return rows.groupBy(BATCH).agg(newest_time.alias("newest"), F.count("*").alias("n"))
+        newest_time = str(_OF_WINDOWS)
+    told = (f"{newest_time} AS newest", "count(*) AS n", f"{place} AS side")
+    return rows.groupBy(BATCH).agg(*map(F.expr, told))
 
 
 def check_size(count: int, side: Side) -> None:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from workbench.arrays import Times
 from workbench.jobs.clock import Clock, longs, of_batch
 from workbench.model import close_sessions
+from workbench.spark_io.frames import of_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -70,7 +71,7 @@ def in_sessions(rows: DataFrame, window: str, *, batch: str, alive: Column, key:
     ends = {_START: _micros(f"{window}.start"), _END: _micros(f"{window}.end"), _BATCH: F.col(batch)}
     alone = rows.where(alive & ~F.col(LATE)).select(_KEY, *(each.alias(name) for name, each in ends.items()))
     merged = _merged(alone.distinct().toArrow(), clock)
-    found = rows.sparkSession.createDataFrame(merged)
+    found = of_arrow(rows.sparkSession, merged)
     names = [name for name in rows.columns if name != _KEY]
     for name, each in ends.items():
         rows = rows.withColumn(name, each)

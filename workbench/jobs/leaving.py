@@ -24,6 +24,7 @@ from workbench.literals import SIDES, Sides
 from workbench.model import Simulation
 from workbench.sources.key_choice import Choice, quoted
 from workbench.spark_io.cause import spark_errors_as
+from workbench.spark_io.frames import of_arrow
 from workbench.untyped import Record, Value
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _compared(
 
     above = _Above.of(known, _given_columns(known))
     model = replay.replayed(spark, known.plan, {}, inner={known.join: pairs(spark, simulation, known)})
-    attributes = listed(known.plan.java.output())
+    attributes = known.plan.output
     ids = [int(each.exprId().id()) for each in attributes]
     names = [str(each.name()) for each in attributes]
     spark_rows = sinks.rows(spark, sink, logs, _schema(known.plan))
@@ -167,7 +168,7 @@ def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> Dat
     given = _given_columns(known)
     columns: Record = {}
     shown = []
-    for each in listed(known.join.java.output()):
+    for each in known.join.output:
         number, kind = int(each.exprId().id()), str(each.dataType().sql())
         name = f"c{number}"
         if number not in given:
@@ -197,7 +198,7 @@ def pairs(spark: SparkSession, simulation: Simulation, known: Understood) -> Dat
                 moments = moments.take(pa.array(rows, pa.int64(), mask=rows < 0))
                 times[replay.time_of(mark)] = moments.cast(pa.timestamp("us", "UTC"))
     columns |= times
-    frame = spark.createDataFrame(pa.table(columns))
+    frame = of_arrow(spark, pa.table(columns))
     return frame.select(*shown, BATCH, PLACE, *times)
 
 

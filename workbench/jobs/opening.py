@@ -37,6 +37,7 @@ from workbench.jobs.catalyst import Node
 from workbench.jobs.chain import Chain
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.clock import Clock
+from workbench.jobs.in_memory import Written
 from workbench.jobs.job import Job
 from workbench.jobs.other_settings import Settings, Supposed
 from workbench.jobs.understanding import Understood
@@ -126,9 +127,12 @@ def open_job(
     return _opened(joined, checkpoint, join=join, keys=keys, sample=sample, progress=progress, output=output)
 
 
-def open_own(joined: DataFrame, checkpoint: str, progress: Sequence[Value]) -> Job | Chain:
-    """Open what this process has just run: it is not asked of Spark whether the checkpoint is that of the DataFrame."""
-    return _opened(joined, checkpoint, progress=progress, fits=True)
+def open_own(joined: DataFrame, checkpoint: str, progress: Sequence[Value], written: Written) -> Job | Chain:
+    """Open what this process has just run: it is not asked of Spark whether the checkpoint is that of the DataFrame.
+
+    Rows of the files that this process has written are not read again.
+    """
+    return _opened(joined, checkpoint, progress=progress, written=written)
 
 
 def _opened(
@@ -140,7 +144,7 @@ def _opened(
     sample: float = 1.0,
     progress: Argument = None,
     output: Argument = None,
-    fits: bool = False,
+    written: Written | None = None,
 ) -> Job | Chain:
     joined = from_java.in_python(joined)
     choice, sink = checked(keys, sample), sinks.given(output)
@@ -161,14 +165,14 @@ def _opened(
     sinks.check_there(spark, sink)
     leaves = sources.leaves(plan)
     choice = _with_arity(choice, known[-1])
-    logs = _committed(checkpoints.read(spark, address))
+    logs = _committed(checkpoints.read(spark, address, own=written is not None))
     if len(parts) > 1:
         logs = replace(logs, operators=operators_of(spark, plan, address))
 
     def attempt(logs: Checkpoint) -> tuple[list[Job], tuple[str, ...]]:
-        if not fits:
+        if written is None:
             _check_fits(spark, known, logs, leaves)
-        return _opened_once(spark, known, run, logs, leaves, choice)
+        return _opened_once(spark, known, run, logs, leaves, choice, written=written)
 
     found = None
     for later in range(1, _TRIES):
@@ -193,7 +197,7 @@ def _opened(
     fewer = replace(logs, batches=jobs[0].checkpoint.batches)
 
     def simulated(supposed: Supposed) -> tuple[Job, ...]:
-        return tuple(_opened_once(spark, known, run, fewer, leaves, choice, supposed)[0])
+        return tuple(_opened_once(spark, known, run, fewer, leaves, choice, supposed, written)[0])
 
     return Chain(tuple(jobs), simulated, unopened)
 
@@ -255,11 +259,13 @@ def _opened_once(
     leaves: Sequence[Node],
     choice: Choice,
     supposed: Supposed | None = None,
+    written: Written | None = None,
 ) -> tuple[list[Job], tuple[str, ...]]:
     """The joins of a job as far as their rows can be followed, and a sentence on each of the others."""
     opened: dict[Node, Job] = {}
     with spark_errors_as("the job cannot be opened"):
-        taken = dict(zip(leaves, sources.taken(spark, logs, leaves, catalyst.zone(known[-1].plan)), strict=True))
+        given = sources.taken(spark, logs, leaves, catalyst.zone(known[-1].plan), written)
+        taken = dict(zip(leaves, given, strict=True))
         for number, each in enumerate(known):
             settings = None if supposed is None else supposed.of(number)
             try:
@@ -565,9 +571,7 @@ def _never_late(known: Understood) -> frozenset[Side]:
     """The sides of which no column with a watermark enters the join that Spark runs, so that it drops no late row."""
     if known.run is None or known.join.kind != "Join":
         return frozenset()
-    outputs = {
-        side: catalyst.listed(child.java.output()) for side, child in zip(SIDES, known.run.children, strict=True)
-    }
+    outputs = {side: child.output for side, child in zip(SIDES, known.run.children, strict=True)}
     return frozenset(side for side, columns in outputs.items() if not any(map(catalyst.has_watermark, columns)))
 
 

@@ -77,6 +77,6 @@ def _watermarked(node: Node) -> Iterator[list[JavaObject]]:
     if node.kind == "Aggregate":
         inputs = [[each.java for each in catalyst.expressions(node, "groupingExpressions") if each.id is not None]]
     else:
-        inputs = [catalyst.listed(each.java.output()) for each in node.children]
+        inputs = [list(each.output) for each in node.children]
     for columns in inputs:
         yield [each for each in columns if catalyst.has_watermark(each)]

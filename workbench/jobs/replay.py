@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench import schema
 from workbench.errors import WorkbenchError
-from workbench.jobs import late_for_aggregation, repeats
+from workbench.jobs import jvm, late_for_aggregation, repeats
 from workbench.jobs.catalyst import Node, delay_of, expressions, has_watermark, listed, seq
 from workbench.jobs.clock import Clock, longs, of_batch, planned_at
 from workbench.jobs.repeats import OF
@@ -42,6 +42,7 @@ __all__ = [
     "window_of",
 ]
 
+_EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
 _PASSES_ON = frozenset(
     {
         "ArrowEvalPython",
@@ -243,8 +244,8 @@ def frame(spark: SparkSession, plan: JavaObject) -> DataFrame:
     """A plan as a DataFrame."""
     from pyspark.sql import DataFrame  # when needed: PySpark is slow to import
 
-    java: JavaObject = spark._jvm
-    return DataFrame(java.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
+    made = jvm.static(spark._jvm, "org.apache.spark.sql.classic.Dataset", "ofRows")
+    return DataFrame(made(spark._jsparkSession, plan), spark)
 
 
 @dataclass(frozen=True)
@@ -292,7 +293,7 @@ class _Plans:
         closed = next(each for each in more if each.name() == late_for_aggregation.CLOSED_IN)
         place = named(self.spark._jvm, self._hash([*groups, closed]), PLACE)
         columns = [each for each in listed(plan.output()) if each.name() != PLACE]
-        whole = frame(self.spark, self._logical.Project(self._seq([*columns, place]), plan))
+        whole = frame(self.spark, self._project([*columns, place], plan))
         names, at = [], ""
         for each in columns:
             name = str(each.name())
@@ -307,7 +308,7 @@ class _Plans:
         """A plan over what its sources gave, with its own columns and what was asked for."""
         made = self.rebuilt(node)
         carried = [each for each in self._carried(made) if each.name() not in _CLOCKS.values()]
-        return self._logical.Project(self._seq([*self._wanted(node, made), *carried]), made)
+        return self._project([*self._wanted(node, made), *carried], made)
 
     def rebuilt(self, node: Node) -> JavaObject:
         """A node over what its sources gave."""
@@ -321,11 +322,11 @@ class _Plans:
         if node.kind == "Project":
             carried = self._carried(children[0])
             columns = [self._timed_by(each, carried) for each in listed(node.java.projectList())]
-            return self._logical.Project(self._seq([*columns, *carried]), children[0])
+            return self._project([*columns, *carried], children[0])
         if node.kind == "Filter":
             condition = self._timed_by(node.java.condition(), self._carried(children[0]))
             if self.steps is None:
-                return self._logical.Filter(condition, children[0])
+                return self._logical("Filter")(condition, children[0])
             passes = frame(self.spark, self._kept(children[0], condition))
             return self._marked(children[0], passes, f"the filter {node.java.condition().sql()}")
         if node.kind in REPEATS and self.steps is not None and self.clock is not None:
@@ -343,7 +344,7 @@ class _Plans:
         if node.kind == "Expand":
             carried = self._carried(children[0])
             lists = [self._with(each, carried) for each in listed(node.java.projections())]
-            return self._logical.Expand(self._seq(lists), self._with(node.java.output(), carried), children[0])
+            return self._logical("Expand")(self._seq(lists), self._with(node.java.output(), carried), children[0])
         if node.kind in _PASSES_ON:
             return self._in_order(node, node.java.withNewChildren(self._seq(children)))
         named = IN_THE_WAY.get(node.kind, f"Spark's operator {node.kind}")
@@ -356,7 +357,7 @@ class _Plans:
             return made
         java = self.spark._jvm
         found = next(each for each in listed(made.output()) if int(each.exprId().id()) == self.time)
-        return self._logical.Project(self._seq([*listed(made.output()), named(java, found, TIME)]), made)
+        return self._project([*listed(made.output()), named(java, found, TIME)], made)
 
     def _in_order(self, node: Node, made: JavaObject) -> JavaObject:
         """A node with the columns it had, in order, and those that are carried."""
@@ -364,11 +365,11 @@ class _Plans:
         carried = self._carried(made)
         if [each.exprId() for each in given[-len(carried) :]] == [each.exprId() for each in carried]:
             return made
-        return self._logical.Project(self._seq([*self._wanted(node, made), *carried]), made)
+        return self._project([*self._wanted(node, made), *carried], made)
 
     def _wanted(self, node: Node, made: JavaObject) -> list[JavaObject]:
         """The columns of a node in what was made of it."""
-        given, wanted = listed(made.output()), [each.exprId() for each in listed(node.java.output())]
+        given, wanted = listed(made.output()), [each.exprId() for each in node.output]
         return [next(each for each in given if each.exprId().equals(one)) for one in wanted]
 
     def _source(self, node: Node) -> JavaObject:
@@ -398,13 +399,11 @@ class _Plans:
 
     def _carrying(self, rows: DataFrame, batch: Column | None = None, place: Column | None = None) -> DataFrame:
         """Rows with all that is carried along, which `BATCH` and `PLACE` begin; given, or there already."""
-        from pyspark.sql import functions as F  # when needed: PySpark is slow to import
-
         if batch is not None and place is not None:
             rows = rows.select("*", batch.alias(BATCH), place.alias(PLACE))
         if self.steps is not None:
-            rows = rows.withColumn(LEFT_AT, F.lit(None).cast("int"))
-            rows = rows.withColumn(OF, F.lit(None).cast("string")) if self.steps.of_others else rows
+            of = [f"CAST(NULL AS STRING) AS {OF}"] if self.steps.of_others else []
+            rows = rows.selectExpr("*", f"CAST(NULL AS INT) AS {LEFT_AT}", *of)
         if self.asks and self.clock is not None:
             now = planned_at(self.clock)
             for kind, name in _CLOCKS.items():
@@ -414,14 +413,14 @@ class _Plans:
     def _under_ids(self, rows: DataFrame, node: Node) -> JavaObject:
         """Rows as a plan with the columns of a node, under their ids, and those that are carried along."""
         plan: JavaObject = rows._jdf.queryExecution().analyzed()
-        given, wanted = listed(plan.output()), listed(node.java.output())
+        given, wanted = listed(plan.output()), node.output
         aliases = [alias(self.spark._jvm, one, other) for one, other in zip(given, wanted, strict=False)]
-        return self._logical.Project(self._seq([*aliases, *given[len(wanted) :]]), plan)
+        return self._project([*aliases, *given[len(wanted) :]], plan)
 
     def _kept(self, made: JavaObject, condition: JavaObject) -> JavaObject:
         """A plan with one column more, `_PASSES`: whether a condition holds of each row."""
         passes = named(self.spark._jvm, condition, _PASSES)
-        return self._logical.Project(self._seq([*listed(made.output()), passes]), made)
+        return self._project([*listed(made.output()), passes], made)
 
     def _marked(self, made: JavaObject, passes: DataFrame, words: str) -> JavaObject:
         """A plan whose rows are marked in `LEFT_AT` where `_PASSES` does not hold, if they are not yet."""
@@ -440,7 +439,7 @@ class _Plans:
         aliases = [
             alias(self.spark._jvm, one, other) for one, other in zip(listed(plan.output()), outputs, strict=True)
         ]
-        return self._logical.Project(self._seq(aliases), plan)
+        return self._project(aliases, plan)
 
     def _first_of_each(self, node: Node, made: JavaObject, clock: Clock) -> JavaObject:
         """``dropDuplicates``: the first row with equal columns goes on, by its micro-batch and place.
@@ -452,7 +451,7 @@ class _Plans:
         outputs, called = listed(made.output()), REPEATS[node.kind]
         names = [f"c{at}" for at in range(len(outputs))]
         own = [pair for pair in zip(outputs, names, strict=True) if str(pair[0].name()) not in _CARRIED]
-        before = {int(each.exprId().id()): each for each in listed(node.children[0].java.output())}
+        before = dict(zip(node.children[0].ids, node.children[0].output, strict=True))
         own = [(before[int(each.exprId().id())], name) for each, name in own]  # which know their watermarks
         marks = [pair for pair in own if has_watermark(pair[0])]
         times = marks or [pair for pair in own if str(pair[0].dataType().typeName()).startswith("timestamp")]
@@ -507,13 +506,13 @@ class _Plans:
         batches = sorted(each[0] for each in rows.select(by[BATCH]).distinct().collect())
         if len(batches) > _MOST_BATCHES:
             raise NotReplayable(f"{MAPS[node.kind]}, which is not asked again for {len(batches):,} micro-batches")
-        wanted = listed(node.children[0].java.output())
+        wanted = node.children[0].output
         parts = []
         for batch in batches:
             plan = rows.where(F.col(by[BATCH]) == batch).select(*names[: len(wanted)])._jdf.queryExecution().analyzed()
             given = listed(plan.output())
             aliases = [alias(self.spark._jvm, one, other) for one, other in zip(given, wanted, strict=True)]
-            below = self._logical.Project(self._seq(aliases), plan)
+            below = self._project(aliases, plan)
             asked = frame(self.spark, node.java.withNewChildren(self._seq([below])))
             parts.append(self._carrying(asked, F.lit(batch).cast("long"), F.monotonically_increasing_id()))
         if not parts:
@@ -534,7 +533,7 @@ class _Plans:
         if any(each != carried[0] for each in carried):
             raise NotReplayable("a union of branches with other watermarks, through which rows cannot be followed")
         ordered = [
-            self._logical.Project(self._seq([*self._wanted(part, child), *self._carried(child)]), child)
+            self._project([*self._wanted(part, child), *self._carried(child)], child)
             for part, child in zip(node.children, children, strict=True)
         ]
         return self._in_order(node, node.java.withNewChildren(self._seq(ordered)))
@@ -569,7 +568,7 @@ class _Plans:
         whole = made
         if _by_sessions(node):
             key = named(self.spark._jvm, self._hash(others), _GROUP)
-            whole = self._logical.Project(self._seq([*listed(made.output()), key]), made)
+            whole = self._project([*listed(made.output()), key], made)
         outputs = listed(whole.output())
         names = [f"c{at}" for at in range(len(outputs))]
         by = {str(each.name()): name for each, name in zip(outputs, names, strict=True)}
@@ -588,16 +587,16 @@ class _Plans:
         given, before = listed(plan.output()), listed(made.output())
         more = given[len(before) :]
         aliases = [alias(self.spark._jvm, one, other) for one, other in zip(given, before, strict=False)]
-        return self._logical.Project(self._seq([*aliases, *more]), plan), more
+        return self._project([*aliases, *more], plan), more
 
     def _hash(self, values: list[JavaObject]) -> JavaObject:
-        return self.spark._jvm.org.apache.spark.sql.catalyst.expressions.XxHash64(self._seq(values), 42)
+        return jvm.new(self.spark._jvm, f"{_EXPRESSIONS}.XxHash64")(self._seq(values), 42)
 
     def _aggregate(self, groups: list[JavaObject], given_on: list[JavaObject], below: JavaObject) -> JavaObject:
         name = "org.apache.spark.sql.catalyst.plans.logical.Aggregate"
         [constructor] = self.spark._jvm.java.lang.Class.forName(name).getConstructors()
         more = [self.spark._jvm.scala.Option.empty()] * (constructor.getParameterCount() - 3)  # a hint, from 4.0 on
-        return self._logical.Aggregate(self._seq(groups), self._seq(given_on), below, *more)
+        return self._logical("Aggregate")(self._seq(groups), self._seq(given_on), below, *more)
 
     def _joined_with_a_table(self, node: Node, children: list[JavaObject]) -> JavaObject:
         """A join of a stream with a table: a row of the stream without one of the table's is given on, and marked."""
@@ -615,13 +614,13 @@ class _Plans:
         else:
             table = streaming.index(False)
             plans = list(children)
-            plans[table] = self._logical.Project(self._seq([*listed(children[table].output()), true]), children[table])
+            plans[table] = self._project([*listed(children[table].output()), true], children[table])
             how = getattr(getattr(catalyst.plans, "LeftOuter$" if table else "RightOuter$"), "MODULE$")
             passes = catalyst.expressions.IsNotNull(true.toAttribute())
-        made = self._logical.Join(*plans, how, condition, node.java.hint())
-        kept = self._logical.Project(self._seq([*self._wanted(node, made), *self._carried(made)]), made)
+        made = self._logical("Join")(*plans, how, condition, node.java.hint())
+        kept = self._project([*self._wanted(node, made), *self._carried(made)], made)
         whether = named(self.spark._jvm, passes, _PASSES)
-        marked = self._logical.Project(self._seq([*listed(kept.output()), whether]), made)
+        marked = self._project([*listed(kept.output()), whether], made)
         table_name = _table_of(node.children[streaming.index(False)])
         which = "a row" if kind == "LEFT ANTI" else "no row"
         words = f"the {kind.lower()} join with {table_name} ({which} of which fits)"
@@ -642,7 +641,7 @@ class _Plans:
         none = literal.create(None, values.dataType())
         once = generator.withNewChildren(self._seq([expressions_.If(expressions_.IsNull(left_at), values, none)]))
         output = node.java.generatorOutput()
-        plan = self._logical.Generate(once, self._seq([]), True, node.java.qualifier(), output, made)
+        plan = self._logical("Generate")(once, self._seq([]), True, node.java.qualifier(), output, made)
         return self._in_order(node, plan)
 
     def _timed_by(self, expression: JavaObject, carried: list[JavaObject]) -> JavaObject:
@@ -666,9 +665,12 @@ class _Plans:
     def _with(self, given: JavaObject, more: list[JavaObject]) -> JavaObject:
         return self._seq([*listed(given), *more])
 
-    @property
-    def _logical(self) -> JavaObject:
-        return self.spark._jvm.org.apache.spark.sql.catalyst.plans.logical
+    def _logical(self, name: str) -> JavaObject:
+        """An operator of Spark's plans, by its name."""
+        return jvm.new(self.spark._jvm, f"org.apache.spark.sql.catalyst.plans.logical.{name}")
+
+    def _project(self, columns: list[JavaObject], below: JavaObject) -> JavaObject:
+        return self._logical("Project")(self._seq(columns), below)
 
     def _seq(self, values: list[JavaObject]) -> JavaObject:
         return seq(self.spark._jvm, values)
@@ -692,7 +694,7 @@ def _table_of(plan: Node) -> str:
     alias_ = next((node for node in plan.walk() if node.kind == "SubqueryAlias"), None)
     if alias_ is not None:
         return f"the table {alias_.java.alias()}"
-    return f"the table of {', '.join(str(each.name()) for each in listed(plan.java.output()))}"
+    return f"the table of {', '.join(str(each.name()) for each in plan.output)}"
 
 
 def alias(java: JavaObject, column: JavaObject, other: JavaObject) -> JavaObject:
@@ -702,17 +704,16 @@ def alias(java: JavaObject, column: JavaObject, other: JavaObject) -> JavaObject
 
 def named(java: JavaObject, column: JavaObject, name: str) -> JavaObject:
     """An expression as a new column."""
-    return renamed(java, column, name, java.org.apache.spark.sql.catalyst.expressions.NamedExpression.newExprId())
+    new_id = jvm.static(java, f"{_EXPRESSIONS}.NamedExpression", "newExprId")
+    return renamed(java, column, name, new_id())
 
 
 def renamed(java: JavaObject, column: JavaObject, name: str, identity: JavaObject) -> JavaObject:
     """A column under a name and an id."""
-    none = java.scala.Option.empty()
-    return java.org.apache.spark.sql.catalyst.expressions.Alias(
-        column, name, identity, seq(java, []), none, seq(java, [])
-    )
+    none, empty = jvm.static(java, "scala.Option", "empty")(), seq(java, [])
+    return jvm.new(java, f"{_EXPRESSIONS}.Alias")(column, name, identity, empty, none, empty)
 
 
 def ids(node: Node) -> frozenset[int]:
     """The ids of a node's columns."""
-    return frozenset(int(each.exprId().id()) for each in listed(node.java.output()))
+    return frozenset(node.ids)

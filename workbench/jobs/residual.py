@@ -19,6 +19,7 @@ from workbench.jobs.understanding import Understood
 from workbench.literals import SIDES
 from workbench.model import Failed, value_in_words
 from workbench.spark_io.cause import spark_errors_as
+from workbench.spark_io.frames import of_arrow
 from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Residual:
         return " AND ".join(str(each.java.sql()) for each in self._parts_of(place))
 
     def _parts_of(self, place: int) -> list[Node]:
-        mine = {int(each.exprId().id()) for each in listed(self._known.join.children[place].java.output())}
+        mine = set(self._known.join.children[place].ids)
         return [each for each in self._parts if _columns_of([each]) and _columns_of([each]) <= mine]
 
     def _not_asked(self, why: str) -> QueryError:
@@ -132,7 +133,7 @@ class Residual:
         width = max(self._tables[1].num_rows, 1)
         rows = [np.unique(pairs // width), np.unique(pairs % width)]
         with spark_errors_as(self._not_asked):
-            asked = self._spark.createDataFrame(pa.table([pairs // width, pairs % width], names=list(_NUMBERS)))
+            asked = of_arrow(self._spark, pa.table([pairs // width, pairs % width], names=list(_NUMBERS)))
             for place in range(len(SIDES)):
                 asked = asked.join(self._side(place, rows[place]), _NUMBERS[place])
             satisfied = self._filtered(asked, self._parts).select(*_NUMBERS).toArrow()
@@ -207,7 +208,7 @@ def _under_ids(
 ) -> Any:
     """A plan of the rows of a side with some columns under the ids that the join knows them by, and their numbers."""
     java: JavaObject = spark._jvm
-    attributes = {int(each.exprId().id()): each for each in listed(known.join.children[place].java.output())}
+    attributes = dict(zip(known.join.children[place].ids, known.join.children[place].output, strict=True))
     columns = [each for each in shown.ids if each in wanted]
     names = [f"c{each}" for each in columns]
     values = [table.column(shown.names[shown.ids.index(each)]) for each in columns]
@@ -215,7 +216,7 @@ def _under_ids(
     types = [str(attributes[each].dataType().sql()) for each in columns]
     given = [column.type for column in values]
     typed = [_typed(*each).alias(each[0]) for each in zip(names, types, given, strict=True)]
-    frame = spark.createDataFrame(numbered).select(*typed, _NUMBERS[place])
+    frame = of_arrow(spark, numbered).select(*typed, _NUMBERS[place])
     plan: JavaObject = frame._jdf.queryExecution().analyzed()
     *given, number = listed(plan.output())
     aliases = [replay.alias(java, one, attributes[each]) for one, each in zip(given, columns, strict=True)]

@@ -353,20 +353,18 @@ def _sliding(node: Node) -> dict[int, tuple[Window, int]]:
 
 
 def _columns(plan: Node) -> dict[int, str]:
-    output = plan.java.output()
-    found = (output.apply(place) for place in range(output.size()))
-    return {int(each.exprId().id()): str(each.name()) for each in found}
+    return {number: str(each.name()) for number, each in zip(plan.ids, plan.output, strict=True)}
 
 
 def _of_marks(plan: Node) -> frozenset[int]:
     """The columns of a plan that have a watermark."""
-    found = listed(plan.java.output())
-    return frozenset(int(each.exprId().id()) for each in found if not hasattr(each, "metadata") or has_watermark(each))
+    found = zip(plan.ids, plan.output, strict=True)
+    return frozenset(number for number, each in found if not hasattr(each, "metadata") or has_watermark(each))
 
 
 def _times(plan: Node) -> Iterator[int]:
     """The columns of a plan that are times, in order."""
-    for each in listed(plan.java.output()):
+    for each in plan.output:
         if not hasattr(each, "dataType"):  # as of a plan read from text
             return
         if str(each.dataType().typeName()) in ("timestamp", "timestamp_ntz"):

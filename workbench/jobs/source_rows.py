@@ -23,6 +23,7 @@ from workbench.jobs.sources import BATCH, PLACE
 from workbench.literals import SIDES, Side, Sides
 from workbench.sources.key_choice import ALL, Choice, newest_in_each
 from workbench.spark_io.cause import spark_errors_as
+from workbench.spark_io.frames import of_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -122,7 +123,7 @@ def _rows(
         return given
     wanted = set[int]().union(*(chosen.get(each, ()) for each in alike))
     places = pa.table({PLACE: pa.array(sorted(wanted), pa.int64())})
-    return given.join(spark.createDataFrame(places), PLACE, "left_semi").select(given.columns)
+    return given.join(of_arrow(spark, places), PLACE, "left_semi").select(given.columns)
 
 
 def _held(

@@ -20,11 +20,13 @@ import pyarrow as pa
 
 from workbench.counts import counted
 from workbench.errors import DataError, excerpt
-from workbench.jobs import catalyst, delta
+from workbench.jobs import catalyst, delta, in_memory
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.addresses import elsewhere, existing, written_anew
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
+from workbench.jobs.in_memory import Written
+from workbench.spark_io.frames import of_arrow
 from workbench.untyped import Value
 
 if TYPE_CHECKING:
@@ -83,7 +85,13 @@ def folders(spark: SparkSession, part: Node) -> list[str]:
     return [path for each in files if (path := _options(spark, each).get("path")) is not None]
 
 
-def taken(spark: SparkSession, checkpoint: Checkpoint, sources: Sequence[Node], zone: str = "") -> list[Taken]:
+def taken(
+    spark: SparkSession,
+    checkpoint: Checkpoint,
+    sources: Sequence[Node],
+    zone: str = "",
+    written: Written | None = None,
+) -> list[Taken]:
     """The rows that the kept micro-batches took in from each source.
 
     Parameters
@@ -96,6 +104,8 @@ def taken(spark: SparkSession, checkpoint: Checkpoint, sources: Sequence[Node], 
         The sources of the whole plan, as `leaves` gives them.
     zone
         The time zone in which texts of files are read as times; empty: that of the session.
+    written
+        Files whose rows need not be read, as they are in memory; None: there are none.
     """
     numbers: dict[str, int] = {}
     found = []
@@ -103,8 +113,18 @@ def taken(spark: SparkSession, checkpoint: Checkpoint, sources: Sequence[Node], 
         folder = numbers.setdefault(str(source.java.toString()), len(numbers))  # one that is used twice is one
         offsets = [each.offsets[place] if place < len(each.offsets) else None for each in checkpoint.batches]
         others = [each for each in sources if each is not source]
-        found.append(_of(spark, checkpoint, source, folder, offsets, others, zone))
+        reading = _Reading(others, zone, written)
+        found.append(_of(spark, checkpoint, source, folder, offsets, reading))
     return found
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How the files of a source are read: what `taken` takes, and the other sources of its plan."""
+
+    others: Sequence[Node]
+    zone: str
+    written: Written | None
 
 
 def _of(
@@ -113,15 +133,14 @@ def _of(
     source: Node,
     number: int,
     offsets: list[Value],
-    others: Sequence[Node],
-    zone: str,
+    reading: _Reading,
 ) -> Taken:
     numbers = [each.number for each in checkpoint.batches]
     from_start = numbers[0] == 0
     named = next((each for each in offsets if each is not None), None)
     if isinstance(named, dict) and named.keys() == {"logOffset"}:
-        files = checkpoints.source_files(spark, checkpoint, number)
-        return _from_files(spark, source, files, numbers, [_log_offset(each) for each in offsets], others, zone)
+        files = checkpoints.source_files(spark, checkpoint, number, own=reading.written is not None)
+        return _from_files(spark, source, files, numbers, [_log_offset(each) for each in offsets], reading)
     if delta.is_offset(named) and source.kind == "StreamingRelation":
         return _from_delta(spark, source, numbers, offsets, f"{checkpoint.address}/sources/{number}")
     if source.kind == "StreamingRelationV2" and isinstance(named, dict) and _is_kafka(source):
@@ -165,13 +184,16 @@ def _from_files(
     files: Iterable[checkpoints.SourceFile],
     numbers: list[int],
     ends: list[int],
-    others: Sequence[Node],
-    zone: str,
+    reading: _Reading,
 ) -> Taken:
     files = list(files)
     batches, dropped = _batches((each.entry for each in files), numbers, ends)
     mine = {each.path: batches[each.entry] for each in files if each.entry in batches}
     missing = [f"{dropped:,} entries of the log of {described(source)} are gone"] if dropped > 0 else []
+    if reading.written is not None:
+        rows = in_memory.rows(spark, _schema(source), mine, reading.written, (BATCH, PLACE))
+        if rows is not None:
+            return Taken(rows, tuple(missing))
     there = existing(spark, list(mine))
     if len(there) < len(mine):
         gone = [each for each in mine if each not in there]
@@ -188,9 +210,11 @@ def _from_files(
     folder = _options(spark, source).get("path")
     apart = [] if folder is None else elsewhere(spark, there, folder)
     if apart:
-        missing.append(_other_folder(spark, source, {each: mine[each] for each in apart}, others))
+        missing.append(_other_folder(spark, source, {each: mine[each] for each in apart}, reading.others))
     within = [each for each in there if each not in set(apart)]
-    groups = [_read(spark, source, each, base, zone) for each, base in ((within, folder), (apart, None)) if each]
+    groups = [
+        _read(spark, source, each, base, reading.zone) for each, base in ((within, folder), (apart, None)) if each
+    ]
     rows = reduce(lambda one, other: one.unionByName(other), groups)
     rows = with_batches(rows, {each: mine[each] for each in there})
     return Taken(_numbered(rows, source), tuple(missing))
@@ -255,7 +279,7 @@ def with_batches(rows: DataFrame, batches: Mapping[str, int]) -> DataFrame:
             .drop(_FILE)
         )
     table = pa.table({_FILE: list(spelled), BATCH: pa.array(spelled.values(), pa.int64())})
-    known = rows.sparkSession.createDataFrame(table)
+    known = of_arrow(rows.sparkSession, table)
     named = rows if _FILE in rows.columns else rows.withColumn(_FILE, F.col("_metadata.file_path"))
     return named.join(F.broadcast(known), _FILE).drop(_FILE)
 

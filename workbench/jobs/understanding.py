@@ -538,7 +538,7 @@ def as_it_runs(join: Node, run: Node) -> Node | None:
 
 
 def _ids(node: Node) -> set[int]:
-    return {int(each.exprId().id()) for each in catalyst.listed(node.java.output())}
+    return set(node.ids)
 
 
 def _mark(mine: sides.Input, time: int | None) -> sides.Watermark | None:
@@ -583,13 +583,11 @@ def _retention(spark: SparkObject, join: Node, times: dict[Side, int | None]) ->
         for part in each.parts
     ]
     equal = [conditions.equality(part) for part in parts]
-    marked = any(
-        catalyst.has_watermark(each) for child in join.children for each in catalyst.listed(child.java.output())
-    )
+    marked = any(catalyst.has_watermark(each) for child in join.children for each in child.output)
     if marked and any(pair is not None and {pair[0].id, pair[1].id} == set(times.values()) for pair in equal):
         return dict.fromkeys(SIDES, 0)  # the event time is a key
     outputs = [child.java.outputSet() for child in join.children]
-    given = [catalyst.listed(child.java.output()) for child in join.children]
+    given = [child.output for child in join.children]
     if not condition.isEmpty():  # it may name the columns of a frame before its withWatermark, which have the same ids
         attributes = {int(each.exprId().id()): each for columns in given for each in columns}
         condition = java.scala.Some(_with_attributes(java, condition.get(), attributes))
@@ -635,7 +633,7 @@ def _changes_clocks(zone: str) -> bool:
 
 def _names_the_frame_before(join: Node) -> bool:
     """Whether a condition has a column that has a watermark as it was before that was set."""
-    columns = [each for child in join.children for each in catalyst.listed(child.java.output())]
+    columns = [each for child in join.children for each in child.output]
     marked = {int(each.exprId().id()) for each in columns if catalyst.has_watermark(each)}
     parts = (part for one in catalyst.expressions(join, "condition") for part in one.walk())
     return any(part.id in marked and not catalyst.has_watermark(part.java) for part in parts)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from workbench.arrays import RowNumbers, Times
 from workbench.errors import ArgumentError, excerpt, wrong
+from workbench.spark_io.frames import of_arrow
 from workbench.untyped import Argument, Value
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Choice:
     def taken(self, spark: SparkSession, table: pa.Table, key: Sequence[str]) -> RowNumbers:
         """The places of those rows of a table that are taken, in order, as Spark tells them."""
         asked = table.select(list(key)).append_column(_ROW, pa.array(np.arange(len(table))))
-        rows = self.of(spark.createDataFrame(asked), key).select(_ROW).toArrow()
+        rows = self.of(of_arrow(spark, asked), key).select(_ROW).toArrow()
         return np.sort(rows.column(_ROW).to_numpy())
 
 

@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 
 from workbench.errors import ArgumentError, QueryError, WorkbenchError, wrong
 from workbench.spark_io.cause import spark_errors_as
+from workbench.spark_io.frames import of_arrow
 from workbench.spark_io.scratch import PREFIX, Scratch, is_readable
 from workbench.untyped import JavaObject
 
@@ -371,7 +372,8 @@ class _Connect:
             raise QueryError(_NO_SAVEPOINTS)
         rows = pq.read_table(file)
         schema = from_arrow_schema(rows.schema)
-        self._spark.createDataFrame(rows if rows.num_rows else [], schema).coalesce(1).write.parquet(address)
+        frame = of_arrow(self._spark, rows, schema) if rows.num_rows else self._spark.createDataFrame([], schema)
+        frame.coalesce(1).write.parquet(address)
 
     def fetch(self, address: str, folder: Path) -> None:
         if folder.name != "output":

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from workbench.errors import ArgumentError, WorkbenchError, wrong
 from workbench.jobs import Chain, Job
+from workbench.jobs.in_memory import Written
 from workbench.jobs.opening import open_own
 from workbench.jobs.understanding import NoJoinError
 from workbench.sources import arrow
@@ -68,6 +69,7 @@ class Played:
     _output: pa.Table
     _reports: Sequence[Json]
     _folder: Scratch
+    _written: Written
     _mode: str
     _build: Build
 
@@ -120,7 +122,7 @@ class Played:
             If it joins no two streams, or cannot be opened: then only `output` and `batches` are known.
         """
         with quick_settings(self.joined.sparkSession, {}):
-            return open_own(self.joined, f"{self._folder.address}/checkpoint", self._reports)
+            return open_own(self.joined, f"{self._folder.address}/checkpoint", self._reports, self._written)
 
     @cached_property
     def _asked(self) -> _expecting.Opened:

@@ -20,6 +20,7 @@ from workbench.counts import counted
 from workbench.engine import query as queries
 from workbench.errors import ArgumentError, excerpt, one_of, wrong
 from workbench.jobs.checkpoint import LATEST
+from workbench.jobs.in_memory import Written
 from workbench.runs.arguments import check_session
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.scratch import Scratch
@@ -38,6 +39,21 @@ MODES = ("append", "update", "complete")
 """The output modes of Spark's."""
 _WITHOUT_ROWS = "spark.sql.streaming.noDataMicroBatches.enabled"
 _ZONE = "spark.sql.session.timeZone"
+_IN_ARROW = {
+    "bigint": pa.int64(),
+    "binary": pa.binary(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "double": pa.float64(),
+    "float": pa.float32(),
+    "int": pa.int32(),
+    "smallint": pa.int16(),
+    "string": pa.string(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "tinyint": pa.int8(),
+}
+"""Types of Spark's as Arrow has them; of an empty table it would tell them in a tenth of a second."""
 
 
 def play(
@@ -144,9 +160,8 @@ def played(
         playing.check_all_read()
         if finish:
             playing.end()
-    return remembered(
-        Played(joined, tuple(schemas), playing.output(), playing.reports(), recording.folder, mode, build)
-    )
+    came_out, reports, written = playing.output(), playing.reports(), recording.files()
+    return remembered(Played(joined, tuple(schemas), came_out, reports, recording.folder, written, mode, build))
 
 
 def _checked(
@@ -211,22 +226,38 @@ class _Recording:
     count: int
     written: int = 0
 
-    def place(self, name: str) -> Path:
-        return self.folder.path / "streams" / name
+    def file(self, name: str, number: int) -> Path:
+        """The file of a stream's micro-batch."""
+        return self.folder.path / "streams" / name / f"{number:06}.parquet"
 
     def write_up_to(self, count: int) -> None:
         """Write the files of the micro-batches before a number; those after the last have no rows."""
         for number in range(self.written, count):
             for name, batches in self.rows.items():
-                file = self.place(name) / f"{number:06}.parquet"
+                file = self.file(name, number)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 pq.write_table(batches[number] if number < len(batches) else self.empty[name], file)
                 os.utime(file, (1e9 + number, 1e9 + number))  # Spark takes files in order of time
         self.written = max(self.written, count)
 
+    def files(self) -> Written:
+        """What was written."""
+        numbers = range(self.written)
+        return Written.of(
+            {
+                self.file(name, number).as_uri(): batches[number] if number < len(batches) else self.empty[name]
+                for name, batches in self.rows.items()
+                for number in numbers
+            }
+        )
+
 
 def _empty(spark: SparkSession, schema: StructType, name: str) -> pa.Table:
-    """A table without rows, as Arrow has the columns of a stream."""
+    """A table without rows, as Arrow has the columns of a stream; Spark is asked of types that are not plain."""
+    plain = [_IN_ARROW.get(each.dataType.simpleString()) for each in schema]
+    if all(each is not None for each in plain):
+        fields = [pa.field(each.name, kind, each.nullable) for each, kind in zip(schema, plain, strict=True)]
+        return pa.schema(fields).empty_table()
     remedy = "use other types, such as string"
     with spark_errors_as(lambda why: wrong(name, schema.simpleString(), f"rows cannot be given so ({why}); {remedy}")):
         return spark.createDataFrame([], schema).toArrow()
@@ -293,10 +324,12 @@ class _Playing:
     def run_up_to(self, count: int) -> None:
         """Run the micro-batches before a number that have not been run."""
         self.recording.write_up_to(count)
-        unique = [f"{place}" for place in range(len(self.joined.columns))]
+        names = self.joined.columns
+        unique = [f"{place}" for place in range(len(names))] if len({*names}) < len(names) else []
 
         def collect(frame: DataFrame, number: int) -> None:
-            self._collected[number] = frame.toDF(*unique).toArrow()  # two columns may have one name
+            frame = frame.toDF(*unique) if unique else frame  # two columns may have one name
+            self._collected[number] = frame.toArrow()
 
         with spark_errors_as("the query cannot be started"):
             query = (

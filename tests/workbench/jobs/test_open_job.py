@@ -129,8 +129,8 @@ def test_a_query_goes_on_while_it_is_opened(spark, folder, tmp_path, monkeypatch
     first = min(int(each.name) for each in (tmp_path / "checkpoint" / "offsets").iterdir() if each.name.isdigit())
     reads = []
 
-    def read_counted(*arguments):
-        reads.append(read(*arguments))
+    def read_counted(*arguments, **more):
+        reads.append(read(*arguments, **more))
         return reads[-1]
 
     def deleted_meanwhile(spark, address, batch, side, **more):
