@@ -29,6 +29,7 @@ _WORDS = {
     history.EVICTED: "leaves state",
     history.LATE: "comes late, and is dropped",
     history.NULL_KEY: "comes without a key, and is filtered out",
+    history.REMOVED: "comes, and is removed before it reaches the join",
     history.NOT_KEPT: "comes, and is not kept: the watermark of its micro-batch is past it",
 }
 

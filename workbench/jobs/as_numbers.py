@@ -9,7 +9,7 @@ from workbench.jobs.description import SideDescription
 from workbench.literals import SIDES, Side
 from workbench.model import Numbers
 
-__all__ = ["note", "of"]
+__all__ = ["in_intervals", "note", "of"]
 
 _UNITS = {1_000_000: "seconds", 1_000: "milliseconds"}
 
@@ -64,12 +64,18 @@ def _least(bound: Numbered) -> int:
 
 def _interval(left: str, right: str, lower: Numbered | None, upper: Numbered | None) -> str:
     """The bounds as a condition of times."""
-    low = None if lower is None else _shifted(left, lower.written.micros)
-    high = None if upper is None else _shifted(left, -upper.written.micros)
-    if lower is not None and upper is not None and not lower.written.exclusive and not upper.written.exclusive:
+    low = None if lower is None else (lower.written.micros, lower.written.exclusive)
+    high = None if upper is None else (-upper.written.micros, upper.written.exclusive)
+    return in_intervals(left, right, low, high)
+
+
+def in_intervals(left: str, right: str, lower: tuple[int, bool] | None, upper: tuple[int, bool] | None) -> str:
+    """Bounds of the right time less the left one, in microseconds and whether exclusive, as a condition of times."""
+    low, high = (None if each is None else _shifted(left, each[0]) for each in (lower, upper))
+    if lower is not None and upper is not None and not lower[1] and not upper[1]:
         return f"{right} BETWEEN {low} AND {high}"
-    parts = [f"{right} {'>' if lower.written.exclusive else '>='} {low}"] if lower is not None else []
-    parts += [f"{right} {'<' if upper.written.exclusive else '<='} {high}"] if upper is not None else []
+    parts = [f"{right} {'>' if lower[1] else '>='} {low}"] if lower is not None else []
+    parts += [f"{right} {'<' if upper[1] else '<='} {high}"] if upper is not None else []
     return " AND ".join(parts)
 
 

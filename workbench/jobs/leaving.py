@@ -20,6 +20,7 @@ from workbench.jobs.sinks import NotComparable, Sink
 from workbench.jobs.sources import BATCH, PLACE
 from workbench.jobs.understanding import Understood
 from workbench.joins import emission
+from workbench.kinds import kind_of
 from workbench.literals import SIDES, Sides
 from workbench.model import Simulation
 from workbench.sources.key_choice import Choice, quoted
@@ -144,6 +145,8 @@ def _schema(node: Node) -> Any:
 def _given_columns(known: Understood) -> dict[int, tuple[int, str]]:
     """The columns of the join whose values are known: by id their side and name, of a window no name."""
     found: dict[int, tuple[int, str]] = {}
+    join = known.description.join
+    windowed = join is not None and kind_of(join).windowed  # else a window is of its side, as any column
     for place in range(len(SIDES)):
         mine, shown = known.inputs[place], entering.columns(known, place)
         types = dict(zip(mine.columns, _schema(known.join.children[place]).fields, strict=True))
@@ -151,7 +154,7 @@ def _given_columns(known: Understood) -> dict[int, tuple[int, str]]:
             if entering.in_arrow(types[each].dataType):
                 found[each] = place, name
         windows = [each for each in mine.columns if mine.origin(each) in mine.windows]
-        if len({mine.origin(each) for each in windows}) == 1:
+        if windowed and len({mine.origin(each) for each in windows}) == 1:
             found |= dict.fromkeys(windows, (place, ""))
     return found
 

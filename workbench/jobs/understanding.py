@@ -51,10 +51,14 @@ _WORDS = {
     "Join": "a join of its own below this one",
     "Union": "a union below the join, of which only the first branch is described",
 }
-_KEPT = (
-    "Spark derives no state watermark for the {} side from the condition as written, and keeps its rows forever: "
-    "compare one event time with the other plus or minus an INTERVAL"
-)
+_KEPT = "Spark derives no state watermark for the {} side from the condition as written, and keeps its rows forever: {}"
+_COMPARE = "compare one event time with the other plus or minus an INTERVAL"
+_WRITE_SPAN = "write {}, which says the same"
+_NOT_IN_MONTHS = "write its INTERVAL in days, as months are of no fixed length"
+_TIME_OF_WINDOW = "compare window_time of the window, which has its watermark, rather than its start or end"
+_UNDERIVED = frozenset({"SubtractTimestamps", "TimestampAdd"})
+"""Expressions of a span between two times from which Spark derives no watermark, though their bound is understood."""
+_IN_MONTHS = frozenset({"AddMonths", "AddMonthsBase", "TimestampAddYMInterval"})
 _NO_WATERMARK = "the {} side has no watermark: its rows are never dropped as late"
 _KEPT_WITHOUT = (
     "as the {} side has no watermark, rows of the {} side never leave the state{}: call withWatermark on both "
@@ -327,7 +331,7 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
     groups_meet = any(map(partial(_are_windows_of_groups, inputs), read.keys))
     if kind is not None and (groups_meet or (read.windows and not kind_of(kind).windowed)):
         retention = dict.fromkeys(SIDES, 0)  # the window is a key
-    notes += _of_state(inputs, retention, how, kind)
+    notes += _of_state(inputs, retention, how, kind, _remedy(inputs, read, found, times))
     notes += _of_days(spark, read, found)
     notes += _of_window_days(spark, inputs, read)
     notes += _of_marked_windows(inputs)
@@ -436,7 +440,7 @@ def _watermark_in_words(node: Node) -> str:
 
 
 def _of_state(
-    inputs: Sides[sides.Input], retention: dict[Side, int] | None, how: How | None, kind: Join | None
+    inputs: Sides[sides.Input], retention: dict[Side, int] | None, how: How | None, kind: Join | None, remedy: str
 ) -> Iterator[str]:
     """Notes on rows that never leave the state, and why."""
     kept = [] if retention is None else [side for side in SIDES if side not in retention]
@@ -445,7 +449,24 @@ def _of_state(
     if len(unmarked) == 1 and kept:
         yield _KEPT_WITHOUT.format(unmarked[0], " and of the ".join(f"{side}" for side in kept), padded)
     elif kind and not unmarked:
-        yield from (_KEPT.format(side) for side in kept)
+        yield from (_KEPT.format(side, remedy) for side in kept)
+
+
+def _remedy(
+    inputs: Sides[sides.Input], read: _Condition, found: Sequence[Conjunct], times: dict[Side, int | None]
+) -> str:
+    """How a condition is to be written for Spark to derive a watermark from it, where another way is not enough."""
+    kinds = {node.kind for each in found for part in each.parts for node in part.walk()}
+    lower, upper = _limits(inputs, read)
+    whole = lower is not None and upper is not None and not read.numbered
+    if whole and any(mine.grouped is not None for mine in inputs.values()):
+        return _TIME_OF_WINDOW
+    if whole and kinds & _UNDERIVED:
+        left, right = (
+            f"{inputs[side].name or side}.{inputs[side].columns[own]}" for side, own in times.items() if own is not None
+        )
+        return _WRITE_SPAN.format(as_numbers.in_intervals(left, right, lower, upper))
+    return _NOT_IN_MONTHS if kinds & _IN_MONTHS else _COMPARE
 
 
 def _compares_windows(read: _Condition, inputs: Sides[sides.Input]) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench import spark_versions
-from workbench.arrays import Counts, RowNumbers, Times
+from workbench.arrays import Counts, Flags, RowNumbers, Times
 from workbench.errors import one_of, wrong
 from workbench.joins import Join, without_where
 from workbench.kinds import kind_of, part_of
@@ -112,7 +112,16 @@ class Simulation:
     @cached_property
     def fates(self) -> dict[Side, pd.DataFrame]:
         """Each row's fate, as `Run.fates` documents it."""
-        return _fates.fates(self.outcome)
+        found = _fates.fates(self.outcome)
+        for side, table in found.items():  # what is removed before the join may have no key, or never get one
+            table.loc[self._removed(side) & (table["fate"] == "null_key").to_numpy(), "fate"] = "unmatched"
+        return found
+
+    def _removed(self, side: Side) -> Flags:
+        """The rows that an operator of the job is known to remove before the join."""
+        gone, failing = self.facts.gone, self.facts.failing
+        found = np.zeros(len(self.side(side)), dtype=bool) if gone is None else gone[side].rows
+        return found if failing is None else found | failing[side]
 
     @cached_property
     def refused(self) -> dict[Side, Counts]:

@@ -15,10 +15,10 @@ from workbench.model import Simulation
 from workbench.reasons import tables
 from workbench.runs import holding
 
-__all__ = ["ADDED", "EVICTED", "LATE", "NOT_KEPT", "NULL_KEY", "events", "of_rows"]
+__all__ = ["ADDED", "EVICTED", "LATE", "NOT_KEPT", "NULL_KEY", "REMOVED", "events", "of_rows"]
 
 ADDED, EVICTED = "added", "evicted"
-LATE, NULL_KEY, NOT_KEPT = "late", "null key", "not kept"
+LATE, NULL_KEY, REMOVED, NOT_KEPT = "late", "null key", "removed", "not kept"
 _OURS = ("change", "left", "right", "emitted")
 
 
@@ -72,7 +72,9 @@ def events(simulation: Simulation, rows: Mapping[Side, RowNumbers]) -> pd.DataFr
         mine = outcome.assignments[side]
         mine = mine[np.isin(mine["row"], rows[side])]
         mine = mine.assign(side=side, assignment=mine.index, leaves_at=holding.leaves_at(simulation, side, mine))
-        what = np.select([mine["filtered"], mine["late"], mine["held"]], [NULL_KEY, LATE, ADDED], NOT_KEPT)
+        keyless = (simulation.fates[side]["fate"] == "null_key").to_numpy()[mine["row"]]
+        left_out = [mine["filtered"] & keyless, mine["filtered"]]
+        what = np.select([*left_out, mine["late"], mine["held"]], [NULL_KEY, REMOVED, LATE, ADDED], NOT_KEPT)
         parts.append(mine.assign(change=what, leaves=False))
         gone = mine[mine["held"] & (mine["evicted_in"] < len(outcome.marks))]
         at = gone["evicted_in"].to_numpy()

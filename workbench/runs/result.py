@@ -280,10 +280,11 @@ class Result:
         -------
         pandas.DataFrame
             Columns: ``batch``; ``change`` (``added`` to state, ``evicted`` from it at the end of the micro-batch, or a
-            row that came and was not kept: ``late``, ``null key``, and ``not kept`` where the micro-batch's own
-            watermark evicts it at once); ``side``, the row's columns; ``window_start``, ``window_end`` where there are
-            windows (a row has an event in each; a session is the one that the row is in at last); ``watermark`` (which
-            it was judged by, or which evicted it; with ``finish=True`` the last one is after the year 2160);
+            row that came and was not kept: ``late``, ``null key``, ``removed`` by an operator before the join, and
+            ``not kept`` where the micro-batch's own watermark evicts it at once); ``side``, the row's columns;
+            ``window_start``, ``window_end`` where there are windows (a row has an event in each; a session is the one
+            that the row is in at last); ``watermark`` (which it was judged by, or which evicted it; with
+            ``finish=True`` the last one is after the year 2160);
             ``left``, ``right`` (how many rows of the key are in state after it); ``emitted`` (how many rows come out
             with it).
 

@@ -216,3 +216,55 @@ def test_what_cannot_be_followed_is_named_and_the_rest_is_shown(desk, build):
     assert job.rows.fate.isna().all()
     assert len(job.batches) == len(job.checkpoint.batches)
     assert not job.is_understood
+
+
+# --- rows that are removed, and have no key ---------------------------------------------------------------------------
+
+
+def test_a_row_without_key_that_an_operator_removes_is_told_of_the_operator(desk):
+    """The key of a removed row may be null, as the operator would have made it."""
+    desk.each(
+        [[("a", "10:00:00", "oa"), ("b", "10:00:01", "ob")], [("c", "10:10:00", "oc")], [("z", "10:30:00", "oz")]],
+        [[("a", "10:00:05", "pa")], [("b", "10:00:05", "pb")], [("z", "10:30:00", "pz")]],
+    )
+    shops = desk.spark.createDataFrame([("a", "A"), ("c", "C"), ("z", "Z")], "id string, shop string")
+    orders = desk.read("orders").join(shops, "id").alias("orders")
+    payments = desk.read("payments").join(shops, "id", "left").alias("payments")
+    on = F.expr(ON.replace(".id", ".shop"))
+    job = desk.opened(orders.join(payments, on, "full").select("orders.row", F.col("payments.row").alias("p")))
+    table = "the inner join with the table of id, shop (no row of which fits) removes it before it reaches the join"
+    assert reason(job, "ob") == table
+    assert fates(job) == {
+        "oa": "matched", "ob": "unmatched", "oc": "unmatched", "oz": "matched",
+        "pa": "matched", "pb": "null_key", "pz": "matched",
+    }  # fmt: skip
+    assert len(job.output) == len(desk.out)
+
+
+def test_an_empty_list_below_explode_is_no_null_key(desk):
+    rows = {"o": ["A", "b"], "empty": [], "null": ["C", None]}
+    for number, (row, ids) in enumerate(rows.items()):
+        desk.arrive(number, orders=[{"ids": ids, "at": f"2026-01-01T10:0{number}:00Z", "row": row}])
+        desk.arrive(number, payments=[("abc"[number], f"10:0{number}:05", f"p{number}")])
+    lists = desk.read("orders", schema="ids array<string>, at timestamp, row string")
+    orders = lists.select(F.explode("ids").alias("each"), "at", "row").withColumn("id", F.lower("each"))
+    job = desk.opened(joined(desk, orders))
+    told = job.rows[job.rows.row == "empty"]
+    assert told.fate.tolist() == ["unmatched"]
+    assert "explode" in told.reason.iloc[0]
+    assert "removes it before it reaches the join" in told.reason.iloc[0]
+    assert job.rows.fate[job.rows.row == "null"].tolist() == ["matched", "null_key"]
+
+
+def test_a_row_without_key_that_a_filter_removes_is_told_of_the_filter(desk):
+    desk.each(
+        [[("a", "10:00:00", "oa"), (None, "10:00:01", "test"), (None, "10:00:01", "on"), ("b", "10:00:01", "test")]],
+        [[("a", "10:00:05", "pa")]],
+    )
+    desk.arrive(1, orders=[("z", "10:30:00", "oz")], payments=[("z", "10:30:00", "pz")])
+    job = desk.opened(joined(desk, desk.read("orders").where("row <> 'test'")))
+    tests = job.rows[job.rows.row == "test"]
+    assert set(tests.fate) == {"unmatched"}
+    assert set(tests.reason) == {"the filter (NOT (orders.row = 'test')) removes it before it reaches the join"}
+    assert fates(job)["on"] == "null_key"
+    assert job.state_changes("b").change.tolist() == ["removed"]

@@ -261,3 +261,17 @@ def test_a_table_that_spark_cannot_read(done, tmp_path):
     job = wb.open_job(joined, checkpoint, output=tmp_path)
     assert line(job)["examples"].startswith("not compared: ")
     assert job.comparison.differences.isna().tolist()[-1]
+
+
+def test_the_window_of_an_aggregate_in_an_interval_join(session, folder, tmp_path):
+    """It is a column of its side, as the join itself has no windows."""
+    orders, payments = jobs.streams(session, folder)
+    window = F.window("ordered_at", "10 seconds").alias("w")
+    counted = orders.withWatermark("ordered_at", "5 seconds").groupBy(window, F.col("order_id").alias("who")).count()
+    payments = payments.withWatermark("paid_at", "5 seconds")
+    within = "who = oid AND paid_at BETWEEN w.start AND w.start + INTERVAL 20 SECONDS"
+    joined = counted.join(payments, F.expr(within)).select("w", "who", "count", "payment_no", "w.end")
+    checkpoint, out = ran(joined, tmp_path)
+    job = wb.open_job(joined, checkpoint, output=out)
+    assert line(job)["differences"] == 0, line(job)["examples"]
+    assert line(job)["model"] == session.read.parquet(out).count() > 0

@@ -215,3 +215,34 @@ def test_what_is_compared_of_times_that_are_numbers_before_the_join_is_told(desk
     assert f"write {AFTER}, and select at before the join, too" in note
     assert reason(job, "oh").startswith("stays in state forever: as Spark derives no upper bound")
     assert f"written as {AFTER}, it would let Spark evict the row" in reason(job, "oh")
+
+
+# --- what to write for rows to leave the state ------------------------------------------------------------------------
+
+AS_INTERVALS = "write payments.at >= orders.at AND payments.at < orders.at + INTERVAL 15 SECONDS, which says the same"
+UNDERIVED = {
+    "payments.at >= orders.at AND payments.at < timestampadd(SECOND, 15, orders.at)": AS_INTERVALS,
+    "payments.at - orders.at >= INTERVAL 0 SECONDS AND payments.at - orders.at < INTERVAL 15 SECONDS": AS_INTERVALS,
+    "payments.at >= orders.at - INTERVAL 1 MONTH": "write its INTERVAL in days, as months are of no fixed length",
+    "to_date(payments.at) = to_date(orders.at)": "compare one event time with the other plus or minus an INTERVAL",
+}
+
+
+@pytest.mark.parametrize("condition", UNDERIVED)
+def test_a_note_of_state_that_grows_gives_another_condition_than_the_job_s(desk, condition):
+    with_values(desk)
+    joined = desk.read("orders").join(desk.read("payments"), F.expr(f"orders.id = payments.id AND {condition}"))
+    notes = [each for each in wb.describe(joined).notes if "keeps its rows forever" in each]
+    assert notes
+    assert {each.split(" forever: ")[1] for each in notes} == {UNDERIVED[condition]}
+
+
+@pytest.mark.parametrize("time", ["w.end", "window_time(w)"])
+def test_window_time_lets_aggregates_leave_the_state(desk, time):
+    with_values(desk)
+    counted = desk.read("orders").groupBy(F.window("at", "10 seconds").alias("w"), F.col("id").alias("who")).count()
+    counted = counted.select("who", "count", F.expr(f"{time} AS ended"))
+    joined = counted.join(desk.read("payments"), F.expr("who = id AND at BETWEEN ended AND ended + INTERVAL 1 MINUTE"))
+    notes = [each for each in wb.describe(joined).notes if "keeps its rows forever" in each]
+    remedy = "compare window_time of the window, which has its watermark, rather than its start or end"
+    assert {each.split(" forever: ")[1] for each in notes} == ({remedy} if time == "w.end" else set())
