@@ -889,7 +889,16 @@ class Sentences:
             return {}
         leaves = self._waiting[side][row] + behind
         delays = {each: times.micros(self.simulation.side(each).watermark) for each in SIDES}
-        return {each: leaves + delays[each] for each in SIDES if self._own_watermarks[each] < leaves}
+        found = {each: leaves + delays[each] for each in SIDES if self._own_watermarks[each] < leaves}
+        return {"left": max(found.values())} if found and self._each_row_is_of_both_sides else found
+
+    @cached_property
+    def _each_row_is_of_both_sides(self) -> bool:
+        """Whether a stream is joined with itself, so that one row moves the watermarks of both sides."""
+        left, right = self.simulation.left, self.simulation.right
+        return self.simulation.facts.of_one_source and all(
+            np.array_equal(*each) for each in ((left.arrival, right.arrival), (left.event_times, right.event_times))
+        )
 
     @property
     def _waits_by_time(self) -> bool:

@@ -192,16 +192,27 @@ def _before_1970(streams: Sides[Stream]) -> Iterator[Advice]:
                 "Spark starts every watermark, and would be dropped as late whatever the delay",
                 f"correct the event times of {stream.name}, or shift them",
             )
-    newest = {side: int(each.event_times.max(initial=0)) for side, each in streams.items()}
-    if all(_DIVIDED[0] < each < _DIVIDED[1] for each in newest.values()):
+    found = [_between(each, *_DIVIDED) for each in streams.values()]
+    if all(found):
         names = " and ".join(each.name for each in streams.values())
-        yield Advice(f"all event times of {names} are in January 1970", _divided(*streams.values()))
+        share = "all" if set(found) == {"all"} else "most"
+        yield Advice(f"{share} event times of {names} are in January 1970", _divided(*streams.values()))
     for side, stream in streams.items():
-        if 0 < newest[side] < _YEAR < newest[other_side(side)]:
+        other = streams[other_side(side)]
+        share, later = _between(stream, 0, _YEAR), other.event_times.max(initial=0) > _YEAR
+        if share and later and not _between(other, 0, _YEAR):
             yield Advice(
-                f"all event times of {stream.name} are in 1970, and those of {streams[other_side(side)].name} are not",
+                f"{share} event times of {stream.name} are in 1970, and those of {other.name} are not",
                 _divided(stream),
             )
+
+
+def _between(stream: Stream, low: int, high: int) -> str:
+    """Whether ``all`` or ``most`` event times of a stream lie between two moments; empty: neither."""
+    inside = (stream.event_times > low) & (stream.event_times < high)
+    if inside.sum() * 2 <= len(inside):
+        return ""
+    return "all" if inside.all() else "most"
 
 
 def _divided(*streams: Stream) -> str:

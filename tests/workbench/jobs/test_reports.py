@@ -905,6 +905,20 @@ def what_brings_the_watermark_there_is_told(desk):
     assert fates(job)["l2"] == "unmatched"  # as was said
 
 
+@report
+def one_row_moves_the_watermarks_of_a_stream_joined_with_itself(desk):
+    desk.each([[("a", "10:00:00", "l1")], [("b", "10:20:00", "l2")]], [[], []])
+    later = "payments.at > orders.at AND payments.at <= orders.at + INTERVAL 30 SECONDS"
+    on = F.expr(f"orders.id = payments.id AND {later}")
+    stream = desk.read("orders", "10 seconds")
+    job = desk.opened(stream.alias("orders").join(stream.alias("payments"), on, "left"))
+    assert "; a row of any key at 10:20:40.001 or later on orders brings the watermark there" in reason(job, "l2")
+    desk.arrive(2, orders=[("x", "10:20:40.001", "l3")])
+    job = desk.opened(stream.alias("orders").join(stream.alias("payments"), on, "left"))
+    assert "l2" not in job.state(int(job.batches.batch.max()))["row"].tolist()  # as was said
+    assert "brings the watermark there" not in reason(job, "l2")
+
+
 def opened_once(desk, joined):
     """A job whose trigger runs one micro-batch."""
     place = str(desk.home / "checkpoint")

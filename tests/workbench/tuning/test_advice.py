@@ -38,6 +38,16 @@ def test_events_before_1970():
     assert advice.apply(INTERVAL, left, left, "max") == (INTERVAL, left, left, "max")
 
 
+@pytest.mark.parametrize(
+    ("seconds", "share"), [((1_767_225, 1_767_226), "all"), ((1_767_225, 1_767_226, START), "most"), ((5, START), "")]
+)
+def test_most_times_in_1970_beside_a_row_from_another_year(seconds, share):
+    """Seconds that were divided by 1,000, and one row that was not."""
+    left, right = stream([("a", at) for at in seconds], "orders"), stream([("a", START), ("b", START)], "payments")
+    told = [each.problem for each in wb.advise(INTERVAL, left, right) if "are in 1970" in each.problem]
+    assert told == [f"{share} event times of orders are in 1970, and those of payments are not"] * bool(share)
+
+
 def test_a_delay_shorter_than_the_disorder():
     left, right = calm(late=0.1, watermark="0 seconds")
     advice = found(wb.advise(INTERVAL, left, right), "rows of orders are late")
