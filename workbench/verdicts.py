@@ -256,6 +256,8 @@ FLINK_BEHIND = f"{ARRIVED}, and an interval join drops rows behind it; this row 
 ROWS_AHEAD = "{ahead}, {gap} ahead of every other row, moved the watermark; without {it}, this row would be on time"
 
 KEPT = "{kept_by} would have kept it{by_policy}"
+DELAY_OF_NOW = "the watermark delay of {delay} that {name} has now"
+"""In place of a changed delay, of a row that was late while the job ran with a shorter one."""
 KEPT_AND_MATCHED = f"{KEPT}, and {{matches}}"
 KEPT_BUT_FIX = f"{KEPT}; {{fix}}"
 KEPT_IN_VAIN = f"{KEPT}, {{in_vain}}"

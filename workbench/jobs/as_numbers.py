@@ -30,9 +30,9 @@ def of(found: Sequence[Numbered], later: Sequence[Side], described: Sequence[Sid
         return None
     by_side = {side: [each for each, one in zip(found, later, strict=True) if one == side] for side in SIDES}
     lower, upper = (max(by_side[side], key=_least, default=None) for side in ("right", "left"))
-    left, right = (f"{each.name}.{each.time}" for each in described)
+    times = [(each.name, each.time) for each in described]
     low, high = None if lower is None else _least(lower), None if upper is None else -_least(upper)
-    return Numbers(low, high, max(each.unit for each in found), _interval(left, right, lower, upper))
+    return Numbers(low, high, max(each.unit for each in found), _interval(times, lower, upper))
 
 
 def note(numbers: Numbers, kept: Collection[Side], lost: Mapping[Side, str]) -> str:
@@ -62,15 +62,22 @@ def _least(bound: Numbered) -> int:
     return bound.written.micros + bound.unit * bound.written.exclusive
 
 
-def _interval(left: str, right: str, lower: Numbered | None, upper: Numbered | None) -> str:
+def _interval(times: Sequence[tuple[str, str]], lower: Numbered | None, upper: Numbered | None) -> str:
     """The bounds as a condition of times."""
     low = None if lower is None else (lower.written.micros, lower.written.exclusive)
     high = None if upper is None else (-upper.written.micros, upper.written.exclusive)
-    return in_intervals(left, right, low, high)
+    return in_intervals(times, low, high)
 
 
-def in_intervals(left: str, right: str, lower: tuple[int, bool] | None, upper: tuple[int, bool] | None) -> str:
-    """Bounds of the right time less the left one, in microseconds and whether exclusive, as a condition of times."""
+def in_intervals(
+    times: Sequence[tuple[str, str]], lower: tuple[int, bool] | None, upper: tuple[int, bool] | None
+) -> str:
+    """A condition of times, from what both streams and their times are called, and the bounds of right less left.
+
+    A bound is microseconds, and whether it is exclusive. Names of streams that are the same tell no times apart.
+    """
+    apart = len({name for name, _ in times}) > 1 or len({time for _, time in times}) == 1
+    left, right = (f"{name}.{time}" if apart else time for name, time in times)
     low, high = (None if each is None else _shifted(left, each[0]) for each in (lower, upper))
     if lower is not None and upper is not None and not lower[1] and not upper[1]:
         return f"{right} BETWEEN {low} AND {high}"

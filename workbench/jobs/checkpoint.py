@@ -215,7 +215,7 @@ def read(spark: SparkSession, address: str, *, own: bool = False) -> Checkpoint:
     raise AssertionError("the last try returns or raises")
 
 
-def _read(files: Files | OwnFiles, address: str) -> Checkpoint:
+def _read(files: Files | _OwnFiles, address: str) -> Checkpoint:
     if not files.has(address):
         raise _not_there(address)
     offsets, commits = (files.numbers(f"{address}/{log}") for log in ("offsets", "commits"))
@@ -243,7 +243,7 @@ def _read(files: Files | OwnFiles, address: str) -> Checkpoint:
     return Checkpoint(address, query, policy, settings, batches, next_watermark=after, gap=gap)
 
 
-def _parsed(files: Files | OwnFiles, file: str, parse: Callable[[str], T]) -> T:
+def _parsed(files: Files | _OwnFiles, file: str, parse: Callable[[str], T]) -> T:
     """What a file of a checkpoint says.
 
     Raises
@@ -391,7 +391,7 @@ class Files(HadoopFiles):
             stream.close()
 
 
-class OwnFiles:
+class _OwnFiles:
     """Files of a checkpoint on this machine, which nobody changes: Hadoop would be asked some ten times for each."""
 
     def has(self, address: str) -> bool:
@@ -411,8 +411,8 @@ class OwnFiles:
         return _path(file).read_text(encoding="utf-8")
 
 
-def _files(spark: SparkSession, address: str, own: bool) -> Files | OwnFiles:
-    return OwnFiles() if own and _local(address, plain=False) is not None else Files(spark)
+def _files(spark: SparkSession, address: str, own: bool) -> Files | _OwnFiles:
+    return _OwnFiles() if own and _local(address, plain=False) is not None else Files(spark)
 
 
 def _path(address: str) -> Path:

@@ -32,7 +32,7 @@ class Written:
     Attributes
     ----------
     tables
-        Their rows, by the address of the file as `address` spells it.
+        Their rows, by the address of the file: with one slash, and no character escaped.
     """
 
     tables: Mapping[str, pa.Table]
@@ -40,10 +40,10 @@ class Written:
     @classmethod
     def of(cls, tables: Mapping[str, pa.Table]) -> Written:
         """Of files by their addresses, however these are spelled."""
-        return cls({address(each): table for each, table in tables.items()})
+        return cls({_address(each): table for each, table in tables.items()})
 
 
-def address(file: str) -> str:
+def _address(file: str) -> str:
     """A file's address with one slash where Spark writes one or three, and characters that are not escaped."""
     return re.sub("^file:/+", "file:/", unquote(file))
 
@@ -75,7 +75,7 @@ def rows(
     from pyspark.sql.types import LongType, StructField, StructType  # when needed: PySpark is slow to import
 
     order = sorted(batches, key=lambda each: batches[each])
-    tables = [written.tables.get(address(each)) for each in order]
+    tables = [written.tables.get(_address(each)) for each in order]
     found = [each for each in tables if each is not None]
     if not found or len(found) < len(tables) or any(each.column_names != schema.names for each in found):
         return None

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench.errors import ArgumentError, QueryError
 from workbench.jobs import catalyst
 from workbench.jobs.catalyst import Node
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.explaining import Explanation, explain, in_one
+from workbench.spark_io.known_errors import OUTER_WITHOUT_BOUNDS
 from workbench.untyped import JavaObject, SparkObject
 
 __all__ = ["refused"]
+
+_LITERALS = (
+    "Spark reads a bound of such a join only where it is a time plus or minus an INTERVAL that is written out: "
+    "write {}."
+)
 
 _CHECKS = "spark.sql.streaming.unsupportedOperationCheck"
 _SEVERAL = "spark.sql.streaming.statefulOperator.allowMultiple"
 _STATEFUL = ("Aggregate", "Join", "Deduplicate", "DeduplicateWithinWatermark", "FlatMapGroupsInPandasWithState")
 
 
-def refused(spark: SparkObject, plan: Node, mode: str) -> Iterator[str]:
+def refused(spark: SparkObject, plan: Node, mode: str, bounds: str = "") -> Iterator[str]:
     """What Spark refuses when a query is started, or else in its first micro-batch, a sentence each.
 
     Parameters
@@ -27,9 +34,14 @@ def refused(spark: SparkObject, plan: Node, mode: str) -> Iterator[str]:
         A session with a JVM, and the analysed plan.
     mode
         The output mode.
+    bounds
+        The bounds that the condition has, as Spark reads them: of an outer join on sides with watermarks nothing else
+        is to be written.
     """
     start = _at_start(spark, plan, mode)
     if start is not None:
+        if bounds and start.rule == explain(OUTER_WITHOUT_BOUNDS).rule:
+            start = replace(start, remedy=_LITERALS.format(bounds))
         yield f"Spark refuses to start this query in {mode} mode: {in_one(start)}"
         return
     for each in _in_the_first_batch(spark, plan):

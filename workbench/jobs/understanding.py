@@ -22,7 +22,7 @@ from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side, Sides, other_side
 from workbench.model import Numbers
 from workbench.plan import how as how_of
-from workbench.times import precise
+from workbench.times import micros, precise
 from workbench.untyped import JavaObject, SparkObject
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def describe(joined: DataFrame, mode: str = "append") -> Description:
         spark, plan = joined.sparkSession, catalyst.analysed(joined)
         read = understood(spark, plan).description
         again = tuple(each for each in [redefined(plan)] if each and each not in read.unknown)
-        return replace(read, notes=(*read.notes, *again, *refusals.refused(spark, plan, mode)))
+        return replace(read, notes=(*read.notes, *again, *refusals.refused(spark, plan, mode, _in_literals(read))))
     found = explained.explained(joined)
     if found is None:
         raise catalyst.without_plan()
@@ -462,10 +462,12 @@ def _remedy(
     if whole and any(mine.grouped is not None for mine in inputs.values()):
         return _TIME_OF_WINDOW
     if whole and kinds & _UNDERIVED:
-        left, right = (
-            f"{inputs[side].name or side}.{inputs[side].columns[own]}" for side, own in times.items() if own is not None
-        )
-        return _WRITE_SPAN.format(as_numbers.in_intervals(left, right, lower, upper))
+        entering = {side: _entering(mine, times[side]) for side, mine in inputs.items()}
+        named = [
+            (inputs[side].name or side, inputs[side].columns[at]) for side, at in entering.items() if at is not None
+        ]
+        if len(named) == len(SIDES):
+            return _WRITE_SPAN.format(as_numbers.in_intervals(named, lower, upper))
     return _NOT_IN_MONTHS if kinds & _IN_MONTHS else _COMPARE
 
 
@@ -682,6 +684,17 @@ def _of_days(spark: SparkObject, read: _Condition, found: list[Conjunct]) -> Ite
             f"the session's time zone is {zone}: where clocks change, Spark computes days and differences of times by "
             "the clock, and the description by elapsed hours"
         )
+
+
+def _in_literals(read: Description) -> str:
+    """Both bounds of a join on sides with watermarks, as a condition that Spark reads; empty where one is not known."""
+    both = Sides(read.left, read.right)
+    known = {} if read.join is None else kind_of(read.join).arguments(read.join)
+    if None in (known.get("lower"), known.get("upper"), *(each.watermark for each in both.values())):
+        return ""
+    names = [(each.name or side, each.time) for side, each in both.items()]
+    bounds = [(micros(known[name]), bool(known[f"{name}_exclusive"])) for name in ("lower", "upper")]
+    return as_numbers.in_intervals(names, bounds[0], bounds[1])
 
 
 def check_streaming(

@@ -529,7 +529,7 @@ class Sentences:
 
     def kept_by(self, side: Side, row: int) -> str:
         """The least watermark delay that would have kept it."""
-        return self.labels.changed(*self._kept[side][row])
+        return self._changed(*self._kept[side][row])
 
     def by_policy(self, side: Side, row: int) -> str:
         """Why the delay of the other stream keeps it, where it is that."""
@@ -570,7 +570,15 @@ class Sentences:
     def change(self, side: Side, row: int) -> str:
         """The changed setting, with its value."""
         fix = self.fixes[RowId(side, row)]
-        return self.labels.changed(fix.setting, fix.value)
+        return self._changed(fix.setting, fix.value)
+
+    def _changed(self, setting: Setting, value: float) -> str:
+        """A changed setting in words; of a job that was started again with a longer delay, that one if it is enough."""
+        for side in SIDES if self.simulation.logged is not None else ():
+            stream = self.simulation.side(side)
+            if setting == DELAYS[side] and value <= times.micros(stream.watermark):
+                return verdicts.DELAY_OF_NOW.format(delay=times.precise(stream.watermark), name=stream.name)
+        return self.labels.changed(setting, value)
 
     def meets(self, side: Side, row: int) -> str:
         """What the changed setting brings."""

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-__all__ = ["KNOWN", "Known"]
+__all__ = ["KNOWN", "OUTER_WITHOUT_BOUNDS", "Known"]
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,13 @@ class Known:
         return re.compile(".*?".join(re.escape(part.strip()) for part in self.says.split("…")))
 
 
+OUTER_WITHOUT_BOUNDS = (
+    "Stream-stream … join between two streaming DataFrame/Datasets is not supported without a watermark in the "
+    "join keys, or a watermark on the nullable side and an appropriate range condition"
+)
 KNOWN = (
     Known(
-        "Stream-stream … join between two streaming DataFrame/Datasets is not supported without a watermark in the "
-        "join keys, or a watermark on the nullable side and an appropriate range condition",
+        OUTER_WITHOUT_BOUNDS,
         "An outer or semi join of two streams has to tell when a row can no longer find a partner: it needs a "
         "watermark on a key, or one on the side that may be null and a bound on the event times.",
         "Call `withWatermark` on both sides before the join, and put either a window of the event time into the "

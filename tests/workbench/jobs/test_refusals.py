@@ -122,6 +122,19 @@ def test_the_note_says_where(streams):
     assert " (l_t, r_t); drop all but one of them" in note
 
 
+@pytest.mark.parametrize("how", ["left", "right", "left_semi"])
+@pytest.mark.parametrize(
+    "span", ["make_interval(0, 0, 0, 0, 0, 0, 5)", "make_dt_interval(0, 0, 0, 5)", "INTERVAL 1 SECOND * 5"]
+)
+def test_an_outer_join_whose_bounds_spark_does_not_read_is_told_how_to_write_them(streams, span, how):
+    on = f"l_id = r_id AND r_t >= l_t - {span} AND r_t < l_t + {span}"
+    written = "r_t >= l_t - INTERVAL 5 SECONDS AND r_t < l_t + INTERVAL 5 SECONDS"
+    (note,) = refusals(streams.joined(how, on))
+    assert note.endswith(f"INTERVAL that is written out: write {written}")
+    assert refusals(streams.joined(how, f"l_id = r_id AND {written}")) == []
+    run(streams.joined(how, f"l_id = r_id AND {written}"))
+
+
 @pytest.mark.parametrize(
     ("mode", "how", "refused"),
     [("update", "left", True), ("update", "inner", False), ("complete", "inner", True), ("append", "left", False)],

@@ -361,6 +361,24 @@ def a_delay_that_was_changed_at_a_restart_is_named(desk):
     assert "the watermarks are those of a delay of 10 s on orders, with which the query ran then" in mismatch
 
 
+@report
+def a_row_that_was_late_before_the_delay_was_made_longer(desk):
+    def joined(delay):
+        return desk.read("orders", delay).join(desk.read("payments"), F.expr(WITHIN.format("15 SECONDS")), "left")
+
+    desk.each(
+        [[("a", "10:00:00", "o1")], [("b", "10:10:00", "o2")]], [[("a", "10:00:05", "p1")], [("b", "10:10:05", "p2")]]
+    )
+    desk.run(joined("10 seconds"))
+    desk.arrive(2, orders=[("c", "10:20:00", "o3"), ("x", "10:06:00", "ox")], payments=[("c", "10:20:05", "p3")])
+    desk.run(joined("5 minutes"), again=True)
+    job = wb.open_job(joined("5 minutes"), desk.home / "checkpoint")
+    assert fates(job)["ox"] == "late"
+    assert "the watermark delay of 5 min that orders has now would have kept it" in reason(job, "ox")
+    before = wb.open_job(joined("10 seconds"), desk.home / "checkpoint")
+    assert "a watermark delay of 4 min 0.001 s on orders would have kept it" in reason(before, "ox")
+
+
 # --- keys that are no plain columns -----------------------------------------------------------------------------------
 
 

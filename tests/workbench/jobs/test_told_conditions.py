@@ -237,6 +237,17 @@ def test_a_note_of_state_that_grows_gives_another_condition_than_the_job_s(desk,
     assert {each.split(" forever: ")[1] for each in notes} == {UNDERIVED[condition]}
 
 
+def test_a_time_that_was_renamed_before_the_join_is_told_by_its_name(desk):
+    with_values(desk)
+    orders = desk.read("orders").withColumnRenamed("at", "ordered").alias("orders")
+    within = "payments.at >= orders.ordered AND payments.at < timestampadd(SECOND, 15, orders.ordered)"
+    joined = orders.join(desk.read("payments"), F.expr(f"orders.id = payments.id AND {within}"))
+    notes = [each for each in wb.describe(joined).notes if "keeps its rows forever" in each]
+    assert notes and all(
+        each.split(" forever: ")[1] == AS_INTERVALS.replace("orders.at", "orders.ordered") for each in notes
+    )
+
+
 @pytest.mark.parametrize("time", ["w.end", "window_time(w)"])
 def test_window_time_lets_aggregates_leave_the_state(desk, time):
     with_values(desk)
