@@ -11,7 +11,7 @@ import shop_streams as shop
 from pyspark.sql import functions as F
 
 import workbench as wb
-from workbench.jobs import entering, residual, sources
+from workbench.jobs import entering, reported, residual, sources
 from workbench.sources.key_choice import Choice
 from workbench.testing import micro_batches, play
 
@@ -69,13 +69,14 @@ def with_all(orders, payments):
 
 def check_same(job, never_read=None):
     """What is known of a played job is what `open_job` says of its checkpoint and files."""
-    if never_read is not None:
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(sources, "_read", never_read)
-            known = job.opened
-    else:
+    listed, reports = reported.listed, []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(reported, "listed", lambda given: reports.append(given) or listed(given))
+        if never_read is not None:
+            patched.setattr(sources, "existing", never_read)
         known = job.opened
-    read = wb.open_job(job.joined, f"{job._folder.address}/checkpoint", progress=job._reports)
+    address = getattr(known, "joins", [known])[0].checkpoint.address
+    read = wb.open_job(job.joined, address, progress=reports[0])
     jobs = list(zip(getattr(known, "joins", [known]), getattr(read, "joins", [read]), strict=True))
     for mine, other in jobs:
         pd.testing.assert_frame_equal(mine.rows, other.rows)
