@@ -12,7 +12,7 @@ from workbench.untyped import JavaObject
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["elsewhere", "existing", "written_anew"]
+__all__ = ["elsewhere", "existing", "spelled", "written_anew"]
 
 _OF_PATTERNS = "*?[{"
 _AT_ONCE = 1_000  # files whose existence is asked of the file system one by one
@@ -69,12 +69,12 @@ def elsewhere(spark: SparkSession, files: Sequence[str], folder: str) -> list[st
     if any(each in folder for each in _OF_PATTERNS):
         return []
     [(_, path, system)] = _paths(spark, [folder], encoded=False)
-    home = _spelled(str(system.makeQualified(path).toString())).rstrip("/")
-    paths = ((each, _spelled(unquote(each))) for each in files)  # there may be very many
+    home = spelled(str(system.makeQualified(path).toString())).rstrip("/")
+    paths = ((each, spelled(unquote(each))) for each in files)  # there may be very many
     return [each for each, text in paths if text != home and not text.startswith(f"{home}/")]
 
 
-def _spelled(path: str) -> str:
+def spelled(path: str) -> str:
     """An address with one slash where Hadoop writes one or three."""
     return re.sub("^file:/+", "file:/", path)
 

@@ -218,7 +218,7 @@ def read(spark: SparkSession, address: str, *, own: bool = False) -> Checkpoint:
 def _read(files: Files | _OwnFiles, address: str) -> Checkpoint:
     if not files.has(address):
         raise _not_there(address)
-    offsets, commits = (files.numbers(f"{address}/{log}") for log in ("offsets", "commits"))
+    offsets, commits = (_numbers(files.names(f"{address}/{log}")) for log in ("offsets", "commits"))
     if commits:  # a query plans one micro-batch ahead, so that other files are not its own
         offsets = [number for number in offsets if number <= commits[-1] + 1]
     if not offsets:
@@ -312,7 +312,7 @@ def _by_number(told: list[str]) -> tuple[Value, ...]:
 
 def newest(spark: SparkSession, address: str) -> int:
     """The last micro-batch that has ended; -1: none."""
-    return max(Files(spark).numbers(f"{address}/commits"), default=-1)
+    return max(_numbers(Files(spark).names(f"{address}/commits")), default=-1)
 
 
 def ended(spark: SparkSession, address: str) -> dict[int, int]:
@@ -377,10 +377,6 @@ class Files(HadoopFiles):
         found = system.listStatus(path) if system.exists(path) else []
         return {str(each.getPath().getName()): int(each.getModificationTime()) for each in found}
 
-    def numbers(self, folder: str) -> list[int]:
-        """The files of a folder that are called by a number."""
-        return _numbers(self.names(folder))
-
     def text(self, file: str) -> str:
         """What a file holds."""
         system, path = self._at(file)
@@ -402,10 +398,6 @@ class _OwnFiles:
         """The files of a folder; none of one that is not there."""
         return [each.name for each in _path(folder).iterdir()] if self.has(folder) else []
 
-    def numbers(self, folder: str) -> list[int]:
-        """The files of a folder that are called by a number."""
-        return _numbers(self.names(folder))
-
     def text(self, file: str) -> str:
         """What a file holds."""
         return _path(file).read_text(encoding="utf-8")
@@ -423,4 +415,5 @@ def _path(address: str) -> Path:
 
 
 def _numbers(names: list[str]) -> list[int]:
+    """Those of some files that are called by a number."""
     return sorted(int(name) for name in names if _NUMBER.fullmatch(name))

@@ -21,6 +21,7 @@ from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import SIDES
 from workbench.spark_io.cause import spark_errors_as
+from workbench.spark_io.frames import arrow_schema
 from workbench.untyped import Value
 
 if TYPE_CHECKING:
@@ -209,5 +210,4 @@ def _types(spark: SparkSession, known: Understood, place: int) -> dict[int, pa.D
 
     schema = StructType.fromJson(json.loads(known.join.children[place].java.schema().json()))
     schema = StructType([StructField(f"c{number}", each.dataType) for number, each in enumerate(schema.fields)])
-    plain = spark.createDataFrame([], schema).toArrow().schema
-    return dict(zip(known.inputs[place].columns, (each.type for each in plain), strict=True))
+    return dict(zip(known.inputs[place].columns, arrow_schema(spark, schema).types, strict=True))

@@ -5,7 +5,6 @@ Which micro-batch took a file in is what the log of the source says, as of files
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
+from workbench.jobs.addresses import spelled
 from workbench.spark_io.frames import of_arrow
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Written:
     Attributes
     ----------
     tables
-        Their rows, by the address of the file: with one slash, and no character escaped.
+        Their rows, by the address of the file as `spelled` gives it, no character escaped.
     """
 
     tables: Mapping[str, pa.Table]
@@ -40,12 +40,7 @@ class Written:
     @classmethod
     def of(cls, tables: Mapping[str, pa.Table]) -> Written:
         """Of files by their addresses, however these are spelled."""
-        return cls({_address(each): table for each, table in tables.items()})
-
-
-def _address(file: str) -> str:
-    """A file's address with one slash where Spark writes one or three, and characters that are not escaped."""
-    return re.sub("^file:/+", "file:/", unquote(file))
+        return cls({spelled(unquote(each)): table for each, table in tables.items()})
 
 
 def rows(
@@ -75,7 +70,7 @@ def rows(
     from pyspark.sql.types import LongType, StructField, StructType  # when needed: PySpark is slow to import
 
     order = sorted(batches, key=lambda each: batches[each])
-    tables = [written.tables.get(_address(each)) for each in order]
+    tables = [written.tables.get(spelled(unquote(each))) for each in order]
     found = [each for each in tables if each is not None]
     if not found or len(found) < len(tables) or any(each.column_names != schema.names for each in found):
         return None

@@ -477,18 +477,21 @@ def _of_taken(
         side_streams.stream(spark, known, place, made[place], shown=shown[place], count=count, newest=newest[place])
         for place in range(len(SIDES))
     ]
+    of_sides = Sides(*made)
     tables = made[0].table, made[1].table
     version = session.version_of(spark)
     join = known.description.join or side_streams.STAND_IN
     where = residual.Residual(spark, known, shown, tables, known.rest)
     exact = residual.Residual(spark, known, shown, tables, known.by_calendar) if known.by_calendar else None
-    facts = replace(_row_facts(join, known, made, where), exact=exact, slack=_CLOCK_CHANGE if exact else 0, join=own)
+    facts = replace(
+        _row_facts(join, known, of_sides, where), exact=exact, slack=_CLOCK_CHANGE if exact else 0, join=own
+    )
     if known.description.join == own and _is_set(spark, _ONE_WATERMARK):  # else one watermark judges all rows
         facts = replace(facts, above=above.aggregation(known, marks, from_start=from_start))
     if facts.filtered is not None and known.filters:
         facts = _with_filters(facts, residual.Residual(spark, known, shown, tables, known.filters))
     delays = [micros(each.watermark or timedelta(0)) for each in known.described]
-    came = {side: int(marks[0]) + delay for side, delay in zip(SIDES, delays, strict=True)} if first else {}
+    came = {side: int(marks[0]) + delay for side, delay in Sides(*delays).items()} if first else {}
     again = () if before or _unmarked(known) or settings is not None else _restarts(streams, delays, logs)
     following = logs.next_watermark if settings is None else int(settings.marks[-1])
     after = None if before else following
@@ -498,7 +501,6 @@ def _of_taken(
     facts = replace(facts, undelayed=frozenset(SIDES if of_chain_by_max else joined) | facts.unmarked)
     logged = Logged(first, facts, marks, late, came, again, after, _is_set(spark, _WITHOUT_ROWS))
     simulation = Simulation(join, streams[0], streams[1], False, policy, False, version, logged)
-    of_sides = dict(zip(SIDES, made, strict=True))
     origins = {side: leaving.origins(of_sides[side].places, len(of_sides[side].arrival)) for side in joined}
     aggregates = {
         side: Aggregates(spark, known.join.children[place], by_ids, inner, clock, of_sides[side].places)
@@ -529,19 +531,17 @@ def _restarts(streams: Sequence[Stream], delays: Sequence[int], logs: Checkpoint
     return restarts.restarts(seen, delays, logs.watermarks, logs.policy)
 
 
-def _row_facts(
-    join: Join, known: Understood, made: Sequence[side_streams.SideRows], where: residual.Residual
-) -> RowFacts:
+def _row_facts(join: Join, known: Understood, made: Sides[side_streams.SideRows], where: residual.Residual) -> RowFacts:
     """What is known of the rows beside their keys and times."""
-    filtered = {side: each.filtered for side, each in zip(SIDES, made, strict=True) if each.filtered is not None}
-    none = {side: np.zeros(len(each.arrival), dtype=bool) for side, each in zip(SIDES, made, strict=True)}
-    gone = {side: each.gone for side, each in zip(SIDES, made, strict=True)}
+    filtered = {side: each.filtered for side, each in made.items() if each.filtered is not None}
+    none = {side: np.zeros(len(each.arrival), dtype=bool) for side, each in made.items()}
+    gone = {side: each.gone for side, each in made.items()}
     padded = emission(join).padded
     unfit = {side: where.unfit(place) if side in padded else none[side] for place, side in enumerate(SIDES)}
     is_join = known.join.kind == "Join"
     return RowFacts(
         where if known.rest else None,
-        {side: each.met for side, each in zip(SIDES, made, strict=True)},
+        {side: each.met for side, each in made.items()},
         filtered if len(filtered) == len(SIDES) else None,
         unfit if is_join and kind_of(join).operator is HASH_JOIN else None,
         nulls_meet=is_join and (len(padded) == len(SIDES) or len(filtered) == len(SIDES)),  # those that reach the join
@@ -549,8 +549,8 @@ def _row_facts(
         evicts_with_data=known.evicts_with_data,
         join=known.description.join,
         gone=gone if any(each.rows.any() for each in gone.values()) else None,
-        untimed={side: each.untimed for side, each in zip(SIDES, made, strict=True)},
-        required={side: each.required for side, each in zip(SIDES, made, strict=True)},
+        untimed={side: each.untimed for side, each in made.items()},
+        required={side: each.required for side, each in made.items()},
         aggregated=any(each.grouped is not None for each in known.inputs),
         unmarked=_unmarked(known),
         never_late=_never_late(known) | _unmarked(known),
@@ -571,10 +571,10 @@ def _never_late(known: Understood) -> frozenset[Side]:
     """The sides of which no column with a watermark enters the join that Spark runs, so that it drops no late row."""
     if known.run is None or known.join.kind != "Join":
         return frozenset()
-    outputs = {side: child.output for side, child in zip(SIDES, known.run.children, strict=True)}
+    outputs = {side: child.output for side, child in Sides(*known.run.children).items()}
     return frozenset(side for side, columns in outputs.items() if not any(map(catalyst.has_watermark, columns)))
 
 
 def _unmarked(known: Understood) -> frozenset[Side]:
     """The sides without a watermark."""
-    return frozenset(side for side, mark in zip(SIDES, known.marks, strict=True) if mark is None)
+    return frozenset(side for side, mark in Sides(*known.marks).items() if mark is None)

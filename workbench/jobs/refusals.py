@@ -19,7 +19,6 @@ _LITERALS = (
     "Spark reads a bound of such a join only where it is a time plus or minus an INTERVAL that is written out: "
     "write {}."
 )
-
 _CHECKS = "spark.sql.streaming.unsupportedOperationCheck"
 _SEVERAL = "spark.sql.streaming.statefulOperator.allowMultiple"
 _STATEFUL = ("Aggregate", "Join", "Deduplicate", "DeduplicateWithinWatermark", "FlatMapGroupsInPandasWithState")
@@ -40,7 +39,7 @@ def refused(spark: SparkObject, plan: Node, mode: str, bounds: str = "") -> Iter
     """
     start = _at_start(spark, plan, mode)
     if start is not None:
-        if bounds and start.rule == explain(OUTER_WITHOUT_BOUNDS).rule:
+        if bounds and start.rule == OUTER_WITHOUT_BOUNDS.rule:
             start = replace(start, remedy=_LITERALS.format(bounds))
         yield f"Spark refuses to start this query in {mode} mode: {in_one(start)}"
         return

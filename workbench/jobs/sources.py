@@ -22,7 +22,7 @@ from workbench.counts import counted
 from workbench.errors import DataError, excerpt
 from workbench.jobs import catalyst, delta, in_memory
 from workbench.jobs import checkpoint as checkpoints
-from workbench.jobs.addresses import elsewhere, existing, written_anew
+from workbench.jobs.addresses import elsewhere, existing, spelled, written_anew
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.in_memory import Written
@@ -39,7 +39,6 @@ _FILE = f"{BATCH}_file"
 _LEAVES = ("StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation")
 _FEW = 200
 """With how many addresses of files an expression is quicker than a table."""
-_LOCAL = "^file:/+"
 _EARLIEST = -2  # Kafka's number of the first offset that is there
 
 
@@ -269,16 +268,16 @@ def with_batches(rows: DataFrame, batches: Mapping[str, int]) -> DataFrame:
 
     if not batches:
         return rows.where(F.lit(False)).withColumn(BATCH, F.lit(0).cast("long"))
-    spelled = {other: batch for path, batch in batches.items() for other in _spellings(path)}
-    if len(spelled) <= _FEW:  # two thirds of the time of a join, which makes a query of its own of the table
-        numbers = F.create_map(*(F.lit(each) for pair in spelled.items() for each in pair))
+    known_as = {other: batch for path, batch in batches.items() for other in _spellings(path)}
+    if len(known_as) <= _FEW:  # two thirds of the time of a join, which makes a query of its own of the table
+        numbers = F.create_map(*(F.lit(each) for pair in known_as.items() for each in pair))
         named = rows if _FILE in rows.columns else rows.withColumn(_FILE, F.col("_metadata.file_path"))
         return (
             named.withColumn(BATCH, F.try_element_at(numbers, F.col(_FILE)).cast("long"))
             .dropna(subset=[BATCH])
             .drop(_FILE)
         )
-    table = pa.table({_FILE: list(spelled), BATCH: pa.array(spelled.values(), pa.int64())})
+    table = pa.table({_FILE: list(known_as), BATCH: pa.array(known_as.values(), pa.int64())})
     known = of_arrow(rows.sparkSession, table)
     named = rows if _FILE in rows.columns else rows.withColumn(_FILE, F.col("_metadata.file_path"))
     return named.join(F.broadcast(known), _FILE).drop(_FILE)
@@ -286,8 +285,8 @@ def with_batches(rows: DataFrame, batches: Mapping[str, int]) -> DataFrame:
 
 def _spellings(path: str) -> set[str]:
     """A file's address in all ways in which Spark writes it: with one slash or three, its characters escaped or not."""
-    plain = {re.sub(_LOCAL, "file:/", each) for each in (path, unquote(path))}
-    return plain | {re.sub(_LOCAL, "file:///", each) for each in plain}
+    plain = {spelled(each) for each in (path, unquote(path))}
+    return plain | {re.sub("^file:/", "file:///", each) for each in plain}
 
 
 def _from_delta(spark: SparkSession, source: Node, numbers: list[int], offsets: list[Value], folder: str) -> Taken:

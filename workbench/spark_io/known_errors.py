@@ -36,18 +36,16 @@ class Known:
         return re.compile(".*?".join(re.escape(part.strip()) for part in self.says.split("…")))
 
 
-OUTER_WITHOUT_BOUNDS = (
+OUTER_WITHOUT_BOUNDS = Known(
     "Stream-stream … join between two streaming DataFrame/Datasets is not supported without a watermark in the "
-    "join keys, or a watermark on the nullable side and an appropriate range condition"
+    "join keys, or a watermark on the nullable side and an appropriate range condition",
+    "An outer or semi join of two streams has to tell when a row can no longer find a partner: it needs a "
+    "watermark on a key, or one on the side that may be null and a bound on the event times.",
+    "Call `withWatermark` on both sides before the join, and put either a window of the event time into the "
+    "keys or both bounds into the condition, as in `r.time BETWEEN l.time AND l.time + INTERVAL 5 MINUTES`.",
 )
 KNOWN = (
-    Known(
-        OUTER_WITHOUT_BOUNDS,
-        "An outer or semi join of two streams has to tell when a row can no longer find a partner: it needs a "
-        "watermark on a key, or one on the side that may be null and a bound on the event times.",
-        "Call `withWatermark` on both sides before the join, and put either a window of the event time into the "
-        "keys or both bounds into the condition, as in `r.time BETWEEN l.time AND l.time + INTERVAL 5 MINUTES`.",
-    ),
+    OUTER_WITHOUT_BOUNDS,
     Known(
         "Stream-stream join without equality predicate is not supported",
         "A join of two streams needs an equality of a column of one side with a column of the other; bounds on the "

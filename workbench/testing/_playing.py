@@ -23,6 +23,7 @@ from workbench.jobs.checkpoint import LATEST
 from workbench.jobs.in_memory import Written
 from workbench.runs.arguments import check_session
 from workbench.spark_io.cause import spark_errors_as
+from workbench.spark_io.frames import arrow_schema
 from workbench.spark_io.scratch import Scratch
 from workbench.testing._played import Played, remembered
 from workbench.testing._quick import quick_settings, with_modules_of_the_test
@@ -39,21 +40,6 @@ MODES = ("append", "update", "complete")
 """The output modes of Spark's."""
 _WITHOUT_ROWS = "spark.sql.streaming.noDataMicroBatches.enabled"
 _ZONE = "spark.sql.session.timeZone"
-_IN_ARROW = {
-    "bigint": pa.int64(),
-    "binary": pa.binary(),
-    "boolean": pa.bool_(),
-    "date": pa.date32(),
-    "double": pa.float64(),
-    "float": pa.float32(),
-    "int": pa.int32(),
-    "smallint": pa.int16(),
-    "string": pa.string(),
-    "timestamp": pa.timestamp("us", "UTC"),
-    "timestamp_ntz": pa.timestamp("us"),
-    "tinyint": pa.int8(),
-}
-"""Types of Spark's as Arrow has them; of an empty table it would tell them in a tenth of a second."""
 
 
 def play(
@@ -253,14 +239,10 @@ class _Recording:
 
 
 def _empty(spark: SparkSession, schema: StructType, name: str) -> pa.Table:
-    """A table without rows, as Arrow has the columns of a stream; Spark is asked of types that are not plain."""
-    plain = [_IN_ARROW.get(each.dataType.simpleString()) for each in schema]
-    if all(each is not None for each in plain):
-        fields = [pa.field(each.name, kind, each.nullable) for each, kind in zip(schema, plain, strict=True)]
-        return pa.schema(fields).empty_table()
+    """A table without rows, as Arrow has the columns of a stream."""
     remedy = "use other types, such as string"
     with spark_errors_as(lambda why: wrong(name, schema.simpleString(), f"rows cannot be given so ({why}); {remedy}")):
-        return spark.createDataFrame([], schema).toArrow()
+        return arrow_schema(spark, schema).empty_table()
 
 
 def _arguments(spark: SparkSession, streams: Mapping[str, Value], recording: _Recording) -> dict[str, DataFrame]:

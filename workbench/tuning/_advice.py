@@ -192,17 +192,17 @@ def _before_1970(streams: Sides[Stream]) -> Iterator[Advice]:
                 "Spark starts every watermark, and would be dropped as late whatever the delay",
                 f"correct the event times of {stream.name}, or shift them",
             )
-    found = [_between(each, *_DIVIDED) for each in streams.values()]
-    if all(found):
+    in_january = [_between(each, *_DIVIDED) for each in streams.values()]
+    if all(in_january):
         names = " and ".join(each.name for each in streams.values())
-        share = "all" if set(found) == {"all"} else "most"
+        share = "all" if set(in_january) == {"all"} else "most"
         yield Advice(f"{share} event times of {names} are in January 1970", _divided(*streams.values()))
+    in_1970 = streams.map(lambda each: _between(each, 0, _YEAR))
     for side, stream in streams.items():
         other = streams[other_side(side)]
-        share, later = _between(stream, 0, _YEAR), other.event_times.max(initial=0) > _YEAR
-        if share and later and not _between(other, 0, _YEAR):
+        if in_1970[side] and not in_1970[other_side(side)] and other.event_times.max(initial=0) > _YEAR:
             yield Advice(
-                f"{share} event times of {stream.name} are in 1970, and those of {other.name} are not",
+                f"{in_1970[side]} event times of {stream.name} are in 1970, and those of {other.name} are not",
                 _divided(stream),
             )
 

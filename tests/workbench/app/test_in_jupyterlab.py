@@ -31,6 +31,8 @@ get_ipython().run_line_magic('reset', '-f')
 """
 """Takes what the test before has left in the kernel."""
 SIZE = {"width": 1440, "height": 1100}
+VIEWS = [each for each in GROUP_OF if each not in ("Throughput", "Windows")]
+"""The views of an interval join that does not run: a live query brings its throughput, a join of windows those."""
 
 
 @pytest.fixture(scope="module")
@@ -588,7 +590,7 @@ def test_nothing_violates_wcag(opened, theme):
     opened.evaluate(change, theme)
     opened.wait_for_function("dark => (document.body.dataset.jpThemeLight === 'false') === dark", arg="Dark" in theme)
     found = {}
-    for name in (each for each in GROUP_OF if each != "Throughput"):  # which a live query brings
+    for name in VIEWS:
         view(opened, name)
         opened.wait_for_timeout(1_500)
         rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
@@ -753,7 +755,7 @@ def test_a_window_of_500_pixels_cuts_nothing_off(opened):
     opened.set_viewport_size({"width": 500, "height": 1000})
     opened.evaluate("void window.jupyterapp.shell.collapseLeft()")
     try:
-        for name in (each for each in GROUP_OF if each != "Throughput"):  # which a live query brings
+        for name in VIEWS:
             view(opened, name)
             ask_kernel(opened, "pass")  # comes after all that the view has sent
             opened.evaluate("() => new Promise(done => setTimeout(() => requestAnimationFrame(done), 300))")
