@@ -49,9 +49,8 @@ def pytest_addoption(parser):
     add("--record-durations", action="store_true", help="write what each test took into tests/durations.json")
     add("--calibrate", action="store_true", help="measure how fast the machine is just now, too")
     add("--minutes", type=float, help="end the run after so many minutes")
-    add(
-        "--kill-seed", type=int, help="draws the steps at which exported scripts are killed, and cases; else the commit"
-    )
+    add("--draw", type=int, default=tiers.DRAW, help="draws the cases that a run takes; tests/tiers.py has the number")
+    add("--kill-seed", type=int, help="draws the steps at which exported scripts are killed; else the commit does")
     add(
         "--every-kill",
         action="store_true",
@@ -72,14 +71,14 @@ def pytest_configure(config):
 
 def pytest_report_header(config):
     kills = "every step" if config.option.every_kill else "some steps"
-    return f"exported scripts are killed at {kills}; that and cases are drawn with seed {_seed(config)}"
+    return f"cases are drawn with {config.option.draw}; exported scripts are killed at {kills}, drawn with {_kill_seed(config)}"
 
 
 def pytest_xdist_make_scheduler(config, log):
     return balance.Balanced(config, log, config.stash[DURATIONS])
 
 
-def _seed(config):
+def _kill_seed(config):
     asked = config.option.kill_seed
     return fault_lab.seed_of_commit() if asked is None else asked
 
@@ -96,7 +95,7 @@ def pytest_collection_modifyitems(config, items):
         durations = config.stash[DURATIONS]
         if config.option.tier == "all":  # the run ends after so many minutes: on a slow machine it takes fewer cases
             durations = durations.on_machine(config.stash[CALIBRATION])
-        choice = tiers.choose(items, config.option.tier, _seed(config), durations, _distance(config))
+        choice = tiers.choose(items, config.option.tier, config.option.draw, durations, _distance(config))
         kept = [item for item in kept if item.nodeid in choice.taken]
         config.stash[WORDS] = choice.words
     taken = {item.nodeid for item in kept}
@@ -183,7 +182,7 @@ def ran(spark):
 @pytest.fixture(scope="session")
 def kills(pytestconfig):
     """Where the fault lab kills exported scripts."""
-    return fault_lab.Kills(_seed(pytestconfig), pytestconfig.option.every_kill)
+    return fault_lab.Kills(_kill_seed(pytestconfig), pytestconfig.option.every_kill)
 
 
 @pytest.fixture(scope="session")

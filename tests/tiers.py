@@ -3,13 +3,14 @@
 A *family* is a test function with all its cases, or several functions, of any files, that name one (`family`), or those
 of a folder whose cases take longer than `DEAR` each: mostly they start a process, a browser or a query of their own. No
 tier but the quick one and that of a change leaves a family out: what a run does not take are cases of families that take
-long, and which ones it takes is drawn by the commit. Of what a change touches a whole run takes the other cases, too.
+long. Which ones it takes is drawn, the same from commit to commit (`DRAW`), so that a run that fails tells of the change;
+the nightly run takes all. Of what a change touches a whole run takes the other cases, too.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
-import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +66,8 @@ CHANGED = 8 * 60.0
 WHOLE = 19 * 60.0
 """The same of a whole run, with those cases of what a change touches that the draw has left out."""
 PROCESSES = 2
+DRAW = 1
+"""Draws the cases of every tier but the nightly one. The next number draws others, for when those have passed at night."""
 DEAR = 3.0
 """Seconds from which on a test is drawn among those of its folder that take as long."""
 SHARE = 0.17
@@ -197,10 +200,13 @@ def _drawn(tests: Iterable[Test], tier: Tier, seed: int, durations: Durations) -
 
 def _within(cases: Sequence[Test], seconds: float, seed: int, durations: Durations) -> list[Test]:
     """Cases that take so long together at most, drawn by the seed; at least one."""
-    drawn = sorted(cases, key=lambda test: test.nodeid)
-    random.Random(f"{seed} {drawn[0].nodeid}").shuffle(drawn)
+    drawn = sorted(cases, key=lambda test: _lot(test, seed))  # a case that is added leaves the others where they are
     spent = itertools.accumulate(durations.seconds(test.nodeid) for test in drawn)
     return drawn[: max(1, sum(so_far <= seconds for so_far in spent))]
+
+
+def _lot(test: Test, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed} {test.nodeid}".encode()).digest()
 
 
 def _one_with_spark_a_file(tests: Iterable[Test], seed: int, durations: Durations) -> list[Test]:
@@ -212,9 +218,9 @@ def _one_with_spark_a_file(tests: Iterable[Test], seed: int, durations: Duration
             with_spark.setdefault(split(test.nodeid)[0], []).append(test)
         else:
             found.append(test)
-    for file, cases in with_spark.items():
+    for cases in with_spark.values():
         cases.sort(key=lambda test: (durations.seconds(test.nodeid), test.nodeid))
-        found.append(random.Random(f"{seed} {file}").choice(cases[: 1 + len(cases) // 4]))
+        found.append(min(cases[: 1 + len(cases) // 4], key=lambda test: _lot(test, seed)))
     return found
 
 

@@ -76,11 +76,16 @@ def test_of_the_tests_of_a_folder_that_take_long_each_a_share_is_drawn():
     assert chosen(tests[:1], "all", durations) == {"a/one.py::test_0"}
 
 
-def test_what_is_drawn_changes_with_the_commit_and_reaches_every_case():
+def test_what_is_drawn_changes_with_the_number_and_reaches_every_case():
     tests, durations = cases("a", 10), known("a", 10, 2.0)
     draws = [chosen(tests, "all", durations, seed) for seed in range(60)]
     assert set().union(*draws) == {test.nodeid for test in tests}
     assert chosen(tests, "all", durations, 7) == chosen(list(reversed(tests)), "all", durations, 7)
+
+
+def test_a_case_that_is_added_leaves_those_that_were_drawn():
+    before, after = (chosen(cases("a", count), "all", known("a", 40, 0.2), 3) for count in (30, 31))
+    assert len(before - after) <= 1
 
 
 def test_at_most_so_many_cases_are_drawn_but_at_night():
