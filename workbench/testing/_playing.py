@@ -18,11 +18,12 @@ import pyarrow.parquet as pq
 from workbench import process, session
 from workbench.counts import counted
 from workbench.engine import query as queries
-from workbench.errors import ArgumentError, excerpt, one_of, wrong
+from workbench.errors import ArgumentError, QueryError, excerpt, one_of, wrong
 from workbench.jobs.checkpoint import LATEST
 from workbench.jobs.in_memory import Written
 from workbench.runs.arguments import check_session
 from workbench.spark_io.cause import spark_errors_as
+from workbench.spark_io.explaining import explain, in_one
 from workbench.spark_io.frames import arrow_schema
 from workbench.spark_io.scratch import Scratch
 from workbench.testing._played import Played, remembered
@@ -292,6 +293,20 @@ def _without_traces() -> Iterator[None]:
             each.disabled = was
 
 
+@contextmanager
+def _told_with_remedy() -> Iterator[None]:
+    """Tell what a test's own query breaks, and what to write, where Spark refuses it and `explain` knows the error."""
+    try:
+        yield
+    except QueryError as refused:
+        found = explain(refused.details or refused)
+        if not found.known:
+            raise
+        said = QueryError(f"Spark refuses the query: {in_one(found)}")
+        said.details = refused.details
+        raise said from None
+
+
 @dataclass
 class _Playing:
     """A query over a recording, run part by part on one checkpoint."""
@@ -313,17 +328,18 @@ class _Playing:
             frame = frame.toDF(*unique) if unique else frame  # two columns may have one name
             self._collected[number] = frame.toArrow()
 
-        with spark_errors_as("the query cannot be started"):
-            query = (
-                self.joined.writeStream.foreachBatch(collect)
-                .option("checkpointLocation", f"{self.recording.folder.address}/checkpoint")
-                .outputMode(self.mode)
-                .trigger(availableNow=True)
-                .start()
-            )
-        process.queries[query] = self.spark
-        for report in queries.follow(query, self.spark, count, None, lambda: False):
-            self._reports[int(report["batchId"])] = report
+        with _told_with_remedy():
+            with spark_errors_as("the query cannot be started"):
+                query = (
+                    self.joined.writeStream.foreachBatch(collect)
+                    .option("checkpointLocation", f"{self.recording.folder.address}/checkpoint")
+                    .outputMode(self.mode)
+                    .trigger(availableNow=True)
+                    .start()
+                )
+            process.queries[query] = self.spark
+            for report in queries.follow(query, self.spark, count, None, lambda: False):
+                self._reports[int(report["batchId"])] = report
 
     def check_all_read(self) -> None:
         """Refuse a stream that the user's function does not read."""

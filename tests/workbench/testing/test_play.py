@@ -176,6 +176,12 @@ def traces():
     logger.removeHandler(handler)
 
 
+def two_event_times(orders, payments, shipments):
+    first, second, third = (each.withWatermark("at", "1 minute") for each in (orders, payments, shipments))
+    both = first.join(second.withColumnRenamed("at", "paid_at"), "id")
+    return both.join(third.withColumnRenamed("at", "sent_at"), "id")
+
+
 def failing(text):
     raise ValueError(f"of {text}")
 
@@ -252,7 +258,11 @@ REFUSED = {
     ),
     "a query that Spark refuses": (
         lambda: play(lambda orders: orders.groupBy("id").count(), orders=ORDERS),
-        "the query cannot be started: ",
+        "Spark refuses the query: an aggregation emits a group in append mode once the watermark has passed it",
+    ),
+    "two event times in a second join, which Spark refuses as it runs": (
+        lambda: play(two_event_times, orders=ORDERS, payments=PAYMENTS, shipments=ORDERS),
+        "(at,paid_at); drop all but one of them before it",
     ),
     "a query that fails": (
         lambda: play(
