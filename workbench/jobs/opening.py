@@ -264,7 +264,9 @@ def _opened_once(
     """The joins of a job as far as their rows can be followed, and a sentence on each of the others."""
     opened: dict[Node, Job] = {}
     with spark_errors_as("the job cannot be opened"):
-        given = sources.taken(spark, logs, leaves, catalyst.zone(known[-1].plan), written)
+        plan = known[-1].plan
+        in_memory = None if replay.asks_for_the_file(plan) else written
+        given = sources.taken(spark, logs, leaves, catalyst.zone(plan), in_memory)
         taken = dict(zip(leaves, given, strict=True))
         for number, each in enumerate(known):
             settings = None if supposed is None else supposed.of(number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ __all__ = [
     "NotReplayable",
     "Steps",
     "alias",
+    "asks_for_the_file",
     "asks_the_clock",
     "below",
     "frame",
@@ -79,6 +80,7 @@ MAPS = {"MapInPandas": "mapInPandas", "PythonMapInArrow": "mapInArrow", "MapInAr
 _ASKS_THE_CLOCK = {
     "CurrentTimestamp": "timestamp", "Now": "timestamp", "CurrentDate": "date", "LocalTimestamp": "timestamp_ntz",
 }  # fmt: skip
+_ASKS_FOR_THE_FILE = ("InputFileName", "InputFileBlockStart", "InputFileBlockLength")
 IN_THE_WAY = {
     "Aggregate": "an aggregation",
     "Deduplicate": "dropDuplicates",
@@ -152,8 +154,17 @@ class Steps:
 
 def asks_the_clock(plan: Node) -> bool:
     """Whether a plan has an expression such as ``current_timestamp()``."""
+    return _has_any(plan, _ASKS_THE_CLOCK)
+
+
+def asks_for_the_file(plan: Node) -> bool:
+    """Whether a plan has an expression such as ``input_file_name()``, which rows in memory cannot answer."""
+    return _has_any(plan, _ASKS_FOR_THE_FILE)
+
+
+def _has_any(plan: Node, expressions: Iterable[str]) -> bool:
     text = str(plan.java.toJSON())
-    return any(f'.{name}"' in text for name in _ASKS_THE_CLOCK)
+    return any(f'.{name}"' in text for name in expressions)
 
 
 def time_of(watermark: int) -> str:

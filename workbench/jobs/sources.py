@@ -31,6 +31,7 @@ from workbench.untyped import Value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 __all__ = ["BATCH", "PLACE", "Taken", "are_same", "described", "folders", "leaves", "taken", "with_batches"]
 
@@ -39,6 +40,8 @@ _FILE = f"{BATCH}_file"
 _LEAVES = ("StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation")
 _FEW = 200
 """With how many addresses of files an expression is quicker than a table."""
+_OF_METADATA = "__metadata_col"
+"""What Spark notes of a column that it hides unless a query asks for it."""
 _EARLIEST = -2  # Kafka's number of the first offset that is there
 
 
@@ -140,7 +143,7 @@ def _of(
     if isinstance(named, dict) and named.keys() == {"logOffset"}:
         files = checkpoints.source_files(spark, checkpoint, number, own=reading.written is not None)
         return _from_files(spark, source, files, numbers, [_log_offset(each) for each in offsets], reading)
-    if delta.is_offset(named) and source.kind == "StreamingRelation":
+    if delta.is_offset(named) and source.kind == "StreamingRelation" and not _hidden(source):
         return _from_delta(spark, source, numbers, offsets, f"{checkpoint.address}/sources/{number}")
     if source.kind == "StreamingRelationV2" and isinstance(named, dict) and _is_kafka(source):
         start = checkpoints.source_start(spark, checkpoint, number) if from_start else None
@@ -148,7 +151,9 @@ def _of(
     if named is None:
         return Taken(_none(spark, source), ())
     why = "only files, Delta tables and Kafka keep them"
-    if delta.is_offset(named):
+    if delta.is_offset(named) and _hidden(source):
+        why = f"of a Delta table {_hidden(source)[0]} is not known of the micro-batches that have run"
+    elif delta.is_offset(named):
         why = "they are read by Delta's second connector, which is not understood"
     return Taken(None, (f"the rows of {described(source)} cannot be read again: {why}",))
 
@@ -189,7 +194,7 @@ def _from_files(
     batches, dropped = _batches((each.entry for each in files), numbers, ends)
     mine = {each.path: batches[each.entry] for each in files if each.entry in batches}
     missing = [f"{dropped:,} entries of the log of {described(source)} are gone"] if dropped > 0 else []
-    if reading.written is not None:
+    if reading.written is not None and not _hidden(source):
         rows = in_memory.rows(spark, _schema(source), mine, reading.written, (BATCH, PLACE))
         if rows is not None:
             return Taken(rows, tuple(missing))
@@ -237,6 +242,8 @@ def _read(spark: SparkSession, source: Node, files: Sequence[str], base: str | N
     about = source.java.dataSource()
     reader = spark.read.format(str(about.className())).schema(_schema(source)).options(**options)
     rows = reader.load([unquote(each) for each in files])
+    for name in _hidden(source):  # named, they stay when the rows of several readers are united
+        rows = rows.withColumn(name, F.col(name))
     return rows.withColumn(_FILE, F.col("_metadata.file_path"))
 
 
@@ -364,7 +371,15 @@ def _ends(reads: list[tuple[str, int, int, int, int]], place: int, which: Any) -
     return found
 
 
-def _schema(source: Node) -> Any:
+def _schema(source: Node) -> StructType:
+    """The columns of a source's rows."""
+    from pyspark.sql.types import StructType  # when needed: PySpark is slow to import
+
+    hidden = _hidden(source)
+    return StructType([each for each in _all_columns(source).fields if each.name not in hidden])
+
+
+def _all_columns(source: Node) -> StructType:
     from pyspark.sql.types import StructType  # when needed: PySpark is slow to import
 
     return StructType.fromJson(json.loads(source.java.schema().json()))
@@ -373,13 +388,19 @@ def _schema(source: Node) -> Any:
 def _none(spark: SparkSession, source: Node) -> DataFrame:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-    return _numbered(spark.createDataFrame([], _schema(source)).withColumn(BATCH, F.lit(0).cast("long")), source)
+    rows = spark.createDataFrame([], _all_columns(source))
+    return _numbered(rows.withColumn(BATCH, F.lit(0).cast("long")), source)
+
+
+def _hidden(source: Node) -> list[str]:
+    """The columns that a plan asks of a source beside those of its rows: ``_metadata``, of files and Delta tables."""
+    return [str(each.name()) for each in source.output if each.metadata().contains(_OF_METADATA)]
 
 
 def _numbered(rows: DataFrame, source: Node) -> DataFrame:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-    names = [each.name for each in _schema(source).fields]
+    names = [*(each.name for each in _schema(source).fields), *_hidden(source)]
     quoted = [F.col(f"`{each.replace('`', '``')}`") for each in names]
     return rows.select(*quoted, F.col(BATCH), F.monotonically_increasing_id().alias(PLACE))
 

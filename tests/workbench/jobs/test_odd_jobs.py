@@ -56,6 +56,22 @@ def test_newest_files_first_are_read_in_that_order_and_told(desk):
     ]
 
 
+@pytest.mark.parametrize("one_side", [False, True], ids=["of both sides", "of one side"])
+@pytest.mark.parametrize("name", ["_metadata.file_name", "input_file_name()"])
+def test_the_file_of_a_row_is_a_column_as_any_other(desk, name, one_side):
+    arrive_in_three(desk)
+    file = F.substring_index(F.expr(name), "/", -1).alias("file")
+    orders, payments = desk.read("orders"), desk.read("payments")
+    sides = orders.select("*", file), payments if one_side else payments.select("*", file)
+    same = WITHIN.format("15 SECONDS") + ("" if one_side else " AND orders.file = payments.file")
+    job = desk.opened(sides[0].alias("orders").join(sides[1].alias("payments"), F.expr(same)))
+    assert job.mismatches.empty
+    assert fates(job) == {f"{side}{key}": "matched" for side in "op" for key in "abc"}
+    files = job.rows.loc[job.rows.side == "left"].filter(like="file").iloc[:, 0]
+    assert files.nunique() == len(TIMES)
+    assert files.str.endswith(".json").all()
+
+
 def test_rows_of_files_that_are_too_old_are_none_of_the_job(desk):
     arrive_in_three(desk)
 

@@ -60,6 +60,10 @@ def with_the_file(orders, payments):
     return with_all(orders.select("id", "at", "_metadata.file_name"), payments)
 
 
+def with_its_name(orders, payments):
+    return with_all(orders.select("id", "at", F.input_file_name().alias("file_name")), payments)
+
+
 def with_all(orders, payments):
     """All columns of orders, with the payment."""
     o, p = orders.withWatermark("at", "10 seconds").alias("o"), payments.withWatermark("at", "10 seconds").alias("p")
@@ -128,8 +132,14 @@ def test_of_logs_that_spark_has_begun_to_delete(spark):
     check_same(job)
 
 
-def test_of_code_that_asks_for_the_file_of_a_row(spark):
-    check_same(play(with_the_file, orders=ORDERS, payments=PAYMENTS))
+@pytest.mark.parametrize("build", [with_the_file, with_its_name], ids=lambda b: b.__name__)
+def test_of_code_that_asks_for_the_file_of_a_row(spark, build):
+    job = play(build, orders=ORDERS, payments=PAYMENTS)
+    assert job.mismatches.empty
+    files = job.rows.file_name[job.rows.side == "left"]
+    assert files.str.endswith(".parquet").all()
+    assert set(job.output.file_name) <= set(files)
+    check_same(job)
 
 
 def test_values_of_all_types(spark):
