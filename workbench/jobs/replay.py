@@ -388,7 +388,7 @@ class _Plans:
 
         found = self.inner.get(node, self.sources.get(ids(node)))
         if found is None:
-            raise NotReplayable(f"a source whose rows cannot be read again ({node.java.simpleString(3)[:80]})")
+            raise NotReplayable(f"a source whose rows cannot be read again ({_shown(node)})")
         if node in self.inner:
             found = self._with_its_time(found)
         place = next((at for at, each in enumerate(self.leaves) if each is node), 0)
@@ -425,6 +425,8 @@ class _Plans:
         """Rows as a plan with the columns of a node, under their ids, and those that are carried along."""
         plan: JavaObject = rows._jdf.queryExecution().analyzed()
         given, wanted = listed(plan.output()), node.output
+        if str(given[len(wanted)].name()) != BATCH:  # columns go by their place: another one would be taken for it
+            raise NotReplayable(f"a source that gives other columns than are asked of it ({_shown(node)})")
         aliases = [alias(self.spark._jvm, one, other) for one, other in zip(given, wanted, strict=False)]
         return self._project([*aliases, *given[len(wanted) :]], plan)
 
@@ -685,6 +687,11 @@ class _Plans:
 
     def _seq(self, values: list[JavaObject]) -> JavaObject:
         return seq(self.spark._jvm, values)
+
+
+def _shown(node: Node) -> str:
+    """An operator in the words of Spark's plans, cut off."""
+    return str(node.java.simpleString(3))[:80]
 
 
 def _named(outputs: Sequence[JavaObject], names: Sequence[str], wanted: str) -> str:
