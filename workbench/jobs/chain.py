@@ -22,7 +22,7 @@ from workbench.jobs.description import Description
 from workbench.jobs.job import Job
 from workbench.jobs.other_settings import Supposed
 from workbench.joins import Join, emission
-from workbench.literals import SIDES, Policy, Side
+from workbench.literals import SIDES, Policy, Side, Sides
 from workbench.model import is_index
 from workbench.reasons import tables
 from workbench.times import Span
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from workbench.charts import ChainCharts
     from workbench.runs.why import Why
 
-__all__ = ["Chain", "ChainWhy"]
+__all__ = ["Chain", "ChainWhy", "column_names"]
 
 _FOLLOWED = 5
 """Of how many rows that pass on to a join the story is told."""
@@ -165,7 +165,7 @@ class Chain:
             if self.unopened:
                 later = _with_unknown(later, chain_rows.reached(self.joins, number))
             more = {"join": number, "later": np.array(later, dtype=object)[mine], "out": out}
-            parts += _by_side(job, every[number].iloc[mine], _ROWS, more)
+            parts += _by_side(job, every[number].iloc[mine], (schema.ROWS, _ROWS), more)
         return tables.stack(parts, _ROWS)
 
     @cached_property
@@ -194,7 +194,8 @@ class Chain:
                 side: each["row"].to_numpy()[each["late"].to_numpy()] for side, each in job.outcome.assignments.items()
             }
             of = pd.Series(chain_rows.from_join(job, feed, rows), dtype="Int64")
-            parts += _by_side(job, job.late, _LATE, {"join": number, "from_join": of.where(of >= 0)})
+            more = {"join": number, "from_join": of.where(of >= 0)}
+            parts += _by_side(job, job.late, (schema.LATE, _LATE), more)
         return tables.stack(parts, _LATE)
 
     def why(self, row: int) -> ChainWhy:
@@ -463,11 +464,37 @@ def _heading(joins: Sequence[Job], number: int) -> str:
     return f"join {number}, of {_named(joins[number])}"
 
 
-def _by_side(job: Job, table: pd.DataFrame, described: schema.Table, more: Mapping[str, Value]) -> list[pd.DataFrame]:
-    """A table of a join with more columns, by side, with the columns of that side's stream only."""
-    own = list(described.without(table).columns)
+def column_names(job: Job | Chain, number: int, side: Side) -> dict[str, str]:
+    """What the columns of a side are called in ``rows`` of a job, or of a chain, by their own names.
+
+    Parameters
+    ----------
+    job
+        The job, or the chain.
+    number
+        Of a chain the number of the join.
+    side
+        Its side.
+    """
+    one = job.joins[number] if isinstance(job, Chain) else job
+    streams = Sides.of(one.side)
+    shown = streams.map(lambda stream: {each: each for each in stream.columns} | tables.renamed(stream.columns))
+    every = list(dict.fromkeys(name for each in shown.values() for name in each.values()))
+    new = tables.renamed(every, _OURS) if isinstance(job, Chain) else {}
+    return {own: new.get(name, name) for own, name in shown[side].items()}
+
+
+def _by_side(
+    job: Job, table: pd.DataFrame, described: tuple[schema.Table, schema.Table], more: Mapping[str, Value]
+) -> list[pd.DataFrame]:
+    """A table of a join with more columns, by side, with the columns of that side's stream only.
+
+    It is described as a table of a join, and as it becomes.
+    """
+    of_join, of_chain = described
+    own = list(of_join.without(table).columns)
     new = tables.renamed(own, _OURS)
-    front = [each.name for each in described.first]
+    front = [each.name for each in of_chain.first]
     parts = []
     for side in SIDES:
         stream = job.side(side)

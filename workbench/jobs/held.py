@@ -10,6 +10,7 @@ import pandas as pd
 
 from workbench.errors import QueryError
 from workbench.literals import SIDES, Side
+from workbench.reasons import tables
 from workbench.spark_io.cause import spark_errors_as
 from workbench.untyped import Record, Value
 
@@ -30,6 +31,7 @@ __all__ = [
     "unreadable",
 ]
 
+_OURS = ["operator", "operator_name", "side"]
 MATCHED = "__matched"
 """The column that says whether a row in state has met one of the other side; null where Spark notes that nowhere."""
 
@@ -65,7 +67,8 @@ def table(spark: SparkSession, address: str, batch: int) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``operator`` (Spark's number of the stateful operator) and its name ``operator_name``; ``side`` (of a join);
-        the columns of the rows; of other operators their keys and values as ``key_…`` and ``value_…``.
+        the columns of the rows, those of these names as ``row_…``; of other operators their keys and values as
+        ``key_…`` and ``value_…``.
 
     Raises
     ------
@@ -82,9 +85,9 @@ def table(spark: SparkSession, address: str, batch: int) -> pd.DataFrame:
         for side, rows in parts.items():
             with spark_errors_as(unreadable(batch)):
                 part: pd.DataFrame = rows.toPandas()
-            part.insert(0, "side", side)
-            part.insert(0, "operator_name", name)
-            part.insert(0, "operator", number)
+            part = part.rename(columns=tables.renamed([*part.columns], _OURS))
+            for place, (column, value) in enumerate(zip(_OURS, (number, name, side), strict=True)):
+                part.insert(place, column, value)
             found.append(part)
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame({"operator": [], "operator_name": []})
 

@@ -608,9 +608,17 @@ class Sentences:
     def near(self, side: Side, row: int) -> str:
         """Why it did not meet the nearest partner that a changed setting would have given it; or that there is none."""
         template = self._near(side, row) or self.kind.alone(self.join, side)
-        if template == verdicts.NO_PARTNER and not self.outcome.assignments[other_side(side)]["late"].any():
+        key = Sides(*self.outcome.keys)[side][row]
+        if template == verdicts.NO_PARTNER and key not in self._keys_of_late[other_side(side)]:
             template = verdicts.NONE_IN_REACH
         return self.fill(template, side, row)
+
+    @cached_property
+    def _keys_of_late(self) -> Sides[set[int]]:
+        """By side the keys of which a row was late."""
+        late = self.outcome.assignments
+        keys = Sides(*self.outcome.keys)
+        return Sides.of(lambda side: {*keys[side][late[side].loc[late[side]["late"], "row"]].tolist()})
 
     def then_near(self, side: Side, row: int) -> str:
         """The same behind a sentence; empty without such a partner."""

@@ -15,7 +15,7 @@ from workbench import schema
 from workbench.arrays import Flags, RowNumbers
 from workbench.counts import counted
 from workbench.errors import excerpt, wrong
-from workbench.jobs import Chain, Job, sources, understanding
+from workbench.jobs import Chain, Job, chain, sources, understanding
 from workbench.literals import FATES, SIDES, Side, Sides
 from workbench.testing.values import clock
 from workbench.untyped import Json, Series, Value
@@ -78,12 +78,17 @@ def places(opened: Opened, name: str, key: Value) -> RowNumbers:
     ArgumentError
         If there is no such stream, or no such row.
     """
-    found = _of_stream(opened, name)
     rows = opened.rows
-    for column, value in _columns(opened, name, key).items():
-        if column not in rows:
-            raise wrong(name, key, f"its rows have no column {column}; there are {', '.join(_own(rows))}")
-        found &= np.array([_is_same(each, value) for each in rows[column]], dtype=bool)
+    found = np.zeros(len(rows), dtype=bool)
+    wanted = _columns(opened, name, key)
+    for number, side in _sides(opened, name):
+        mine, names = opened.on(number, side), chain.column_names(opened.job, number, side)
+        for column, value in wanted.items():
+            shown = names.get(column, column)
+            if shown not in rows:
+                raise wrong(name, key, f"its rows have no column {column}; there are {', '.join(_own(rows))}")
+            mine &= np.array([_is_same(each, value) for each in rows[shown]], dtype=bool)
+        found |= mine
     if not found.any():
         raise wrong(name, key, "no row that enters the join has these values; job.rows lists those that do")
     return np.flatnonzero(found)
@@ -193,6 +198,8 @@ def check_known(opened: Opened, fates: Series) -> None:
 
 
 def _check(argument: str, fate: str, number: object, streams: Sequence[str]) -> None:
+    if fate in streams:
+        raise wrong(fate, number, f"give its rows by fate, such as {fate}={{'matched': 1}}")
     if fate not in FATES:
         raise wrong("expect", fate, f"use a fate ({', '.join(FATES)}), or a stream ({', '.join(streams)})")
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
@@ -206,7 +213,8 @@ def _keys(opened: Opened) -> Any:
     for number, job in enumerate(opened.jobs):
         for side in SIDES:
             mine = np.flatnonzero(opened.on(number, side))
-            names = [name for name in job.side(side).key if name in rows]
+            shown = chain.column_names(opened.job, number, side)
+            names = [name for each in job.side(side).key if (name := shown.get(each, each)) in rows]
             values = rows[names].iloc[mine]
             parts = values.itertuples(index=False, name=None)
             found[mine] = ["" if any(map(_is_null, each)) else repr([*map(_whole, each)]) for each in parts]

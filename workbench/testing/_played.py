@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from workbench.jobs.chain import ChainWhy
+    from workbench.runs.changes import Changes
+    from workbench.runs.result import Result
     from workbench.runs.why import Why
 
 __all__ = ["Fate", "Played", "observers", "remembered"]
@@ -153,6 +155,15 @@ class Played:
     def why(self, row: int) -> Why | ChainWhy:
         """The story of a row of ``rows``, as `Job.why` tells it."""
         return self.opened.why(row)
+
+    def changes(self, other: Played | Result, by: Value = None) -> Changes:
+        """What changed between this job and another one, which may have been played, too; as `Job.changes`."""
+        self._check_is_join("changes")
+        if isinstance(self.opened, Chain):
+            words = "the query has several joins; compare them one by one, as in job.joins[0].changes(other.joins[0])"
+            raise ArgumentError(f"changes: {words}")
+        another: Any = other.opened if isinstance(other, Played) else other
+        return self.opened.changes(another, by)
 
     def fate(self, **row: Value) -> Fate:
         """What became of the row of a stream with a key.

@@ -41,6 +41,8 @@ MODES = ("append", "update", "complete")
 """The output modes of Spark's."""
 _WITHOUT_ROWS = "spark.sql.streaming.noDataMicroBatches.enabled"
 _ZONE = "spark.sql.session.timeZone"
+_AS_ROWS_RAN = "raised by the Python Proxy"
+"""What Py4J says of an error within `collect`: Spark had planned the query."""
 
 
 def play(
@@ -300,7 +302,7 @@ def _told_with_remedy() -> Iterator[None]:
         yield
     except QueryError as refused:
         found = explain(refused.details or refused)
-        if not found.known:
+        if not found.known or _AS_ROWS_RAN in refused.details:  # of a value Spark says itself which one it is
             raise
         said = QueryError(f"Spark refuses the query: {in_one(found)}")
         said.details = refused.details

@@ -142,6 +142,58 @@ def test_a_column_named_batch_stays(spark):
     assert job.output.to_dict("list") == {"Batch": [5, 6], "micro_batch": [0, 1]}
 
 
+def named_as_in_tables(orders, payments):
+    """A join on columns that `rows` and `state` have themselves."""
+    o, p = (each.withWatermark("at", "10 seconds") for each in (orders, payments))
+    on = F.expr("o.batch = p.batch AND o.side = p.side AND p.at BETWEEN o.at AND o.at + INTERVAL 20 SECONDS")
+    return o.alias("o").join(p.alias("p"), on, "left")
+
+
+def chain_named_as_in_tables(orders, payments, shipments):
+    """A chain on columns that only `Chain.rows` has itself."""
+    first = orders.withWatermark("at", "10 seconds")
+    others = [
+        each.withWatermark("at", "10 seconds").selectExpr(f"stream AS key_{name}", f"at AS at_{name}")
+        for name, each in {"p": payments, "s": shipments}.items()
+    ]
+    near = [
+        F.expr(f"stream = key_{name} AND at_{name} BETWEEN {at} AND {at} + INTERVAL 20 SECONDS")
+        for name, at in {"p": "at", "s": "at_p"}.items()
+    ]
+    return first.join(others[0], near[0]).drop("at").join(others[1], near[1])
+
+
+def test_columns_named_as_those_of_tables_are_found_by_their_names(spark):
+    schema = "batch int, side string, at timestamp"
+    given = {
+        "orders": micro_batches(schema, [(1, "north", "10:00:00")], [(0, "left", "10:00:00")]),
+        "payments": micro_batches(schema, [(1, "north", "10:00:01")], []),
+    }
+    job = play(named_as_in_tables, **given)
+    assert job.fate(orders=(1, "north")) == job.fate(orders={"side": "north"}) == "matched"
+    assert job.fate(orders={"row_batch": 0}) == job.fate(orders={"batch": 0}) == "pending"
+    job.expect(matched=1, pending=1)
+    state = job.state(1)
+    assert sorted(zip(state["side"], state["row_side"], strict=True)) == [
+        ("left", "left"), ("left", "north"), ("right", "north"),
+    ]  # fmt: skip
+    later = play(
+        named_as_in_tables,
+        **given | {"payments": micro_batches(schema, [(1, "north", "10:00:01")], [(0, "left", "10:00:01")])},
+    )
+    assert "1 of the 3 rows of both with another fate" in repr(job.changes(later))
+
+
+def test_columns_named_as_those_of_a_chain_are_kept(spark):
+    rows = micro_batches("stream string, later string, out int, at timestamp", [("x", "y", 5, "10:00:00")])
+    job = play(chain_named_as_in_tables, orders=rows, payments=rows, shipments=rows)
+    assert job.rows.loc[0, ["row_stream", "row_later", "row_out"]].tolist() == ["x", "y", 5]
+    assert job.fate(orders="x") == job.fate(orders={"out": 5}) == job.fate(shipments="x") == "matched"
+    job.expect(matched=1)
+    with pytest.raises(wb.ArgumentError, match=r"changes: .*compare them one by one, as in job\.joins\[0\]"):
+        job.changes(job)
+
+
 def test_nothing_is_left_behind(spark):
     before = dict(spark.conf.getAll)
     folder = play(shop.paid_orders, orders=ORDERS, payments=PAYMENTS).joined.sparkSession.streams.active
@@ -235,6 +287,10 @@ REFUSED = {
         lambda: play(one_of_them, orders=ORDERS, payments=PAYMENTS),
         "payments: build does not read it",
     ),
+    "a number for a stream": (
+        lambda: play(shop.paid_orders, orders=ORDERS, payments=PAYMENTS).expect(orders=1),
+        "orders: got 1; give its rows by fate, such as orders={'matched': 1}",
+    ),
     "a mode": (
         lambda: play(shop.per_minute, orders=ORDERS, mode="all"),
         "mode: got 'all'; use one of 'append', 'update'",
@@ -281,6 +337,10 @@ REFUSED = {
     "a count of fates where nothing is joined": (
         lambda: play(shop.per_minute, orders=ORDERS).expect(late=0),
         "fate and expect: the query joins no two streams; its output and batches are known",
+    ),
+    "a text that is no number": (
+        lambda: play(lambda rows: rows.selectExpr("CAST(id AS int)"), rows=micro_batches("id string", [("abc",)])),
+        'the query failed in Spark: [CAST_INVALID_INPUT] The value \'abc\' of the type "STRING" cannot be cast to "INT"',
     ),
     "a query that divides by zero": (
         lambda: play(lambda rows: rows.selectExpr("1 / n AS x"), rows=micro_batches("n int", [(0,)])),
