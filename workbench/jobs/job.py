@@ -25,7 +25,7 @@ from workbench.jobs.sinks import Sink
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join
 from workbench.literals import Policy, RowId, Side, Sides
-from workbench.model import Logged, Simulation, is_index
+from workbench.model import DATA, NO_DATA, Logged, Simulation, is_index
 from workbench.reasons import explain, output, tables
 from workbench.reasons.labels import Labels
 from workbench.reasons.own import sentences
@@ -343,6 +343,8 @@ class Job(Result):
         is not known: ``output_rows`` is 0.
         """
         found = super().batches
+        rows = pd.Series([int(self.reports.get(number, {}).get("numInputRows", 0)) for number in found["batch"]])
+        found.loc[(found["kind"] == NO_DATA) & (rows > 0), "kind"] = DATA  # of which none came to the join yet
         found["planned_at"] = pd.to_datetime([each.started for each in self.checkpoint.batches], unit="ms", utc=True)
         if not self.is_understood:
             found[["output_rows", "state_rows"]] = None

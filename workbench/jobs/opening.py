@@ -501,6 +501,8 @@ def _of_taken(
     joined = [side for side, child in zip(SIDES, known.join.children, strict=False) if child in before]
     of_chain_by_max = bool(logs.operators) and policy == "max"
     facts = replace(facts, undelayed=frozenset(SIDES if of_chain_by_max else joined) | facts.unmarked)
+    watermarks = sum(node.kind == "EventTimeWatermark" for node in run.walk())
+    facts = replace(facts, beside_others=watermarks > len(SIDES))
     logged = Logged(first, facts, marks, late, came, again, after, _is_set(spark, _WITHOUT_ROWS))
     simulation = Simulation(join, streams[0], streams[1], False, policy, False, version, logged)
     origins = {side: leaving.origins(of_sides[side].places, len(of_sides[side].arrival)) for side in joined}

@@ -214,6 +214,9 @@ class RowFacts:
     of_one_source
         Whether both sides read the same source, each perhaps with other columns: where their keys and times are equal,
         row by row, a stream is joined with itself.
+    beside_others
+        Whether the query has more watermarks than one of each side, as a chain of joins and a union of streams have,
+        from all of which its own follows.
     """
 
     where: Condition | None = None
@@ -239,6 +242,7 @@ class RowFacts:
     above: Above | None = None
     numbers: Numbers | None = None
     of_one_source: bool = False
+    beside_others: bool = False
 
     @property
     def asked(self) -> Condition | None:
@@ -261,6 +265,7 @@ class RowFacts:
             unmarked=self.unmarked,
             undelayed=self.undelayed,
             never_late=self.never_late,
+            beside_others=self.beside_others,
         )
 
     def of(self, rows: Mapping[Side, RowNumbers]) -> RowFacts:

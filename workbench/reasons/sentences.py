@@ -863,6 +863,8 @@ class Sentences:
 
     def held_back(self, side: Side, row: int) -> str:
         """Which side holds the watermark back, where one does."""
+        if self._is_held_by_others:
+            return verdicts.HELD_BACK_BY_OTHERS
         if self._holder is None:
             return ""
         if self.simulation.policy == "max":
@@ -899,6 +901,8 @@ class Sentences:
         """
         logged, facts = self.simulation.logged, self.simulation.facts.under(self.join)
         if logged is None or logged.following is None or facts.unmarked or facts.aggregated or not self._waits_by_time:
+            return {}
+        if facts.beside_others:  # they would have to move, too
             return {}
         behind = leaves_behind(self.simulation, side)
         if behind is None:
@@ -947,7 +951,20 @@ class Sentences:
         own = {side: int(self.watermarks.own[side][-1]) for side in SIDES}
         if own["left"] == own["right"]:
             return None
+        if (
+            self.simulation.facts.beside_others
+            and policy == "max"
+            and last_watermark(self.simulation) > max(own.values())
+        ):
+            return None  # another stream of the query is ahead of both
         return min(own, key=lambda side: own[side] if policy == "min" else -own[side])
+
+    @property
+    def _is_held_by_others(self) -> bool:
+        """Whether the watermark is behind that of both sides."""
+        if not self.simulation.facts.beside_others or self.simulation.policy == "max":
+            return False
+        return last_watermark(self.simulation) < min(int(self.watermarks.own[side][-1]) for side in SIDES)
 
     @cached_property
     def _idle_since(self) -> int | None:

@@ -142,6 +142,16 @@ def test_a_column_named_batch_stays(spark):
     assert job.output.to_dict("list") == {"Batch": [5, 6], "micro_batch": [0, 1]}
 
 
+def per_minute_of_both(orders, payments):
+    """The rows of both streams counted by minute, and the counts joined."""
+    counted = [
+        each.withWatermark("at", "0 seconds").groupBy(F.window("at", "1 minute").alias(f"w{name}"), "id").count()
+        for name, each in {"o": orders, "p": payments}.items()
+    ]
+    o, p = (each.alias(name) for name, each in zip("op", counted, strict=True))
+    return o.join(p, F.expr("o.id = p.id AND wo = wp")).select("o.id", "o.count")
+
+
 def named_as_in_tables(orders, payments):
     """A join on columns that `rows` and `state` have themselves."""
     o, p = (each.withWatermark("at", "10 seconds") for each in (orders, payments))
@@ -192,6 +202,37 @@ def test_columns_named_as_those_of_a_chain_are_kept(spark):
     job.expect(matched=1)
     with pytest.raises(wb.ArgumentError, match=r"changes: .*compare them one by one, as in job\.joins\[0\]"):
         job.changes(job)
+
+
+def followed(orders, payments, shipments):
+    """Orders with or without payments, and what was shipped of them: a watermark of each stream."""
+    o, p, s = (each.withWatermark("at", "1 second") for each in (orders, payments, shipments))
+    near = "o.id = {0}.id AND {0}.at BETWEEN o.at AND o.at + INTERVAL 10 SECONDS"
+    paid = o.alias("o").join(p.alias("p"), F.expr(near.format("p")), "left").select("o.id", "o.at")
+    return paid.alias("o").join(s.alias("s"), F.expr(near.format("s")))
+
+
+def test_of_a_chain_it_is_not_said_that_two_of_its_streams_move_the_watermark(spark):
+    first, second = ([(key, at)] for key, at in (("k", "10:00:00"), ("w", "10:30:00")))
+    given = {"orders": (first,), "payments": ([("x", "10:00:00")],), "shipments": ([("x", "10:00:00")],)}
+    moved = {"orders": (first, second, []), "payments": (*given["payments"], second, [])}
+    told = []
+    for streams in (given, given | moved):
+        job = play(followed, **{name: micro_batches(shop.ORDERS, *some) for name, some in streams.items()})
+        assert job.mismatches.empty
+        assert job.fate(orders="k") == "pending"  # the shipments have not moved
+        told.append(job.fate(orders="k").story)
+    assert "brings the watermark there" not in told[0]
+    assert "the watermark stands at 09:59:59; another stream of the query holds it back" in told[1]
+
+
+def test_micro_batches_whose_rows_wait_below_the_join_have_data(spark):
+    rows = {"orders": [[("a", "10:00:00")], [("a", "10:01:30")], [("a", "10:03:00")]]}
+    job = play(
+        per_minute_of_both, **{name: micro_batches(shop.ORDERS, *rows["orders"]) for name in ("orders", "payments")}
+    )
+    kinds = job.batches.set_index("batch")["kind"]
+    assert kinds[[int(each["batchId"]) for each in job._reports if each["numInputRows"]]].tolist() == ["data"] * 3
 
 
 def test_nothing_is_left_behind(spark):
