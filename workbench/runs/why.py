@@ -70,7 +70,7 @@ def why(simulation: Simulation, row: int) -> Why:
     """The explanation of one row of `Run.rows`."""
     count = len(simulation.left) + len(simulation.right)
     if not is_index(row, count):
-        raise wrong("row", row, f"use an index of run.rows, 0 to {count - 1}")
+        raise wrong("row", row, f"use an index of rows, 0 to {count - 1}")
     return _explained(simulation, [RowId.at(int(row), len(simulation.left))])[0]
 
 

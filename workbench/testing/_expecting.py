@@ -90,7 +90,8 @@ def places(opened: Opened, name: str, key: Value) -> RowNumbers:
             mine &= np.array([_is_same(each, value) for each in rows[shown]], dtype=bool)
         found |= mine
     if not found.any():
-        raise wrong(name, key, "no row that enters the join has these values; job.rows lists those that do")
+        unknown = "; job.missing says which rows are not among them" if opened.job.missing else ""
+        raise wrong(name, key, f"no row that enters the join has these values; job.rows lists those that do{unknown}")
     return np.flatnonzero(found)
 
 

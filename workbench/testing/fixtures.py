@@ -32,7 +32,7 @@ from workbench.testing.values import plain
 from workbench.untyped import Argument, Build, Json, Record
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["Fixture", "fates", "load", "write"]
 
@@ -89,13 +89,15 @@ class Fixture:
     def __repr__(self) -> str:
         return f"<Fixture {str(self.path)!r}: {', '.join(self.streams)}, {len(self.fates)} rows that entered a join>"
 
-    def play(self, build: Build, /, **tables: DataFrame | pd.DataFrame) -> Played:
+    def play(self, build: Build, /, *, spark: SparkSession | None = None, **tables: DataFrame | pd.DataFrame) -> Played:
         """Run streaming code for the rows of the fixture.
 
         Parameters
         ----------
         build
             As in `play`; it takes the streams by their names.
+        spark
+            The session, as in `play`.
         **tables
             Batch tables that it takes, too.
 
@@ -113,6 +115,7 @@ class Fixture:
             settings=self.settings,
             restart_after=self.restart_after,
             watermarks=self._before,
+            spark=spark,
         )
 
     def _before(self, joined: DataFrame) -> dict[int, int]:

@@ -194,6 +194,15 @@ def test_columns_named_as_those_of_tables_are_found_by_their_names(spark):
     assert "1 of the 3 rows of both with another fate" in repr(job.changes(later))
 
 
+def test_a_row_without_event_time_is_looked_for(spark):
+    orders = micro_batches(shop.ORDERS, [("a", None), ("b", "10:00:00")])
+    job = play(shop.unpaid_orders, orders=orders, payments=micro_batches(shop.ORDERS, [("b", "10:00:01")]))
+    assert job.fate(orders="b") == "matched"
+    with pytest.raises(wb.ArgumentError, match=r"job\.missing says which rows are not among them"):
+        job.fate(orders="a")
+    assert any("event time" in words for words in job.missing), job.missing
+
+
 def test_columns_named_as_those_of_a_chain_are_kept(spark):
     rows = micro_batches("stream string, later string, out int, at timestamp", [("x", "y", 5, "10:00:00")])
     job = play(chain_named_as_in_tables, orders=rows, payments=rows, shipments=rows)
