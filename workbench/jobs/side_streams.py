@@ -333,6 +333,11 @@ def stream(
             table, key = _with_compared(known, place, shown, table, compared)
     if not key:  # nothing is told that rests on the keys of a join that are not understood
         table, key = (table, tuple(others[:1])) if others else _with_text(table, SIDES[place])
+    if lists := [each for each in key if pa.types.is_list(table.schema.field(each).type)]:
+        raise not_followed.NotFollowedError(
+            f"joined: the key {lists[0]} of {described.name} is an array, by which rows cannot be told; "
+            f"join on its text, as in to_json({lists[0]})"
+        )
     made = Stream.from_arrow(
         table,
         described.name,

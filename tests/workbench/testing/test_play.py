@@ -241,7 +241,9 @@ def test_micro_batches_whose_rows_wait_below_the_join_have_data(spark):
         per_minute_of_both, **{name: micro_batches(shop.ORDERS, *rows["orders"]) for name in ("orders", "payments")}
     )
     kinds = job.batches.set_index("batch")["kind"]
-    assert kinds[[int(each["batchId"]) for each in job._reports if each["numInputRows"]]].tolist() == ["data"] * 3
+    assert (
+        kinds[[number for number, each in job.opened.reports.items() if each["numInputRows"]]].tolist() == ["data"] * 3
+    )
 
 
 def test_nothing_is_left_behind(spark):
@@ -340,6 +342,14 @@ REFUSED = {
     "a number for a stream": (
         lambda: play(shop.paid_orders, orders=ORDERS, payments=PAYMENTS).expect(orders=1),
         "orders: got 1; give its rows by fate, such as orders={'matched': 1}",
+    ),
+    "a key that is an array": (
+        lambda: play(
+            lambda orders, payments: orders.join(payments, F.expr("items = paid")),
+            orders=micro_batches("items array<string>, at timestamp", [(["a"], "10:00:00")]),
+            payments=micro_batches("paid array<string>", [(["a"],)]),
+        ).expect(matched=1),
+        "joined: the key items of orders is an array, by which rows cannot be told; join on its text, as in to_json(items)",
     ),
     "a mode": (
         lambda: play(shop.per_minute, orders=ORDERS, mode="all"),
