@@ -199,9 +199,9 @@ def check_known(opened: Opened, fates: Series) -> None:
 
 
 def _check(argument: str, fate: str, number: object, streams: Sequence[str]) -> None:
-    if fate in streams:
-        raise wrong(fate, number, f"give its rows by fate, such as {fate}={{'matched': 1}}")
     if fate not in FATES:
+        if fate in streams:
+            raise wrong(fate, number, f"give its rows by fate, such as {fate}={{'matched': 1}}")
         raise wrong("expect", fate, f"use a fate ({', '.join(FATES)}), or a stream ({', '.join(streams)})")
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
         raise wrong(argument, number, "give a whole number, 0 or more")

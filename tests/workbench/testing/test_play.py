@@ -203,6 +203,13 @@ def test_a_row_without_event_time_is_looked_for(spark):
     assert any("event time" in words for words in job.missing), job.missing
 
 
+def test_a_stream_may_be_named_as_a_fate_is(spark):
+    rows = micro_batches(shop.ORDERS, [("a", "10:00:00")])
+    job = play(lambda late, paid: shop.paid_orders(late, paid), late=rows, paid=rows)
+    job.expect(late=0, matched=1)
+    job.expect(late={"matched": 1})
+
+
 def test_columns_named_as_those_of_a_chain_are_kept(spark):
     rows = micro_batches("stream string, later string, out int, at timestamp", [("x", "y", 5, "10:00:00")])
     job = play(chain_named_as_in_tables, orders=rows, payments=rows, shipments=rows)
