@@ -22,7 +22,7 @@ from workbench.jobs.description import Description
 from workbench.jobs.job import Job
 from workbench.jobs.other_settings import Supposed
 from workbench.joins import Join, emission
-from workbench.literals import SIDES, Policy, Side, Sides
+from workbench.literals import SIDES, Policy, Side, Sides, other_side
 from workbench.model import is_index
 from workbench.reasons import tables
 from workbench.times import Span
@@ -165,7 +165,7 @@ class Chain:
             if self.unopened:
                 later = _with_unknown(later, chain_rows.reached(self.joins, number))
             more = {"join": number, "later": np.array(later, dtype=object)[mine], "out": out}
-            parts += _by_side(job, every[number].iloc[mine], (schema.ROWS, _ROWS), more)
+            parts += _by_side(job, every[number].iloc[mine], _ROWS, more)
         return tables.stack(parts, _ROWS)
 
     @cached_property
@@ -195,7 +195,7 @@ class Chain:
             }
             of = pd.Series(chain_rows.from_join(job, feed, rows), dtype="Int64")
             more = {"join": number, "from_join": of.where(of >= 0)}
-            parts += _by_side(job, job.late, (schema.LATE, _LATE), more)
+            parts += _by_side(job, job.late, _LATE, more)
         return tables.stack(parts, _LATE)
 
     def why(self, row: int) -> ChainWhy:
@@ -476,31 +476,29 @@ def column_names(job: Job | Chain, number: int, side: Side) -> dict[str, str]:
     side
         Its side.
     """
-    one = job.joins[number] if isinstance(job, Chain) else job
-    streams = Sides.of(one.side)
-    shown = streams.map(lambda stream: {each: each for each in stream.columns} | tables.renamed(stream.columns))
-    every = list(dict.fromkeys(name for each in shown.values() for name in each.values()))
-    new = tables.renamed(every, _OURS) if isinstance(job, Chain) else {}
+    if not isinstance(job, Chain):
+        return _names(job)[0][side]
+    shown, new = _names(job.joins[number])
     return {own: new.get(name, name) for own, name in shown[side].items()}
 
 
-def _by_side(
-    job: Job, table: pd.DataFrame, described: tuple[schema.Table, schema.Table], more: Mapping[str, Value]
-) -> list[pd.DataFrame]:
-    """A table of a join with more columns, by side, with the columns of that side's stream only.
+def _names(job: Job) -> tuple[Sides[dict[str, str]], dict[str, str]]:
+    """What the columns of either side are called in the tables of a job, and new names for those in a chain's."""
+    streams = Sides.of(job.side)
+    shown = streams.map(lambda stream: {each: each for each in stream.columns} | tables.renamed(stream.columns))
+    every = dict.fromkeys(name for each in shown.values() for name in each.values())
+    return shown, tables.renamed(list(every), _OURS)
 
-    It is described as a table of a join, and as it becomes.
-    """
-    of_join, of_chain = described
-    own = list(of_join.without(table).columns)
-    new = tables.renamed(own, _OURS)
-    front = [each.name for each in of_chain.first]
+
+def _by_side(job: Job, table: pd.DataFrame, described: schema.Table, more: Mapping[str, Value]) -> list[pd.DataFrame]:
+    """A table of a join with more columns, by side, with the columns of that side's stream only."""
+    shown, new = _names(job)
+    front = [each.name for each in described.first]
     parts = []
     for side in SIDES:
-        stream = job.side(side)
-        names = tables.renamed(stream.columns)
-        foreign = set(own) - {names.get(each, each) for each in stream.columns}
-        mine = table.drop(columns=list(foreign)).rename(columns=new).assign(stream=stream.name, **more)
+        foreign = {*shown[other_side(side)].values()} - {*shown[side].values()}
+        own = table[[each for each in table if each not in foreign]]
+        mine = own.rename(columns=new).assign(stream=job.side(side).name, **more)
         mine = mine[[*front, *(each for each in mine.columns if each not in front)]]
         parts.append(mine[mine["side"] == side].reset_index(drop=True))
     return parts

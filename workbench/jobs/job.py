@@ -343,12 +343,12 @@ class Job(Result):
         is not known: ``output_rows`` is 0.
         """
         found = super().batches
-        rows = pd.Series([int(self.reports.get(number, {}).get("numInputRows", 0)) for number in found["batch"]])
-        found.loc[(found["kind"] == NO_DATA) & (rows > 0), "kind"] = DATA  # of which none came to the join yet
         found["planned_at"] = pd.to_datetime([each.started for each in self.checkpoint.batches], unit="ms", utc=True)
         if not self.is_understood:
             found[["output_rows", "state_rows"]] = None
         reports = [self.reports.get(number, {}) for number in found["batch"]]
+        rows = pd.Series([int(each.get("numInputRows", 0)) for each in reports])
+        found.loc[(found["kind"] == NO_DATA) & (rows > 0), "kind"] = DATA  # of which none came to the join yet
         found["dropped"] = pd.Series([reported.dropped(each) for each in reports], dtype=object)
         found["duration_ms"] = pd.Series([each.get("batchDuration") for each in reports], dtype=object)
         return found

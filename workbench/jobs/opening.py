@@ -265,8 +265,9 @@ def _opened_once(
     opened: dict[Node, Job] = {}
     with spark_errors_as("the job cannot be opened"):
         plan = known[-1].plan
-        in_memory = None if replay.asks_for_the_file(plan) else written
-        given = sources.taken(spark, logs, leaves, catalyst.zone(plan), in_memory)
+        if written is not None and replay.asks_for_the_file(plan):
+            written = None
+        given = sources.taken(spark, logs, leaves, catalyst.zone(plan), written)
         taken = dict(zip(leaves, given, strict=True))
         for number, each in enumerate(known):
             settings = None if supposed is None else supposed.of(number)

@@ -143,18 +143,19 @@ def _of(
     if isinstance(named, dict) and named.keys() == {"logOffset"}:
         files = checkpoints.source_files(spark, checkpoint, number, own=reading.written is not None)
         return _from_files(spark, source, files, numbers, [_log_offset(each) for each in offsets], reading)
-    if delta.is_offset(named) and source.kind == "StreamingRelation" and not _hidden(source):
-        return _from_delta(spark, source, numbers, offsets, f"{checkpoint.address}/sources/{number}")
     if source.kind == "StreamingRelationV2" and isinstance(named, dict) and _is_kafka(source):
         start = checkpoints.source_start(spark, checkpoint, number) if from_start else None
         return _from_kafka(spark, source, numbers, offsets, start)
     if named is None:
         return Taken(_none(spark, source), ())
     why = "only files, Delta tables and Kafka keep them"
-    if delta.is_offset(named) and _hidden(source):
-        why = f"of a Delta table {_hidden(source)[0]} is not known of the micro-batches that have run"
-    elif delta.is_offset(named):
+    if delta.is_offset(named):
+        hidden = _hidden(source)
+        if source.kind == "StreamingRelation" and not hidden:
+            return _from_delta(spark, source, numbers, offsets, f"{checkpoint.address}/sources/{number}")
         why = "they are read by Delta's second connector, which is not understood"
+        if hidden:
+            why = f"of a Delta table {hidden[0]} is not known of the micro-batches that have run"
     return Taken(None, (f"the rows of {described(source)} cannot be read again: {why}",))
 
 
@@ -375,8 +376,7 @@ def _schema(source: Node) -> StructType:
     """The columns of a source's rows."""
     from pyspark.sql.types import StructType  # when needed: PySpark is slow to import
 
-    hidden = _hidden(source)
-    return StructType([each for each in _all_columns(source).fields if each.name not in hidden])
+    return StructType([each for each in _all_columns(source).fields if _OF_METADATA not in each.metadata])
 
 
 def _all_columns(source: Node) -> StructType:
@@ -394,7 +394,7 @@ def _none(spark: SparkSession, source: Node) -> DataFrame:
 
 def _hidden(source: Node) -> list[str]:
     """The columns that a plan asks of a source beside those of its rows: ``_metadata``, of files and Delta tables."""
-    return [str(each.name()) for each in source.output if each.metadata().contains(_OF_METADATA)]
+    return [each.name for each in _all_columns(source).fields if _OF_METADATA in each.metadata]
 
 
 def _numbered(rows: DataFrame, source: Node) -> DataFrame:

@@ -608,9 +608,9 @@ class Sentences:
     def near(self, side: Side, row: int) -> str:
         """Why it did not meet the nearest partner that a changed setting would have given it; or that there is none."""
         template = self._near(side, row) or self.kind.alone(self.join, side)
-        key = Sides(*self.outcome.keys)[side][row]
-        if template == verdicts.NO_PARTNER and key not in self._keys_of_late[other_side(side)]:
-            template = verdicts.NONE_IN_REACH
+        if template == verdicts.NO_PARTNER:
+            key = Sides(*self.outcome.keys)[side][row]
+            template = template if key in self._keys_of_late[other_side(side)] else verdicts.NONE_IN_REACH
         return self.fill(template, side, row)
 
     @cached_property
@@ -863,8 +863,8 @@ class Sentences:
 
     def held_back(self, side: Side, row: int) -> str:
         """Which side holds the watermark back, where one does."""
-        if self._is_held_by_others:
-            return verdicts.HELD_BACK_BY_OTHERS
+        if self._follows_others:
+            return verdicts.HELD_BACK_BY_OTHERS if self.simulation.policy == "min" else ""
         if self._holder is None:
             return ""
         if self.simulation.policy == "max":
@@ -951,20 +951,15 @@ class Sentences:
         own = {side: int(self.watermarks.own[side][-1]) for side in SIDES}
         if own["left"] == own["right"]:
             return None
-        if (
-            self.simulation.facts.beside_others
-            and policy == "max"
-            and last_watermark(self.simulation) > max(own.values())
-        ):
-            return None  # another stream of the query is ahead of both
         return min(own, key=lambda side: own[side] if policy == "min" else -own[side])
 
-    @property
-    def _is_held_by_others(self) -> bool:
-        """Whether the watermark is behind that of both sides."""
-        if not self.simulation.facts.beside_others or self.simulation.policy == "max":
+    @cached_property
+    def _follows_others(self) -> bool:
+        """Whether the watermark is that of neither side: behind both, or where the greatest counts ahead of both."""
+        if not self.simulation.facts.beside_others:
             return False
-        return last_watermark(self.simulation) < min(int(self.watermarks.own[side][-1]) for side in SIDES)
+        own, last = [int(self.watermarks.own[side][-1]) for side in SIDES], last_watermark(self.simulation)
+        return last < min(own) if self.simulation.policy == "min" else last > max(own)
 
     @cached_property
     def _idle_since(self) -> int | None:

@@ -320,6 +320,7 @@ class _Playing:
     _collected: dict[int, pa.Table] = field(default_factory=dict)
     _reports: dict[int, Json] = field(default_factory=dict)
 
+    @_told_with_remedy()
     def run_up_to(self, count: int) -> None:
         """Run the micro-batches before a number that have not been run."""
         self.recording.write_up_to(count)
@@ -330,18 +331,17 @@ class _Playing:
             frame = frame.toDF(*unique) if unique else frame  # two columns may have one name
             self._collected[number] = frame.toArrow()
 
-        with _told_with_remedy():
-            with spark_errors_as("the query cannot be started"):
-                query = (
-                    self.joined.writeStream.foreachBatch(collect)
-                    .option("checkpointLocation", f"{self.recording.folder.address}/checkpoint")
-                    .outputMode(self.mode)
-                    .trigger(availableNow=True)
-                    .start()
-                )
-            process.queries[query] = self.spark
-            for report in queries.follow(query, self.spark, count, None, lambda: False):
-                self._reports[int(report["batchId"])] = report
+        with spark_errors_as("the query cannot be started"):
+            query = (
+                self.joined.writeStream.foreachBatch(collect)
+                .option("checkpointLocation", f"{self.recording.folder.address}/checkpoint")
+                .outputMode(self.mode)
+                .trigger(availableNow=True)
+                .start()
+            )
+        process.queries[query] = self.spark
+        for report in queries.follow(query, self.spark, count, None, lambda: False):
+            self._reports[int(report["batchId"])] = report
 
     def check_all_read(self) -> None:
         """Refuse a stream that the user's function does not read."""

@@ -243,14 +243,11 @@ def test_of_a_chain_it_is_not_said_that_two_of_its_streams_move_the_watermark(sp
 
 
 def test_micro_batches_whose_rows_wait_below_the_join_have_data(spark):
-    rows = {"orders": [[("a", "10:00:00")], [("a", "10:01:30")], [("a", "10:03:00")]]}
-    job = play(
-        per_minute_of_both, **{name: micro_batches(shop.ORDERS, *rows["orders"]) for name in ("orders", "payments")}
-    )
+    rows = micro_batches(shop.ORDERS, [("a", "10:00:00")], [("a", "10:01:30")], [("a", "10:03:00")])
+    job = play(per_minute_of_both, orders=rows, payments=rows)
     kinds = job.batches.set_index("batch")["kind"]
-    assert (
-        kinds[[number for number, each in job.opened.reports.items() if each["numInputRows"]]].tolist() == ["data"] * 3
-    )
+    with_rows = [number for number, each in job.opened.reports.items() if each["numInputRows"]]
+    assert kinds[with_rows].tolist() == ["data"] * 3
 
 
 def test_nothing_is_left_behind(spark):
