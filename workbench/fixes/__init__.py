@@ -15,14 +15,14 @@ import pandas as pd
 from workbench.arrays import RowNumbers
 from workbench.fixes._by_trying import trials
 from workbench.fixes._delays import allowed_lateness, delays
-from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
+from workbench.fixes.search import COLUMNS, NEVER, Search
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side, Sides
 from workbench.model import Simulation, in_sql
 from workbench.streams import SIDES, Stream, on_one_clock
 
-__all__ = ["NEVER", "SIDES", "apply", "apply_all", "delays", "fixes", "needed_delay", "settings"]
+__all__ = ["NEVER", "SIDES", "apply", "apply_all", "delays", "fixes", "settings"]
 
 
 _WRONG = 10 * 365 * 86_400_000_000

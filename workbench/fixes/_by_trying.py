@@ -11,7 +11,7 @@ import pandas as pd
 from workbench import times
 from workbench.arrays import RowNumbers, Times
 from workbench.errors import TooLargeError
-from workbench.fixes.search import COLUMNS, MS, NEVER, Search, kept_until, needed_delay
+from workbench.fixes.search import COLUMNS, MS, NEVER, Search, kept_until
 from workbench.literals import DELAYS, SIDES, Setting, Side, Sides, other_side
 from workbench.model import Simulation, in_sql, matches
 
@@ -74,7 +74,7 @@ def _values(simulation: Simulation, search: Search, setting: Setting) -> Times:
     delayed = _delayed(setting)
     marks, policy = search.outcome.marks, search.policy
     needed = np.concatenate(
-        [needed_delay(marks, policy, delayed, index, until) for index, until in _deadlines(simulation, search)]
+        [marks.needed_delays(policy, delayed, index, until) for index, until in _deadlines(simulation, search)]
     )
     return np.unique(needed[(needed > search.delay[delayed]) & (needed < NEVER)])
 

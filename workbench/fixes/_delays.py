@@ -7,7 +7,7 @@ import pandas as pd
 
 from workbench.arrays import RowNumbers, Times
 from workbench.errors import TooLargeError
-from workbench.fixes.search import COLUMNS, MS, NEVER, Search, kept_until, needed_delay
+from workbench.fixes.search import COLUMNS, MS, NEVER, Search, kept_until
 from workbench.literals import DELAYS, Side, Sides
 from workbench.model import matches
 from workbench.streams import SIDES
@@ -67,7 +67,7 @@ def _on_time(search: Search, delayed: Side, assignments: pd.DataFrame) -> Times:
     batch, until = assignments["batch"].to_numpy(), kept_until(assignments)
     if search.in_flink and not search.windowed:  # a row at the watermark is on time, and may miss what has just left
         until = until - MS
-    return needed_delay(search.outcome.marks, search.policy, delayed, batch - 1, until)
+    return search.outcome.marks.needed_delays(search.policy, delayed, batch - 1, until)
 
 
 def allowed_lateness(search: Search) -> pd.DataFrame:
@@ -91,5 +91,5 @@ def _kept_by_semi(search: Search, delayed: Side, left: pd.DataFrame, right: pd.D
     """A semi join keeps a right row for the left rows of its own micro-batch only if that leaves it in state."""
     batch = right["batch"].to_numpy()
     stays = right["end"].to_numpy() + search.right_retention
-    needed = needed_delay(search.outcome.marks, search.policy, delayed, batch, stays)
+    needed = search.outcome.marks.needed_delays(search.policy, delayed, batch, stays)
     return np.where(batch == left["batch"].to_numpy(), needed, 0)

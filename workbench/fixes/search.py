@@ -13,38 +13,14 @@ from workbench import times
 from workbench.arrays import Batches, Codes, RowNumbers, Times
 from workbench.joins import emission
 from workbench.kinds import MS, NEVER, kind_of
-from workbench.literals import Policy, Setting, Side, Sides, other_side
-from workbench.model import Simulation, Watermarks, query_watermark
+from workbench.literals import Setting, Side, Sides, other_side
+from workbench.model import Simulation, query_watermark
 from workbench.spark_versions import facts
 from workbench.streams import SIDES, same_rows
 
-__all__ = ["COLUMNS", "MS", "NEVER", "Search", "kept_until", "needed_delay"]
+__all__ = ["COLUMNS", "MS", "NEVER", "Search", "kept_until"]
 
 COLUMNS = ["side", "row", "setting", "value", "change", "partner"]
-
-
-def needed_delay(marks: Watermarks, policy: Policy, side: Side, index: RowNumbers, deadline: Times) -> Times:
-    """The least delay of a side with which the watermark before a micro-batch stays below a deadline.
-
-    Parameters
-    ----------
-    marks, policy
-        The watermarks as they were, and the policy.
-    side
-        The side whose delay may change.
-    index, deadline
-        As `Watermarks.least_delays` takes them.
-
-    Returns
-    -------
-    numpy.ndarray
-        As `Watermarks.least_delays` gives it, where the other side's watermark does not decide.
-    """
-    at = np.maximum(index, 0)
-    mark = np.where(index >= 0, marks.eviction[at], 0)
-    other = marks.own[other_side(side)][at]
-    possible = (other < deadline) | (policy == "min")
-    return np.where(mark < deadline, 0, np.where(possible, marks.least_delays(side, index, deadline), NEVER))
 
 
 def kept_until(assignments: pd.DataFrame) -> Times:

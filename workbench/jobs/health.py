@@ -24,7 +24,7 @@ from workbench.sources.key_choice import newest_times
 from workbench.streams import batches_with_rows
 from workbench.times import MICROSECOND
 from workbench.tuning import spark_faults
-from workbench.tuning.short_delay import MUCH_LATE, late_rows, needed_delay
+from workbench.tuning.short_delay import MUCH_LATE, delay_for, late_rows
 from workbench.untyped import Record, Value
 
 __all__ = ["Crossed", "Health", "KnownFault", "Limits", "SideHealth", "crossed", "figures"]
@@ -220,7 +220,7 @@ def _side(job: Job, side: Side, allowed: float) -> SideHealth:
     needed = None
     if late_share > allowed:
         most = allowed * rows - int((late["end"] <= 0).sum())  # without those that are late whatever the delay
-        needed = needed_delay(job.outcome, Sides(job.left, job.right), job.policy, side, most)
+        needed = delay_for(job.outcome, Sides(job.left, job.right), job.policy, side, most)
     delay, both = (None, False) if needed is None else (needed.delay, needed.both)
     return SideHealth(stream.name, rows, late_count, late_share, key, share, delay, both, _causes(job, side, came))
 

@@ -98,6 +98,34 @@ class Watermarks:
         needed = np.maximum(then - self.lag - (deadline - 1) // MS * MS, 0)
         return np.where(deadline > 0, needed, NEVER)
 
+    def needed_delays(self, policy: Policy, side: Side, index: RowNumbers, deadline: Times) -> Times:
+        """The least delays of a side with which the query's watermark is below some times, the other delay as it is.
+
+        Parameters
+        ----------
+        policy
+            How the query's watermark follows from those of both sides.
+        side, index, deadline
+            As in `least_delays`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Microseconds; 0 where the watermark is below anyway; `NEVER` where the other side's is not, under ``max``.
+
+        Examples
+        --------
+        >>> own = {"left": np.array([5_000_000]), "right": np.array([9_000_000])}
+        >>> marks = Watermarks(["data"], np.array([9_000_000]), np.array([0]), own, own)
+        >>> found = marks.needed_delays("max", "right", np.array([0, 0]), np.array([8_500_000, 5_000_000]))
+        >>> int(found[0]), bool(found[1] == NEVER)  # the left watermark is not below 5 s
+        (501000, True)
+        """
+        at = np.maximum(index, 0)
+        query = np.where(index >= 0, self.eviction[at], 0)
+        possible = (self.own[other_side(side)][at] < deadline) | (policy == "min")
+        return np.where(query < deadline, 0, np.where(possible, self.least_delays(side, index, deadline), NEVER))
+
 
 def query_watermark(policy: Policy, one: Times, other: Times) -> Times:
     """The query's watermark under a policy, from those of both sides.

@@ -498,7 +498,7 @@ class Sentences:
         delayed = [side for side in SIDES if side not in self.simulation.facts.undelayed]
         delays = {side: times.micros(streams[side].watermark) for side in delayed}
         policy = self.simulation.policy
-        needed = {side: fixes.needed_delay(self.watermarks, policy, side, index, until).tolist() for side in delayed}
+        needed = {side: self.watermarks.needed_delays(policy, side, index, until).tolist() for side in delayed}
         found = {}
         for place, row in enumerate(late.index.tolist()):
             values = {side: needed[side][place] for side in delayed}

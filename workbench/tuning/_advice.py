@@ -23,7 +23,7 @@ from workbench.runs.arguments import check
 from workbench.streams import SIDES, Stream, has_rows
 from workbench.tuning import _checkpoints, spark_faults
 from workbench.tuning._in_common import in_common
-from workbench.tuning.short_delay import MUCH_LATE, late_rows, needed_delay
+from workbench.tuning.short_delay import MUCH_LATE, delay_for, late_rows
 from workbench.verdicts import SharedVerdict
 
 _SECOND = 1_000_000
@@ -276,7 +276,7 @@ def _short_delays(streams: Mapping[Side, Stream], outcome: Outcome, policy: Poli
             f"{late:,} of {len(stream):,} rows of {stream.name} {'is' if late == 1 else 'are'} late "
             f"({late / len(stream):.1%}): {short} for the disorder of these rows"
         )
-        needed = needed_delay(outcome, streams, policy, side, MUCH_LATE * len(stream))
+        needed = delay_for(outcome, streams, policy, side, MUCH_LATE * len(stream))
         if needed is None:
             continue
         value = times.text(needed.delay)

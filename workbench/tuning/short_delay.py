@@ -14,7 +14,7 @@ from workbench.literals import Policy, Side, other_side
 from workbench.model import Outcome
 from workbench.streams import Stream
 
-__all__ = ["MUCH_LATE", "NeededDelay", "late_rows", "needed_delay"]
+__all__ = ["MUCH_LATE", "NeededDelay", "delay_for", "late_rows"]
 
 MUCH_LATE = 0.001
 """The share of late rows above which a delay is called short."""
@@ -28,7 +28,7 @@ class NeededDelay:
     both: bool
 
 
-def needed_delay(
+def delay_for(
     outcome: Outcome, streams: Mapping[Side, Stream], policy: Policy, side: Side, most: float
 ) -> NeededDelay | None:
     """The least delay of a side with which so many of its rows are late at most; of both sides where one does not do.

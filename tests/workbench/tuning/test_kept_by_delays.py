@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import generators
 import workbench as wb
-from workbench import model, times
+from workbench import fixes, model, times
 from workbench.kinds import NEVER
-from workbench.literals import SIDES
+from workbench.literals import DELAYS, SIDES
 from workbench.model import Simulation
 from workbench.tuning import trials, tuned
 from workbench.tuning.trials import Trials
@@ -177,6 +177,22 @@ def test_places_that_answer_one_question_give_one_answer():
             named[side] = named[side].with_watermark(shorter)
             fewer = wb.preview(join, *named.values())
             assert (fewer.rows[fewer.rows["side"] == side]["fate"] == "late").sum() > late
+
+
+PAIRS = [each for each in FIXED if not isinstance(each, wb.CoGroup) and each.how != "anti"]
+
+
+@strategies.in_parts(8, 4, case=strategies.cases(of=st.sampled_from(PAIRS)))
+def test_the_delay_that_mends_a_row_is_a_step_of_the_curve(case):
+    left, right = case.streams()
+    simulation = Simulation(case.join, left, right, policy=case.policy)
+    steps = Trials(simulation, {}, 1).kept()
+    now = {"left": times.micros(left.watermark), "right": times.micros(right.watermark)}
+    found = fixes.fixes(simulation)
+    for side, other in (SIDES, SIDES[::-1]):
+        for delay in found.loc[found["setting"] == DELAYS[side], "value"].unique().tolist():
+            assert delay in steps.needed(side, now[other])
+            assert steps.share(now | {side: delay}) > steps.share(now | {side: delay - 1000})
 
 
 def test_no_delay_keeps_rows_at_or_before_1970():

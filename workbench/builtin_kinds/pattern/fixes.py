@@ -11,7 +11,7 @@ import pandas as pd
 from workbench import times
 from workbench.arrays import Codes, RowNumbers
 from workbench.errors import TooLargeError
-from workbench.fixes.search import COLUMNS, MS, NEVER, Search, needed_delay
+from workbench.fixes.search import COLUMNS, MS, NEVER, Search
 from workbench.literals import DELAYS, SIDES, Side, other_side
 from workbench.model import Outcome, Shared, Simulation, complete, judge_and_join
 from workbench.patterns import Pattern
@@ -175,7 +175,7 @@ def _most_needed(search: Search, delayed: Side, lost: dict[Side, RowNumbers]) ->
     """The least delay of a side that keeps all of some late rows."""
     index = np.concatenate([search.batch[side][rows] - 1 for side, rows in lost.items()])
     deadline = np.concatenate([search.time[side][rows] for side, rows in lost.items()])
-    return int(needed_delay(search.outcome.marks, search.policy, delayed, index, deadline).max())
+    return int(search.outcome.marks.needed_delays(search.policy, delayed, index, deadline).max())
 
 
 def _of_keys(search: Search, keys: Codes) -> tuple[dict[Side, RowNumbers], tuple[Stream, Stream], Shared]:

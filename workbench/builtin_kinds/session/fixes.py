@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench import times
 from workbench.arrays import RowNumbers, Times
-from workbench.fixes.search import COLUMNS, NEVER, Search, needed_delay
+from workbench.fixes.search import COLUMNS, NEVER, Search
 from workbench.literals import DELAYS, RowId, Setting, Side, other_side
 from workbench.model import NOTHING, query_watermark
 from workbench.streams import SIDES
@@ -127,7 +127,7 @@ def _session_settings(search: Search, near: list[Member], gap: int) -> list[tupl
     deadline = np.array([moment + gap for moment in instants])
     for side in SIDES:
         for batch in {each.batch for each in near}:
-            needed = needed_delay(marks, search.policy, side, np.full(len(deadline), batch - 1), deadline)
+            needed = marks.needed_delays(search.policy, side, np.full(len(deadline), batch - 1), deadline)
             tried += [
                 (DELAYS[side], int(value), int(value) - search.delay[side])
                 for value in set(needed[needed < NEVER])
