@@ -16,7 +16,7 @@ from workbench.model.operators import Placed, dropped, no_groups, of_pairs, rows
 from workbench.plan.names import fill
 from workbench.plan.processors import PLACED
 from workbench.reasons.own import OwnReasons
-from workbench.reasons.sentences import Sentences
+from workbench.reasons.slots import SentenceSlots
 from workbench.verdicts import Told, Verdict
 
 PLAN = (
@@ -112,7 +112,7 @@ class FirstVerdict(Verdict):
     TOO_EARLY = Told("unmatched", "no row of its key had come", "no row of its key had come by then", "Send it later.")
 
 
-class FirstSentences(Sentences):
+class FirstSentences(SentenceSlots):
     """Judges rows by what had arrived."""
 
     def judge(self, of):

@@ -1,7 +1,7 @@
 """Every verdict that kinds of join share, with its sentences: why a row fared as it did, and what to do.
 
 A sentence is a template. Each slot, such as ``{partner}``, is filled by the method of that name in
-`workbench.reasons.sentences.Sentences`; slots that are whole clauses are empty where they do not apply. A kind of join
+`workbench.reasons.slots.SentenceSlots`; slots that are whole clauses are empty where they do not apply. A kind of join
 with verdicts of its own has them in the module ``verdicts`` of its package.
 """
 
@@ -56,7 +56,7 @@ class Verdict(Enum):
         return self.name.lower()
 
 
-# Sentences and remedies that verdicts of several kinds share.
+# SentenceSlots and remedies that verdicts of several kinds share.
 
 LATE_SENTENCE = "late {behind}: {judged}; {kept}"
 MISSED_SENTENCE = "{near}{partly}{padded}"  # `near` is a template of the kind of join's own, such as `NEAR_A_BOUND`

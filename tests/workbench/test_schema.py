@@ -9,7 +9,7 @@ import pytest
 
 import workbench as wb
 from workbench import schema
-from workbench.reasons import sentences
+from workbench.reasons import slots
 
 JOINS = [
     wb.IntervalJoin("-2 seconds", "5 seconds", how="full"),
@@ -74,7 +74,7 @@ def test_a_new_column_is_one_line_and_one_function(monkeypatch, streams):
     table = dataclasses.replace(schema.ROWS, last=(*schema.ROWS.last, column))
     monkeypatch.setattr(schema, "ROWS", table)
     monkeypatch.setitem(
-        sentences.COLUMNS, "windows", lambda of, side: of.simulation.fates[side]["all"].to_numpy()[of.asked[side]]
+        slots.COLUMNS, "windows", lambda of, side: of.simulation.fates[side]["all"].to_numpy()[of.asked[side]]
     )
     left, right = streams
     frame = left.to_pandas().assign(windows=7)

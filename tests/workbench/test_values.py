@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import workbench as wb
 from workbench import times
-from workbench.builtin_kinds.window import semantics
+from workbench.builtin_kinds.window import fixed_windows
 from workbench.kinds import kind_of
 from workbench.model import definition
 
@@ -325,12 +325,12 @@ def test_windows_are_counted_exactly(moments, size, slide, offset):
     def keep(count, *_):
         found["count"] = count
 
-    before, semantics.check_size = semantics.check_size, keep
+    before, fixed_windows.check_size = fixed_windows.check_size, keep
     try:
         window = wb.Sliding(f"{size} us", f"{slide} us", f"{offset} us")
         assignments = kind_of(wb.WindowJoin(window)).assign(wb.WindowJoin(window), np.array(moments, dtype=np.int64))
     finally:
-        semantics.check_size = before
+        fixed_windows.check_size = before
     assert found["count"] == len(assignments)
 
 

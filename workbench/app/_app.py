@@ -9,7 +9,8 @@ import ipywidgets as widgets
 
 from workbench import process
 from workbench.app._browser import Browser, framed
-from workbench.app._code import highlight_style
+from workbench.app._code_box import highlight_style
+from workbench.app._drawer import Drawer
 from workbench.app._examples import Example, example_buttons
 from workbench.app._head import Head
 from workbench.app._history import History, HistoryButtons
@@ -24,7 +25,6 @@ from workbench.app._run_records import Entry, RunRecord
 from workbench.app._runs import RunActions, RunsPanel
 from workbench.app._settings import SettingsPanel
 from workbench.app._shown_run import Shown
-from workbench.app._side import Drawer
 from workbench.app._spark_runs import SparkRuns
 from workbench.app._uploads import as_uploads
 from workbench.app._variables import named

@@ -8,10 +8,10 @@ import ipywidgets as widgets
 import pandas as pd
 from itables.widget import ITable
 
-from workbench.app._figures import differing, figures, side_by_side
 from workbench.app._form import show
 from workbench.app._listing import blank
 from workbench.app._looks import IN_LINES, PAGE
+from workbench.app._run_differences import differing, side_by_side
 from workbench.app._run_records import Entry
 from workbench.app._settings import describe
 from workbench.app.html import HTML, html
@@ -19,7 +19,7 @@ from workbench.counts import counted, have
 from workbench.errors import ArgumentError, TooLargeError
 from workbench.literals import SIDES, Sides
 from workbench.runs.result import Result
-from workbench.runs.summary import with_units
+from workbench.runs.summary import figures, with_units
 from workbench.streams import same_rows
 
 __all__ = ["Comparison", "of_the_same_rows"]

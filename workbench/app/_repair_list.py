@@ -8,8 +8,8 @@ import ipywidgets as widgets
 import traitlets
 
 from workbench.app.html import HTML
-from workbench.sources.file_repairs import FileRepair
 from workbench.sources.findings import Finding, Offer
+from workbench.sources.folder_repairs import FileRepair
 from workbench.sources.repairs import AnyRepair
 from workbench.untyped import Value
 

@@ -23,10 +23,10 @@ from workbench.app._picking import (
     same_rows,
     window_of_mark,
 )
+from workbench.app._script_tab import TextsPanel
 from workbench.app._state_of_key import KeySteps
 from workbench.app._table import TablePanel
 from workbench.app._tabs import Tab, TabChoice
-from workbench.app._texts import TextsPanel
 from workbench.app._tune import TunePanel
 from workbench.app.html import HTML
 from workbench.charts import Drawing

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 import ipywidgets as widgets
 from markupsafe import Markup
 
-from workbench.app._code import cell, opening
-from workbench.app._figures import changed, figures
+from workbench.app._code_box import cell, opening
 from workbench.app._form import show
 from workbench.app._kept_settings import Filter
 from workbench.app._offline_view import summary
 from workbench.app._picking import rows_of_filter
 from workbench.app._results import ResultsPanel
+from workbench.app._run_differences import changed
 from workbench.app._run_records import RunRecord
 from workbench.app._settings import describe
 from workbench.app._snapshot import RunConfiguration
@@ -24,7 +24,7 @@ from workbench.literals import RowId
 from workbench.runs.live import Live
 from workbench.runs.result import Result
 from workbench.runs.run import Run
-from workbench.runs.summary import with_units
+from workbench.runs.summary import figures, with_units
 from workbench.untyped import Record
 
 _HOW_TO_BEGIN = html(

@@ -11,7 +11,7 @@ import pandas as pd
 from itables.widget import ITable
 
 from workbench import charts
-from workbench.app._code import CodeBox, together
+from workbench.app._code_box import CodeBox, together
 from workbench.app._form import show
 from workbench.app._kept_settings import Filter
 from workbench.app._listing import Listing, Query, listing

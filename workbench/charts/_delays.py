@@ -11,7 +11,6 @@ from workbench.charts._drawing import Drawing
 from workbench.charts._style import KEPT_AXIS, SIDE_COLOURS, TUNING_HEIGHT, WIDTH, layout, looks
 from workbench.charts._view import TuningScene, TuningView
 from workbench.errors import wrong
-from workbench.kinds import NEVER
 from workbench.literals import DELAYS, Side, other_side
 from workbench.streams import SIDES
 from workbench.untyped import AltairChart
@@ -63,13 +62,10 @@ def _kept(scene: TuningScene) -> Drawing:
     delays: dict[Side, int] = {side: times.micros(scene.side(side).watermark) for side in SIDES}
     parts = []
     for side in SIDES:
-        needed = scene.kept.needed(side, delays[other_side(side)])
-        curve = pd.DataFrame({"delay": needed, "kept": np.arange(1, len(needed) + 1) / max(1, len(needed))})
-        curve = curve[curve["delay"] < NEVER].drop_duplicates("delay", keep="last")
+        steps, shares = scene.kept.curve(side, delays[other_side(side)])
+        curve = pd.DataFrame({"delay": steps, "kept": shares})
         if len(curve) > _MOST_STEPS:
             curve = curve.iloc[np.unique(np.linspace(0, len(curve) - 1, _MOST_STEPS).astype(int))]
-        if not (curve["delay"] == 0).any():
-            curve = pd.concat([pd.DataFrame({"delay": [0], "kept": [scene.kept.share(delays | {side: 0})]}), curve])
         end = max(delays[side], int(curve["delay"].max()))
         last = pd.DataFrame({"delay": [end], "kept": [curve["kept"].iloc[-1]]})
         curve = pd.concat([curve, last]).drop_duplicates("delay")

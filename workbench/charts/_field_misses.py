@@ -29,7 +29,7 @@ def field_misses(simulation: Simulation, nearest: pd.DataFrame, count: int) -> D
     simulation
         The run.
     nearest
-        As `Sentences.missed_by` gives it.
+        As `SentenceSlots.missed_by` gives it.
     count
         How many rows are unmatched.
     """

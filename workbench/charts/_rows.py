@@ -20,7 +20,7 @@ from workbench.model import Simulation
 from workbench.model.ordering import among
 from workbench.reasons.labels import key_words
 from workbench.reasons.own import sentences
-from workbench.reasons.sentences import Sentences
+from workbench.reasons.slots import SentenceSlots
 from workbench.untyped import Record, Value
 
 Between = tuple[Any, Any]
@@ -133,7 +133,7 @@ def rows(simulation: Simulation, chosen: dict[Side, RowNumbers], reasons: bool =
 
 
 def obstacles_of(
-    simulation: Simulation, chosen: dict[Side, RowNumbers], told: Sentences | None = None
+    simulation: Simulation, chosen: dict[Side, RowNumbers], told: SentenceSlots | None = None
 ) -> dict[Side, Texts]:
     """Per side what kept each of some rows from a partner, an `Obstacle`; empty for those that are not unmatched.
 

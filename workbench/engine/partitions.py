@@ -102,7 +102,7 @@ def _copies(simulation: Simulation, spark: SparkSession, counts: Sequence[int]) 
     """As `_placed`, where rows meet those of any key: each copy of the right rows, with its share of the left ones."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-    copies = kind_of(simulation.join).copies(simulation.join) or 1
+    copies = kind_of(simulation.join).right_copies(simulation.join) or 1
     left, right = (simulation.outcome.assignments[side] for side in SIDES)
     keys = simulation.left.table.select(list(simulation.left.key)).take(pa.array(left.loc[on_time(left), "row"]))
     rows = of_arrow(spark, keys.rename_columns([f"key_{n}" for n in range(keys.num_columns)]))

@@ -14,6 +14,7 @@ from workbench.engine.execution import Execution
 from workbench.kinds import AGGREGATION, CLOSEST_PAIR, HASH_JOIN, Operator, RowsInLists, RowsInMaps, kind_of
 from workbench.literals import Side, Sides
 from workbench.model import Simulation
+from workbench.quoting import backticks
 from workbench.streams import ROW, SIDES
 from workbench.untyped import Value
 
@@ -96,7 +97,7 @@ def _guess(simulation: Simulation, side: Side, state: Any, kept: list[str], colu
 
     stream = simulation.side(side)
     names = [name for name in (*stream.key, stream.time) if f"{side}_{name}" in kept]
-    values = [F.col(f"value.`{side}_{name.replace('`', '``')}`").alias(f"at_{n}") for n, name in enumerate(names)]
+    values = [F.col(f"value.{backticks(f'{side}_{name}')}").alias(f"at_{n}") for n, name in enumerate(names)]
     on = [f"at_{n}" for n in range(len(names))] + (["start", "end"] if columns else [])
     held = _hashable(state.select(F.col("batch").alias("held"), *values, *columns).toArrow()).drop_duplicates()
     assignments = simulation.outcome.assignments[side]

@@ -14,7 +14,8 @@ import pandas as pd
 
 from workbench.arrays import RowNumbers
 from workbench.fixes._by_trying import trials
-from workbench.fixes._delays import allowed_lateness, delays
+from workbench.fixes._keeping_delays import keeping
+from workbench.fixes._matching_delays import allowed_lateness, delays
 from workbench.fixes.search import COLUMNS, NEVER, Search
 from workbench.joins import Join
 from workbench.kinds import kind_of
@@ -22,7 +23,7 @@ from workbench.literals import DELAYS, Policy, Setting, Side, Sides
 from workbench.model import Simulation, in_sql
 from workbench.streams import SIDES, Stream, on_one_clock
 
-__all__ = ["NEVER", "SIDES", "apply", "apply_all", "delays", "fixes", "settings"]
+__all__ = ["NEVER", "SIDES", "apply", "apply_all", "delays", "fixes", "keeping", "settings"]
 
 
 _WRONG = 10 * 365 * 86_400_000_000

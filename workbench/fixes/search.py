@@ -60,7 +60,7 @@ class Search:
         self.windowed, self.in_flink = kind.windowed, simulation.flink is not None
         self.right_retention = kind.right_retention(join)
         on_spark = simulation.flink is None and facts(simulation.spark_version).semi_join_loses_expiring
-        self.semi = emission(join).first_only and on_spark
+        self.loses_expiring = emission(join).first_only and on_spark
         """Whether the join loses left rows whose partner expires in the micro-batch it comes in."""
         self.lateness = 0 if simulation.flink is None else simulation.flink.allowed_lateness
         """How long after its end a window takes rows in, under Flink's rules."""

@@ -13,7 +13,8 @@ from workbench.flink.conditions import java as java_condition
 from workbench.joins import Join, emission, how_of, where_of
 from workbench.kinds import kind_of
 from workbench.plan import Names
-from workbench.plan.names import ENVIRONMENT, backticks
+from workbench.plan.names import ENVIRONMENT
+from workbench.quoting import backticks
 from workbench.streams import Stream, check_stream, pair_types
 from workbench.untyped import Record, Value
 

@@ -27,7 +27,7 @@ from workbench.conditions import (
 )
 from workbench.flink.syntax import java_text, sql_text
 from workbench.plan.conditions import Dialect, sql
-from workbench.plan.names import backticks
+from workbench.quoting import backticks
 
 __all__ = ["flink_sql", "java", "java_helpers"]
 

@@ -15,7 +15,7 @@ from pyarrow import types
 
 from workbench import times
 from workbench.errors import wrong
-from workbench.plan.names import backticks
+from workbench.quoting import backticks
 from workbench.sources import Files
 from workbench.streams import Stream
 from workbench.times import Span

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -19,7 +18,8 @@ from workbench.kinds import UNBOUNDED, kind_of
 from workbench.literals import SIDES, Side, Sides
 from workbench.model import Simulation
 from workbench.plan.names import identifier, shift
-from workbench.sources.key_choice import newest_times, quoted
+from workbench.quoting import backticks, quoted
+from workbench.sources.key_choice import newest_times
 from workbench.streams import Stream
 from workbench.untyped import AltairChart, Record
 
@@ -244,7 +244,7 @@ def _keys(side: SideDescription) -> tuple[str, ...]:
 
 def _column(name: str, column: str) -> str:
     """A column of a DataFrame by its alias, as Python source."""
-    plain = column if re.fullmatch(r"[A-Za-z_]\w*", column) else quoted(column)
+    plain = quoted(column)
     return f"F.col({f'{name}.{plain}'!r})"
 
 
@@ -254,7 +254,7 @@ def _time(name: str, side: SideDescription) -> str:
         return _column(name, side.time)
     window, _, edge = side.time.rpartition("_")
     if window in side.columns:
-        return f"F.col({f'{name}.{quoted(window)}.{edge}'!r})"
+        return f"F.col({f'{name}.{backticks(window)}.{edge}'!r})"
     raise WorkbenchError(
         f"the event time of {side.name} does not enter the join, so it cannot be compared there: select it before"
     )

@@ -24,7 +24,8 @@ from workbench.jobs.understanding import Understood
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
-from workbench.sources.key_choice import Choice, micros_of, quoted
+from workbench.quoting import backticks
+from workbench.sources.key_choice import Choice, micros_of
 from workbench.spark_io.cause import spark_errors_as
 from workbench.streams import NOTHING
 from workbench.untyped import Value
@@ -268,7 +269,9 @@ def _entered(
     rows = rows.toDF(*(f"c{each}" for each in every), *carried)
     if any(node.kind == "Expand" for node in known.join.children[place].walk()):  # a row for each of its windows
         rows = rows.dropDuplicates([BATCH, PLACE])
-    shown: list[str | Column] = [f"c{each} AS {quoted(name)}" for each, name in zip(mine.ids, mine.names, strict=False)]
+    shown: list[str | Column] = [
+        f"c{each} AS {backticks(name)}" for each, name in zip(mine.ids, mine.names, strict=False)
+    ]
     if not mine.with_time and time is None and clock is not None:
         shown.append(planned_at(clock).alias(mine.time))
     elif not mine.with_time:
@@ -565,9 +568,9 @@ def to_arrow(rows: DataFrame) -> pa.Table:
     if not all(in_arrow(each.dataType) for each in fields):
         rows = rows.select(
             *(
-                F.col(quoted(each.name))
+                F.col(backticks(each.name))
                 if in_arrow(each.dataType)
-                else _as_text(quoted(each.name), each.dataType).alias(each.name)
+                else _as_text(backticks(each.name), each.dataType).alias(each.name)
                 for each in fields
             )
         )

@@ -26,7 +26,7 @@ from workbench.jobs.understanding import Understood
 from workbench.joins import Join
 from workbench.literals import Policy, RowId, Side, Sides
 from workbench.model import DATA, NO_DATA, Logged, Simulation, is_index
-from workbench.reasons import explain, output, tables
+from workbench.reasons import explained_rows, output, tables
 from workbench.reasons.labels import Labels
 from workbench.reasons.own import sentences
 from workbench.runs.arguments import check
@@ -325,7 +325,7 @@ class Job(Result):
 
     @cached_property
     def _rows(self) -> pd.DataFrame:
-        table = explain.rows(self.simulation, sentences(self.simulation))
+        table = explained_rows.rows(self.simulation, sentences(self.simulation))
         if not self.is_understood:
             other = table["fate"] != "late"
             table.loc[other, ["fate", "verdict"]] = None

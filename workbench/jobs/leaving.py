@@ -23,7 +23,8 @@ from workbench.joins import emission
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Sides
 from workbench.model import Simulation
-from workbench.sources.key_choice import Choice, quoted
+from workbench.quoting import backticks
+from workbench.sources.key_choice import Choice
 from workbench.spark_io.cause import spark_errors_as
 from workbench.spark_io.frames import of_arrow
 from workbench.untyped import Record, Value
@@ -131,7 +132,7 @@ def _as_text(rows: DataFrame, names: list[str], numbered: list[str], types: Reco
         "timestampNTZFormat": f"yyyy-MM-dd'T'HH:mm:ss.{places}",
         "timeZone": "UTC",
     }
-    columns = [F.col(quoted(name)).cast(types[name]).alias(name) for name in names]
+    columns = [F.col(backticks(name)).cast(types[name]).alias(name) for name in names]
     number = [F.col(name).alias("micro-batch") for name in numbered]
     return rows.select(F.to_json(F.struct(*number, *columns), options).alias(_TEXT))
 
@@ -357,5 +358,5 @@ def _taken(rows: DataFrame, key: list[tuple[str, ...]], choice: Choice) -> DataF
 
     parts = [f"__key_{place}" for place in range(len(key))]
     for part, columns in zip(parts, key, strict=True):
-        rows = rows.withColumn(part, F.coalesce(*(F.col(quoted(each)) for each in columns)))
+        rows = rows.withColumn(part, F.coalesce(*(F.col(backticks(each)) for each in columns)))
     return choice.of(rows, parts).drop(*parts)

@@ -15,7 +15,8 @@ from workbench.jobs.catalyst import Node, delay_of, expressions, has_watermark, 
 from workbench.jobs.clock import Clock, longs, of_batch, planned_at
 from workbench.jobs.repeats import OF
 from workbench.jobs.sources import BATCH, PLACE
-from workbench.sources.key_choice import micros_of, quoted
+from workbench.quoting import backticks
+from workbench.sources.key_choice import micros_of
 from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:
@@ -312,8 +313,10 @@ class _Plans:
                 name += "_"
             names.append(name)
             at = name if int(each.exprId().id()) == window else at
-        edges = [F.col(f"{quoted(at)}.{edge}").alias(name) for edge, name in zip(("start", "end"), WINDOW, strict=True)]
-        return whole.toDF(*names, PLACE).select(*edges, *(quoted(name) for name in (*names, PLACE) if name != at))
+        edges = [
+            F.col(f"{backticks(at)}.{edge}").alias(name) for edge, name in zip(("start", "end"), WINDOW, strict=True)
+        ]
+        return whole.toDF(*names, PLACE).select(*edges, *(backticks(name) for name in (*names, PLACE) if name != at))
 
     def whole(self, node: Node) -> JavaObject:
         """A plan over what its sources gave, with its own columns and what was asked for."""
@@ -406,7 +409,7 @@ class _Plans:
             return rows
         if time_of(self.time) not in there:
             raise NotReplayable("a join by sliding windows, each of whose rows is of one window only")
-        return pairs.select(*map(quoted, rows.columns), F.col(time_of(self.time)).alias(TIME))
+        return pairs.select(*map(backticks, rows.columns), F.col(time_of(self.time)).alias(TIME))
 
     def _carrying(self, rows: DataFrame, batch: Column | None = None, place: Column | None = None) -> DataFrame:
         """Rows with all that is carried along, which `BATCH` and `PLACE` begin; given, or there already."""

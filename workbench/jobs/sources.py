@@ -26,6 +26,7 @@ from workbench.jobs.addresses import elsewhere, existing, spelled, written_anew
 from workbench.jobs.catalyst import Node
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.in_memory import Written
+from workbench.quoting import backticks
 from workbench.spark_io.frames import of_arrow
 from workbench.untyped import Value
 
@@ -401,7 +402,7 @@ def _numbered(rows: DataFrame, source: Node) -> DataFrame:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     names = [*(each.name for each in _schema(source).fields), *_hidden(source)]
-    quoted = [F.col(f"`{each.replace('`', '``')}`") for each in names]
+    quoted = [F.col(backticks(each)) for each in names]
     return rows.select(*quoted, F.col(BATCH), F.monotonically_increasing_id().alias(PLACE))
 
 

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from workbench.errors import ArgumentError, one_of, wrong
-from workbench.jobs import as_numbers, catalyst, conditions, explained, from_java, groups, plan_notes, refusals, sides
+from workbench.jobs import (
+    catalyst,
+    conditions,
+    explained,
+    from_java,
+    groups,
+    numeric_times,
+    plan_notes,
+    refusals,
+    sides,
+)
 from workbench.jobs.catalyst import Node
 from workbench.jobs.conditions import Bound, Compared, Conjunct, Numbered
 from workbench.jobs.description import Description, SideDescription
@@ -368,7 +378,7 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
             for place, side in enumerate(SIDES)
             if _entering(inputs[side], times[side]) is None
         }
-        notes.append(as_numbers.note(numbers, kept, lost))
+        notes.append(numeric_times.note(numbers, kept, lost))
         numbers = numbers if not read.bounds else replace(numbers, low=None, high=None)
     marks = [None if (mark := _mark(inputs[side], times[side])) is None else mark.time for side in SIDES]
     return Understood(
@@ -467,7 +477,7 @@ def _remedy(
             (inputs[side].name or side, inputs[side].columns[at]) for side, at in entering.items() if at is not None
         ]
         if len(named) == len(SIDES):
-            return _WRITE_SPAN.format(as_numbers.in_intervals(named, lower, upper))
+            return _WRITE_SPAN.format(numeric_times.in_intervals(named, lower, upper))
     return _NOT_IN_MONTHS if kinds & _IN_MONTHS else _COMPARE
 
 
@@ -694,7 +704,7 @@ def _in_literals(read: Description) -> str:
         return ""
     names = [(each.name or side, each.time) for side, each in both.items()]
     bounds = [(micros(known[name]), bool(known[f"{name}_exclusive"])) for name in ("lower", "upper")]
-    return as_numbers.in_intervals(names, bounds[0], bounds[1])
+    return numeric_times.in_intervals(names, bounds[0], bounds[1])
 
 
 def check_streaming(
@@ -891,7 +901,7 @@ def _numbers(
             if ends[0] is not None and ends[1] == other_side(ends[0]):
                 found.append(each)
                 later.append(ends[0])
-    return as_numbers.of(found, later, described)
+    return numeric_times.bounds(found, later, described)
 
 
 def _origin(mine: sides.Input, time: int | None) -> int | None:

@@ -48,7 +48,7 @@ class Execution(Generic[J]):
     state_bytes: int = 720
     reserved: frozenset[str] = frozenset()
 
-    def copies(self, join: J) -> int | None:
+    def right_copies(self, join: J) -> int | None:
         """Into how many groups left rows of all keys are spread, each with a copy of all right rows; None: by key."""
         return None
 

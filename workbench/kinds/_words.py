@@ -51,7 +51,7 @@ class Words(Settings[J]):
     def waiting(self, join: J, side: Side) -> str:
         """Until when a row in state waits, as a template.
 
-        Its slots, as those of the templates below, are methods of `workbench.reasons.sentences.Sentences`, such as
+        Its slots, as those of the templates below, are methods of `workbench.reasons.slots.SentenceSlots`, such as
         ``{other}``, ``{end}`` (when the row's window, or its group, ends) and ``{wait_end}`` (later by `waits`).
         """
         return WINDOW_ENDS

@@ -7,9 +7,9 @@ each row of the output appears. `matches` is the definition alone, with nothing 
 from __future__ import annotations
 
 from workbench.model._ahead import Ahead, ahead
-from workbench.model._allocation import keep_freed
 from workbench.model._fates import NO_MICRO_BATCH
 from workbench.model._flink import FlinkRules, in_sql
+from workbench.model._glibc_malloc import keep_freed
 from workbench.model._kept_by_delays import KeptByDelays, kept_results, kept_rows
 from workbench.model._lateness import complete, drop_counts, judge_and_join, simulate
 from workbench.model._logged import Logged

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from workbench.arrays import RowNumbers, Times
+from workbench.arrays import Numbers, RowNumbers, Times
 from workbench.joins import Join, emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, NEVER, kind_of
 from workbench.literals import SIDES, Policy, Side, other_side
@@ -68,6 +68,21 @@ class KeptByDelays:
         good = self.needs[other_side(side)] <= other
         mine = self.needs[side]
         return self._of_all(np.where(good, 0, mine) if self.policy == "min" else np.where(good, mine, NEVER))
+
+    def curve(self, side: Side, other: int) -> tuple[Times, Numbers]:
+        """The delays of a side at which the share that is kept rises, from 0, ascending, and the share from each on.
+
+        Examples
+        --------
+        >>> needs = {"left": np.array([0, 5_000, NEVER]), "right": np.array([NEVER] * 3)}
+        >>> delays, shares = KeptByDelays("min", 3, np.arange(3), needs).curve("left", 0)
+        >>> delays.tolist(), shares.round(2).tolist()
+        ([0, 5000], [0.33, 0.67])
+        """
+        needed = self.needed(side, other)
+        delays = np.unique(np.append(0, needed[needed < NEVER]))
+        kept = np.searchsorted(needed, delays, side="right")
+        return delays, kept / self.count if self.count else np.ones(len(delays))
 
     def needed_by_both(self) -> Times:
         """The same of one delay on both sides."""

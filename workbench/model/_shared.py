@@ -252,7 +252,13 @@ class RowFacts:
         return _Both(self.exact, self.where)
 
     def under(self, join: Join) -> RowFacts:
-        """What of it holds under a join: `retention` is of the job's own, the filters are of its ``how``."""
+        """What of it holds under another join than the job's own, for which it was found out.
+
+        What becomes of rows on their way to the join, and its condition, hold under every join. Which rows Spark
+        filters follows from ``how`` and the operator, so `filtered` and `unfit` hold where these are the same. What
+        follows from the condition's bounds (`retention`, `exact`, `slack`, `numbers`) and what stands above the join
+        hold of the job's own only.
+        """
         if self.join is None or join == self.join:
             return self
         if how_of(join) == how_of(self.join) and kind_of(join).operator is kind_of(self.join).operator:
@@ -346,7 +352,7 @@ class Shared:
 
     def keys_of(self, join: Join) -> tuple[Codes, Codes]:
         """The keys of both sides under a join: all the same where rows meet those of any key."""
-        if kind_of(join).copies(join) is None:
+        if kind_of(join).right_copies(join) is None:
             return self.keys
         left, right = (np.zeros(len(each), dtype=np.int64) for each in self.keys)
         return left, right

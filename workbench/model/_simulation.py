@@ -168,8 +168,8 @@ class Simulation:
 
     @property
     def keyed(self) -> bool:
-        """Whether rows meet others of their key only."""
-        return kind_of(self.join).copies(self.join) is None
+        """Whether rows meet others of their key only; where all right rows are copied they meet those of any key."""
+        return kind_of(self.join).right_copies(self.join) is None
 
     @cached_property
     def ahead(self) -> Ahead | None:

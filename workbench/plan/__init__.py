@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.plan.names import Names, column
+from workbench.plan.names import Names
 
-__all__ = ["IMPORTS", "Names", "column"]
+__all__ = ["IMPORTS", "Names"]
 
 IMPORTS = (
     "import math",

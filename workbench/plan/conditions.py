@@ -27,7 +27,8 @@ from workbench.conditions import (
     kind_of_value,
 )
 from workbench.errors import wrong
-from workbench.plan.names import Names, in_sql, literal
+from workbench.plan.names import Names
+from workbench.quoting import in_sql, literal
 
 __all__ = ["Dialect", "of_pairs", "spark_sql", "sql"]
 

@@ -1,4 +1,4 @@
-"""The names and literals that a plan's text is made of. User text enters it only through here."""
+"""The names that a plan's text is made of, and the filling of its templates."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from workbench import times
 from workbench.conditions import HELPERS
 from workbench.literals import SIDES
 from workbench.plan.processors import KEPT, PLACED
+from workbench.quoting import column, in_docstring, literal, quoted
 from workbench.streams import ROW, Stream, pair_types
 from workbench.untyped import Value
 
@@ -31,18 +32,11 @@ __all__ = [
     "ENVIRONMENT",
     "Names",
     "SideNames",
-    "backticks",
-    "column",
     "fill",
     "identifier",
-    "in_docstring",
-    "in_sql",
     "interval",
-    "is_plain",
-    "literal",
     "option",
     "plain_name",
-    "quoted",
     "release",
     "reserve",
     "shift",
@@ -57,132 +51,10 @@ _NO_NAMES = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_RESERVED = frozenset(
-    [
-        "ALL",
-        "AND",
-        "ANY",
-        "AS",
-        "AUTHORIZATION",
-        "BOTH",
-        "CALL",
-        "CASE",
-        "CAST",
-        "CHECK",
-        "COLLATE",
-        "COLLATION",
-        "COLLATIONS",
-        "COLUMN",
-        "CONSTRAINT",
-        "CREATE",
-        "CROSS",
-        "CURRENT_DATE",
-        "CURRENT_PATH",
-        "CURRENT_SCHEMA",
-        "CURRENT_TIME",
-        "CURRENT_TIMESTAMP",
-        "CURRENT_USER",
-        "DISTINCT",
-        "ELSE",
-        "END",
-        "ESCAPE",
-        "EXCEPT",
-        "EXECUTE",
-        "FALSE",
-        "FETCH",
-        "FILTER",
-        "FOR",
-        "FOREIGN",
-        "FROM",
-        "FULL",
-        "GRANT",
-        "GROUP",
-        "HAVING",
-        "IN",
-        "INNER",
-        "INTERSECT",
-        "INTO",
-        "IS",
-        "JOIN",
-        "LATERAL",
-        "LEADING",
-        "LEFT",
-        "LOCALTIME",
-        "NATURAL",
-        "NOT",
-        "NULL",
-        "OFFSET",
-        "ON",
-        "ONLY",
-        "OR",
-        "ORDER",
-        "OUTER",
-        "OVERLAPS",
-        "PRIMARY",
-        "RECURSIVE",
-        "REFERENCES",
-        "RIGHT",
-        "SELECT",
-        "SESSION_USER",
-        "SOME",
-        "SQL",
-        "TABLE",
-        "THEN",
-        "TIME",
-        "TO",
-        "TRAILING",
-        "UNION",
-        "UNIQUE",
-        "UNKNOWN",
-        "USER",
-        "USING",
-        "WHEN",
-        "WHERE",
-        "WITH",
-        "WITHIN",
-    ]
-)
 _NAME = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
 _TEXT = re.compile(r"('''|\"\"\")(.*?)\1", re.DOTALL)
 _PREFIX = "{{ side.prefix }}"
 _OPTION = re.compile(r'"--([a-z-]+)"')
-
-
-def literal(value: str) -> str:
-    """Python source of a text literal, in double quotes, in ASCII where the text is not printable."""
-    if value.isprintable():
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return '"' + value.encode("unicode_escape").decode().replace('"', '\\"') + '"'
-
-
-def in_docstring(text: str) -> str:
-    """A text inside a docstring, which ends it nowhere."""
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def column(name: str) -> str:
-    """Python source of a column reference, as ``F.col`` and its like read it."""
-    return literal(quoted(name))
-
-
-def quoted(name: str) -> str:
-    """A column's name as Spark reads it: in backticks where they are needed."""
-    return name if is_plain(name) else backticks(name)
-
-
-def in_sql(name: str) -> str:
-    """A column's name as Spark's SQL reads it, reserved words included (``spark.sql.ansi.enforceReservedKeywords``)."""
-    return backticks(name) if name.upper() in _RESERVED else quoted(name)
-
-
-def backticks(name: str) -> str:
-    """A name in backticks, whatever is in it, as Spark and Flink SQL read it."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def is_plain(name: str) -> bool:
-    """Whether a name is letters, digits and underscores, and begins with no digit."""
-    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
 
 
 _SCRIPTS = ("templates", "templates/job", "sources", "sinks", "dead_letters", "connectors")

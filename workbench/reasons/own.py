@@ -12,7 +12,7 @@ from workbench.arrays import RowNumbers
 from workbench.kinds import part_of
 from workbench.literals import Side
 from workbench.model import Outcome, Simulation
-from workbench.reasons.sentences import Sentences
+from workbench.reasons.slots import SentenceSlots
 
 __all__ = ["OwnReasons", "sentences"]
 
@@ -32,12 +32,12 @@ class OwnReasons:
         Of such a kind what some right rows say, each in a few words.
     """
 
-    sentences: type[Sentences] = Sentences
+    sentences: type[SentenceSlots] = SentenceSlots
     versions: Callable[[Any, Outcome], pd.DataFrame] | None = None
     version_words: Callable[[Simulation, RowNumbers], list[str]] | None = None
 
 
-def sentences(simulation: Simulation, asked: dict[Side, RowNumbers] | None = None) -> Sentences:
+def sentences(simulation: Simulation, asked: dict[Side, RowNumbers] | None = None) -> SentenceSlots:
     """The verdicts of some rows of a run, and the sentences that tell them, as its kind of join has them.
 
     Parameters
@@ -48,4 +48,4 @@ def sentences(simulation: Simulation, asked: dict[Side, RowNumbers] | None = Non
         Per side the numbers of the rows, in order; None: all.
     """
     own = part_of(simulation.join, OwnReasons)
-    return (Sentences if own is None else own.sentences)(simulation, asked)
+    return (SentenceSlots if own is None else own.sentences)(simulation, asked)

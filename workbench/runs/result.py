@@ -20,7 +20,7 @@ from workbench.joins import Join
 from workbench.kinds import plan_of
 from workbench.literals import Policy, Side
 from workbench.model import Outcome, Simulation
-from workbench.reasons import explain, tables
+from workbench.reasons import explained_rows, tables
 from workbench.reasons.labels import key_words, rows_of_key
 from workbench.reasons.own import sentences
 from workbench.runs import changes, expiry, history, moment, saved
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from workbench.charts import RunCharts
-    from workbench.reasons.sentences import Sentences
+    from workbench.reasons.slots import SentenceSlots
     from workbench.runs.changes import Changes
     from workbench.runs.moment import Moment
     from workbench.runs.why import Why
@@ -231,7 +231,7 @@ class Result:
 
     @cached_property
     def _rows(self) -> pd.DataFrame:
-        return explain.rows(self.simulation, self.reasons)
+        return explained_rows.rows(self.simulation, self.reasons)
 
     @property
     def causes(self) -> Series:
@@ -396,7 +396,7 @@ class Result:
         places = np.unique(given.astype(np.int64))
         asked: dict[Side, RowNumbers] = {"left": places[places < first], "right": places[places >= first] - first}
         self._check_fits()
-        return explain.some(self.simulation, asked)
+        return explained_rows.some(self.simulation, asked)
 
     def why(self, row: int) -> Why:
         """One row's full explanation: arrival, windows, candidates, watermark, verdict.
@@ -422,7 +422,7 @@ class Result:
         return why.why(self.simulation, row)
 
     @cached_property
-    def reasons(self) -> Sentences:
+    def reasons(self) -> SentenceSlots:
         """What the reasons of `rows` are made of."""
         self._check_fits()
         return sentences(self.simulation)

@@ -18,7 +18,7 @@ from workbench.kinds import UNBOUNDED, kind_of
 from workbench.literals import RowId, Side, Sides, other_side
 from workbench.model import LONG_AGO, Simulation, is_index
 from workbench.reasons.own import sentences
-from workbench.reasons.sentences import Sentences
+from workbench.reasons.slots import SentenceSlots
 from workbench.streams import SIDES
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _explained(simulation: Simulation, rows: Sequence[RowId]) -> list[Why]:
 
 
 def _failed(
-    simulation: Simulation, reasons: Sentences, rows: Sequence[RowId], candidates: Sequence[pd.DataFrame]
+    simulation: Simulation, reasons: SentenceSlots, rows: Sequence[RowId], candidates: Sequence[pd.DataFrame]
 ) -> list[list[str]]:
     """For each row's candidates which part of the condition they fail: asked at once, as Spark is asked in a job."""
     first, pairs, asked = len(simulation.left), [], []
@@ -110,7 +110,7 @@ def _failed(
     return [[next(words) if each else "" for each in apart] for apart in asked]
 
 
-def _of(simulation: Simulation, reasons: Sentences, of: RowId, candidates: pd.DataFrame, count: int | None) -> Why:
+def _of(simulation: Simulation, reasons: SentenceSlots, of: RowId, candidates: pd.DataFrame, count: int | None) -> Why:
     facts = _facts(simulation, reasons, of, candidates, count)
     heading, *steps = facts
     lines = [f"{heading[0]}: {heading[1]}", *(f"  {name:<11} {words}" for name, words in steps)]
@@ -118,7 +118,7 @@ def _of(simulation: Simulation, reasons: Sentences, of: RowId, candidates: pd.Da
 
 
 def _facts(
-    simulation: Simulation, reasons: Sentences, of: RowId, candidates: pd.DataFrame, count: int | None
+    simulation: Simulation, reasons: SentenceSlots, of: RowId, candidates: pd.DataFrame, count: int | None
 ) -> list[tuple[str, str]]:
     labels = reasons.labels
     stream = simulation.side(of.side)
@@ -150,7 +150,7 @@ def _facts(
     return facts
 
 
-def _windows(simulation: Simulation, reasons: Sentences, of: RowId) -> list[tuple[str, str]]:
+def _windows(simulation: Simulation, reasons: SentenceSlots, of: RowId) -> list[tuple[str, str]]:
     kind, labels = kind_of(simulation.join), reasons.labels
     if (interval := kind.interval(simulation.join)) is not None:
         low, high = interval
@@ -177,7 +177,7 @@ def _windows(simulation: Simulation, reasons: Sentences, of: RowId) -> list[tupl
     return facts or [("window", "none: it falls in a gap between windows")]
 
 
-def _candidates(simulation: Simulation, reasons: Sentences, of: RowId) -> tuple[pd.DataFrame, int | None]:
+def _candidates(simulation: Simulation, reasons: SentenceSlots, of: RowId) -> tuple[pd.DataFrame, int | None]:
     """The nearest rows of its key, and how many there are; None where its key is null."""
     labels, other = reasons.labels, other_side(of.side)
     columns = ["row", "name", "apart", "late", "met", "removed"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.joins import Join
 from workbench.literals import Policy
-from workbench.plan.names import in_docstring
+from workbench.quoting import in_docstring
 from workbench.script import _imports, _modules, _templates
 from workbench.script._endpoints import Endpoints
 from workbench.script._variables import variables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.plan import Names
-from workbench.plan.names import column
+from workbench.quoting import column
 
 
 def bodies(join: Join, names: Names) -> list[str]:

@@ -6,7 +6,8 @@ import json
 
 import pyarrow as pa
 
-from workbench.plan.names import SideNames, in_sql, literal
+from workbench.plan.names import SideNames
+from workbench.quoting import in_sql, literal
 from workbench.script._places import Source, column_types
 from workbench.sources import arrow
 from workbench.sources.kafka import KAFKA_COLUMNS

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import dedent, indent
 
-from workbench import plan, times
+from workbench import times
 from workbench.joins import Join, emission
 from workbench.kinds import kind_of, part_of, plan_of
 from workbench.literals import Policy
 from workbench.model import Meeting
 from workbench.plan import Names
-from workbench.plan.names import literal
+from workbench.quoting import column, literal
 from workbench.script import _late, _sides, _templates
 from workbench.script._endpoints import Endpoints
 from workbench.sources import MALFORMED, arrow
@@ -126,7 +126,7 @@ def _inputs(names: Names) -> str:
 def _output_keys(join: Join, names: Names) -> str:
     """The key of an output row, as Python source of columns."""
     if kind_of(join).grouped:
-        return ", ".join(f"F.col({plan.column(key)})" for key in names.left.keys)
+        return ", ".join(f"F.col({column(key)})" for key in names.left.keys)
     if len(emission(join).sides) == 1 or part_of(join, Meeting) is not None:  # it may pair rows of different keys
         mine = zip(names.left.prefixed_keys, names.left.keys, strict=True)
         return ", ".join(f"F.col({name}).alias({literal(key)})" for name, key in mine)

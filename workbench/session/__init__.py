@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,6 +31,7 @@ from workbench.cache import cached_file, used
 from workbench.errors import ArgumentError, JavaError, WorkbenchError
 from workbench.literals import Policy
 from workbench.session import hadoop, memory, state_store
+from workbench.session.installed_java import check_java, java_remedy
 from workbench.spark_io.cause import is_gone
 from workbench.spark_io.scratch import Scratch
 
@@ -133,41 +132,6 @@ the state (a format of state with a known fault, times cut to milliseconds), and
 
 MANY_ROWS, _MOST_PARTITIONS, _PARTITIONS = 5_000, 8, "spark.sql.shuffle.partitions"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-
-
-def _remedy() -> str:
-    """What installs a Java that the installed Spark runs on."""
-    spark = spark_versions.here()
-    return (
-        f"{spark} needs Java {spark.java_words}: on Debian or Ubuntu `sudo apt-get install openjdk-17-jre-headless`, "
-        "on macOS `brew install openjdk@17`, on Windows `winget install EclipseAdoptium.Temurin.17.JRE`"
-    )
-
-
-def check_java() -> str:
-    """What ``java -version`` says of the Java that Spark would start.
-
-    Raises
-    ------
-    JavaError
-        If there is none, or none that the installed Spark runs on; one line with the command that installs one.
-    """
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    if java is None or (home and not Path(java).exists() and shutil.which(java) is None):
-        where = f"JAVA_HOME is {home}, where there is no bin/java" if home else "no Java found"
-        raise JavaError(f"{where}. {_remedy()}")
-    try:
-        done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise JavaError(f"{java} does not run ({error}). {_remedy()}") from None
-    output = done.stderr + done.stdout
-    found = re.search(r'version "(?:1\.)?(\d+)', output)
-    if found is None:
-        raise JavaError(f"{java} is no Java that works. {_remedy()}")
-    if not spark_versions.here().runs_on_java(int(found.group(1))):
-        raise JavaError(f"{java} is Java {found.group(1)}. {_remedy()}, and point JAVA_HOME at it")
-    return output
 
 
 def spark() -> SparkSession:
@@ -295,7 +259,7 @@ def launch(*java_options: str) -> SparkSession:
         try:
             gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
         except PySparkException as error:  # the JVM never was: PySpark's own words, not a cause in them
-            raise JavaError(f"Java did not start Spark ({error}). {_remedy()}") from None
+            raise JavaError(f"Java did not start Spark ({error}). {java_remedy()}") from None
         gateway.workbench_files = files  # for as long as PySpark keeps this JVM
         for path in files.parts:  # where this process is killed, Java removes what it has emptied, the last first
             gateway.jvm.java.io.File(str(path)).deleteOnExit()

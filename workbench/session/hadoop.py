@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.session.java import compiled
+from workbench.session.compiled_java import compiled
 from workbench.untyped import JavaObject
 
 __all__ = ["trim", "use_local_files"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench import process, spark_versions
-from workbench.session.java import compiled
+from workbench.session.compiled_java import compiled
 from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:

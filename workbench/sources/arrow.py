@@ -8,22 +8,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from workbench.arrays import Batches
-from workbench.errors import ArgumentError, DataError, check_whole, excerpt, wrong
+from workbench.errors import DataError, check_whole, excerpt, wrong
+from workbench.quoting import backticks
 from workbench.sources.recorded_rows import MOST_BATCHES, Recorded
 from workbench.untyped import Series
 
 __all__ = [
     "AFTER_ALL",
     "END_OF_INPUT",
-    "check_key",
-    "check_newest",
-    "check_same_keys",
-    "check_time",
     "ddl",
     "in_zone",
+    "key_class",
     "read",
     "spark_ready",
     "target",
@@ -175,7 +172,7 @@ def ddl(kind: Any) -> str:
     """A type of Spark's as its SQL writes it; the names of fields may hold anything."""
     name = kind.typeName()
     if name == "struct":
-        fields = ", ".join(f"`{each.name.replace('`', '``')}`: {ddl(each.dataType)}" for each in kind.fields)
+        fields = ", ".join(f"{backticks(each.name)}: {ddl(each.dataType)}" for each in kind.fields)
         return f"struct<{fields}>"
     if name == "array":
         return f"array<{ddl(kind.elementType)}>"
@@ -184,58 +181,8 @@ def ddl(kind: Any) -> str:
     return "timestamp" if name == "timestamp_ntz" else str(kind.simpleString())
 
 
-def check_time(table: pa.Table, time: str, name: str) -> None:
-    """Check that the event-time column holds timestamps, none missing, none beyond what can be shown."""
-    column = table.column(time)
-    if not pa.types.is_timestamp(column.type):
-        raise ArgumentError(
-            f"time: got column {excerpt(time)} of {name}, which holds {_class(column.type) or column.type} values; "
-            "use a timestamp column (pandas.to_datetime makes one)"
-        )
-    if column.null_count:
-        raise DataError(
-            f"time: column {excerpt(time)} of {name} is missing in {column.null_count:,} of {len(column):,} rows; "
-            "a row without event time can be in no window: leave these rows out or fill them"
-        )
-    if len(column):
-        check_newest(pc.max(column).cast(pa.int64()).as_py(), time, name)
-
-
-def check_newest(newest: int, time: str, name: str) -> None:
-    """Check that the newest event time, in microseconds since 1970-01-01 UTC, is not beyond what can be shown."""
-    if newest >= END_OF_INPUT.value // 1000:
-        raise DataError(
-            f"time: column {excerpt(time)} of {name} goes beyond {END_OF_INPUT.date()}; use earlier event times"
-        )
-
-
-def check_key(table: pa.Table, key: str, name: str) -> None:
-    """Check that a key column has a type that can be compared."""
-    kind = table.schema.field(key).type
-    if _class(kind) is None:
-        raise ArgumentError(
-            f"key: got column {excerpt(key)} of {name}, which holds {kind} values; use text, numbers or dates"
-        )
-
-
-def check_same_keys(left: Any, right: Any) -> None:
-    """Check that the key columns of two streams pair up, in number and type."""
-    if len(left.key) != len(right.key):
-        raise ArgumentError(
-            f"key: got {list(left.key)} on {left.name} and {list(right.key)} on {right.name}; "
-            "give both sides the same number of key columns, in the same order"
-        )
-    for mine, theirs in zip(left.key, right.key, strict=True):
-        kinds = [side.table.schema.field(key).type for side, key in ((left, mine), (right, theirs))]
-        if _class(kinds[0]) != _class(kinds[1]):
-            raise ArgumentError(
-                f"key: got {excerpt(mine)} of {left.name}, which holds {_class(kinds[0])} values, and "
-                f"{excerpt(theirs)} of "
-                f"{right.name}, which holds {_class(kinds[1])} values; convert one so that both have the same type"
-            )
-
-
-def _class(kind: pa.DataType) -> str | None:
+def key_class(kind: pa.DataType) -> str | None:
+    """In words what keys of a type are compared as, such as ``text``; None for a type whose values are not compared."""
     return next((words for words, test in _KEY_CLASSES if test(kind)), None)
 
 

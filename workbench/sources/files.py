@@ -25,8 +25,9 @@ import pyarrow.compute as pc
 from workbench import safe_files, session
 from workbench.arrays import Batches
 from workbench.errors import ArgumentError, DataError, excerpt, one_of, wrong
+from workbench.quoting import backticks
 from workbench.sources import FORMATS, MALFORMED, Files, Format, Malformed, arrow, parquet
-from workbench.sources.key_choice import ALL, Choice, Newest, check_hashed, newest_columns, quoted
+from workbench.sources.key_choice import ALL, Choice, Newest, check_hashed, newest_columns
 from workbench.sources.name_checks import BLOCK, CORRUPT, FILE, check_columns, check_roles
 from workbench.sources.recorded_rows import Recorded
 from workbench.spark_io.cause import spark_errors_as
@@ -150,7 +151,7 @@ def _newest(
         return 0, None  # which is refused for all rows as for some
     good = F.col(CORRUPT).isNull().alias("good")
     # else Spark reads CSV without a look at columns that nobody asks for, and finds no fault in them
-    whole = [F.max(F.hash(*map(quoted, csv)))] if csv else []
+    whole = [F.max(F.hash(*map(backticks, csv)))] if csv else []
     found = rows.groupBy(FILE, good).agg(*newest_columns(rows, key, time), *whole).collect()
     rank = {file: number for number, file in enumerate(files)}
     parts = [np.full(int(batch[-1]) + 1, -(2**63), dtype=np.int64) for _ in range(2)]
@@ -267,7 +268,7 @@ def _rows(spark: SparkSession, path: Path, source: Files, types: dict[str, str])
         F.col("_metadata.file_path").alias(_ROW_PLACE[0]),
         F.col("_metadata.file_block_start").alias(_ROW_PLACE[1]),
     ]
-    schema = ", ".join(f"{quoted(name)} {kind_of}" for name, kind_of in types.items())
+    schema = ", ".join(f"{backticks(name)} {kind_of}" for name, kind_of in types.items())
     if source.format == "parquet":
         rows = spark.read.schema(schema).parquet(escaped(path))
         return rows.select("*", F.lit(None).cast("string").alias(CORRUPT), *place)
@@ -278,7 +279,7 @@ def _rows(spark: SparkSession, path: Path, source: Files, types: dict[str, str])
     lines = spark.read.text(escaped(path)).where(F.trim("value") != "")
     parsed = lines.select(F.from_json("value", schema, given).alias("row"), "value", *place)
     broken = F.when(_more_than_one("value"), F.col("value")).otherwise(F.col(f"row.{CORRUPT}"))
-    columns = [F.col(f"row.{quoted(name)}").alias(name) for name in types]
+    columns = [F.col(f"row.{backticks(name)}").alias(name) for name in types]
     return parsed.select(*columns, broken.alias(CORRUPT), *_ROW_PLACE)
 
 
@@ -293,7 +294,7 @@ def _from_nanoseconds(name: str) -> Column:
     """Nanoseconds as a timestamp, cut towards the past."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-    column = quoted(name)
+    column = backticks(name)
     return F.timestamp_micros(F.expr(f"({column} - pmod({column}, 1000)) div 1000"))
 
 

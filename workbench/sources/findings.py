@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from workbench.literals import SIDES, Side, Sides
-from workbench.sources import key_texts, profile
-from workbench.sources.file_repairs import (
+from workbench.sources import key_texts, profile, time_formats
+from workbench.sources.folder_repairs import (
     FileRepair,
     LeaveOutUnreadable,
     TimesOfZone,
     TimesWritten,
-    in_sparks_words,
     separators,
     ways,
 )
@@ -208,8 +207,8 @@ def of_columns(side: Side, name: str, columns: Sequence[str]) -> Finding | None:
 
 def _parsed(texts: Series, column: str, least: int) -> Iterator[Offer]:
     """Ways of writing times that Spark has no words for, where pandas reads more texts by them."""
-    for each in profile.written(texts):
-        if in_sparks_words(each.format) is None:
+    for each in time_formats.written(texts):
+        if time_formats.in_sparks_words(each.format) is None:
             repair = ParseTimes(column, each.format, each.zoned)
             read = repaired(texts.to_frame(column), [repair])[column]
             if int((read.isna() & texts.notna()).sum()) < least:
@@ -229,7 +228,7 @@ def _as_times(values: Series, column: str, found: profile.Column) -> tuple[Offer
         return (Offer(f"Read as {found.unit} since 1970", FromEpoch(column, found.unit)),)
     if found.kind == "text" and not found.written:
         numbers = pd.to_numeric(values, errors="coerce")
-        unit: Any = profile.likely_unit(numbers)
+        unit: Any = time_formats.likely_unit(numbers)
         if unit is None or numbers.notna().sum() < values.notna().sum() / 2:
             return ()
         repair = FromEpoch(column, unit, text=True)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from workbench.arrays import RowNumbers, Times
 from workbench.errors import ArgumentError, excerpt, wrong
+from workbench.quoting import backticks
 from workbench.spark_io.frames import of_arrow
 from workbench.untyped import Argument, Value
 
@@ -32,7 +33,6 @@ __all__ = [
     "newest_of",
     "newest_rows",
     "newest_times",
-    "quoted",
     "with_width",
 ]
 
@@ -82,7 +82,7 @@ class Choice:
         """
         from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-        columns, found = [F.col(quoted(name)) for name in key], F.lit(True)
+        columns, found = [F.col(backticks(name)) for name in key], F.lit(True)
         if self.keys is not None:
             types = dict(rows.dtypes)
             kept = ([_as_kept(*each, types[each[1]]) for each in zip(one, key, strict=True)] for one in self.keys)
@@ -194,7 +194,7 @@ def newest_columns(rows: DataFrame, key: Sequence[str], time: str) -> list[Colum
     """Aggregates of Spark's: how many rows there are, and the newest event time of all and of those with a key."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-    column, zoneless = quoted(time), dict(rows.dtypes)[time] == "timestamp_ntz"
+    column, zoneless = backticks(time), dict(rows.dtypes)[time] == "timestamp_ntz"
     return [
         F.count("*").alias("count"),
         F.coalesce(F.expr(micros_of(f"max({column})", zoneless)), F.lit(_NOTHING)).alias("all"),
@@ -212,17 +212,12 @@ def newest_rows(rows: DataFrame, key: Sequence[str], time: str) -> tuple[int, in
 
 
 def _keyed(key: Sequence[str]) -> str:
-    return " AND ".join(f"{quoted(name)} IS NOT NULL" for name in key)
+    return " AND ".join(f"{backticks(name)} IS NOT NULL" for name in key)
 
 
 def micros_of(column: str, zoneless: bool) -> str:
     """SQL of an event time, given as SQL, in microseconds since 1970-01-01 UTC."""
     return f"timestampdiff(MICROSECOND, {_EPOCH}, {column})" if zoneless else f"unix_micros({column})"
-
-
-def quoted(name: str) -> str:
-    """A column's name as Spark's functions take it."""
-    return f"`{name.replace('`', '``')}`"
 
 
 def _as_kept(value: Value, name: str, kind: str) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from workbench.sources.time_formats import Written, likely_unit, written
 from workbench.untyped import Series, Value
 
 __all__ = [
-    "FORMATS", "RARE", "Column", "Kind", "Profile", "Written", "key_overlap", "likely_trigger", "likely_unit",
-    "profile", "written",
+    "Column", "Kind", "Profile", "key_overlap", "likely_trigger", "profile",
 ]  # fmt: skip
 
 Kind = Literal[
@@ -36,72 +36,9 @@ _OBJECTS: dict[str, Kind] = {
     "floating": "number", "mixed-integer-float": "number", "boolean": "true or false", "decimal": "decimal",
     "bytes": "binary", "mixed-integer": "mixed", "mixed": "mixed", "empty": "nothing",
 }  # fmt: skip
-_DATES = (
-    "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%d %b %Y", "%b %d %Y", "%d-%b-%Y",
-)  # fmt: skip
-_CLOCKS = (
-    (" ", "%H:%M:%S"), (" ", "%H:%M:%S.%f"), (" ", "%H:%M"), (" ", "%I:%M:%S %p"), (" ", "%I:%M %p"), ("", ""),
-)  # fmt: skip
-FORMATS = (
-    "ISO8601",
-    *(f"{date}{sep}{clock}".strip() for date in _DATES for sep, clock in _CLOCKS),
-    "%Y%m%d%H%M%S",
-    "%Y%m%d %H%M%S",
-    "%d/%b/%Y:%H:%M:%S %z",
-    "%a, %d %b %Y %H:%M:%S %z",
-    "%a %b %d %H:%M:%S %Y",
-)
-"""How times are written, as ``strptime`` says it; the first of those that read as many texts is the likelier."""
-_RARE_DATES = (
-    "%b %d, %Y", "%B %d, %Y", "%B %d %Y", "%d %B %Y", "%d. %B %Y", "%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d-%b-%y",
-)  # fmt: skip
-_OFFSETS = ("%z", " %z")
-RARE = (
-    *(f"{date}{sep}{clock}" for date in _RARE_DATES for sep, clock in _CLOCKS),
-    *(f"{date}T{clock}" for date in ("%d.%m.%Y", "%d/%m/%Y", "%Y/%m/%d") for clock in ("%H:%M:%S", "%H:%M")),
-    "%H:%M:%S %d/%m/%Y", "%H:%M:%S %d.%m.%Y", "%H:%M %d/%m/%Y", "%H:%M %d.%m.%Y",
-    "%a %b %d %H:%M:%S %z %Y", "%a %b %d %H:%M:%S UTC %Y", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S.%f UTC",
-    "%Y-%m-%d %I:%M:%S %p", "%Y-%m-%d %I:%M %p", "%a, %d %b %Y %H:%M:%S GMT",
-)  # fmt: skip
-"""How times are written that none of the others reads."""
-_WITH_OFFSET = tuple(
-    f"{date}{sep}{clock}{offset}"
-    for date in (*_DATES, *_RARE_DATES, "%Y-%m-%d")
-    for sep, clock in _CLOCKS[:-1]
-    for offset in _OFFSETS
-)
-_ISO = re.compile(r"\s*\d{4}-?\d{2}-?\d{2}([T ].*)?$")
-_LIKE_TIME = re.compile(
-    r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}\.?[ /-][A-Z][a-z]{2}|[A-Z][a-z]{2,8},? +\d{1,2}"
-    r"|\d{8}[T ]\d{4}|^\s*\d{14}$"
-)
-_ZONE = re.compile(r"(Z|UTC|GMT|[+-]\d{2}(:?\d{2})?)\s*$")
-_CLOCK = re.compile(r"\d:\d{2}|[T ]\d{4,}")
 _ARRIVED = re.compile(r"arriv|receiv|ingest|insert|loaded|landed|kafka_timestamp|process|seen", re.IGNORECASE)
 _KEYED = re.compile(r"(^|_)(id|key|code|number|no|reference|ref|uuid)$|Id$|ID$", re.IGNORECASE)
-_EPOCHS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_UNIVERSAL = ("UTC", "GMT", "UTC %Y")
-_FROM, _TO = 631_152_000, 4_102_444_800  # seconds: the years 1990 to 2099
 _NICE = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400)
-
-
-@dataclass(frozen=True)
-class Written:
-    """How texts say times.
-
-    Attributes
-    ----------
-    format
-        In the words of ``strptime``, or ``ISO8601``.
-    zoned
-        Whether they say a time zone.
-    share
-        The share of the texts that are written so.
-    """
-
-    format: str
-    zoned: bool
-    share: float
 
 
 @dataclass(frozen=True)
@@ -241,53 +178,6 @@ def _kind(values: Series) -> Kind:
     if any(isinstance(each, list | dict | tuple | np.ndarray) for each in values.head(20)):
         return "other"
     return _OBJECTS.get(pd.api.types.infer_dtype(values, skipna=True), "other")
-
-
-def written(values: Series) -> tuple[Written, ...]:
-    """How texts say times: of the ways that read most of them the likeliest first; none where few are read.
-
-    Parameters
-    ----------
-    values
-        Texts; those that are missing do not count.
-    """
-    texts = _rows(values.dropna().to_frame(), 300).iloc[:, 0].astype(str)
-    if not len(texts) or not texts.map(lambda text: bool(_LIKE_TIME.search(text))).mean() >= 0.5:
-        return ()
-    zoned = bool(texts.map(lambda text: bool(_ZONE.search(text) and _CLOCK.search(text))).any())
-    found: list[Written] = []
-    for forms in (FORMATS, (*RARE, *(_WITH_OFFSET if zoned else ()))):
-        found = found or list(_readable(texts, forms, zoned))
-    best = max((each.share for each in found), default=0.0)
-    return tuple(each for each in found if each.share == best)[:2]
-
-
-def _readable(texts: Series, forms: Iterable[str], zoned: bool) -> Iterator[Written]:
-    """The forms in which at least half of some texts are written."""
-    for each in forms:
-        with_zone = zoned or "%z" in each or each.endswith(_UNIVERSAL)
-        if not _reads(texts.iloc[:: max(1, len(texts) // 20)], each, with_zone):
-            continue
-        read = _reads(texts, each, with_zone)
-        if read >= 0.5:
-            yield Written(each, with_zone, read)
-
-
-def _reads(texts: Series, form: str, zoned: bool) -> float:
-    """The share of texts that are written in a form."""
-    if form == "ISO8601":
-        texts = texts.where(texts.map(lambda text: bool(_ISO.match(text))))
-    read = pd.to_datetime(texts, format=form, utc=zoned, errors="coerce")
-    return float(read.notna().mean())
-
-
-def likely_unit(values: Series) -> str | None:
-    """The unit in which numbers count time since 1970, if all lie in the years 1990 to 2099 then; else None."""
-    there = values.dropna()
-    if not len(there):
-        return None
-    low, high = float(there.min()), float(there.max())
-    return next((unit for unit, per in _EPOCHS.items() if _FROM * per <= low and high <= _TO * per), None)
 
 
 def _as_time(column: Column) -> tuple[bool, ...]:

@@ -14,7 +14,8 @@ from workbench.counts import counted
 from workbench.errors import TooLargeError
 from workbench.kinds import kind_of, plan_of
 from workbench.literals import SIDES, RowId, Side, Sides
-from workbench.plan.names import Names, quoted
+from workbench.plan.names import Names
+from workbench.quoting import quoted
 from workbench.runs.result import Result
 from workbench.script import column_types
 from workbench.session import state_store

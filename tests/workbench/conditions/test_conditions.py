@@ -28,7 +28,7 @@ from workbench.flink.conditions import flink_sql, java, java_helpers
 from workbench.flink.syntax import java_text
 from workbench.model.conditions import is_true, truth
 from workbench.plan.conditions import spark_sql
-from workbench.plan.names import backticks
+from workbench.quoting import backticks
 
 UTC = datetime.UTC
 WORDS = ["", "a", "ab", "a%b", "A_b", "it's", 'a"b', "c\\d", "c\nd", "ü", "\ue000", "😀", "a``b", "${env:HOME}", "😀\n"]

@@ -17,7 +17,7 @@ from workbench.builtin_kinds.rules.verdicts import RuleVerdict
 from workbench.literals import FATES
 from workbench.model import Simulation
 from workbench.reasons.own import sentences
-from workbench.reasons.sentences import Sentences
+from workbench.reasons.slots import SentenceSlots
 from workbench.runs import why
 from workbench.runs.preview import Preview
 from workbench.verdicts import SharedVerdict
@@ -90,7 +90,9 @@ def test_every_slot_of_a_sentence_is_a_method(table):
     for verdict in table:
         for template in (verdict.cause, verdict.sentence):
             for _, slot, _, _ in Formatter().parse(template):
-                assert slot is None or any(callable(getattr(kind, slot, None)) for kind in kinds | {Sentences}), slot
+                assert slot is None or any(callable(getattr(kind, slot, None)) for kind in kinds | {SentenceSlots}), (
+                    slot
+                )
         assert verdict.remedy
 
 

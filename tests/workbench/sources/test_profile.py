@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import generators
 import workbench as wb
 from workbench import times
-from workbench.sources.profile import RARE, key_overlap, likely_trigger, likely_unit, profile, written
+from workbench.sources.profile import key_overlap, likely_trigger, profile
+from workbench.sources.time_formats import RARE, likely_unit, written
 
 START = pd.Timestamp("2026-01-05 10:00:00.25")
 

@@ -14,10 +14,10 @@ from workbench.app.sources._source import Values, WrongSettingsError, marking
 from workbench.app.sources._tables import Given
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import Side
-from workbench.sources import Format, file_repairs
-from workbench.sources.file_repairs import FileRepair, separator
+from workbench.sources import Format, folder_repairs
 from workbench.sources.files import UnreadableRecordsError, read
 from workbench.sources.findings import Finding, Place, of_records, of_times
+from workbench.sources.folder_repairs import FileRepair, separator
 from workbench.sources.repairs import AnyRepair, ParseTimes
 from workbench.streams import Stream
 from workbench.untyped import Record
@@ -75,7 +75,7 @@ def folder_given(folder: Folder, values: Values, menus: Menus) -> Given:
         repairs = [each for each in done if not isinstance(each, FileRepair)]
         return _table(folder, time, of_files, repairs, arrival, menus)
     more: Record = {} if arrival is None else {"arrival": arrival, "trigger": folder.interval}
-    more = file_repairs.arguments(of_files) | more
+    more = folder_repairs.arguments(of_files) | more
     line = f"wb.Stream.from_files({folder.path!r}, {folder.name!r}, {key!r}, {time!r}, format={folder.kind!r}"
     try:
         made = marking(
@@ -96,7 +96,7 @@ def _table(
     folder: Folder, time: str, of_files: list[FileRepair], repairs: list[AnyRepair], arrival: str | None, menus: Menus
 ) -> Given:
     """A folder whose rows are repaired: the same rows in the same micro-batches, as a table."""
-    more = file_repairs.arguments(of_files)
+    more = folder_repairs.arguments(of_files)
     if not any(isinstance(each, ParseTimes) and each.column == time for each in repairs):
         more["time"] = time
     try:
@@ -132,7 +132,7 @@ def _in_the_way(
         yield _unreadable(folder, time, done, error)
         return
     try:
-        frame = frames.from_files(folder.path, folder.kind, time=time, **file_repairs.arguments(done))
+        frame = frames.from_files(folder.path, folder.kind, time=time, **folder_repairs.arguments(done))
     except WorkbenchError:
         return
     wanted: list[tuple[Place, str | None]] = [("time", time), ("arrival", arrival)]

@@ -12,8 +12,8 @@ from workbench.app.sources._source import Streams, Values, WrongSettingsError
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import SIDES, Side, Sides
 from workbench.sources import arrow
-from workbench.sources.file_repairs import FileRepair
 from workbench.sources.findings import Finding, Part, Place, of_duplicates, of_keys, of_times, of_zones
+from workbench.sources.folder_repairs import FileRepair
 from workbench.sources.profile import key_overlap
 from workbench.sources.repairs import AnyRepair, code, repaired
 from workbench.streams import Stream

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import ipywidgets as widgets
@@ -16,6 +15,7 @@ from workbench.app.sources._tables import Given, made_of
 from workbench.app.sources._triggers import slices, trigger
 from workbench.errors import DataError, WorkbenchError, excerpt
 from workbench.literals import SIDES, Side
+from workbench.quoting import quoted
 from workbench.spark_io.cause import spark_errors_as
 
 __all__ = ["SOURCE"]
@@ -40,13 +40,8 @@ def _names() -> list[str]:
     with spark_errors_as(lambda why: DataError(f"table: Spark cannot list its tables ({why}); make a temporary view")):
         spark = session.spark()
         return sorted(
-            each.name for each in spark.catalog.listTables() if not spark.table(_quoted(each.name)).isStreaming
+            each.name for each in spark.catalog.listTables() if not spark.table(quoted(each.name)).isStreaming
         )
-
-
-def _quoted(name: str) -> str:
-    """A table's name as Spark's SQL takes it."""
-    return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else "`" + name.replace("`", "``") + "`"
 
 
 def _table(name: str) -> Any:
@@ -58,7 +53,7 @@ def _table(name: str) -> Any:
         If there is none of that name any more.
     """
     with spark_errors_as(lambda why: DataError(f"table: Spark cannot read {excerpt(name)} ({why}); look again")):
-        return session.spark().table(_quoted(name))
+        return session.spark().table(quoted(name))
 
 
 def _held(form: Form, notebook: Notebook, side: Side) -> Any:
@@ -97,7 +92,7 @@ def _make(values: Values, _: Values) -> Streams:
             if name is None:
                 _names()  # where they cannot be listed, this is why
                 raise DataError("table: there is none yet; make one with createOrReplaceTempView and look for tables")
-            given.append(Given(side, name, _table(name), f"wb.spark().table({_quoted(name)!r})"))
+            given.append(Given(side, name, _table(name), f"wb.spark().table({quoted(name)!r})"))
         except WorkbenchError as error:
             marks[f"{side}.table"] = str(error).removeprefix("table: ")
     if marks:

@@ -13,7 +13,7 @@ from workbench import times
 from workbench.arrays import Times
 from workbench.builtin_kinds.as_of import advice as as_of_advice
 from workbench.builtin_kinds.as_of import fixes as as_of_fixes
-from workbench.builtin_kinds.as_of import model, plan, reasons, semantics
+from workbench.builtin_kinds.as_of import operator_model, partner_choice, plan, reasons
 from workbench.builtin_kinds.as_of.verdicts import (
     LEFT_ALONE,
     MAY_BE_PARTNER,
@@ -121,7 +121,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
 
     def flink_java(self, join: AsOfJoin) -> Record:
         tolerance = flink.duration(join.tolerance, "tolerance") if join.tolerance is not None else ""
-        more = {"tolerance": tolerance, "kept": semantics.kept(join)}
+        more = {"tolerance": tolerance, "kept": partner_choice.kept(join)}
         return {"template": "as_of/flink.java.jinja", "more": more}
 
     def certain_at(self, join: AsOfJoin, left: Times, right: Times) -> Times:
@@ -147,7 +147,7 @@ class WithinTolerance(_AsOf):
     )
     fields = (Field("tolerance", "Tolerance", "20 seconds", _APART, "a tolerance", times.not_negative),)
     operator = CLOSEST_PAIR
-    parts = (model.BY_PAIRS, reasons.REASONS)
+    parts = (operator_model.BY_PAIRS, reasons.REASONS)
 
     def describes(self, join: object) -> bool:
         return isinstance(join, AsOfJoin) and join.tolerance is not None
@@ -220,7 +220,7 @@ class AnyAge(_AsOf):
         pairs=((0, 1), (1, 1), (2, 2)),
     )
     operator = HOLDING
-    parts = (model.BY_PROCESSOR, reasons.REASONS, Expiring(semantics.decided, semantics.retained))
+    parts = (operator_model.BY_PROCESSOR, reasons.REASONS, Expiring(partner_choice.decided, partner_choice.retained))
     without_processor = ("without a tolerance it needs", ": give it one")
 
     def describes(self, join: object) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench import times
 from workbench.arrays import RowNumbers, Times
-from workbench.builtin_kinds.as_of import semantics
+from workbench.builtin_kinds.as_of import partner_choice
 from workbench.builtin_kinds.interval.advice import is_wide, nearly_all, nearly_all_lie
 from workbench.joins import AsOfJoin
 from workbench.kinds import Advised, SharedRows
@@ -70,7 +70,7 @@ def _apart(join: AsOfJoin, shared: SharedRows) -> tuple[RowNumbers, int]:
     """How far left rows and their partners are apart, and how many have none; of rows whose key is not null."""
     left, right = (shared.assignments(join, side) for side in SIDES)
     left, right = (each[each["key"] >= 0] for each in (left, right))
-    picked = semantics.picked(join, left, right)
+    picked = partner_choice.picked(join, left, right)
     met = picked >= 0
     far: Times = np.abs(right["start"].to_numpy()[picked[met]] - left["start"].to_numpy()[met])
     return far, int((~met).sum())

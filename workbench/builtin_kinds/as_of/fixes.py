@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbench import times
 from workbench.arrays import Flags, RowNumbers, Times
-from workbench.builtin_kinds.as_of import semantics
+from workbench.builtin_kinds.as_of import partner_choice
 from workbench.fixes import delays as longer_delays
 from workbench.fixes.search import COLUMNS, MS, Search
 from workbench.joins import AsOfJoin
@@ -60,7 +60,7 @@ def _partners(search: Search, join: AsOfJoin, among: dict[Side, Flags]) -> tuple
     """Left rows and their partners, however far, among some assignments, as places of these."""
     places = {side: np.flatnonzero(among[side] & (search.assignments[side]["key"] >= 0).to_numpy()) for side in SIDES}
     left, right = (search.assignments[side][["key", "start"]].iloc[places[side]] for side in SIDES)
-    picked = semantics.picked(join, left, right)
+    picked = partner_choice.picked(join, left, right)
     some = picked >= 0
     return places["left"][some], places["right"][picked[some]]
 

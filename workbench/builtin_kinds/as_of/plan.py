@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from workbench import times
-from workbench.builtin_kinds.as_of import semantics
+from workbench.builtin_kinds.as_of import partner_choice
 from workbench.joins import AsOfJoin, IntervalJoin
 from workbench.plan.names import Names, fill, shift
 from workbench.plan.processors import KEPT, PLACED
@@ -186,7 +186,7 @@ def processor(join: AsOfJoin, names: Names, finish: bool) -> str:
         join=join,
         words=_words(join),
         how=join.how,
-        kept=semantics.kept(join),
+        kept=partner_choice.kept(join),
         ended=f"{AFTER_ALL.value // 1000:_}",
     )
 

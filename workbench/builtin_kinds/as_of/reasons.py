@@ -10,20 +10,20 @@ import pandas as pd
 
 from workbench import times
 from workbench.arrays import RowNumbers
-from workbench.builtin_kinds.as_of import model, semantics, verdicts
+from workbench.builtin_kinds.as_of import operator_model, partner_choice, verdicts
 from workbench.builtin_kinds.as_of.verdicts import AsOfVerdict
 from workbench.joins import AsOfJoin
 from workbench.literals import DELAYS, SIDES, RowId, Side
 from workbench.model import Simulation, on_time
 from workbench.reasons.judging import Judging
 from workbench.reasons.own import OwnReasons
-from workbench.reasons.sentences import Sentences
+from workbench.reasons.slots import SentenceSlots
 from workbench.verdicts import SharedVerdict
 
 __all__ = ["REASONS"]
 
 
-class _AsOfSentences(Sentences):
+class _AsOfSlots(SentenceSlots):
     """The verdicts of a run of an as-of join."""
 
     def __init__(self, simulation: Simulation, asked: dict[Side, RowNumbers] | None = None) -> None:
@@ -174,7 +174,7 @@ class _AsOfSentences(Sentences):
         """For each left row the partner that it has if nothing is late, however far; -1 without."""
         found = np.full(len(self.simulation.left), -1)
         left, right = (each[each["key"] >= 0] for each in (self.outcome.assignments[side] for side in SIDES))
-        picked = semantics.picked(self._join, left, right)
+        picked = partner_choice.picked(self._join, left, right)
         met = picked >= 0
         found[left["row"].to_numpy()[met]] = right["row"].to_numpy()[picked[met]]
         return found
@@ -182,7 +182,7 @@ class _AsOfSentences(Sentences):
     @cached_property
     def _neighbours(self) -> pd.DataFrame:
         """By row when the right rows of its key just before and just after it are; NaN where there is none."""
-        found = model.versions(self._join, self.outcome)
+        found = operator_model.versions(self._join, self.outcome)
         same = found["key"].eq(found["key"].shift())
         before, after = found["start"].shift().where(same), found["start"].shift(-1).where(same.shift(-1))
         return pd.DataFrame({"before": before, "after": after}).set_index(found["row"])
@@ -193,9 +193,9 @@ class _AsOfSentences(Sentences):
         mine = self.outcome.assignments["right"]
         mine = mine[on_time(mine) & (mine["key"] >= 0).to_numpy()]
         rows = mine["row"].to_numpy()
-        _, replaced_by = semantics.retained(self._join, mine)
+        _, replaced_by = partner_choice.retained(self._join, mine)
         replaced = np.flatnonzero(replaced_by >= 0)
         return pd.Series(rows[replaced_by[replaced]], index=rows[replaced])
 
 
-REASONS = OwnReasons(_AsOfSentences, model.versions)
+REASONS = OwnReasons(_AsOfSlots, operator_model.versions)

@@ -12,7 +12,8 @@ from workbench.builtin_kinds.window import FixedWindows
 from workbench.builtin_kinds.window import flink as window_flink
 from workbench.joins import CoGroup, How
 from workbench.kinds import AGGREGATION, AnyKind, Sketch, Stretch
-from workbench.plan.names import Names, literal
+from workbench.plan.names import Names
+from workbench.quoting import literal
 from workbench.untyped import Record, Value
 from workbench.windows import Session, Sliding, Tumbling
 

@@ -23,7 +23,8 @@ from workbench.flink import syntax as flink
 from workbench.joins import How, IntervalJoin, emission
 from workbench.kinds import MS, UNBOUNDED, WHERE, Advised, AnyKind, Field, Flag, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Setting, Side, Sides
-from workbench.plan.names import Names, SideNames, column
+from workbench.plan.names import Names, SideNames
+from workbench.quoting import column
 from workbench.streams import Stream
 from workbench.times import Span
 from workbench.untyped import Record, Value

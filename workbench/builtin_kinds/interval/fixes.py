@@ -24,7 +24,7 @@ def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
     """Wider bounds, for rows that were on time and whose nearest partner on time is out of reach."""
     low, high = edges(join)
     reach_low, reach_high = low + join.lower_exclusive * search.tick, high - join.upper_exclusive * search.tick
-    some_cannot = search.semi or search.simulation.where is not None or search.of_one_stream
+    some_cannot = search.loses_expiring or search.simulation.where is not None or search.of_one_stream
     alive = {}
     for side in SIDES:
         assignments = search.outcome.assignments[side]
@@ -54,7 +54,7 @@ def bounds(search: Search, join: IntervalJoin) -> pd.DataFrame:
 def _bound(
     search: Search, side: Side, rows: RowNumbers, setting: Setting, value: Times, change: Times, partner: RowNumbers
 ) -> pd.DataFrame:
-    if search.semi:
+    if search.loses_expiring:
         one, other = (rows, partner) if side == "left" else (partner, rows)
         batch = search.batch["left"][one]
         mark = np.where(batch == search.batch["right"][other], search.outcome.marks.eviction[batch], 0)

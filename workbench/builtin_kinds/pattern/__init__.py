@@ -10,7 +10,7 @@ import pandas as pd
 from workbench import times
 from workbench.builtin_kinds.interval import WithoutWindows
 from workbench.builtin_kinds.pattern import fixes as pattern_fixes
-from workbench.builtin_kinds.pattern import flink, model, plan, reasons
+from workbench.builtin_kinds.pattern import flink, operator_model, plan, reasons
 from workbench.builtin_kinds.pattern.verdicts import ALONE
 from workbench.builtin_kinds.pattern.words import in_words
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
@@ -25,7 +25,7 @@ from workbench.streams import Stream, pair_types
 from workbench.untyped import Record, Value
 from workbench.verdicts import UNTIL_PASSED
 
-__all__ = ["KINDS", "Endless", "Within"]
+__all__ = ["KINDS", "Endless", "Within", "operator_model"]
 
 _EXAMPLE = (
     'wb.step("sign_in", side="left", where=wb.col("action") == "sign_in"), '
@@ -88,7 +88,7 @@ class _Patterns(WithoutWindows[Pattern]):
     not_compared = "of the same rows on time Flink's CEP library finds the same matches: see wb.flink.java"
     operator = FOLLOWING
     no_ttl = "whose partial matches last as long as its within says"
-    parts = (model.MODEL, reasons.REASONS)
+    parts = (operator_model.MODEL, reasons.REASONS)
     reserved = frozenset({"start", "end", "waited_for", "batch"})
 
     def match_columns(self, join: Pattern) -> tuple[tuple[str, Side], ...]:

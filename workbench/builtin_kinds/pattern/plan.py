@@ -11,8 +11,9 @@ from workbench.patterns import Pattern, skip_of
 from workbench.patterns.automaton import Asked, Automaton, Test, automaton
 from workbench.patterns.checking import kinds_of, of_sides, side_of
 from workbench.plan.conditions import spark_sql
-from workbench.plan.names import Names, fill, literal
+from workbench.plan.names import Names, fill
 from workbench.plan.processors import KEPT, PLACED
+from workbench.quoting import literal
 from workbench.sources.arrow import AFTER_ALL
 from workbench.untyped import Value
 

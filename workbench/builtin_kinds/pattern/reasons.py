@@ -20,7 +20,7 @@ from workbench.patterns import Pattern
 from workbench.patterns.checking import kinds_of, of_sides
 from workbench.reasons.judging import Judging
 from workbench.reasons.own import OwnReasons
-from workbench.reasons.sentences import Sentences
+from workbench.reasons.slots import SentenceSlots
 from workbench.streams import pair_types
 from workbench.untyped import Record
 from workbench.verdicts import THEN_FIX
@@ -43,7 +43,7 @@ class _Came(NamedTuple):
     later: RowId | None
 
 
-class _PatternSentences(Sentences):
+class _PatternSlots(SentenceSlots):
     """The verdicts of a run of a pattern."""
 
     would_meet = verdicts.WOULD_BE
@@ -325,7 +325,7 @@ class _PatternSentences(Sentences):
         return [name for name in steps if perhaps or name not in self._by_earlier]
 
 
-REASONS = OwnReasons(_PatternSentences)
+REASONS = OwnReasons(_PatternSlots)
 
 
 def _parts(where: Condition | None) -> list[Condition]:

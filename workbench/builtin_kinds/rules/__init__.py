@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from workbench.builtin_kinds.interval import WithoutWindows
-from workbench.builtin_kinds.rules import fields, model, plan, reasons, semantics
+from workbench.builtin_kinds.rules import fields, in_force, operator_model, plan, reasons
 from workbench.builtin_kinds.rules.verdicts import IN_FORCE, IN_FORCE_ON_ARRIVAL, LEFT_ALONE, RIGHT_ALONE
 from workbench.errors import ArgumentError, check_whole, excerpt, read_whole, wrong
 from workbench.fixes import delays
@@ -20,7 +20,7 @@ from workbench.streams import Stream
 from workbench.untyped import Record, Value
 from workbench.verdicts import UNTIL_PASSED
 
-__all__ = ["KINDS", "RulesByArrival", "RulesByEventTime"]
+__all__ = ["KINDS", "RulesByArrival", "RulesByEventTime", "operator_model"]
 
 
 def _read_copies(text: str, argument: str) -> int | None:
@@ -107,7 +107,7 @@ class _Rules(WithoutWindows[RulesJoin]):
         read = {each.argument: each.read(texts[each.argument], each.argument) for each in self.texts}
         return RulesJoin(as_of=self.as_of, **read)
 
-    def copies(self, join: RulesJoin) -> int | None:
+    def right_copies(self, join: RulesJoin) -> int | None:
         return join.copies
 
     def check(self, join: RulesJoin, left: Stream, right: Stream) -> None:
@@ -135,7 +135,7 @@ class _Rules(WithoutWindows[RulesJoin]):
         return {"template": "rules/flink.java.jinja", "more": {"keyed": (by_key or join.as_of == "event time", by_key)}}
 
     def flink_variables(self, join: RulesJoin, types: Mapping[str, Value]) -> Record:
-        numbers, compared = semantics.compared(join, types)
+        numbers, compared = in_force.compared(join, types)
         return {"rules": True, "numbers": numbers, "compared": compared}
 
     def alone(self, join: RulesJoin, side: Side) -> str:
@@ -162,7 +162,7 @@ class RulesByEventTime(_Rules):
         spans=(Stretch(1, 4.8, "first version"), Stretch(4.8, 10, "second version")),
     )
     operator = BY_EVENT_TIME
-    parts = (model.BY_EVENT_TIME, model.MEETING, reasons.REASONS, _PANEL)
+    parts = (operator_model.BY_EVENT_TIME, operator_model.MEETING, reasons.REASONS, _PANEL)
     as_of = "event time"
 
     def held_by(self, join: RulesJoin, side: Side) -> str:
@@ -173,7 +173,7 @@ class RulesByEventTime(_Rules):
 
     def fixes(self, search: Search) -> list[pd.DataFrame]:
         left, right = search.assignments["left"], search.assignments["right"]
-        pairs = semantics.in_force(search.join, left, right)
+        pairs = in_force.in_force(search.join, left, right)
         return [delays(search, pairs, left["start"].to_numpy()[pairs[0]])]
 
 
@@ -191,7 +191,7 @@ class RulesByArrival(_Rules):
         spans=(Stretch(1, 4.8, "first version"), Stretch(4.8, 10, "second version")),
     )
     operator = BY_ARRIVAL
-    parts = (model.BY_ARRIVAL, model.MEETING, reasons.REASONS_BY_ARRIVAL, _PANEL)
+    parts = (operator_model.BY_ARRIVAL, operator_model.MEETING, reasons.REASONS_BY_ARRIVAL, _PANEL)
     as_of = "arrival"
     drops_late = False
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from workbench.builtin_kinds.rules.fields import compared
 from workbench.joins import RulesJoin
-from workbench.plan.names import Names, column, fill, literal
+from workbench.plan.names import Names, fill
 from workbench.plan.processors import PLACED
+from workbench.quoting import column, literal
 from workbench.sources.arrow import AFTER_ALL
 from workbench.untyped import Record
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.arrays import Flags, RowNumbers, Times
-from workbench.builtin_kinds.rules import model, semantics, verdicts
+from workbench.builtin_kinds.rules import in_force, operator_model, verdicts
 from workbench.builtin_kinds.rules.verdicts import RuleVerdict
 from workbench.builtin_kinds.rules.versions import OPERATORS, Met
 from workbench.counts import counted
@@ -21,7 +21,7 @@ from workbench.model import Shared, Simulation
 from workbench.model.ordering import order
 from workbench.reasons.judging import Judging
 from workbench.reasons.own import OwnReasons
-from workbench.reasons.sentences import Sentences
+from workbench.reasons.slots import SentenceSlots
 from workbench.untyped import Record, Value
 from workbench.verdicts import THEN_FIX, verdict_where
 
@@ -30,7 +30,7 @@ __all__ = ["REASONS", "REASONS_BY_ARRIVAL"]
 _SHOWN, _LONGEST = 3, 60
 
 
-class _RuleSentences(Sentences):
+class _RuleSlots(SentenceSlots):
     """The verdicts of a run whose right rows are rules."""
 
     def __init__(self, simulation: Simulation, asked: dict[Side, RowNumbers] | None = None) -> None:
@@ -317,7 +317,7 @@ class _RuleSentences(Sentences):
     @cached_property
     def _first(self) -> Times:
         """For each right row where the first version of its rule, of those on time, is along that."""
-        alive = model.in_force_on_time(self._rights)
+        alive = operator_model.in_force_on_time(self._rights)
         table = self._rights[["key", "rule"]].assign(axis=np.where(alive, self._axis, NEVER))
         found: Times = table.groupby(["key", "rule"])["axis"].transform("min").to_numpy()
         return found
@@ -325,9 +325,9 @@ class _RuleSentences(Sentences):
     @cached_property
     def _replaced_by(self) -> RowNumbers:
         """For each right row the one that replaced it at once; -1 where there is none."""
-        alive = np.flatnonzero(model.in_force_on_time(self._rights))
+        alive = np.flatnonzero(operator_model.in_force_on_time(self._rights))
         found = np.full(len(self._rights), -1)
-        replaced_by = semantics.retained(self._join, self._rights.iloc[alive])[1]
+        replaced_by = in_force.retained(self._join, self._rights.iloc[alive])[1]
         found[alive[replaced_by >= 0]] = alive[replaced_by[replaced_by >= 0]]
         return found
 
@@ -337,13 +337,13 @@ class _RuleSentences(Sentences):
 
 def _words(simulation: Simulation, rows: RowNumbers) -> list[str]:
     """What some versions of rules say, such as ``hot (temperature > 80)``."""
-    told = _RuleSentences(simulation, {"left": rows[:0], "right": rows})
+    told = _RuleSlots(simulation, {"left": rows[:0], "right": rows})
     return [told.rule_of(row) for row in rows.tolist()]
 
 
-REASONS = OwnReasons(_RuleSentences, model.versions, _words)
+REASONS = OwnReasons(_RuleSlots, operator_model.versions, _words)
 """By event time."""
-REASONS_BY_ARRIVAL = OwnReasons(_RuleSentences)
+REASONS_BY_ARRIVAL = OwnReasons(_RuleSlots)
 """By arrival, where no version is in force from an event time on."""
 
 

@@ -20,7 +20,8 @@ from workbench.fixes.search import Search
 from workbench.joins import How, WindowJoin
 from workbench.kinds import AGGREGATION, ENDED, Advised, AnyKind, Field, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Setting, Side, Sides
-from workbench.plan.names import Names, SideNames, column, interval
+from workbench.plan.names import Names, SideNames, interval
+from workbench.quoting import column
 from workbench.sources.name_checks import LATE_WINDOW
 from workbench.streams import Stream
 from workbench.untyped import Record, Value

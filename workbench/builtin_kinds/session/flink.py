@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.flink.syntax import duration, interval
-from workbench.plan.names import backticks
+from workbench.quoting import backticks
 from workbench.windows import Session
 
 __all__ = ["assigner", "window_function"]

@@ -17,7 +17,7 @@ from workbench.model import Simulation, on_time
 from workbench.model.ordering import among
 from workbench.reasons.judging import Judging
 from workbench.reasons.own import OwnReasons
-from workbench.reasons.sentences import Sentences
+from workbench.reasons.slots import SentenceSlots
 from workbench.verdicts import SharedVerdict
 from workbench.windows import Session
 
@@ -46,7 +46,7 @@ class _Silence(NamedTuple):
     others: int
 
 
-class _SessionSentences(Sentences):
+class _SessionSlots(SentenceSlots):
     """The verdicts of a run with sessions."""
 
     def __init__(self, simulation: Simulation, asked: dict[Side, RowNumbers] | None = None) -> None:
@@ -222,4 +222,4 @@ class _SessionSentences(Sentences):
         return self.labels.span(self._gap)
 
 
-REASONS = OwnReasons(_SessionSentences)
+REASONS = OwnReasons(_SessionSlots)

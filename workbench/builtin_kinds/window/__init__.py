@@ -11,15 +11,16 @@ import pandas as pd
 from workbench import times
 from workbench.arrays import Times
 from workbench.builtin_kinds.window import advice, flink, plan
+from workbench.builtin_kinds.window.fixed_windows import assign, window_calls
 from workbench.builtin_kinds.window.fixes import windows
-from workbench.builtin_kinds.window.semantics import assign, window_calls
 from workbench.builtin_kinds.window.suggested_spans import suggested_spans
 from workbench.fixes import delays
 from workbench.fixes.search import Search
 from workbench.joins import How, WindowJoin, how_of, where_of
 from workbench.kinds import ENDED, WHERE, Advised, AnyKind, Field, J, Kind, SharedRows, Sketch, Stretch
 from workbench.literals import Setting, Side, Sides
-from workbench.plan.names import Names, SideNames, column
+from workbench.plan.names import Names, SideNames
+from workbench.quoting import column
 from workbench.sources.name_checks import LATE_WINDOW
 from workbench.streams import Stream
 from workbench.untyped import Record, Value

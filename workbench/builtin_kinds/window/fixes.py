@@ -59,7 +59,7 @@ def _open(search: Search, side: Side, rows: RowNumbers, partner: RowNumbers) -> 
     moments = search.time[side][rows], search.time[other][partner]
     arrived = search.batch[side][rows], search.batch[other][partner]
     mark = np.maximum(*(search.judged_by(each) for each in arrived))
-    if search.semi:
+    if search.loses_expiring:
         mark = np.where(arrived[0] == arrived[1], marks.eviction[arrived[0]], mark)
     closing = np.full(len(rows), marks.eviction[-1] if search.waits else NEVER)
     return np.minimum(*moments), np.maximum(*moments), mark, closing

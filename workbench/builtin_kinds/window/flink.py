@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from workbench import times
-from workbench.builtin_kinds.window.semantics import grid
+from workbench.builtin_kinds.window.fixed_windows import grid
 from workbench.errors import ArgumentError, excerpt
 from workbench.flink.syntax import duration, interval
-from workbench.plan.names import backticks
+from workbench.quoting import backticks
 from workbench.windows import Sliding, Tumbling
 
 __all__ = ["assigner", "window_function"]

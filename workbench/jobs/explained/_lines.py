@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
+from workbench.quoting import backticks
+
 __all__ = ["ANALYSED", "OPTIMISED", "RELATION", "BrokenError", "Line", "Names", "outline", "section"]
 
 ANALYSED = "== Analyzed Logical Plan =="
@@ -50,7 +52,7 @@ class Names:
 
     def quoted(self, word: str) -> str:
         """What a column is called in SQL."""
-        return f"`{self.names[word].replace('`', '``')}`" if word in self.names else word
+        return backticks(self.names[word]) if word in self.names else word
 
 
 @dataclass

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from workbench.errors import ArgumentError
-from workbench.plan.names import literal
+from workbench.quoting import literal
 from workbench.script._places import Connector, Source, beside
 from workbench.script.connectors import DELTA
 from workbench.streams import Stream

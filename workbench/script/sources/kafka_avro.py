@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.errors import ArgumentError
-from workbench.plan.names import is_plain
+from workbench.quoting import is_plain
 from workbench.script._places import beside
 from workbench.script.connectors import AVRO, KAFKA
 from workbench.script.sources.kafka import ARGUMENTS, Topics

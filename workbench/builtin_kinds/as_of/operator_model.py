@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.arrays import Batches, Counts, RowNumbers
-from workbench.builtin_kinds.as_of import semantics
+from workbench.builtin_kinds.as_of import partner_choice
 from workbench.joins import AsOfJoin, emission
 from workbench.literals import SIDES, Side
 from workbench.model import OperatorModel
@@ -49,13 +49,13 @@ def _by_pairs(
     one, other, met_in = met(join, marks, sides, shared, spark)
     alive = on_time(left)
     times = left["start"].to_numpy()[one], right["start"].to_numpy()[other]
-    near = semantics.in_reach(join, *times)
+    near = partner_choice.in_reach(join, *times)
     one, other, met_in = one[near], other[near], met_in[near]
     times = times[0][near], times[1][near]
     begin, leaves = left["batch"].to_numpy(), left["evicted_in"].to_numpy()
     passed_on = np.maximum.accumulate(np.minimum(*evicted_up_to(join, marks, shared)))
     closes = np.maximum(begin, np.searchsorted(passed_on, left["end"]))
-    picked = semantics.chosen(join, one, times[0], other, times[1])
+    picked = partner_choice.chosen(join, one, times[0], other, times[1])
     partner = np.full(len(left), -1)
     partner[one[picked]] = other[picked]
     opens = np.full(len(left), len(marks))
@@ -81,13 +81,13 @@ def _by_processor(
     here = {side: np.flatnonzero(on_time(sides[side]) & (sides[side]["key"] >= 0).to_numpy()) for side in SIDES}
     known = {side: sides[side][["key", "start"]].iloc[here[side]] for side in SIDES}
     partner, due = np.full(len(left), -1), np.full(len(left), ENDED)
-    picked, due[here[_LEFT]] = semantics.decided(join, known[_LEFT], known[_RIGHT])
+    picked, due[here[_LEFT]] = partner_choice.decided(join, known[_LEFT], known[_RIGHT])
     partner[here[_LEFT][picked >= 0]] = here[_RIGHT][picked[picked >= 0]]
     keyless = np.flatnonzero((left["key"] < 0).to_numpy())  # they have a group of their own, without right rows
-    due[keyless] = semantics.decided(join, left[["key", "start"]].iloc[keyless], known[_RIGHT].iloc[:0])[1]
+    due[keyless] = partner_choice.decided(join, left[["key", "start"]].iloc[keyless], known[_RIGHT].iloc[:0])[1]
     closes = np.maximum(left["batch"], np.searchsorted(marks.eviction, np.minimum(due, ENDED))).to_numpy()
     arrived = right["batch"].to_numpy()
-    until, replaced_by = semantics.retained(join, known[_RIGHT])
+    until, replaced_by = partner_choice.retained(join, known[_RIGHT])
     gone = np.searchsorted(marks.eviction, np.minimum(until, ENDED))
     overwritten = replaced_by >= 0
     gone[overwritten] = np.minimum(gone, arrived[here[_RIGHT]][replaced_by])[overwritten]
@@ -151,7 +151,7 @@ def versions(join: AsOfJoin, outcome: Outcome) -> pd.DataFrame:
     mine = mine[on_time(mine) & (mine["key"] >= 0).to_numpy()]
     mine = mine.iloc[np.lexsort((mine["start"], mine["key"]))]
     mine = mine[~mine.duplicated(["key", "start"], keep="last")]
-    begin, until = semantics.covered(join, mine)
+    begin, until = partner_choice.covered(join, mine)
     return mine.assign(begin=begin, until=until)
 
 

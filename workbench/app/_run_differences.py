@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from markupsafe import Markup
 
 from workbench.app.html import html, together
-from workbench.runs.summary import figures
 
-__all__ = ["changed", "differing", "figures", "side_by_side"]
+__all__ = ["changed", "differing", "side_by_side"]
 
 
 def changed(now: Mapping[str, str], before: Mapping[str, str] | None) -> str:

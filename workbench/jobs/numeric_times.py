@@ -9,26 +9,26 @@ from workbench.jobs.description import SideDescription
 from workbench.literals import SIDES, Side
 from workbench.model import Numbers
 
-__all__ = ["in_intervals", "note", "of"]
+__all__ = ["bounds", "in_intervals", "note"]
 
 _UNITS = {1_000_000: "seconds", 1_000: "milliseconds"}
 
 
-def of(found: Sequence[Numbered], later: Sequence[Side], described: Sequence[SideDescription]) -> Numbers | None:
+def bounds(found: Sequence[Numbered], sides: Sequence[Side], described: Sequence[SideDescription]) -> Numbers | None:
     """The bounds of the event times of two sides, each compared as a number; None where there are none.
 
     Parameters
     ----------
     found
         The bounds.
-    later
-        For each which side the later of its two times is of.
+    sides
+        For each bound the side of the later of the two times that it compares.
     described
         What both sides are called, and their event times.
     """
     if not found:
         return None
-    by_side = {side: [each for each, one in zip(found, later, strict=True) if one == side] for side in SIDES}
+    by_side = {side: [each for each, one in zip(found, sides, strict=True) if one == side] for side in SIDES}
     lower, upper = (max(by_side[side], key=_least, default=None) for side in ("right", "left"))
     times = [(each.name, each.time) for each in described]
     low, high = None if lower is None else _least(lower), None if upper is None else -_least(upper)

@@ -11,12 +11,12 @@ from workbench.literals import SIDES, Side
 from workbench.model import Simulation
 from workbench.reasons import tables
 from workbench.reasons.own import sentences
-from workbench.reasons.sentences import Sentences
+from workbench.reasons.slots import SentenceSlots
 
 __all__ = ["rows", "some"]
 
 
-def rows(simulation: Simulation, reasons: Sentences) -> pd.DataFrame:
+def rows(simulation: Simulation, reasons: SentenceSlots) -> pd.DataFrame:
     """The table of `Run.rows`."""
     plain = {side: tables.plain_rows(simulation, side) for side in SIDES}
     return tables.stack([pd.concat([plain[side], reasons.table[side]], axis=1) for side in SIDES], schema.ROWS)

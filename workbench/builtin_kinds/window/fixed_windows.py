@@ -10,7 +10,8 @@ import pandas as pd
 from workbench import times
 from workbench.arrays import Times
 from workbench.model import check_size
-from workbench.plan.names import interval, literal
+from workbench.plan.names import interval
+from workbench.quoting import literal
 from workbench.windows import Sliding, Tumbling
 
 __all__ = ["assign", "grid", "window_calls"]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.arrays import Counts, Flags, RowNumbers
-from workbench.builtin_kinds.rules import semantics
+from workbench.builtin_kinds.rules import in_force
 from workbench.builtin_kinds.rules.versions import Met, versions_of
 from workbench.joins import RulesJoin, emission
 from workbench.kinds import NEVER
@@ -43,7 +43,7 @@ def _by_event_time(
     left, right = sides[_LEFT], sides[_RIGHT]
     closes = np.maximum(left["batch"], np.searchsorted(marks.eviction, np.minimum(left["start"], ENDED))).to_numpy()
     here = np.flatnonzero(in_force_on_time(right))
-    until, replaced_by = semantics.retained(join, right.iloc[here])
+    until, replaced_by = in_force.retained(join, right.iloc[here])
     arrived = right["batch"].to_numpy()
     gone = np.searchsorted(marks.eviction, np.minimum(until, ENDED))
     overwritten = replaced_by >= 0
@@ -65,7 +65,7 @@ def _by_arrival(
     """
     left, right = sides[_LEFT], sides[_RIGHT]
     here = np.flatnonzero(in_force_on_time(right))
-    until, replaced_by = semantics.retained(join, right.iloc[here])
+    until, replaced_by = in_force.retained(join, right.iloc[here])
     arrived = right["batch"].to_numpy()
     until = np.where(replaced_by >= 0, arrived[here], until)
     leaves = arrived.copy()
@@ -78,7 +78,7 @@ def _by_arrival(
 def _candidates(join: RulesJoin, sides: Mapping[Side, pd.DataFrame]) -> tuple[RowNumbers, RowNumbers]:
     """Each left row with each rule in force for it of those that are on time, as places in the assignments."""
     here = {side: np.flatnonzero(in_force_on_time(sides[side])) for side in SIDES}
-    one, other = semantics.in_force(join, *(sides[side].iloc[here[side]] for side in SIDES))
+    one, other = in_force.in_force(join, *(sides[side].iloc[here[side]] for side in SIDES))
     return here[_LEFT][one], here[_RIGHT][other]
 
 
@@ -89,7 +89,7 @@ def versions(join: RulesJoin, outcome: Outcome) -> pd.DataFrame:
     """
     mine = outcome.assignments[_RIGHT]
     mine = mine[in_force_on_time(mine)]
-    places, begin, until = semantics.covered(join, mine)
+    places, begin, until = in_force.covered(join, mine)
     return mine.iloc[places].assign(begin=begin, until=until)
 
 
@@ -137,4 +137,4 @@ def _dropped(join: RulesJoin, late: pd.DataFrame) -> pd.DataFrame:
 
 BY_EVENT_TIME = OperatorModel(_by_event_time, _dropped)
 BY_ARRIVAL = OperatorModel(_by_arrival, _dropped)
-MEETING = Meeting(versions_of, semantics.in_force, _candidates, Met)
+MEETING = Meeting(versions_of, in_force.in_force, _candidates, Met)

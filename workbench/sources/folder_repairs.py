@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from workbench.sources.profile import written
+from workbench.sources.time_formats import in_sparks_words, written
 from workbench.untyped import Record, Series
 
 __all__ = [
@@ -17,17 +16,10 @@ __all__ = [
     "TimesOfZone",
     "TimesWritten",
     "arguments",
-    "in_sparks_words",
     "separator",
     "separators",
     "ways",
 ]
-
-_WIDE = {"%d": "dd", "%m": "MM", "%H": "HH"}  # where nothing stands between them
-_LETTERS = {  # not %y: of years from 69 on Spark takes another century
-    "%d": "d", "%m": "M", "%Y": "yyyy", "%b": "MMM", "%B": "MMMM", "%H": "H", "%I": "h", "%M": "mm", "%S": "ss",
-    "%f": "SSSSSS", "%p": "a", "%z": "[XXX][XX]",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -151,18 +143,3 @@ def ways(texts: Series) -> list[TimesWritten]:
     """
     patterns = [in_sparks_words(each.format) for each in written(texts)]
     return [TimesWritten(each) for each in patterns if each]
-
-
-def in_sparks_words(form: str) -> str | None:
-    """A format of ``strptime`` as Spark's datetime pattern; None where Spark has none for it.
-
-    Source: https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html
-    """
-    parts = re.findall(r"%.|[^%]", form)
-    marks = {each for each in parts if each[0] != "%"}
-    if form == "ISO8601" or not marks or any(each.isalnum() for each in marks):  # digits alone are a number to Spark
-        return None
-    if any(each not in _LETTERS for each in parts if each not in marks):
-        return None
-    letters = _LETTERS | (_WIDE if "%Y%m%d" in form else {})
-    return "".join(letters.get(each, each) for each in parts)

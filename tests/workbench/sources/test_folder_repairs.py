@@ -6,14 +6,14 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from workbench.sources import file_repairs, profile
+from workbench.sources import folder_repairs, time_formats
 from workbench.sources.files import UnreadableRecordsError
 from workbench.sources.findings import of_records
 
 START = pd.Timestamp("2026-11-03 09:05:07.25", tz="UTC")
 MOMENTS = pd.Series([START, START + pd.Timedelta("13 days"), START - pd.Timedelta("190 days 21 hours")])
 MORE = ["%B %d, %Y %H:%M:%S", "%d %B %Y %H:%M", "%d/%m/%Y %H:%M:%S %z", "%b %d %Y %I:%M %p%z"]
-FORMS = [form for form in profile.FORMATS if file_repairs.in_sparks_words(form)]
+FORMS = [form for form in time_formats.FORMATS if time_formats.in_sparks_words(form)]
 
 
 def folder(tmp_path, texts):
@@ -22,14 +22,14 @@ def folder(tmp_path, texts):
 
 
 def read(path, *repairs):
-    return wb.Stream.from_files(path, "orders", "id", "at", format="csv", **file_repairs.arguments(repairs))
+    return wb.Stream.from_files(path, "orders", "id", "at", format="csv", **folder_repairs.arguments(repairs))
 
 
 def test_the_ways_that_spark_has_no_pattern_for_are_not_offered():
-    left = set(profile.FORMATS) - set(FORMS)
+    left = set(time_formats.FORMATS) - set(FORMS)
     assert left == {"ISO8601", "%a, %d %b %Y %H:%M:%S %z", "%a %b %d %H:%M:%S %Y", "%Y%m%d%H%M%S"}
-    assert file_repairs.in_sparks_words("%d.%m.%Y T%H") is None
-    assert file_repairs.in_sparks_words("%d.%m.%Y %Q") is None
+    assert time_formats.in_sparks_words("%d.%m.%Y T%H") is None
+    assert time_formats.in_sparks_words("%d.%m.%Y %Q") is None
 
 
 @pytest.mark.engine
@@ -41,7 +41,7 @@ def test_spark_reads_each_pattern_as_pandas_reads_its_format(tmp_path, spark):
         wanted = pd.to_datetime(texts, format=form, utc=True)
         place = tmp_path / str(number)
         place.mkdir()
-        stream = read(folder(place, texts), file_repairs.TimesWritten(file_repairs.in_sparks_words(form)))
+        stream = read(folder(place, texts), folder_repairs.TimesWritten(time_formats.in_sparks_words(form)))
         found = pd.Series(stream.event_times.astype("datetime64[us]")).dt.tz_localize("UTC")
         assert list(found.sort_values()) == list(wanted.sort_values()), form
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import ipywidgets as widgets
 
-from workbench.app._code import CodeBox, flink_java, flink_sql
+from workbench.app._code_box import CodeBox, flink_java, flink_sql
 from workbench.app._export import ExportPanel
 from workbench.app._form import show
 from workbench.errors import WorkbenchError

@@ -41,7 +41,7 @@ def delays(
     parts = []
     for delayed in SIDES:
         value = np.maximum(*(_on_time(search, delayed, each) for each in (left, right)))
-        if search.semi:
+        if search.loses_expiring:
             value = np.maximum(value, _kept_by_semi(search, delayed, left, right))
         if search.waits:
             value = np.where(search.last_mark(delayed, value) >= ends, value, NEVER)

@@ -1,4 +1,4 @@
-"""The facts that fill the sentences of verdicts: a slot of a template is a method of `Sentences`."""
+"""The facts that fill the sentences of verdicts: a slot of a template is a method of `SentenceSlots`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import pandas as pd
 from workbench import fixes, schema, times, verdicts
 from workbench.arrays import Objects, RowNumbers, Texts, Times
 from workbench.counts import counted
-from workbench.fixes.search import kept_until
 from workbench.joins import emission
 from workbench.kinds import AGGREGATION, HASH_JOIN, MS, kind_of
 from workbench.literals import DELAYS, SIDES, RowId, Setting, Side, Sides, other_side
@@ -26,7 +25,7 @@ from workbench.streams import batches_with_rows
 from workbench.untyped import Record, Value
 from workbench.verdicts import Removal, SharedVerdict, Verdict
 
-__all__ = ["COLUMNS", "Fix", "Sentences"]
+__all__ = ["COLUMNS", "Fix", "SentenceSlots"]
 
 
 _KEPT_BOTH: dict[Verdict | None, str] = {
@@ -53,10 +52,10 @@ class Fix(Protocol):
     partner: float
 
 
-class _Slots:
+class _OfRow:
     """The slots of one row's sentence."""
 
-    def __init__(self, sentences: Sentences, side: Side, row: int) -> None:
+    def __init__(self, sentences: SentenceSlots, side: Side, row: int) -> None:
         self._of = sentences, side, row
 
     def __getitem__(self, slot: str) -> str:
@@ -65,7 +64,7 @@ class _Slots:
         return words
 
 
-class Sentences:
+class SentenceSlots:
     """The verdict of some rows of a run, and the sentences that tell it.
 
     A kind of join with verdicts of its own extends it by the slots that their sentences have. A slot is filled by the
@@ -187,7 +186,7 @@ class Sentences:
 
     def fill(self, template: str, side: Side, row: int) -> str:
         """A template with the facts of a row."""
-        return template.format_map(_Slots(self, side, row))
+        return template.format_map(_OfRow(self, side, row))
 
     # Of the streams and the join.
 
@@ -483,32 +482,15 @@ class Sentences:
         """The least change of one watermark delay that keeps a late row, with a partner or without."""
         if self._has_idle_sides:
             return None
-        found = self._keeping(judged_late(self.outcome, of.side, np.array([of.row]))).get(of.row)
+        found = fixes.keeping(self.simulation, judged_late(self.outcome, of.side, np.array([of.row]))).get(of.row)
         return found and (found[0], str(fix_value(*found)))
 
     @cached_property
     def _kept(self) -> dict[Side, dict[int, tuple[Setting, int]]]:
         """Per side by row the least change of a delay that keeps each late row; none of those that no change keeps."""
-        return {side: self._keeping(judged_late(self.outcome, side, self.asked[side])) for side in SIDES}
-
-    def _keeping(self, late: pd.DataFrame) -> dict[int, tuple[Setting, int]]:
-        """By late row the setting and its value, in microseconds, of the least change of one delay that keeps it."""
-        index, until = late["batch"].to_numpy() - 1, kept_until(late)
-        streams = {side: self.simulation.side(side) for side in SIDES}
-        delayed = [side for side in SIDES if side not in self.simulation.facts.undelayed]
-        delays = {side: times.micros(streams[side].watermark) for side in delayed}
-        policy = self.simulation.policy
-        needed = {side: self.watermarks.needed_delays(policy, side, index, until).tolist() for side in delayed}
-        found = {}
-        for place, row in enumerate(late.index.tolist()):
-            values = {side: needed[side][place] for side in delayed}
-            changes = [
-                (value - delays[side], value, DELAYS[side]) for side, value in values.items() if 0 < value < fixes.NEVER
-            ]
-            if changes:
-                _, value, setting = min(changes)
-                found[row] = setting, value
-        return found
+        return {
+            side: fixes.keeping(self.simulation, judged_late(self.outcome, side, self.asked[side])) for side in SIDES
+        }
 
     def kept(self, side: Side, row: int) -> str:
         """What would have kept a late row, and whether that would have matched it."""
@@ -974,7 +956,7 @@ class Sentences:
         return since if since < data else None
 
 
-COLUMNS: dict[str, Callable[[Sentences, Side], Sequence[Value] | Texts]] = {
+COLUMNS: dict[str, Callable[[SentenceSlots, Side], Sequence[Value] | Texts]] = {
     "fate": lambda of, side: of.fates(side),
     "verdict": lambda of, side: [str(verdict) for verdict in of.verdicts[side].tolist()],
     "reason": lambda of, side: of.reasons(side),
