@@ -295,7 +295,7 @@ def hot(rows, name):
 def test_too_many_pairs_are_counted_not_made(join):
     left, right = hot(20_000, "left one"), hot(20_000, "right one")
     with pytest.raises(
-        wb.TooLargeError, match=r"400,000,001 pairs, 400,000,000 of them of key 'hot'.*run it on Spark"
+        wb.TooLargeError, match=r"400,000,001 pairs, 400,000,000 of them of key 'hot'.*a run on Spark makes them all"
     ) as raised:
         wb.preview(join, left, right).rows  # noqa: B018
     assert raised.value.count == 400_000_001

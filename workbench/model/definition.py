@@ -171,7 +171,7 @@ def check_pairs(key: Codes, count: Counts, named: Callable[[int], str]) -> None:
     check_size(
         total,
         f"this join makes {total:,} pairs, {int(of_key[most]):,} of them of key {named(int(codes[most]))}",
-        "narrow the bounds or windows, leave that key out, or run it on Spark",
+        "narrow the bounds or windows, or leave that key out; a run on Spark makes them all",
     )
 
 

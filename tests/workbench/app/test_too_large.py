@@ -24,7 +24,7 @@ def test_the_page_offers_to_run_it_on_spark(spark, monkeypatch):
     try:
         page.wait()
         assert "this join makes 20 pairs, 20 of them of key 'hot'" in page.trouble
-        assert "leave that key out, or run it on Spark" in page.trouble
+        assert "or leave that key out; a run on Spark makes them all" in page.trouble
         assert not page.button("Run on Spark").disabled
         with pytest.warns(UserWarning, match="has no reasons: this join makes 20 pairs"):
             page.run()
