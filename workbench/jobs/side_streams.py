@@ -87,85 +87,133 @@ def rows(
     clock: Clock,
 ) -> tuple[SideRows, list[str]]:
     """A side's rows, and what is missing of them, a sentence each."""
-    first, missing, side = logs.batches[0].number, [], SIDES[place]
-    if random := list(catalyst.random_parts(known.join.children[place])):
-        missing.append(
-            f"{', '.join(random)} of the {side} side differs each time it is evaluated: it, and all that depends on "
-            "it, may differ from what the job had"
-        )
-    if first and known.join.kind == "Join":
-        missing += not_followed.of_older(known.join.children[place], side, first)
-    shown = entering.columns(known, place)
-    parts: list[pa.Table] = []
-    met: list[Flags] = []
+    missing, shown = _random(known, place), entering.columns(known, place)
     needed = None if run_join is None else entering.needed(known, place, run_join)
     passed = (
         entering.survivors(spark, known, place, run_join, sources=by_ids, choice=choice, clock=clock)
         if run_join is not None and needed is None
         else None
     )
-    filtered: list[Flags] = []
-    left_at: list[RowNumbers] = []
+    parts: list[_Part] = []
+    if logs.batches[0].number:
+        before, words = _held_before(spark, known, place, logs, choice)
+        missing += words
+        parts += [] if before is None else [before]
     places: RowNumbers = np.array([], dtype=np.int64)
     steps: tuple[str, ...] = ()
     untimed: dict[str, str] = {}
-    if first:
-        if known.join.kind == "Join":
-            in_state = entering.held_before(spark, known, place, logs=logs, batch=first, choice=choice)
-            missing += _of_held(known, place, in_state, first)
-            join = known.description.join or STAND_IN
-            before = entering.each_once(join, in_state.columns, in_state.table)
-            flags = before.column(held.MATCHED).fill_null(False).to_numpy(zero_copy_only=False)
-            met.append(flags & (not kind_of(join).windowed))  # with windows those it met are in state, too
-            parts.append(before.drop_columns([held.MATCHED]))
-            filtered.append(np.zeros(before.num_rows, dtype=bool))
-            left_at.append(np.full(before.num_rows, -1))
-        else:
-            before, words = _in_groups(spark, known, place, logs, choice)
-            missing += words
-            if before is not None:
-                met.append(np.zeros(before.num_rows, dtype=bool))
-                parts.append(before)
-                left_at.append(np.full(before.num_rows, -1))
     try:
         found = entering.entered(spark, known, place, by_ids, choice, inner=inner, clock=clock)
     except replay.NotReplayable as error:
         if inner and known.description.join is not None:
-            why = f"the rows of the {side} side cannot be followed: there is {error}"
+            why = f"the rows of the {SIDES[place]} side cannot be followed: there is {error}"
             raise not_followed.NotFollowedError(f"joined: {why}; open a join below it with join=…") from None
-        missing.append(f"the rows of the {side} side cannot be read again: there is {error}")
+        missing.append(f"the rows of the {SIDES[place]} side cannot be read again: there is {error}")
     else:
-        entered, steps = found.table, found.steps
-        if found.untimed.num_rows:
-            missing.append(_without_time(known, place, found.untimed))
-            untimed |= dict.fromkeys(words_of(found.untimed, shown.key), "without an event time")
-        if found.beyond.num_rows:
-            missing.append(_beyond(known, place, found.beyond, shown))
-            untimed |= dict.fromkeys(words_of(found.beyond, shown.key), "with a time in the far future")
-        if not entering.compares_times(known):
-            missing += _filled(known, place, entered, shown, clock)
-        left_at.append(found.left_at)
-        places = entered.column(PLACE).to_numpy()
-        parts.append(entered.drop_columns([PLACE]))
-        if needed is not None:
-            filtered.append(_without(entered, needed))
-        elif passed is not None:
-            filtered.append(~_among(entered, passed) & (found.left_at < 0))
-        met.append(np.zeros(entered.num_rows, dtype=bool))
+        words, untimed = _not_listed(known, place, found, shown, clock)
+        missing += words
+        steps, places = found.steps, found.table.column(PLACE).to_numpy()
+        parts.append(_came(found, needed, passed))
     if not parts and not unread and known.description.join is None:  # as of a side that is not followed
-        parts.append(entering.none(spark, known, place))
-        left_at.append(np.zeros(0, dtype=np.int64))
-        met.append(np.zeros(0, dtype=bool))
-        filtered.append(np.zeros(0, dtype=bool))
+        parts.append(_Part.of(entering.none(spark, known, place)))
     if not parts:
         raise QueryError(f"the job cannot be opened: {'; '.join(unread or missing)}", "")
-    schema = pa.schema([each.with_nullable(True) for each in parts[-1].schema])
-    table = pa.concat_tables([each.cast(schema) for each in parts])
-    arrival = entering.arrival(table, first)
-    flags = None if passed is None and needed is None else np.concatenate(filtered)
-    gone = Gone(np.concatenate(left_at), steps)
-    rows = table.select(list(shown.names))
-    return SideRows(rows, arrival, np.concatenate(met), flags, gone, untimed, places, needed or ()), missing
+    schema = pa.schema([each.with_nullable(True) for each in parts[-1].table.schema])
+    table = pa.concat_tables([each.table.cast(schema) for each in parts])
+    arrival = entering.arrival(table, logs.batches[0].number)
+    met, filtered, left_at = (np.concatenate([getattr(each, name) for each in parts]) for name in _FLAGS)
+    flags = None if passed is None and needed is None else filtered
+    return SideRows(
+        table.select(list(shown.names)), arrival, met, flags, Gone(left_at, steps), untimed, places, needed or ()
+    ), missing
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some rows of a side.
+
+    Attributes
+    ----------
+    table
+        The rows.
+    met
+        Which had met another before the first micro-batch that is kept.
+    filtered
+        Which Spark's own filters left out before the join.
+    left_at
+        The step of the job's at which each left on its way to the join; -1 where it came there.
+    """
+
+    table: pa.Table
+    met: Flags
+    filtered: Flags
+    left_at: RowNumbers
+
+    @classmethod
+    def of(cls, table: pa.Table) -> _Part:
+        """Rows that came to the join and had met none."""
+        none = np.zeros(table.num_rows, dtype=bool)
+        return cls(table, none, none, np.full(table.num_rows, -1))
+
+
+_FLAGS = ("met", "filtered", "left_at")
+
+
+def _random(known: Understood, place: int) -> list[str]:
+    """What is said of a side with expressions that give another value each time, in a sentence."""
+    random = list(catalyst.random_parts(known.join.children[place]))
+    if not random:
+        return []
+    return [
+        f"{', '.join(random)} of the {SIDES[place]} side differs each time it is evaluated: it, and all that depends "
+        "on it, may differ from what the job had"
+    ]
+
+
+def _held_before(
+    spark: SparkSession, known: Understood, place: int, logs: Checkpoint, choice: Choice
+) -> tuple[_Part | None, list[str]]:
+    """The rows of a side that were in state after the first micro-batch that is kept, and what is not known of them."""
+    first = logs.batches[0].number
+    if known.join.kind != "Join":
+        before, words = _in_groups(spark, known, place, logs, choice)
+        return None if before is None else _Part.of(before), words
+    words = not_followed.of_older(known.join.children[place], SIDES[place], first)
+    in_state = entering.held_before(spark, known, place, logs=logs, batch=first, choice=choice)
+    join = known.description.join or STAND_IN
+    table = entering.each_once(join, in_state.columns, in_state.table)
+    met = table.column(held.MATCHED).fill_null(False).to_numpy(zero_copy_only=False)
+    part = _Part.of(table.drop_columns([held.MATCHED]))
+    # with windows those it met are in state, too
+    return replace(part, met=met & (not kind_of(join).windowed)), [*words, *_of_held(known, place, in_state, first)]
+
+
+def _not_listed(
+    known: Understood, place: int, found: entering.Entered, shown: entering.Columns, clock: Clock
+) -> tuple[list[str], dict[str, str]]:
+    """What is said of rows that entered without a usable time, and the keys of those that are not listed, with why."""
+    words: list[str] = []
+    untimed: dict[str, str] = {}
+    if found.untimed.num_rows:
+        words.append(_without_time(known, place, found.untimed))
+        untimed |= dict.fromkeys(words_of(found.untimed, shown.key), "without an event time")
+    if found.beyond.num_rows:
+        words.append(_beyond(known, place, found.beyond, shown))
+        untimed |= dict.fromkeys(words_of(found.beyond, shown.key), "with a time in the far future")
+    if not entering.compares_times(known):
+        words += _filled(known, place, found.table, shown, clock)
+    return words, untimed
+
+
+def _came(found: entering.Entered, needed: Sequence[str] | None, passed: pa.Table | None) -> _Part:
+    """The rows that came in the micro-batches that are kept."""
+    part = _Part.of(found.table.drop_columns([PLACE]))
+    filtered = part.filtered
+    if needed is not None:
+        filtered = _without(found.table, needed)
+    elif passed is not None:
+        filtered = ~_among(found.table, passed) & (found.left_at < 0)
+    return replace(part, filtered=filtered, left_at=found.left_at)
 
 
 def _of_held(known: Understood, place: int, found: entering.Held, batch: int) -> list[str]:
