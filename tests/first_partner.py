@@ -17,7 +17,7 @@ from workbench.plan.names import fill
 from workbench.plan.processors import PLACED
 from workbench.reasons.own import OwnReasons
 from workbench.reasons.slots import SentenceSlots
-from workbench.verdicts import Told, Verdict
+from workbench.verdicts import Verdict, Wording
 
 PLAN = (
     PLACED
@@ -106,10 +106,12 @@ def replay(join, marks, sides, shared, spark):
 class FirstVerdict(Verdict):
     """Its own verdicts."""
 
-    NOT_THE_FIRST = Told(
+    NOT_THE_FIRST = Wording(
         "unmatched", "another row of its key came first", "another row of its key came first", "Nothing."
     )
-    TOO_EARLY = Told("unmatched", "no row of its key had come", "no row of its key had come by then", "Send it later.")
+    TOO_EARLY = Wording(
+        "unmatched", "no row of its key had come", "no row of its key had come by then", "Send it later."
+    )
 
 
 class FirstSentences(SentenceSlots):

@@ -412,15 +412,15 @@ class Stream:
         choice: Choice | None = None,
     ) -> Stream:
         """The stream of recorded rows whose columns are checked, in types that Spark reads."""
-        from workbench.sources import arrow, column_checks  # when needed: `import workbench` is to be quick
+        from workbench.sources import arrow, key_checks, time_checks  # when needed: `import workbench` is to be quick
 
         check_columns(found.table.column_names, name)
         keys = check_roles(found.table.column_names, key, time, name)
         delay = times.delay(watermark, "watermark")
         table, zones = arrow.spark_ready(found.table, name)
-        column_checks.check_time(table, time, name)
+        time_checks.check_time(table, time, name)
         for column in keys:
-            column_checks.check_key(table, column, name)
+            key_checks.check_key(table, column, name)
         zones |= {column: zone for column, zone in found.zones.items() if column in zones}
         made = cls(name, keys, time, delay, table, found.arrival, found.batch_count, zones, found.source)
         if choice is not None and not choice.takes_all:
@@ -667,7 +667,7 @@ def chosen(stream: Stream, newest: Newest | None, choice: Choice) -> Stream:
     """
     import numpy as np  # when needed: `import workbench` is to be quick
 
-    from workbench.sources import column_checks, files  # when needed: `import workbench` is to be quick
+    from workbench.sources import files, time_checks  # when needed: `import workbench` is to be quick
     from workbench.sources.key_choice import check_hashed, newest_of
 
     taken = stream
@@ -679,7 +679,7 @@ def chosen(stream: Stream, newest: Newest | None, choice: Choice) -> Stream:
             keyed &= stream.table.column(key).is_valid().to_numpy(zero_copy_only=False)
         newest = newest_of(stream.batch_count, stream.arrival, stream.event_times, keyed)
         taken = some_rows(stream, choice.taken(files.own_session(), stream.table, stream.key))
-    column_checks.check_newest(int(newest.all.max(initial=NOTHING)), stream.time, stream.name)
+    time_checks.check_newest(int(newest.all.max(initial=NOTHING)), stream.time, stream.name)
     return replace(taken, newest=newest.all, newest_keyed=newest.keyed)
 
 

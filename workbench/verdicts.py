@@ -16,11 +16,11 @@ import numpy as np
 from workbench.arrays import Objects
 from workbench.literals import Fate, Obstacle
 
-__all__ = ["Removal", "SharedVerdict", "Told", "Verdict", "WindowVerdict", "verdict_where"]
+__all__ = ["Removal", "SharedVerdict", "Verdict", "WindowVerdict", "Wording", "verdict_where"]
 
 
 @dataclass(frozen=True)
-class Told:
+class Wording:
     """What is told of the rows of a verdict.
 
     Attributes
@@ -46,9 +46,9 @@ class Told:
 
 
 class Verdict(Enum):
-    """Why a row fared as it did; each member is a `Told`. Kinds of join have enumerations of their own."""
+    """Why a row fared as it did; each member is a `Wording`. Kinds of join have enumerations of their own."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: Wording) -> None:
         self.fate, self.cause, self.sentence, self.remedy = told.fate, told.cause, told.sentence, told.remedy
         self.obstacle = told.obstacle
 
@@ -74,146 +74,146 @@ def verdict_where(condition: Any, one: Verdict | Objects, other: Verdict | Objec
 class SharedVerdict(Verdict):
     """The verdicts of every kind of join."""
 
-    JOINED = Told(
+    JOINED = Wording(
         "matched",
         "matched rows of {other}",
         "joined with {rows} of {other}, first in micro-batch {batch}{partly}{fired}{lost_above}",
         IN_OUTPUT,
     )
-    GROUPED = Told(
+    GROUPED = Wording(
         "matched",
         "matched rows of {other}",
         "in a group with {rows} of {other}, first in micro-batch {batch}{partly}{fired}",
         IN_OUTPUT,
     )
-    JOINED_BEFORE = Told(
+    JOINED_BEFORE = Wording(
         "matched",
         "matched rows of {other}",
         "joined before micro-batch {first_known}, with rows of {other} that are no longer known",
         IN_OUTPUT,
     )
-    NULL_KEY = Told(
+    NULL_KEY = Wording(
         "null_key",
         "its key is null",
         "its key is null, and a null key matches no key{padded}",
         "Fill in the key before the join, or compare keys with `<=>`, which treats two nulls as equal.",
     )
-    LATE_FOR_PARTNER = Told("late", "late, and would have matched a row of {other}", LATE_SENTENCE, _LONGER_DELAY)
-    LATE_OUT_OF_REACH = Told(
+    LATE_FOR_PARTNER = Wording("late", "late, and would have matched a row of {other}", LATE_SENTENCE, _LONGER_DELAY)
+    LATE_OUT_OF_REACH = Wording(
         "late",
         "late, and no row of {other} {within_reach}",
         LATE_SENTENCE,
         "A longer delay keeps the row, but it still finds no partner: widen the bounds or the windows first.",
     )
-    LATE_KEY_NEVER_CAME = Told("late", "late, and its key never arrived on {other}", LATE_SENTENCE, _KEY)
-    LATE_KEY_LEFT_OUT = Told(
+    LATE_KEY_NEVER_CAME = Wording("late", "late, and its key never arrived on {other}", LATE_SENTENCE, _KEY)
+    LATE_KEY_LEFT_OUT = Wording(
         "late",
         "late, and its key arrived on {other} only in rows that the job removes",
         LATE_SENTENCE,
         "Look at the operator that removes the rows of the other side.",
     )
-    LATE_KEY_WITHOUT_TIME = Told(
+    LATE_KEY_WITHOUT_TIME = Wording(
         "late",
         "late, and its key arrived on {other} without an event time, or with one in the far future",
         LATE_SENTENCE,
         "Fill in the event time before withWatermark.",
     )
-    LATE_BEHIND_ROWS_AHEAD = Told(
+    LATE_BEHIND_ROWS_AHEAD = Wording(
         "late",
         "late, because a row far ahead of all others moved the watermark",
         "late {behind}: {judged}; {rows_ahead}",
         "Filter out rows whose event time is in the future, before withWatermark.",
     )
-    LATE_BY_POLICY = Told(
+    LATE_BY_POLICY = Wording(
         "late",
         "late, because the watermark follows the faster side",
         "late {behind}: {judged}; "
         "the watermark follows the faster side (policy max); with policy min, this row would be on time",
         "Set spark.sql.streaming.multipleWatermarkPolicy to min, with a new checkpoint.",
     )
-    LATE_PARTNERS_UNKNOWN = Told(
+    LATE_PARTNERS_UNKNOWN = Wording(
         "late",
         "late",
         "late {behind}: {judged}; {kept_alone}",
         "The workbench cannot analyze this join: to keep such rows, set the watermark delay that the reason names.",
     )
-    LATE_AT_EPOCH = Told(
+    LATE_AT_EPOCH = Wording(
         "late",
         "late, at or before 1970-01-01",
         "late: Spark starts every watermark at 1970-01-01 and drops rows at or before it",
         "Check the unit of the event time: seconds read as milliseconds fall in January 1970.",
     )
-    WAITING = Told(
+    WAITING = Wording(
         "pending",
         "still waiting after the last micro-batch",
         "waiting: {until}{stands}{moved_by}",
         "Send a row of any key on the side that holds the watermark back, or end the input.",
     )
-    WAITING_FOR_NEXT_MICRO_BATCH = Told(
+    WAITING_FOR_NEXT_MICRO_BATCH = Wording(
         "pending",
         "leaves the state with the next micro-batch",
         "waiting: {until}; the watermark has since passed that, at {last_watermark}, so in the next micro-batch it "
         "{leaves}; {next_micro_batch}",
         "Send a row of any key on either side, or let the query run on.",
     )
-    WAITING_FOR_EVER = Told(
+    WAITING_FOR_EVER = Wording(
         "pending",
         "never evicted from state",
         "never evicted from state: Spark derives no state watermark for {name} from the join condition; "
         "{until}, and the watermark has passed that, at {last_watermark}{as_interval}",
         "Give the other side's event time both a lower and an upper bound in the join condition.",
     )
-    STAYS_FOREVER = Told(
+    STAYS_FOREVER = Wording(
         "pending",
         "stays in state forever",
         "stays in state forever: as {why_forever}, {until}{as_interval}",
         "Give the join condition a lower and an upper bound, and both streams a watermark.",
     )
-    LEFT_OUT = Told(
+    LEFT_OUT = Wording(
         "unmatched",
         "removed before the join",
         "{left_at} before it reaches the join",
         "Look at the operator that the reason names.",
         "condition",
     )
-    CONDITION_FAILS = Told(
+    CONDITION_FAILS = Wording(
         "unmatched",
         "no row of {other} {within_reach} satisfies {condition}",
         "{refused} of {other} {within_reach}, but none satisfies {condition}{padded}",
         "Look at the values that the condition compares.",
         "condition",
     )
-    BETWEEN_WINDOWS = Told(
+    BETWEEN_WINDOWS = Wording(
         "unmatched",
         "in the gap between two windows",
         "it falls in the gap between two windows{then_near}",
         "Set the slide to at most the size of the window.",
     )
-    KEY_NEVER_CAME = Told(
+    KEY_NEVER_CAME = Wording(
         "unmatched", "its key never arrived on {other}", "no partner: {key_across}{padded}", _KEY, "key"
     )
-    KEY_LEFT_OUT = Told(
+    KEY_LEFT_OUT = Wording(
         "unmatched",
         "its key arrived on {other} only in rows that the job removes",
         "no partner: {key_across}{padded}",
         "Look at the operator that removes the rows of the other side.",
         "key",
     )
-    KEY_WITHOUT_TIME = Told(
+    KEY_WITHOUT_TIME = Wording(
         "unmatched",
         "its key arrived on {other} without an event time, or with one in the far future",
         "no partner: {key_across}{padded}",
         "Fill in the event time before withWatermark.",
         "key",
     )
-    PARTNER_LATE = Told(
+    PARTNER_LATE = Wording(
         "unmatched",
         "the watermark had passed it or its partner",
         MISSED_SENTENCE,
         _LONGER_DELAY,
         "late",
     )
-    NO_PARTNER_ON_TIME = Told(
+    NO_PARTNER_ON_TIME = Wording(
         "unmatched",
         "no row of {other} {within_reach} was on time",
         MISSED_SENTENCE,
@@ -225,7 +225,7 @@ class SharedVerdict(Verdict):
 class WindowVerdict(Verdict):
     """The verdicts of joins with windows."""
 
-    OTHER_WINDOW = Told(
+    OTHER_WINDOW = Wording(
         "unmatched",
         "another {window} has the nearest row of its key",
         MISSED_SENTENCE,

@@ -19,7 +19,7 @@ import workbench as wb
 from workbench import times
 from workbench.builtin_kinds.window import fixed_windows
 from workbench.kinds import kind_of
-from workbench.model import definition
+from workbench.model import keys_and_pairs
 
 T = pd.Timestamp("2026-01-01 10:00")
 JOIN = wb.IntervalJoin("-5 s", "5 s", how="full")
@@ -335,7 +335,7 @@ def test_windows_are_counted_exactly(moments, size, slide, offset):
 
 
 def test_a_run_that_is_too_large_for_the_model_is_a_run(spark, monkeypatch):
-    monkeypatch.setattr(definition, "MOST", 10)
+    monkeypatch.setattr(keys_and_pairs, "MOST", 10)
     with pytest.warns(
         UserWarning, match="not compared with the workbench's model, and has no reasons: this join makes 17 pairs"
     ):

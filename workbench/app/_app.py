@@ -13,7 +13,6 @@ from workbench.app._code_box import highlight_style
 from workbench.app._drawer import Drawer
 from workbench.app._examples import Example, example_buttons
 from workbench.app._head import Head
-from workbench.app._history import History, HistoryButtons
 from workbench.app._kept_settings import Kept, KeptRun
 from workbench.app._live import LivePanel
 from workbench.app._live_runs import LiveRuns
@@ -26,6 +25,7 @@ from workbench.app._runs import RunActions, RunsPanel
 from workbench.app._settings import SettingsPanel
 from workbench.app._shown_run import Shown
 from workbench.app._spark_runs import SparkRuns
+from workbench.app._undo import History, HistoryButtons
 from workbench.app._uploads import as_uploads
 from workbench.app._variables import named
 from workbench.app.closing import close

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from workbench.app._head import Badge, Head
-from workbench.app._history import History, HistoryButtons
 from workbench.app._live import LivePanel
 from workbench.app._run_records import RunRecord
 from workbench.app._runs import RunsPanel
 from workbench.app._settings import SettingsPanel
 from workbench.app._shown_run import Shown
 from workbench.app._snapshot import RunConfiguration, Snapshot
+from workbench.app._undo import History, HistoryButtons
 from workbench.app.sources import WrongSettingsError, sources
 from workbench.app.worker import CoalescingWorker
 from workbench.errors import TooLargeError

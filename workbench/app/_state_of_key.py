@@ -14,7 +14,7 @@ from workbench.charts import Drawing
 from workbench.kinds import NEVER, kind_of
 from workbench.literals import SIDES, RowId
 from workbench.reasons.labels import Labels, rows_of_key
-from workbench.runs import history
+from workbench.runs import key_history
 from workbench.runs.result import Result
 from workbench.sources.arrow import AFTER_ALL
 from workbench.untyped import Series
@@ -25,12 +25,12 @@ _MOST_ROWS = 12
 """Rows in state that are listed."""
 _AFTER_ALL = AFTER_ALL.value // 1000
 _WORDS = {
-    history.ADDED: "comes, and is added to state",
-    history.EVICTED: "leaves state",
-    history.LATE: "comes late, and is dropped",
-    history.NULL_KEY: "comes without a key, and is filtered out",
-    history.REMOVED: "comes, and is removed before it reaches the join",
-    history.NOT_KEPT: "comes, and is not kept: the watermark of its micro-batch is past it",
+    key_history.ADDED: "comes, and is added to state",
+    key_history.EVICTED: "leaves state",
+    key_history.LATE: "comes late, and is dropped",
+    key_history.NULL_KEY: "comes without a key, and is filtered out",
+    key_history.REMOVED: "comes, and is removed before it reaches the join",
+    key_history.NOT_KEPT: "comes, and is not kept: the watermark of its micro-batch is past it",
 }
 
 
@@ -97,7 +97,7 @@ class KeySteps:
         if run is None:
             return
         rows = rows_of_key(run.simulation, run.keys.to_numpy(), self._key.value)
-        self._events = history.events(run.simulation, rows)
+        self._events = key_history.events(run.simulation, rows)
         self._filling = True
         try:
             count = max(len(self._events), 1)
@@ -162,7 +162,7 @@ def _held(run: Result, labels: Labels, events: pd.DataFrame) -> Markup:
     counts = " and ".join(f"{last[side]:,} of {run.side(side).name}" for side in SIDES)
     added, gone = (
         events[events["change"] == change].set_index(["side", "assignment"], drop=False)
-        for change in (history.ADDED, history.EVICTED)
+        for change in (key_history.ADDED, key_history.EVICTED)
     )
     rows = added[~added.index.isin(gone.index)]
     if rows.empty:

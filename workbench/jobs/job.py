@@ -18,9 +18,9 @@ from workbench.counts import counted
 from workbench.errors import QueryError, WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
 from workbench.jobs.aggregated_sides import BELOW, Aggregates
-from workbench.jobs.bounding import Bounding, bounding, is_unbounded
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.description import Description
+from workbench.jobs.missing_bounds import Bounding, bounding, is_unbounded
 from workbench.jobs.sinks import Sink
 from workbench.jobs.understanding import Understood
 from workbench.joins import Join

@@ -11,7 +11,7 @@ from workbench.arrays import Codes, RowNumbers, Times
 from workbench.kinds._form import Form
 from workbench.kinds._inputs import J, typed
 from workbench.literals import Setting, Side
-from workbench.sources.column_checks import check_same_keys
+from workbench.sources.key_checks import check_same_keys
 from workbench.streams import Stream
 from workbench.untyped import Record, Value
 

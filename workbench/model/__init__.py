@@ -29,9 +29,9 @@ from workbench.model._watermarks import (
     watermarks,
 )
 from workbench.model.conditions import is_true
-from workbench.model.definition import MOST, at_most, check_size, common_type, key_codes, matches
-from workbench.model.meeting import Condition, Failed, Meeting, value_in_words
+from workbench.model.keys_and_pairs import MOST, at_most, check_size, common_type, key_codes, matches
 from workbench.model.operators import OperatorModel
+from workbench.model.own_meeting import Condition, Failed, Meeting, value_in_words
 from workbench.streams import NOTHING
 
 __all__ = [

@@ -17,7 +17,7 @@ from workbench.model._outputs import Placed, of_groups, of_pairs
 from workbench.model._sessions import close_sessions
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
-from workbench.model.definition import check_pairs
+from workbench.model.keys_and_pairs import check_pairs
 from workbench.model.ordering import along_keys, equal, numbered
 from workbench.spark_versions import SparkFacts
 

@@ -64,7 +64,8 @@ def complete(join: Join, left: Stream, right: Stream, shared: Shared | None = No
 def judge_and_join(join: Join, marks: Watermarks, shared: Shared, spark: SparkFacts) -> Outcome:
     """Judge each row of `shared` late or on time under these watermarks, and join those that are on time.
 
-    A row may be in several windows; it is late for those that end at or before the watermark.
+    A row may be in several windows; it is late for those that end at or before the watermark. In a join without windows
+    a row's ``end`` is its event time.
     """
     sides, facts = {}, shared.rows.under(join)
     for side, filtered in Sides(*(kind_of(join).drops_null_keys(join))).items():

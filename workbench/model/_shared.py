@@ -14,8 +14,8 @@ from workbench.joins import Join, how_of, where_of
 from workbench.kinds import kind_of, part_of
 from workbench.literals import SIDES, Side, Sides
 from workbench.model.conditions import OfPairs
-from workbench.model.definition import key_codes, matches
-from workbench.model.meeting import Condition, Failed, Meeting
+from workbench.model.keys_and_pairs import key_codes, matches
+from workbench.model.own_meeting import Condition, Failed, Meeting
 from workbench.streams import Stream
 
 

@@ -23,7 +23,7 @@ from workbench.model._logged import Logged
 from workbench.model._outcome import Outcome
 from workbench.model._shared import RowFacts, Shared, asked_of_pairs
 from workbench.model._watermarks import watermarks
-from workbench.model.meeting import Condition, Meeting
+from workbench.model.own_meeting import Condition, Meeting
 from workbench.streams import ROW, SIDES, Stream, some_rows
 from workbench.untyped import Value
 

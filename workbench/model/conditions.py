@@ -32,7 +32,7 @@ from workbench.conditions import (
     common_kind,
 )
 from workbench.literals import SIDES
-from workbench.model.meeting import Failed, value_in_words
+from workbench.model.own_meeting import Failed, value_in_words
 from workbench.streams import Stream, pair_types
 
 __all__ = ["OfPairs", "as_double", "is_true", "truth"]

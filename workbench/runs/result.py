@@ -23,7 +23,7 @@ from workbench.model import Outcome, Simulation
 from workbench.reasons import explained_rows, tables
 from workbench.reasons.labels import key_words, rows_of_key
 from workbench.reasons.own import sentences
-from workbench.runs import changes, expiry, history, moment, saved
+from workbench.runs import changes, expiry, key_history, moment, saved
 from workbench.runs.saved import Saved
 from workbench.streams import SIDES, Stream, same_rows
 from workbench.times import Span
@@ -294,7 +294,7 @@ class Result:
             If no row has such a key.
         """
         self._check_fits()
-        return history.of_rows(self.simulation, self._rows_of(key))
+        return key_history.of_rows(self.simulation, self._rows_of(key))
 
     def _rows_of(self, key: object) -> dict[Side, RowNumbers]:
         """Per side the rows of a key; refuses one that no row has."""

@@ -12,12 +12,12 @@ import pandas as pd
 
 from workbench.literals import SIDES, Side, Sides
 from workbench.sources import key_texts, profile, time_formats
+from workbench.sources.csv_separators import separators
 from workbench.sources.folder_repairs import (
     FileRepair,
     LeaveOutUnreadable,
     TimesOfZone,
     TimesWritten,
-    separators,
     ways,
 )
 from workbench.sources.profile import Kind

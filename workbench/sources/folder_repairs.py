@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from workbench.sources.csv_separators import Separated
 from workbench.sources.time_formats import in_sparks_words, written
 from workbench.untyped import Record, Series
 
 __all__ = [
     "FileRepair",
     "LeaveOutUnreadable",
-    "Separated",
     "TimesOfZone",
     "TimesWritten",
     "arguments",
-    "separator",
-    "separators",
     "ways",
 ]
 
@@ -51,29 +49,6 @@ class LeaveOutUnreadable:
 
 
 @dataclass(frozen=True)
-class Separated:
-    """The columns of CSV files are separated by something else than a comma.
-
-    Attributes
-    ----------
-    by
-        What separates them.
-    """
-
-    by: str
-
-    @property
-    def words(self) -> str:
-        """What it does."""
-        return f"columns are separated by {self.named}"
-
-    @property
-    def named(self) -> str:
-        """What separates them, in words."""
-        return {"\t": "tabs", ";": "semicolons", "|": "bars"}.get(self.by, self.by)
-
-
-@dataclass(frozen=True)
 class TimesOfZone:
     """Times in the files that name no zone are taken as those of a zone.
 
@@ -92,7 +67,6 @@ class TimesOfZone:
 
 
 FileRepair: TypeAlias = TimesWritten | LeaveOutUnreadable | Separated | TimesOfZone
-_SEPARATORS = (";", "\t", "|")
 
 
 def arguments(repairs: Iterable[FileRepair]) -> Record:
@@ -110,27 +84,6 @@ def arguments(repairs: Iterable[FileRepair]) -> Record:
             case LeaveOutUnreadable():
                 found["malformed"] = "drop"
     return {"options": options, **found} if options else found
-
-
-def separator(repairs: Iterable[object]) -> str:
-    """What separates the columns after some repairs."""
-    return next((each.by for each in repairs if isinstance(each, Separated)), ",")
-
-
-def separators(columns: Sequence[str]) -> list[Separated]:
-    """What may separate columns of CSV files instead, where they seem to have one column only; the likeliest first.
-
-    Examples
-    --------
-    >>> separators(["order_id;ordered_at;city"])
-    [Separated(by=';')]
-    >>> separators(["order_id", "note;s"])
-    []
-    """
-    if len(columns) != 1:
-        return []
-    counted = {each: columns[0].count(each) for each in _SEPARATORS}
-    return [Separated(each) for each in sorted(counted, key=lambda each: -counted[each]) if counted[each]]
 
 
 def ways(texts: Series) -> list[TimesWritten]:

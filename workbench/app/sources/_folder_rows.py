@@ -15,9 +15,10 @@ from workbench.app.sources._tables import Given
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import Side
 from workbench.sources import Format, folder_repairs
+from workbench.sources.csv_separators import separator
 from workbench.sources.files import UnreadableRecordsError, read
 from workbench.sources.findings import Finding, Place, of_records, of_times
-from workbench.sources.folder_repairs import FileRepair, separator
+from workbench.sources.folder_repairs import FileRepair
 from workbench.sources.repairs import AnyRepair, ParseTimes
 from workbench.streams import Stream
 from workbench.untyped import Record

@@ -21,8 +21,9 @@ from workbench.app.sources._triggers import slices, trigger
 from workbench.errors import ArgumentError, WorkbenchError
 from workbench.literals import Side
 from workbench.sources import FORMATS, Format, folders, single_file
+from workbench.sources.csv_separators import separator
 from workbench.sources.findings import Finding, of_columns, of_written_zones
-from workbench.sources.folder_repairs import TimesOfZone, separator
+from workbench.sources.folder_repairs import TimesOfZone
 from workbench.sources.repairs import ParseTimes
 from workbench.streams import SIDES
 from workbench.untyped import Change

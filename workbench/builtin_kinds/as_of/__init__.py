@@ -121,7 +121,7 @@ class _AsOf(WithoutWindows[AsOfJoin]):
 
     def flink_java(self, join: AsOfJoin) -> Record:
         tolerance = flink.duration(join.tolerance, "tolerance") if join.tolerance is not None else ""
-        more = {"tolerance": tolerance, "kept": partner_choice.kept(join)}
+        more = {"tolerance": tolerance, "kept": partner_choice.rows_kept(join)}
         return {"template": "as_of/flink.java.jinja", "more": more}
 
     def certain_at(self, join: AsOfJoin, left: Times, right: Times) -> Times:
@@ -220,7 +220,7 @@ class AnyAge(_AsOf):
         pairs=((0, 1), (1, 1), (2, 2)),
     )
     operator = HOLDING
-    parts = (operator_model.BY_PROCESSOR, reasons.REASONS, Expiring(partner_choice.decided, partner_choice.retained))
+    parts = (operator_model.BY_PROCESSOR, reasons.REASONS, Expiring(partner_choice.partners, partner_choice.retained))
     without_processor = ("without a tolerance it needs", ": give it one")
 
     def describes(self, join: object) -> bool:

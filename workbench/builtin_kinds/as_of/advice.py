@@ -70,7 +70,7 @@ def _apart(join: AsOfJoin, shared: SharedRows) -> tuple[RowNumbers, int]:
     """How far left rows and their partners are apart, and how many have none; of rows whose key is not null."""
     left, right = (shared.assignments(join, side) for side in SIDES)
     left, right = (each[each["key"] >= 0] for each in (left, right))
-    picked = partner_choice.picked(join, left, right)
+    picked = partner_choice.partners(join, left, right)[0]
     met = picked >= 0
     far: Times = np.abs(right["start"].to_numpy()[picked[met]] - left["start"].to_numpy()[met])
     return far, int((~met).sum())

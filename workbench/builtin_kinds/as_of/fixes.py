@@ -60,7 +60,7 @@ def _partners(search: Search, join: AsOfJoin, among: dict[Side, Flags]) -> tuple
     """Left rows and their partners, however far, among some assignments, as places of these."""
     places = {side: np.flatnonzero(among[side] & (search.assignments[side]["key"] >= 0).to_numpy()) for side in SIDES}
     left, right = (search.assignments[side][["key", "start"]].iloc[places[side]] for side in SIDES)
-    picked = partner_choice.picked(join, left, right)
+    picked = partner_choice.partners(join, left, right)[0]
     some = picked >= 0
     return places["left"][some], places["right"][picked[some]]
 

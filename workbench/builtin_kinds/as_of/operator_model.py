@@ -55,7 +55,7 @@ def _by_pairs(
     begin, leaves = left["batch"].to_numpy(), left["evicted_in"].to_numpy()
     passed_on = np.maximum.accumulate(np.minimum(*evicted_up_to(join, marks, shared)))
     closes = np.maximum(begin, np.searchsorted(passed_on, left["end"]))
-    picked = partner_choice.chosen(join, one, times[0], other, times[1])
+    picked = partner_choice.nearest_pairs(join, one, times[0], other, times[1])
     partner = np.full(len(left), -1)
     partner[one[picked]] = other[picked]
     opens = np.full(len(left), len(marks))
@@ -81,10 +81,10 @@ def _by_processor(
     here = {side: np.flatnonzero(on_time(sides[side]) & (sides[side]["key"] >= 0).to_numpy()) for side in SIDES}
     known = {side: sides[side][["key", "start"]].iloc[here[side]] for side in SIDES}
     partner, due = np.full(len(left), -1), np.full(len(left), ENDED)
-    picked, due[here[_LEFT]] = partner_choice.decided(join, known[_LEFT], known[_RIGHT])
+    picked, due[here[_LEFT]] = partner_choice.partners(join, known[_LEFT], known[_RIGHT])
     partner[here[_LEFT][picked >= 0]] = here[_RIGHT][picked[picked >= 0]]
     keyless = np.flatnonzero((left["key"] < 0).to_numpy())  # they have a group of their own, without right rows
-    due[keyless] = partner_choice.decided(join, left[["key", "start"]].iloc[keyless], known[_RIGHT].iloc[:0])[1]
+    due[keyless] = partner_choice.partners(join, left[["key", "start"]].iloc[keyless], known[_RIGHT].iloc[:0])[1]
     closes = np.maximum(left["batch"], np.searchsorted(marks.eviction, np.minimum(due, ENDED))).to_numpy()
     arrived = right["batch"].to_numpy()
     until, replaced_by = partner_choice.retained(join, known[_RIGHT])

@@ -11,17 +11,12 @@ from workbench.kinds import NEVER
 from workbench.model.ordering import along_keys, order
 from workbench.times import micros
 
-__all__ = ["chosen", "covered", "decided", "in_reach", "kept", "picked", "retained"]
+__all__ = ["covered", "in_reach", "nearest_pairs", "partners", "retained", "rows_kept"]
 
 _FACES = (("backward", -1), ("forward", 1))
 
 
-def picked(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> RowNumbers:
-    """The places of the partners that `decided` gives."""
-    return decided(join, left, right)[0]
-
-
-def decided(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Times, Times]:
+def partners(join: AsOfJoin, left: pd.DataFrame, right: pd.DataFrame) -> tuple[Times, Times]:
     """The partner of each left row among some right rows, and from when on nothing can change it.
 
     Parameters
@@ -57,7 +52,7 @@ def retained(join: AsOfJoin, right: pd.DataFrame) -> tuple[Times, Times]:
     Parameters
     ----------
     join, right
-        As in `picked`.
+        As in `partners`.
 
     Returns
     -------
@@ -73,7 +68,7 @@ def retained(join: AsOfJoin, right: pd.DataFrame) -> tuple[Times, Times]:
     begins = np.flatnonzero(np.append(True, (key[1:] != key[:-1]) | (time[1:] != time[:-1]))[: len(places)])
     instant = np.searchsorted(begins, np.arange(len(places)), side="right") - 1
     until = np.empty(len(places), dtype=np.int64)
-    until[places] = time if join.direction == "forward" else _next(key[begins], time[begins], kept(join))[instant]
+    until[places] = time if join.direction == "forward" else _next(key[begins], time[begins], rows_kept(join))[instant]
     replaced_by = np.full(len(places), -1)
     again = np.flatnonzero(instant[1:] == instant[:-1])
     replaced_by[places[again]] = places[again + 1]
@@ -107,7 +102,7 @@ def covered(join: AsOfJoin, right: pd.DataFrame) -> tuple[Times, Times]:
     return begin, end
 
 
-def kept(join: AsOfJoin) -> int:
+def rows_kept(join: AsOfJoin) -> int:
     """How many of the right rows that the watermark has passed are kept, the latest ones.
 
     A left row that waits for a nearer one needs the last before it, which is the last but one where a right row at its
@@ -123,7 +118,7 @@ def _next(key: Codes, time: Times, steps: int) -> Times:
     return found
 
 
-def chosen(join: AsOfJoin, one: RowNumbers, left: Times, other: RowNumbers, right: Times) -> RowNumbers:
+def nearest_pairs(join: AsOfJoin, one: RowNumbers, left: Times, other: RowNumbers, right: Times) -> RowNumbers:
     """The places, among some pairs, of those of a left row and its partner.
 
     Parameters

@@ -186,7 +186,7 @@ def processor(join: AsOfJoin, names: Names, finish: bool) -> str:
         join=join,
         words=_words(join),
         how=join.how,
-        kept=partner_choice.kept(join),
+        kept=partner_choice.rows_kept(join),
         ended=f"{AFTER_ALL.value // 1000:_}",
     )
 

@@ -174,7 +174,7 @@ class _AsOfSlots(SentenceSlots):
         """For each left row the partner that it has if nothing is late, however far; -1 without."""
         found = np.full(len(self.simulation.left), -1)
         left, right = (each[each["key"] >= 0] for each in (self.outcome.assignments[side] for side in SIDES))
-        picked = partner_choice.picked(self._join, left, right)
+        picked = partner_choice.partners(self._join, left, right)[0]
         met = picked >= 0
         found[left["row"].to_numpy()[met]] = right["row"].to_numpy()[picked[met]]
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.verdicts import FIX, IN_OUTPUT, LATE_SENTENCE, MISSED_SENTENCE, UNTIL_PASSED, Told, Verdict
+from workbench.verdicts import FIX, IN_OUTPUT, LATE_SENTENCE, MISSED_SENTENCE, UNTIL_PASSED, Verdict, Wording
 
 __all__ = ["AsOfVerdict"]
 
@@ -10,39 +10,39 @@ __all__ = ["AsOfVerdict"]
 class AsOfVerdict(Verdict):
     """The verdicts of as-of joins."""
 
-    HAS_PARTNER = Told(
+    HAS_PARTNER = Wording(
         "matched",
         "matched a row of {other}",
         "joined with {joined_with}, in micro-batch {batch}{nearer_late}",
         IN_OUTPUT,
     )
-    IS_PARTNER = Told(
+    IS_PARTNER = Wording(
         "matched",
         "the partner of rows of {other}",
         "the partner of {rows} of {other}, first in micro-batch {batch}",
         IN_OUTPUT,
     )
-    LATE_PARTNER_OF_NONE = Told(
+    LATE_PARTNER_OF_NONE = Wording(
         "late",
         "late, and would have been the partner of no row of {other}",
         LATE_SENTENCE,
         "Nothing: even on time, it would have been the partner of no row.",
     )
-    NONE_IN_DIRECTION = Told(
+    NONE_IN_DIRECTION = Wording(
         "unmatched",
         "no row of its key in the direction of the join ({direction})",
         MISSED_SENTENCE,
         "Set the direction to nearest if a row at the other side of its time may be the partner, too.",
         "distance",
     )
-    BEYOND_TOLERANCE = Told(
+    BEYOND_TOLERANCE = Wording(
         "unmatched",
         "the tolerance excludes the nearest row of its key",
         MISSED_SENTENCE,
         "Widen the tolerance to the value that the reason names.",
         "distance",
     )
-    PARTNER_OF_NONE = Told(
+    PARTNER_OF_NONE = Wording(
         "unmatched",
         "the partner of no row of {other}",
         MISSED_SENTENCE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.verdicts import MISSED_SENTENCE, Told, Verdict
+from workbench.verdicts import MISSED_SENTENCE, Verdict, Wording
 
 __all__ = ["NEAR_A_BOUND", "OUT_OF_REACH", "WAITS", "WAITS_FOR_ANY", "IntervalVerdict"]
 
@@ -12,10 +12,10 @@ _WIDER = "Widen the bound that the reason names; Tune shows what it costs in sta
 class IntervalVerdict(Verdict):
     """The verdicts of interval joins."""
 
-    BEYOND_UPPER = Told(
+    BEYOND_UPPER = Wording(
         "unmatched", "the upper bound excludes the nearest row of its key", MISSED_SENTENCE, _WIDER, "distance"
     )
-    BEFORE_LOWER = Told(
+    BEFORE_LOWER = Wording(
         "unmatched", "the lower bound excludes the nearest row of its key", MISSED_SENTENCE, _WIDER, "distance"
     )
 

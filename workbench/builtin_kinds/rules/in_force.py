@@ -9,7 +9,7 @@ from workbench.arrays import Flags, RowNumbers, Times
 from workbench.builtin_kinds.rules.fields import compared
 from workbench.joins import RulesJoin
 from workbench.kinds import NEVER
-from workbench.model.definition import check_pairs
+from workbench.model.keys_and_pairs import check_pairs
 from workbench.model.ordering import along_keys, order, stretches
 
 __all__ = ["compared", "covered", "in_force", "retained"]

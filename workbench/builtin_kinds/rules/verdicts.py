@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.verdicts import IN_OUTPUT, Told, Verdict
+from workbench.verdicts import IN_OUTPUT, Verdict, Wording
 
 __all__ = ["RuleVerdict"]
 
@@ -12,63 +12,63 @@ _CHECK = "Check the row of the rule: its operator, its field and its value."
 class RuleVerdict(Verdict):
     """The verdicts of rules joins."""
 
-    MEETS_RULES = Told(
+    MEETS_RULES = Wording(
         "matched", "meets rules of {other}", "meets {rules_met}, first in micro-batch {batch}{otherwise}", IN_OUTPUT
     )
-    MET_BY_ROWS = Told(
+    MET_BY_ROWS = Wording(
         "matched", "met by rows of {other}", "{rule}: met by {rows} of {other}, first in micro-batch {batch}", IN_OUTPUT
     )
-    MEETS_NONE = Told(
+    MEETS_NONE = Wording(
         "unmatched",
         "it meets no rule of {other} that is in force",
         "{in_force} in force, but it meets none: {nearest_rule}{then}",
         "Compare the value of the row with that of the nearest rule.",
         "condition",
     )
-    NO_RULE_IN_FORCE = Told(
+    NO_RULE_IN_FORCE = Wording(
         "unmatched",
         "no rule of {other} in force",
         "no rule of {other} was in force{not_yet}{then}",
         "Send rules before the rows that they apply to, with earlier event times.",
     )
-    NO_ROW_CAME = Told(
+    NO_ROW_CAME = Wording(
         "unmatched",
         "no row of {other} came while it was in force",
         "{rule}: no row of {other} came while it was in force{then_fix}",
         "Check the rule's key, and when it was replaced.",
     )
-    NO_ROW_MET_IT = Told(
+    NO_ROW_MET_IT = Wording(
         "unmatched",
         "no row of {other} met it",
         "{rule}: {rows_in_force} of {other} came while it was in force, and none met it{then_fix}",
         "Compare the value of the rule with those of the rows.",
         "condition",
     )
-    WITHOUT_NAME = Told(
+    WITHOUT_NAME = Wording(
         "unmatched",
         "its rule is null",
         "its {rule_column} is null, so it belongs to no rule{then_fix}",
         "Fill in the column with the rule's name.",
     )
-    REPLACED_AT_ONCE = Told(
+    REPLACED_AT_ONCE = Wording(
         "unmatched",
         "another version replaced it at once",
         "{replaced_by_another}{then_fix}",
         "Nothing: only the last version counts.",
     )
-    WITHDRAWS = Told(
+    WITHDRAWS = Wording(
         "unmatched",
         "it withdraws a rule",
         "it withdraws rule {rule_name} from {since} on{then_fix}",
         "Nothing: no row meets it.",
     )
-    WITHDRAWS_NOTHING = Told(
+    WITHDRAWS_NOTHING = Wording(
         "unmatched",
         "it withdraws a rule that does not exist",
         "it withdraws rule {rule_name}, which had no version before {since}{then_fix}",
         "Check the rule's name.",
     )
-    NO_ROW_CAN_MEET_IT = Told(
+    NO_ROW_CAN_MEET_IT = Wording(
         "unmatched", "no row can meet it", "no row can meet {rule}: {meaningless}{then_fix}", _CHECK
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.verdicts import MISSED_SENTENCE, NEAR_MISS, Told, Verdict
+from workbench.verdicts import MISSED_SENTENCE, NEAR_MISS, Verdict, Wording
 
 __all__ = ["ANOTHER_SESSION", "BEGAN", "ENDED", "IN_ANOTHER_SESSION", "OTHERS", "SessionVerdict"]
 
@@ -10,7 +10,7 @@ __all__ = ["ANOTHER_SESSION", "BEGAN", "ENDED", "IN_ANOTHER_SESSION", "OTHERS", 
 class SessionVerdict(Verdict):
     """The verdicts of joins with sessions."""
 
-    OTHER_SESSION = Told(
+    OTHER_SESSION = Wording(
         "unmatched",
         "another session has the nearest row of its key",
         MISSED_SENTENCE,

@@ -23,7 +23,7 @@ from workbench.model._outcome import Outcome, on_time, present
 from workbench.model._outputs import Outputs, Placed, members, of_pairs
 from workbench.model._shared import Shared
 from workbench.model._watermarks import Watermarks
-from workbench.model.definition import check_pairs, check_size
+from workbench.model.keys_and_pairs import check_pairs, check_size
 from workbench.model.ordering import along_keys, equal, numbered
 
 __all__ = ["replay"]

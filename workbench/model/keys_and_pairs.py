@@ -16,7 +16,7 @@ from workbench.errors import ArgumentError, TooLargeError
 from workbench.joins import Join
 from workbench.kinds import kind_of
 from workbench.model.ordering import along_keys, order, stretches
-from workbench.sources.column_checks import check_same_keys
+from workbench.sources.key_checks import check_same_keys
 from workbench.streams import Stream
 
 __all__ = ["MOST", "at_most", "check_pairs", "check_size", "common_type", "key_codes", "matches"]
