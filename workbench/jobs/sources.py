@@ -10,8 +10,8 @@ import bisect
 import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
@@ -146,7 +146,8 @@ def _of(
         return _from_files(spark, source, files, numbers, [_log_offset(each) for each in offsets], reading)
     if source.kind == "StreamingRelationV2" and isinstance(named, dict) and _is_kafka(source):
         start = checkpoints.source_start(spark, checkpoint, number) if from_start else None
-        return _from_kafka(spark, source, numbers, offsets, start)
+        taken = _from_kafka(spark, source, numbers, offsets, start)
+        return replace(taken, missing=(*taken.missing, *_other_topics(source, numbers, offsets, reading.others)))
     if named is None:
         return Taken(_none(spark, source), ())
     why = "only files, Delta tables and Kafka keep them"
@@ -253,12 +254,23 @@ def _other_folder(spark: SparkSession, source: Node, files: Mapping[str, int], o
     """What is said of files that a source took in and that do not lie in its folder, by their micro-batches."""
     folders = [_options(spark, each).get("path") for each in others if each.kind == "StreamingRelation"]
     swapped = any(len(elsewhere(spark, list(files), each)) < len(files) for each in folders if each)
-    first, last, lie = min(files.values()), max(files.values()), "lies" if len(files) == 1 else "lie"
-    where = f"micro-batch {first}" if first == last else f"micro-batches {first} to {last}"
+    lie, changed = "lies" if len(files) == 1 else "lie", "its sides swapped" if swapped else "another folder"
     return (
-        f"{counted(len(files), 'file')} that {where} took in for {described(source)} {lie} in "
-        f"another folder, such as {next(iter(files))}: the query was restarted on this checkpoint with "
-        f"{'its sides swapped' if swapped else 'another folder'}, and their rows belong to the side into which "
+        f"{counted(len(files), 'file')} that {_from_to(files.values())} took in for {described(source)} {lie} in "
+        f"another folder, such as {next(iter(files))}: {_restarted(changed)}"
+    )
+
+
+def _from_to(batches: Collection[int]) -> str:
+    """Micro-batches in words, by the first and the last."""
+    first, last = min(batches), max(batches)
+    return f"micro-batch {first}" if first == last else f"micro-batches {first} to {last}"
+
+
+def _restarted(changed: str) -> str:
+    """What is said of rows that come from where a source does not read now."""
+    return (
+        f"the query was restarted on this checkpoint with {changed}, and their rows belong to the side into which "
         "Spark took them, under the join of joined"
     )
 
@@ -362,6 +374,31 @@ def _from_kafka(spark: SparkSession, source: Node, numbers: list[int], offsets: 
             "compacted, or markers of transactions)"
         )
     return Taken(_numbered(rows, source), tuple(missing))
+
+
+def _other_topics(source: Node, numbers: list[int], offsets: list[Value], others: Sequence[Node]) -> list[str]:
+    """What is said of topics that a source read and to which it is not subscribed, a sentence or none."""
+    subscribed = _topics(source)
+    if not subscribed:  # a pattern, of Java's
+        return []
+    read = {number: (each or {}).keys() - subscribed for number, each in zip(numbers, offsets, strict=True)}
+    foreign = [number for number, topics in read.items() if topics]
+    if not foreign:
+        return []
+    topics = sorted(set().union(*read.values()))
+    swapped = any(_topics(each) & set(topics) for each in others if each.kind == "StreamingRelationV2")
+    return [
+        f"the log has offsets of {' and '.join(topics)} for {_from_to(foreign)}, to which {described(source)} is not "
+        f"subscribed: {_restarted('its sides swapped' if swapped else 'another topic')}"
+    ]
+
+
+def _topics(source: Node) -> set[str]:
+    """The topics that a source of Kafka is told by their names."""
+    options = {name.lower(): text for name, text in dict(source.java.extraOptions()).items()}
+    if "subscribe" in options:
+        return {each.strip() for each in options["subscribe"].split(",")}
+    return set(json.loads(options["assign"])) if "assign" in options else set()
 
 
 def _ends(reads: list[tuple[str, int, int, int, int]], place: int, which: Any) -> dict[str, dict[str, int]]:

@@ -304,6 +304,12 @@ KNOWN = (
         "Keep both, or begin with two new ones.",
     ),
     Known(
+        "Some data may have been lost because they are not available in Kafka any more",
+        "The checkpoint asks for offsets that Kafka no longer has, or it belongs to a query on other topics.",
+        "Start with a new checkpoint; where the lost rows may be missing, write "
+        '`.option("failOnDataLoss", "false")`, and Spark goes on with what is there.',
+    ),
+    Known(
         "No space left on device",
         "The checkpoint needs space, and all of its files.",
         "Make room, and start again with the same checkpoint.",
