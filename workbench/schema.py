@@ -40,12 +40,15 @@ class Column:
         Its name, the type of its values, and what they mean.
     unit
         Of numbers: what is counted or measured; empty for texts and times.
+    title
+        What it is called where people read it, as in the tooltips of charts; empty: its name.
     """
 
     name: str
     type: str
     meaning: str
     unit: str = ""
+    title: str = ""
 
     def __str__(self) -> str:
         kind = ", ".join(filter(None, [self.type, self.unit]))
@@ -95,7 +98,10 @@ class Table:
 
 
 SIDE = Column("side", "text", "``left`` or ``right``")
-BATCH = Column("batch", "integer", "the micro-batch in which the row arrived, by Spark's number")
+BATCH = Column("batch", "integer", "the micro-batch in which the row arrived, by Spark's number", title="micro-batch")
+FATE = Column("fate", "text", "matched, unmatched, late, pending or null_key")
+REASON = Column("reason", "text", "why, in a sentence with the figures of this row")
+BEHIND = Column("behind", "timedelta", "how far behind the watermark the row, or the end of its window, was")
 WINDOW = (
     Column("window_start", "timestamp", "the start of the window, which is part of it; of joins with windows"),
     Column("window_end", "timestamp", "the end of the window, which is not part of it; of joins with windows"),
@@ -112,9 +118,9 @@ ROWS = Table(
     "an input row of either side, in order of arrival by side",
     (SIDE, BATCH),
     (
-        Column("fate", "text", "matched, unmatched, late, pending or null_key"),
+        FATE,
         Column("verdict", "text", "why, as one word of those that the page *Verdicts* lists"),
-        Column("reason", "text", "why, in a sentence with the figures of this row"),
+        REASON,
         *FIXES,
     ),
     "the row's columns",
@@ -126,7 +132,7 @@ LATE = Table(
     (
         *WINDOW,
         Column("watermark", "timestamp", "the watermark that the row was judged by"),
-        Column("behind", "timedelta", "how far behind the watermark the row, or the end of its window, was"),
+        BEHIND,
     ),
     "the row's columns",
 )

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from workbench import schema
+from workbench import charts, schema
 from workbench.reasons import slots
 
 JOINS = [
@@ -83,3 +83,36 @@ def test_a_new_column_is_one_line_and_one_function(monkeypatch, streams):
     assert rows.columns[-1] == "windows"
     assert set(rows["windows"]) == {2}
     assert set(rows["row_windows"].dropna()) == {7}
+
+
+def lines_of_tooltips(layout):
+    """The field and the title of each line of a tooltip in a layout."""
+    if isinstance(layout, list):
+        return [line for part in layout for line in lines_of_tooltips(part)]
+    if not isinstance(layout, dict):
+        return []
+    lines = layout.get("tooltip", [])
+    mine = (
+        [(each["field"], each.get("title", each["field"])) for each in lines if "field" in each]
+        if isinstance(lines, list)
+        else []
+    )
+    return mine + [line for part in layout.values() for line in lines_of_tooltips(part)]
+
+
+@pytest.mark.parametrize("join", JOINS, ids=repr)
+def test_tooltips_call_a_column_as_the_schema_does(join, streams):
+    preview = wb.preview(join, *streams)
+    shown = set()
+    for view in charts.views():
+        try:
+            layout = preview.charts.drawing(view.name).layout
+        except wb.ArgumentError:  # of joins of another kind only
+            continue
+        shown |= set(lines_of_tooltips(layout.to_dict(validate=False)))
+    called = {
+        "batch": {"micro-batch", "after micro-batch"}, "fate": {"fate"}, "reason": {"reason"}, "behind": {"behind (s)"},
+    }  # fmt: skip
+    found = {name: {title for field, title in shown if field == name} for name in called}
+    assert all(found[name] <= called[name] for name in called), found
+    assert found["batch"] and found["fate"] and found["behind"]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._rows import counts, many, rows
 from workbench.charts._style import (
@@ -111,7 +112,7 @@ def _layout(names: tuple[str, str], many: bool) -> AltairChart:
             x=x,
             y=height,
             order="arrived:Q",
-            tooltip=[alt.Tooltip("arrived:Q", title="micro-batch"), alt.Tooltip("at:N", title="watermark")],
+            tooltip=[alt.Tooltip("arrived:Q", title="micro-batch"), tooltips.WATERMARK],
         )
     )
     rule = moment_rule().transform_calculate(until="moment + 1")
@@ -133,7 +134,7 @@ def _rectangles(names: tuple[str, str]) -> alt.Chart:
             y2="end:T",
             color=fate_colour("fate"),
             opacity=alt.Opacity("rows:Q", scale=alt.Scale(type="sqrt", range=[0.15, 1]), legend=None),
-            tooltip=["from:N", "from_batch:Q", "fate:N", alt.Tooltip("rows:Q", format=",")],
+            tooltip=["from:N", "from_batch:Q", tooltips.FATE, tooltips.ROWS],
         )
     )
 

@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import INK, QUIET, WIDTH, fate_colour, layout, looks, panel_title
 from workbench.charts.renderer import show_without_network
@@ -117,7 +118,7 @@ def _panel(number: int, title: str, lines: tuple[str, ...], last: bool) -> Altai
             x2="end:Q",
             y=y,
             color=fate_colour("fate", legend=number == 0),
-            tooltip=[alt.Tooltip("line:N", title="side"), "fate:N", "rows:Q"],
+            tooltip=[alt.Tooltip("line:N", title="side"), tooltips.FATE, tooltips.ROWS],
         )
     )
     out = alt.Chart(alt.NamedData("out")).transform_filter(here)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from workbench import times
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import Drawing
 from workbench.charts._style import KEPT_AXIS, SIDE_COLOURS, TUNING_HEIGHT, WIDTH, layout, looks
 from workbench.charts._view import TuningScene, TuningView
@@ -109,7 +110,7 @@ def _layout(what: str, names: tuple[str, ...], steps: bool) -> AltairChart:
         x=alt.X("delay:Q", title="watermark delay (s)"),
         y=alt.Y(f"{what}:Q", title=title, axis=axis, scale=alt.Scale(zero=False)),
         color=alt.Color("stream:N", scale=colours, legend=alt.Legend(title=None, orient="top")),
-        tooltip=["stream:N", alt.Tooltip("delay:Q", format=".3f"), alt.Tooltip(f"{what}:Q", format=".5~g")],
+        tooltip=[tooltips.STREAM, alt.Tooltip("delay:Q", format=".3f"), alt.Tooltip(f"{what}:Q", format=".5~g")],
     )
     return looks(lines, width=WIDTH, height=TUNING_HEIGHT)
 

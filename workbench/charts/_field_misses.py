@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import Drawing
 from workbench.charts._style import COLOURS, INK, WIDTH, layout, looks, panel_title
 from workbench.counts import counted
@@ -71,7 +72,7 @@ def _layout(fields: tuple[str, ...]) -> AltairChart:
                 x2="to:Q",
                 y=alt.Y("rows:Q", title="rows without rule", axis=alt.Axis(tickMinStep=1)),
                 y2=alt.datum(0),
-                tooltip=[alt.Tooltip("from:Q", format=".6~g"), alt.Tooltip("to:Q", format=".6~g"), "rows:Q"],
+                tooltip=[alt.Tooltip("from:Q", format=".6~g"), alt.Tooltip("to:Q", format=".6~g"), tooltips.ROWS],
             )
         )
         asked = alt.Chart().mark_rule(color=INK, strokeWidth=2).encode(x=alt.datum(0))

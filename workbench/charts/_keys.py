@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import MOMENTS, WIDTH, layout, looks, moment_rule, picked_rules
 from workbench.charts._view import Scene, View
@@ -56,7 +57,7 @@ def _layout(shown: int) -> AltairChart:
             ),
             tooltip=[
                 alt.Tooltip("of_key:N", title="key"),
-                alt.Tooltip("batch:Q", title="micro-batch"),
+                tooltips.BATCH,
                 alt.Tooltip("left:Q", title="left rows"),
                 alt.Tooltip("right:Q", title="right rows"),
             ],

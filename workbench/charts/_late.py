@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._axes import arrived
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._rows import late_rows
@@ -82,13 +83,12 @@ def _layout(names: tuple[str, str], many: bool) -> AltairChart:
     axis = alt.Axis(tickMinStep=1)
     x = alt.X("arrived:Q", title="arrival (micro-batch)", axis=axis, scale=alt.Scale(zero=True, nice=False))
     y = alt.Y("behind:Q", title="behind the watermark (s)")
-    seconds = alt.Tooltip("behind:Q", title="behind (s)", format=".3f")
-    tooltip = [alt.Tooltip("stream:N"), seconds, alt.Tooltip("batch:Q", title="micro-batch")]
+    tooltip = [tooltips.STREAM, tooltips.BEHIND, tooltips.BATCH]
     points = (
         alt.Chart(alt.NamedData("rows"))
         .transform_filter("datum.batch <= moment")
         .mark_point(filled=True, size=45, opacity=0.8)
-        .encode(x=x, y=y, color=colour, tooltip=[*tooltip, alt.Tooltip("rows:Q" if many else "key:N")])
+        .encode(x=x, y=y, color=colour, tooltip=[*tooltip, tooltips.ROWS if many else tooltips.KEY])
     )
     if many:
         points = points.encode(size=alt.Size("rows:Q", scale=alt.Scale(range=[10, 300]), legend=None))
@@ -104,7 +104,7 @@ def _layout(names: tuple[str, str], many: bool) -> AltairChart:
             ),
             y=alt.Y("share:Q", title="rows kept", axis=alt.Axis(format=".1%"), scale=alt.Scale(zero=False)),
             color=colour,
-            tooltip=["stream:N", alt.Tooltip("delay:Q", format=".3f"), alt.Tooltip("share:Q", format=".2%")],
+            tooltip=[tooltips.STREAM, alt.Tooltip("delay:Q", format=".3f"), alt.Tooltip("share:Q", format=".2%")],
         )
     )
     rule = alt.Chart(alt.NamedData("marks")).mark_rule(strokeDash=[4, 3], color="#555").encode(x="delay:Q")

@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import (
     COLOURS,
@@ -150,7 +151,7 @@ def _subtitle(table: pd.DataFrame, trigger: float) -> str:
 
 @layout
 def _layout(names: tuple[str, str]) -> AltairChart:
-    batch = alt.Tooltip("batch:Q", title="micro-batch")
+    batch = tooltips.BATCH
     sides = dict(zip(names, SIDE_COLOURS, strict=True))
     latency = "latency of pairs: seconds from the second row's arrival to the output, median to 95th percentile"
     parts = [

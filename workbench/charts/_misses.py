@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import Drawing
 from workbench.charts._field_misses import field_misses
 from workbench.charts._style import WIDTH, bound_marks, layout, looks, side_scale
@@ -82,7 +83,12 @@ def _layout(names: tuple[str, str]) -> AltairChart:
             y=alt.Y("y0:Q", title="rows without partner", axis=alt.Axis(tickMinStep=1)),
             y2="y1:Q",
             color=side_scale(names, above=24),  # clear of the labels of the bounds
-            tooltip=["stream:N", alt.Tooltip("from:Q", format=".3f"), alt.Tooltip("to:Q", format=".3f"), "rows:Q"],
+            tooltip=[
+                tooltips.STREAM,
+                alt.Tooltip("from:Q", format=".3f"),
+                alt.Tooltip("to:Q", format=".3f"),
+                tooltips.ROWS,
+            ],
         )
     )
     return looks(alt.layer(bars, *bound_marks()), width=WIDTH, height=240)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import (
     INK,
@@ -86,10 +87,10 @@ def _layout(names: tuple[str, str], kinds: tuple[str, ...], colours: tuple[str, 
             color=colour,
             shape=shape,
             tooltip=[
-                "stream:N",
-                "key:N",
-                alt.Tooltip("at:N", title="event time"),
-                alt.Tooltip("batch:Q", title="micro-batch"),
+                tooltips.STREAM,
+                tooltips.KEY,
+                tooltips.EVENT_TIME,
+                tooltips.BATCH,
                 alt.Tooltip("spark:N", title="on Spark"),
                 alt.Tooltip("flink:N", title="on Flink"),
             ],

@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import (
     MOMENTS,
@@ -64,16 +65,15 @@ def _layout(names: tuple[str, str], measured: bool) -> AltairChart:
             .transform_calculate(until="datum.batch + 0.96")
             .transform_stack(["from", "to"], "rows", ["batch"])
             .mark_rect(opacity=0.8)
-            .encode(**place, tooltip=[batch, *tooltips[table]])
+            .encode(**place, tooltip=[batch, *lines[table]])
         )
         if table != "size":
             bars = bars.encode(color=side_scale(names))
         rule = moment_rule().transform_calculate(until="moment + 0.98")
         return alt.layer(bars, rule, picked_rules(" + 0.5", table == "held")).properties(width=WIDTH, height=height)
 
-    batch, stream = alt.Tooltip("batch:Q", title="micro-batch"), alt.Tooltip("stream:N")
-    rows = alt.Tooltip("rows:Q", format=",")
-    tooltips = {
+    batch, stream, rows = tooltips.BATCH, tooltips.STREAM, tooltips.ROWS
+    lines = {
         "held": [stream, rows],
         "moved": [stream, rows, alt.Tooltip("what:N")],
         "size": [alt.Tooltip("rows:Q", title="bytes", format=",")],

@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 from altair.utils import schemapi
 
+from workbench import schema
+from workbench.charts import _tooltips as tooltips
 from workbench.charts.glyphs import GLYPHS, of_each
 from workbench.literals import FATES, OBSTACLES
 from workbench.untyped import AltairChart, Record, Series, Value
@@ -228,12 +230,12 @@ def row_points(names: Sequence[str], place: Mapping[str, Value], table: str = "r
         The rows, with a column ``obstacle``.
     """
     tooltip = [
-        alt.Tooltip("stream:N"),
-        alt.Tooltip("key:N"),
-        alt.Tooltip("at:N", title="event time"),
-        alt.Tooltip("batch:Q", title="micro-batch"),
-        alt.Tooltip("now:N", title="fate"),
-        alt.Tooltip("reason:N"),
+        tooltips.STREAM,
+        tooltips.KEY,
+        tooltips.EVENT_TIME,
+        tooltips.BATCH,
+        tooltips.of(schema.FATE, "now"),
+        tooltips.REASON,
     ]
     now = "datum.decided_in <= moment ? datum.fate : 'pending'"
     opacity = alt.condition("moment < 1e9 && datum.evicted_in <= moment", alt.value(0.3), alt.value(0.9))

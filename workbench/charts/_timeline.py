@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.arrays import Flags, RowNumbers
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import LATEST, PICKED, Drawing
 from workbench.charts._rows import Cut, counts, many, pairs, rows
 from workbench.charts._style import (
@@ -237,11 +238,11 @@ def count_lanes(names: tuple[str, str], x: alt.X, to: str = "end") -> list[Value
     heights = dict(zip(_LANES, names, strict=True))
     why = " : ".join(f"datum.obstacle == '{each}' ? '{GLYPHS[each].words}'" for each in OBSTACLES)
     tooltip = [
-        alt.Tooltip("stream:N"),
+        tooltips.STREAM,
         alt.Tooltip("from:N"),
-        alt.Tooltip("fate:N"),
+        tooltips.FATE,
         alt.Tooltip("why:N"),
-        alt.Tooltip("rows:Q", format=","),
+        tooltips.ROWS,
     ]
     y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 2], nice=False), axis=_lane_axis(heights))
     bars = (
@@ -422,7 +423,7 @@ _IS_OPEN = "datum.closed > moment && moment < 1e9"
 def _span_tooltip(key: bool = False) -> list[alt.Tooltip]:
     edges = [alt.Tooltip("from:N"), alt.Tooltip("to:N"), alt.Tooltip("opened:Q", title="opened in micro-batch")]
     edges.append(alt.Tooltip("closes:N", title="closed in micro-batch"))
-    return [alt.Tooltip("key:N"), *edges, alt.Tooltip("words:N", title="rule")] if key else edges
+    return [tooltips.KEY, *edges, alt.Tooltip("words:N", title="rule")] if key else edges
 
 
 def _spans(table: str) -> alt.Chart:

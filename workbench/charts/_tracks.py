@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.charts import _timeline
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._axes import EVENT_TIME, Axis, ends_of_batches, places
 from workbench.charts._drawing import Drawing
 from workbench.charts._rows import Cut, counts, late_rows, many, rows, with_partners
@@ -304,7 +305,7 @@ def _overview(axis: Axis) -> AltairChart:
     x = axis.x("x", ends=("first", "last"), hidden=True)
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0, 1]))
     bars = alt.Chart(alt.NamedData("strip")).mark_rect(clip=True)
-    tooltip = [alt.Tooltip("fate:N"), alt.Tooltip("rows:Q", format=",")]
+    tooltip = [tooltips.FATE, tooltips.ROWS]
     drawn = bars.encode(
         x=x, x2=alt.X2("x2"), y=y, y2=alt.Y2("y2"), color=fate_colour("fate", legend=False), tooltip=tooltip
     )
@@ -330,9 +331,9 @@ def _lag_layers(names: tuple[str, str], x: alt.X) -> list[Value]:
     told = own.transform_calculate(at="utcFormat(datum.watermark, '%Y-%m-%d %H:%M:%S.%L')")
     tooltip = _batch_tooltip(
         [
-            alt.Tooltip("stream:N"),
-            alt.Tooltip("at:N", title="watermark"),
-            alt.Tooltip("behind:Q", title="behind, s", format=",.6~f"),
+            tooltips.STREAM,
+            tooltips.WATERMARK,
+            tooltips.BEHIND,
         ]
     )
     line = own.mark_line(interpolate="step-after", clip=True).encode(
@@ -346,7 +347,7 @@ def _lag_layers(names: tuple[str, str], x: alt.X) -> list[Value]:
 def _held_layers(names: tuple[str, str], x: alt.X) -> list[Value]:
     held = alt.Chart(alt.NamedData("held"))
     y = alt.Y("y:Q", title=None, axis=_few_ticks())
-    tooltip = _batch_tooltip([alt.Tooltip("stream:N"), alt.Tooltip("rows:Q", format=",")])
+    tooltip = _batch_tooltip([tooltips.STREAM, tooltips.ROWS])
     area = held.mark_area(interpolate="step-after", opacity=0.75, clip=True)
     colour = side_scale(names, legend=False)
     dots = held.mark_point(filled=True, size=16, clip=True)
@@ -361,11 +362,11 @@ def _late_layers(x: alt.X) -> list[Value]:
     y = alt.Y("behind:Q", title=None, axis=_few_ticks(), scale=alt.Scale(zero=True))
     told = late.transform_calculate(at="utcFormat(datum.time, '%Y-%m-%d %H:%M:%S.%L')")
     tooltip: list[Value] = [
-        alt.Tooltip("stream:N"),
-        alt.Tooltip("key:N"),
-        alt.Tooltip("at:N", title="event time"),
-        alt.Tooltip("behind:Q", title="behind, s", format=",.6~f"),
-        alt.Tooltip("batch:Q", title="micro-batch"),
+        tooltips.STREAM,
+        tooltips.KEY,
+        tooltips.EVENT_TIME,
+        tooltips.BEHIND,
+        tooltips.BATCH,
         alt.Tooltip("rows:Q", title="late rows here", format=","),
     ]
     stems = late.transform_calculate(foot="0").mark_rule(color=COLOURS[2], opacity=0.4, clip=True)

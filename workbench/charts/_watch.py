@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._live import QUERY, bars, by_stream, lines, panel, plain
 from workbench.charts._style import INK, SIDE_COLOURS, TIMES, layout, looks, span_params
@@ -58,7 +59,7 @@ def watched(table: pd.DataFrame, names: Sequence[str], status: str) -> Drawing:
 
 @layout
 def _layout(names: tuple[str, str], known: tuple[str, ...]) -> AltairChart:
-    batch = alt.Tooltip("batch:Q", title="micro-batch")
+    batch = tooltips.BATCH
     sides = dict(zip(names, SIDE_COLOURS, strict=True))
     panels = {
         "rates": ("rows a second", lines("rates", _RATES, batch), 72),

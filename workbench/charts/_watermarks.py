@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._style import (
     INK,
@@ -62,7 +63,7 @@ def watermarks(marks: pd.DataFrame, held: pd.DataFrame, names: Sequence[str]) ->
 def _layout(names: tuple[str, str]) -> AltairChart:
     y = alt.Y("watermark:T", title="event time (UTC)", scale=time_scale(), axis=time_axis())
     x = alt.X("batch:Q", title="micro-batch", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))
-    tooltip = [alt.Tooltip("batch:Q", title="micro-batch"), alt.Tooltip("at:N", title="watermark")]
+    tooltip = [tooltips.BATCH, tooltips.WATERMARK]
     own, held = (
         alt.Chart(alt.NamedData(name))
         .transform_filter("datum.batch <= moment")
@@ -75,7 +76,7 @@ def _layout(names: tuple[str, str]) -> AltairChart:
     dots = held.mark_point(filled=True, size=60, clip=True, opacity=1)
     chart: AltairChart = alt.layer(
         query.encode(tooltip=tooltip),
-        lines.encode(color=side_scale(names), tooltip=[alt.Tooltip("stream:N"), *tooltip]),
+        lines.encode(color=side_scale(names), tooltip=[tooltips.STREAM, *tooltip]),
         dots.encode(color=alt.Color("holder:N"), tooltip=[alt.Tooltip("holder:N", title="set by"), *tooltip]),
         moment_rule(),
         picked_rules(),

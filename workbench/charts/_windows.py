@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._rows import Cut, rows
 from workbench.charts._style import (
@@ -123,7 +124,7 @@ def _layout(names: tuple[str, str], keyed: bool, step: int) -> AltairChart:
             y=y,
             color=_kinds("kind:N"),
             tooltip=[
-                *([alt.Tooltip("key:N")] if keyed else []),
+                *([tooltips.KEY] if keyed else []),
                 alt.Tooltip("from:N"),
                 alt.Tooltip("to:N"),
                 alt.Tooltip("left:Q", title=f"rows of {names[0]}"),
