@@ -27,8 +27,13 @@ from workbench.spark_io.cause import spark_errors_as
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["BELOW", "Aggregates"]
+__all__ = ["BELOW", "SAME_AGGREGATES", "Aggregates"]
 
+SAME_AGGREGATES = (
+    "the aggregation below the join has under other settings the rows that it had in the job: those that it dropped as "
+    "late are left out"
+)
+"""What is said of other settings of a join on aggregates."""
 BELOW = schema.Table(
     "aggregated",
     "a row that came to the aggregation, once for each of its windows",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from workbench.arrays import RowNumbers
 from workbench.counts import counted
 from workbench.errors import QueryError, WorkbenchError, wrong
 from workbench.jobs import held, leaving, reported, verifying
-from workbench.jobs.aggregated_sides import BELOW, Aggregates
+from workbench.jobs.aggregated_sides import BELOW, SAME_AGGREGATES, Aggregates
 from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.description import Description
 from workbench.jobs.missing_bounds import Bounding, bounding, is_unbounded
@@ -221,7 +222,8 @@ class Job(Result):
     ) -> Preview:
         """What the job would have given under other settings, simulated: `against` says which rows move.
 
-        What the join asks for beside equal keys and times (`where`) and the filters of the job hold as they are.
+        What the join asks for beside equal keys and times (`where`) and the filters of the job hold as they are, and
+        so do the aggregates of an aggregation below the join: under another watermark a `UserWarning` says so.
 
         Parameters
         ----------
@@ -255,6 +257,8 @@ class Job(Result):
         known = self.simulation.logged
         before, restarts = ({}, ()) if known is None else (known.before, known.restarts)
         facts, given = self.simulation.facts, {"left": left_watermark, "right": right_watermark}
+        if facts.aggregated and (left_watermark is not None or right_watermark is not None or policy != self.policy):
+            warnings.warn(SAME_AGGREGATES, stacklevel=2)
         if marked := frozenset(side for side in facts.unmarked if given[side] is not None):
             rest = facts.unmarked - marked
             facts = replace(

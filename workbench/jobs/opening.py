@@ -32,7 +32,7 @@ from workbench.jobs import (
     understanding,
 )
 from workbench.jobs import checkpoint as checkpoints
-from workbench.jobs.aggregated_sides import Aggregates
+from workbench.jobs.aggregated_sides import SAME_AGGREGATES, Aggregates
 from workbench.jobs.catalyst import Node
 from workbench.jobs.chain import Chain
 from workbench.jobs.checkpoint import Checkpoint
@@ -436,6 +436,8 @@ def _of_taken(
     inner = {each.known.join: leaving.pairs(spark, each.simulation, each.known) for each in before.values()}
     known = not_followed.in_part(known, tuple(inner))
     missing += [words for each in before.values() for words in each.missing]
+    if settings is not None and any(each.grouped is not None for each in known.inputs):
+        missing.append(SAME_AGGREGATES)
     first, from_start = logs.batches[0].number, logs.batches[0].number == 0
     count = len(logs.batches)
     logged_marks = np.array([each.watermark for each in logs.batches], dtype=np.int64)

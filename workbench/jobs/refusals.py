@@ -15,16 +15,12 @@ from workbench.untyped import JavaObject, SparkObject
 
 __all__ = ["refused"]
 
-_LITERALS = (
-    "Spark reads a bound of such a join only where it is a time plus or minus an INTERVAL that is written out: "
-    "write {}."
-)
 _CHECKS = "spark.sql.streaming.unsupportedOperationCheck"
 _SEVERAL = "spark.sql.streaming.statefulOperator.allowMultiple"
 _STATEFUL = ("Aggregate", "Join", "Deduplicate", "DeduplicateWithinWatermark", "FlatMapGroupsInPandasWithState")
 
 
-def refused(spark: SparkObject, plan: Node, mode: str, bounds: str = "") -> Iterator[str]:
+def refused(spark: SparkObject, plan: Node, mode: str, remedy: str = "") -> Iterator[str]:
     """What Spark refuses when a query is started, or else in its first micro-batch, a sentence each.
 
     Parameters
@@ -33,14 +29,13 @@ def refused(spark: SparkObject, plan: Node, mode: str, bounds: str = "") -> Iter
         A session with a JVM, and the analysed plan.
     mode
         The output mode.
-    bounds
-        The bounds that the condition has, as Spark reads them: of an outer join on sides with watermarks nothing else
-        is to be written.
+    remedy
+        What to write where an outer join lacks a bound that Spark reads; empty: what `explain` says.
     """
     start = _at_start(spark, plan, mode)
     if start is not None:
-        if bounds and start.rule == OUTER_WITHOUT_BOUNDS.rule:
-            start = replace(start, remedy=_LITERALS.format(bounds))
+        if remedy and start.rule == OUTER_WITHOUT_BOUNDS.rule:
+            start = replace(start, remedy=remedy)
         yield f"Spark refuses to start this query in {mode} mode: {in_one(start)}"
         return
     for each in _in_the_first_batch(spark, plan):

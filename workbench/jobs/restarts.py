@@ -28,10 +28,10 @@ _MOVES = 5
 
 @dataclass(frozen=True)
 class OtherDelay:
-    """A watermark delay in microseconds that a side has had since a micro-batch, or before it."""
+    """A watermark delay in microseconds that a side, or None: both, had since a micro-batch, or before it."""
 
     batch: int
-    side: Side
+    side: Side | None
     delay: int
     since: bool
 
@@ -89,7 +89,7 @@ def restarts(seen: Sequence[Times], delays: Sequence[int], logged: Sequence[int]
 def other_delay(
     seen: Sequence[Times], delays: Sequence[int], logged: Sequence[int], policy: Policy
 ) -> OtherDelay | None:
-    """The delay of one side that the query had before or since one of its starts, if that explains all watermarks.
+    """The delay of one side, or of both, that the query had before or since a start, if it explains all watermarks.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def other_delay(
         good = found[: len(marks) - begin] == marks[begin:]
         return len(marks) if good.all() else begin + int(np.argmin(good))
 
-    def others(begin: int) -> Iterator[tuple[Side, int, Sequence[int]]]:
+    def others(begin: int) -> Iterator[tuple[Side | None, int, Sequence[int]]]:
         """Delays that explain one of the first moves of the watermark since a micro-batch."""
         moved = np.flatnonzero(np.diff(marks[begin:]))[:_MOVES] + begin + 1
         for at, (place, side) in itertools.product(moved.tolist(), enumerate(SIDES)):
@@ -125,6 +125,12 @@ def other_delay(
             delay = newest // 1_000 * 1_000 - int(marks[at])
             if newest > NOTHING and delay >= 0 and delay != delays[place]:
                 yield side, delay, [delay if number == place else each for number, each in enumerate(delays)]
+        for at in moved.tolist() if delays[0] == delays[1] else ():
+            ends = [each[begin:at].max(initial=NOTHING) for each in seen]
+            newest = int(query_watermark(policy, *map(np.asarray, ends)))
+            delay = newest // 1_000 * 1_000 - int(marks[at])
+            if newest > NOTHING and delay >= 0 and delay != delays[0]:
+                yield None, delay, [delay, delay]
 
     def moves(begin: int, end: int) -> int:
         return int(np.count_nonzero(np.diff(marks[begin:end])))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -62,10 +62,18 @@ _WORDS = {
     "Union": "a union below the join, of which only the first branch is described",
 }
 _KEPT = "Spark derives no state watermark for the {} side from the condition as written, and keeps its rows forever: {}"
+_NO_BOUND = "the join has no {} bound, so Spark keeps the rows of the {} side forever: add one, such as {}"
 _COMPARE = "compare one event time with the other plus or minus an INTERVAL"
 _WRITE_SPAN = "write {}, which says the same"
 _NOT_IN_MONTHS = "write its INTERVAL in days, as months are of no fixed length"
-_TIME_OF_WINDOW = "compare window_time of the window, which has its watermark, rather than its start or end"
+_TIME_OF_WINDOW = (
+    "compare window_time of the window, which has its watermark, rather than its start or end: "
+    'make it with withColumn("time", F.window_time("window")) before the join'
+)
+_LITERALS = (
+    "Spark reads a bound of such a join only where it is a time plus or minus an INTERVAL that is written out: "
+    "write {}."
+)
 _UNDERIVED = frozenset({"SubtractTimestamps", "TimestampAdd"})
 """Expressions of a span between two times from which Spark derives no watermark, though their bound is understood."""
 _IN_MONTHS = frozenset({"AddMonths", "AddMonthsBase", "TimestampAddYMInterval"})
@@ -226,7 +234,11 @@ def describe(joined: DataFrame, mode: str = "append") -> Description:
         spark, plan = joined.sparkSession, catalyst.analysed(joined)
         read = understood(spark, plan).description
         again = tuple(each for each in [redefined(plan)] if each and each not in read.unknown)
-        return replace(read, notes=(*read.notes, *again, *refusals.refused(spark, plan, mode, _in_literals(read))))
+        remedy = _outer_remedy(read)
+        refused = [*refusals.refused(spark, plan, mode, remedy)]
+        told = remedy and any(remedy in each for each in refused)
+        notes = [each for each in read.notes if not (told and each.endswith(remedy))]  # nothing is kept that is refused
+        return replace(read, notes=(*notes, *again, *refused))
     found = explained.explained(joined)
     if found is None:
         raise catalyst.without_plan()
@@ -341,7 +353,8 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
     groups_meet = any(map(partial(_are_windows_of_groups, inputs), read.keys))
     if kind is not None and (groups_meet or (read.windows and not kind_of(kind).windowed)):
         retention = dict.fromkeys(SIDES, 0)  # the window is a key
-    notes += _of_state(inputs, retention, how, kind, _remedy(inputs, read, found, times))
+    notes += _of_state(inputs, retention, how, kind, _lacking(inputs, read, found, times))
+    notes += _of_bounds_swapped(inputs, read, times)
     notes += _of_days(spark, read, found)
     notes += _of_window_days(spark, inputs, read)
     notes += _of_marked_windows(inputs)
@@ -450,16 +463,62 @@ def _watermark_in_words(node: Node) -> str:
 
 
 def _of_state(
-    inputs: Sides[sides.Input], retention: dict[Side, int] | None, how: How | None, kind: Join | None, remedy: str
+    inputs: Sides[sides.Input],
+    retention: dict[Side, int] | None,
+    how: How | None,
+    kind: Join | None,
+    lacking: Mapping[Side, _Lacking],
 ) -> Iterator[str]:
-    """Notes on rows that never leave the state, and why."""
+    """Notes on rows that never leave the state, and what Spark lacks to let them go."""
     kept = [] if retention is None else [side for side in SIDES if side not in retention]
     unmarked = [side for side in SIDES if not inputs[side].watermarks]
     padded = f", and those that the {how} join pads never come out" if how in ("left", "right", "full") else ""
     if len(unmarked) == 1 and kept:
         yield _KEPT_WITHOUT.format(unmarked[0], " and of the ".join(f"{side}" for side in kept), padded)
+        yield from (lacking[side].words for side in kept if lacking[side].is_bound)
     elif kind and not unmarked:
-        yield from (_KEPT.format(side, remedy) for side in kept)
+        yield from (lacking[side].words for side in kept)
+
+
+def _of_bounds_swapped(inputs: Sides[sides.Input], read: _Condition, times: dict[Side, int | None]) -> Iterator[str]:
+    """A note on bounds of which the lower one is above the upper."""
+    lower, upper = _limits(inputs, read)
+    named = _named_times(inputs, times)
+    if lower is not None and upper is not None and lower[0] > upper[0] and named is not None:
+        yield f"the bounds are swapped: write {numeric_times.in_intervals(named, upper, lower)}"
+
+
+class _Lacking(NamedTuple):
+    """What Spark lacks to let the rows of a side go, as a sentence, and whether that is a bound of the event times."""
+
+    words: str
+    is_bound: bool
+
+
+def _lacking(
+    inputs: Sides[sides.Input], read: _Condition, found: Sequence[Conjunct], times: dict[Side, int | None]
+) -> dict[Side, _Lacking]:
+    """Per side what Spark lacks if its rows never leave the state: a bound, or another way of writing the condition."""
+    lower, upper = _limits(inputs, read)
+    without: dict[Side, _Lacking] = {}
+    remedy = _remedy(inputs, read, found, times)
+    named = _named_times(inputs, times)
+    for side in SIDES:
+        without[side] = _Lacking(_KEPT.format(side, remedy), False)
+        missing = lower is None if side == "right" else upper is None
+        if missing and (lower, upper) != (None, None) and named is not None:
+            left, right = (".".join(each) for each in named)
+            word, sign = ("lower", ">= {} -") if side == "right" else ("upper", "<= {} +")
+            words = _NO_BOUND.format(word, side, f"{right} {sign.format(left)} INTERVAL 10 MINUTES")
+            without[side] = _Lacking(words, True)
+    return without
+
+
+def _named_times(inputs: Sides[sides.Input], times: dict[Side, int | None]) -> list[tuple[str, str]] | None:
+    """What each side and its event time are called where it enters the join; None where one does not enter it."""
+    entering = {side: _entering(mine, times[side]) for side, mine in inputs.items()}
+    named = [(inputs[side].name or side, inputs[side].columns[at]) for side, at in entering.items() if at is not None]
+    return named if len(named) == len(SIDES) else None
 
 
 def _remedy(
@@ -471,13 +530,8 @@ def _remedy(
     whole = lower is not None and upper is not None and not read.numbered
     if whole and any(mine.grouped is not None for mine in inputs.values()):
         return _TIME_OF_WINDOW
-    if whole and kinds & _UNDERIVED:
-        entering = {side: _entering(mine, times[side]) for side, mine in inputs.items()}
-        named = [
-            (inputs[side].name or side, inputs[side].columns[at]) for side, at in entering.items() if at is not None
-        ]
-        if len(named) == len(SIDES):
-            return _WRITE_SPAN.format(numeric_times.in_intervals(named, lower, upper))
+    if whole and kinds & _UNDERIVED and (named := _named_times(inputs, times)) is not None:
+        return _WRITE_SPAN.format(numeric_times.in_intervals(named, lower, upper))
     return _NOT_IN_MONTHS if kinds & _IN_MONTHS else _COMPARE
 
 
@@ -514,6 +568,20 @@ def _of_others_compared(read: _Condition, inputs: Sides[sides.Input], times: dic
                 f"the state by a column with a watermark only; call withWatermark on {others[0]}, after it is "
                 f"computed, or compare {marked}"
             )
+        elif time is not None and mine.watermarks and (field := _field_of_time(parts, mine)):
+            yield (
+                f"the condition compares {field} of the {side} side, a field, and its watermark is on "
+                f"{mine.called(time) or 'another column'}: Spark bounds the state by a column with a watermark only; "
+                f"compare {mine.called(time) or 'that column'}"
+            )
+
+
+def _field_of_time(parts: Sequence[Node], mine: sides.Input) -> str:
+    """The first field of a struct of a side, a time, that a condition has; empty without one."""
+    fields = (node for part in parts for node in part.walk() if node.kind == "GetStructField")
+    of_side = (node for node in fields if catalyst.columns_in(node) <= set(mine.columns))
+    times = (node for node in of_side if "Timestamp" in str(node.java.dataType().getClass().getSimpleName()))
+    return next((str(node.java.sql()).replace("`", "") for node in times), "")
 
 
 def _of_marked_windows(inputs: Sides[sides.Input]) -> Iterator[str]:
@@ -616,9 +684,12 @@ def _retention(spark: SparkObject, join: Node, times: dict[Side, int | None]) ->
         for part in each.parts
     ]
     equal = [conditions.equality(part) for part in parts]
-    marked = any(catalyst.has_watermark(each) for child in join.children for each in child.output)
-    if marked and any(pair is not None and {pair[0].id, pair[1].id} == set(times.values()) for pair in equal):
-        return dict.fromkeys(SIDES, 0)  # the event time is a key
+    marked = {
+        int(each.exprId().id()) for child in join.children for each in child.output if catalyst.has_watermark(each)
+    }
+    asked = {frozenset({pair[0].id, pair[1].id}) for pair in equal if pair is not None}
+    if marked and any(ids == set(times.values()) or ids <= marked for ids in asked):
+        return dict.fromkeys(SIDES, 0)  # the event time is a key; of an aggregate it is the time of its window
     outputs = [child.java.outputSet() for child in join.children]
     given = [child.output for child in join.children]
     if not condition.isEmpty():  # it may name the columns of a frame before its withWatermark, which have the same ids
@@ -694,6 +765,14 @@ def _of_days(spark: SparkObject, read: _Condition, found: list[Conjunct]) -> Ite
             f"the session's time zone is {zone}: where clocks change, Spark computes days and differences of times by "
             "the clock, and the description by elapsed hours"
         )
+
+
+def _outer_remedy(read: Description) -> str:
+    """What to write where Spark reads no bound of an outer join that has one; empty where that is not known."""
+    if any(each.endswith(_TIME_OF_WINDOW) for each in read.notes):
+        return _TIME_OF_WINDOW
+    written = _in_literals(read)
+    return _LITERALS.format(written) if written else ""
 
 
 def _in_literals(read: Description) -> str:

@@ -120,11 +120,12 @@ def _other_delay(simulation: Simulation, logs: Checkpoint) -> str:
     )
     if found is None:
         return ""
-    stream, delay = simulation.side(found.side), precise(timedelta(microseconds=found.delay))
+    stream, delay = simulation.side(found.side or "left"), precise(timedelta(microseconds=found.delay))
+    name = " and ".join(simulation.names) if found.side is None else stream.name
     when = "from" if found.since else "before"
     return (
         f"{when} micro-batch {logs.batches[found.batch].number}{' on' if found.since else ''} the watermarks are those "
-        f"of a delay of {delay} on {stream.name}, with which the query ran then; here it is {precise(stream.watermark)}"
+        f"of a delay of {delay} on {name}, with which the query ran then; here it is {precise(stream.watermark)}"
     )
 
 

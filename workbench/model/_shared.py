@@ -251,6 +251,10 @@ class RowFacts:
             return self.where if self.exact is None else self.exact
         return _Both(self.exact, self.where)
 
+    def fails_from(self, side: Side, stream: Stream, batch: int) -> bool:
+        """Whether rows of a side that came in a micro-batch or after it fail a filter of the job."""
+        return self.failing is not None and bool((self.failing[side] & (stream.arrival >= batch)).any())
+
     def under(self, join: Join) -> RowFacts:
         """What of it holds under another join than the job's own, for which it was found out.
 

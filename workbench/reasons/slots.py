@@ -533,6 +533,8 @@ class SentenceSlots:
         """Why a late row has no partner even if it is kept."""
         if self._verdict(side, row) is SharedVerdict.LATE_FOR_PARTNER:
             return verdicts.PARTNER_WAS_LATE_TOO
+        if self.simulation.facts.aggregated:
+            return verdicts.AGGREGATES_CHANGE
         if self.key_came(side, row):
             return self.fill(verdicts.NO_PARTNER_WITHIN, side, row)
         return f"but it would have no partner: {self.key_across(side, row)}"
@@ -869,12 +871,17 @@ class SentenceSlots:
     def movers(self, side: Side, row: int) -> str:
         """These streams, with the event time of the second where that is another."""
         (first, at), *others = self._movers(side, row).items()
-        named = self.labels.names[SIDES.index(first)]
+        named = self._mover(first)
         for each, later in others:
             where = "" if later == at else f" at {self.labels.moment(later)} or later"
             link = "and one" if self.simulation.policy == "min" else "or one"
-            named += f", {link}{where} on {self.labels.names[SIDES.index(each)]},"
+            named += f", {link}{where} on {self._mover(each)},"
         return named
+
+    def _mover(self, side: Side) -> str:
+        """A stream whose row would move the watermark; of one that the job filters only a row that passes does."""
+        name, filters = self.labels.names[SIDES.index(side)], self.simulation.facts.filters
+        return f"{name}{verdicts.PASSING.format(movers_filter=filters[side])}" if side in filters else name
 
     def _movers(self, side: Side, row: int) -> dict[Side, int]:
         """By side the least event time that brings its watermark to where a row in state leaves; none of sides past it.
@@ -917,8 +924,17 @@ class SentenceSlots:
         return found
 
     def idle(self, side: Side, row: int) -> str:
-        """Since which micro-batch that stream has sent nothing, where it has not in the last."""
-        return "" if self._idle_since is None else self.fill(verdicts.IDLE, side, row)
+        """Since which micro-batch that stream has sent nothing, or none that passes a filter, if not in the last."""
+        if self._idle_since is None:
+            return ""
+        filtered = self._holder is not None and self.simulation.facts.fails_from(
+            self._holder, self.simulation.side(self._holder), self._idle_since
+        )
+        return self.fill(verdicts.FILTERED_SINCE if filtered else verdicts.IDLE, side, row)
+
+    def holders_filter(self, side: Side, row: int) -> str:
+        """The filter of the job on the stream whose watermark the query has."""
+        return self.simulation.facts.filters[self._holder or side]
 
     def idle_since(self, side: Side, row: int) -> str:
         """The micro-batch since which it has sent nothing."""

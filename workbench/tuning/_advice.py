@@ -16,7 +16,7 @@ from workbench.errors import TooLargeError, wrong
 from workbench.joins import Join, emission
 from workbench.kinds import UNBOUNDED, kind_of
 from workbench.literals import DELAYS, Policy, Setting, Side, Sides, other_side
-from workbench.model import Outcome, Shared, Simulation
+from workbench.model import Outcome, RowFacts, Shared, Simulation
 from workbench.reasons.judging import late_because
 from workbench.reasons.labels import Labels, setting_value
 from workbench.runs.arguments import check
@@ -165,7 +165,7 @@ def advised(simulation: Simulation) -> list[Advice]:
         *_other_causes(simulation, streams, outcome),
         *_short_delays(_by_delay(simulation, streams, outcome), outcome, policy),
         *(Advice(*each) for each in in_common(simulation)),
-        *_of_idleness(streams, idle),
+        *_of_idleness(streams, idle, simulation.facts),
         *_not_missed(simulation, _of_the_kind(join, streams, shared)),
         *_skew(streams, shared),
         *_long_waits(join, streams),
@@ -301,15 +301,18 @@ def _idle(streams: Sides[Stream], policy: Policy) -> tuple[Side, int, int] | Non
     return None
 
 
-def _of_idleness(streams: Sides[Stream], idle: tuple[Side, int, int] | None) -> Iterator[Advice]:
+def _of_idleness(streams: Sides[Stream], idle: tuple[Side, int, int] | None, facts: RowFacts) -> Iterator[Advice]:
     if idle is not None:
         side, begin, length = idle
+        name, filtered = streams[side].name, facts.fails_from(side, streams[side], begin)
+        silence = f"no row of {name} passes {facts.filters[side]}" if filtered else f"{name} sends nothing"
+        because = ", and Spark filters its rows before they move its watermark" if filtered else ""
         yield Advice(
-            f"{streams[side].name} sends nothing for {length} micro-batches from micro-batch {begin} on, while "
-            f"{streams[other_side(side)].name} goes on: the watermark stands still, state grows and rows without "
-            "partner wait",
+            f"{silence} for {length} micro-batches from micro-batch {begin} on, while "
+            f"{streams[other_side(side)].name} goes on{because}: the watermark stands still, state grows and rows "
+            "without partner wait",
             "follow the faster stream (policy max), which then drops what comes late from the idle one, or let its "
-            "source send a heartbeat row",
+            f"source send a heartbeat row{' that passes the filter' if filtered else ''}",
             "policy",
             "max",
         )

@@ -14,8 +14,10 @@ from workbench import times
 from workbench.kinds import kind_of
 from workbench.literals import SIDES, Side
 from workbench.model import Simulation
+from workbench.quoting import quoted
 from workbench.reasons.partners import nearest_distance
 from workbench.sources.repairs import PADDING
+from workbench.streams import Stream
 
 __all__ = ["in_common"]
 
@@ -161,11 +163,27 @@ def _with_themselves(simulation: Simulation) -> Iterator[tuple[str, str]]:
     themselves, matched = (len(np.unique(rows[0][of])) for of in (same, slice(None)))
     if themselves >= _FEW and themselves >= _MOST * matched:
         one, other = simulation.names
+        told = _told_apart_by(simulation.left)
+        exclude = "exclude these pairs in the condition, by a column that tells rows of a key apart: "
+        without = (
+            "rows of a key differ in no column: give the source one in which they do, and exclude these pairs by it"
+        )
         yield (
             f"{themselves:,} of {matched:,} matched rows of {one} meet a row of {other} that is the same in every "
             "column: joined with itself, a stream's row meets itself",
-            f"exclude these pairs in the condition, by a column that identifies a row: {one}.id <> {other}.id",
+            f"{exclude}{one}.{told} <> {other}.{told}" if told else without,
         )
+
+
+def _told_apart_by(stream: Stream) -> str:
+    """The column in which rows of a key differ: one that differs in all rows if there is one; empty: there is none."""
+    others = [name for name in stream.columns if name not in (*stream.key, stream.time)]
+    frame = stream.table.to_pandas()
+    for columns in ([], list(stream.key)):
+        for name in (*others, stream.time):
+            if not frame.duplicated([*columns, name]).any():
+                return quoted(name)
+    return ""
 
 
 def _plain(key: str) -> str:

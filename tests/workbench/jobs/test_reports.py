@@ -1071,6 +1071,170 @@ def sessions_that_are_joined_have_a_remedy(desk):
         assert "unite both streams with union, and group them by the key and session_window" in said
 
 
+# --- ten more, tried by somebody who had not seen the workbench -------------------------------------------------------
+
+
+def counts_by_minute(desk, name, count, time=None):
+    rows = desk.read(name).groupBy(F.window("at", "1 minute"), "id").agg(F.count("*").alias(count))
+    timed = rows if time is None else rows.select("id", F.window_time("window").alias(time), count)
+    return timed.alias(name)
+
+
+@report
+def equal_times_of_windows_leave_the_state(desk):
+    """https://community.databricks.com, signals of two windows: counts joined on the same `window_time`."""
+    desk.each(
+        [[("p", "10:00:10", "")], [("p", "10:01:20", "")], [("q", "10:03:30", "")], [("z", "10:08:00", "")]],
+        [[("p", "10:00:20", "")], [("x", "10:01:20", "")], [("q", "10:03:40", "")], [("z", "10:08:10", "")]],
+    )
+    left, right = counts_by_minute(desk, "orders", "n1", "t1"), counts_by_minute(desk, "payments", "n2", "t2")
+    joined = left.join(right, F.expr("orders.id = payments.id AND t1 = t2"), "left").select(
+        "orders.id", "t1", "n1", "n2"
+    )
+    job = desk.opened(joined)
+    assert job.description.notes == ()
+    assert len(job.output) == len(desk.out) == 3
+    assert (
+        job.rows.reason[1]
+        == "no row of its key on payments is within the bounds; it is written with nulls in micro-batch 3"
+    )
+
+
+@report
+def ends_of_windows_are_no_times_to_spark(desk):
+    """The same on `window.end`: one note, and what it says to write is run."""
+    desk.each([[("p", "10:00:10", "")], []], [[("p", "10:00:20", "")], []])
+    left, right = counts_by_minute(desk, "orders", "n1"), counts_by_minute(desk, "payments", "n2")
+    on = "orders.id = payments.id AND orders.{0} = payments.{0}"
+    (note,) = wb.describe(left.join(right, F.expr(on.format("window.end")), "full")).notes
+    assert note.startswith("Spark refuses to start this query in append mode")
+    assert note.endswith('make it with withColumn("time", F.window_time("window")) before the join')
+    sides = [
+        side.withColumn("time", F.window_time("window")).drop("window").alias(name)
+        for side, name in ((left, "orders"), (right, "payments"))
+    ]
+    assert wb.describe(sides[0].join(sides[1], F.expr(on.format("time")), "full")).notes == ()
+
+
+@report
+def rows_that_fail_a_filter_in_on_move_no_watermark(desk):
+    """https://github.com/apache/spark/pull/57813: `AND r.kind = 'paid'` in the condition of a left join."""
+    schema = f"{SCHEMA}, kind string"
+
+    def row(key, at, kind):
+        return {"id": key, "at": f"2026-01-01T{at}Z", "row": key, "kind": kind}
+
+    for n in range(5):
+        kind = "paid" if n == 0 else "open"
+        desk.arrive(n, orders=[row(f"o{n}", f"10:0{n}:00", "")], payments=[row(f"p{n}", f"10:0{n}:01", kind)])
+    on = WITHIN.format("5 SECONDS") + " AND payments.kind = 'paid'"
+    sides = [desk.read(name, schema=schema) for name in ("orders", "payments")]
+    joined = sides[0].join(sides[1], F.expr(on), "left")
+    job = desk.opened(joined)
+    said = reason(job, "o4")
+    assert "payments, no row of which passes (payments.kind = 'paid') since micro-batch 1, holds it back" in said
+    assert "and one on payments that passes (payments.kind = 'paid')" in said
+    (advice,) = [each for each in job.advise() if "the watermark stands still" in each.problem]
+    assert advice.problem.startswith("no row of payments passes (payments.kind = 'paid') for 4 micro-batches")
+    assert advice.remedy.endswith("let its source send a heartbeat row that passes the filter")
+    before = len(desk.out)
+    desk.arrive(5, orders=[row("o5", "10:06:00", "")], payments=[row("hb", "10:06:00", "open")])
+    desk.run(joined, again=True)
+    assert len(desk.out) == before  # a row that fails the filter does not help
+    desk.arrive(6, orders=[row("o6", "10:06:01", "")], payments=[row("hb", "10:06:00", "paid")])
+    desk.run(joined, again=True)
+    assert len(desk.out) > before
+
+
+@report
+def a_bound_that_is_missing_is_named(desk):
+    """https://github.com/apache/spark/pull/44323: `l.at > r.at + 10 s`, of which right rows stay forever."""
+    desk.each([[("a", "10:00:00", "o1")]], [[("a", "09:59:40", "p1")]])
+    on = F.expr("orders.id = payments.id AND orders.at > payments.at + INTERVAL 10 SECONDS")
+    add = "add one, such as payments.at >= orders.at - INTERVAL 10 MINUTES"
+    (note,) = wb.describe(desk.read("orders").join(desk.read("payments"), on)).notes
+    assert note == f"the join has no lower bound, so Spark keeps the rows of the right side forever: {add}"
+    notes = wb.describe(desk.read("orders", None).join(desk.read("payments"), on)).notes
+    assert "call withWatermark on both sides" in notes[0] and notes[1] == note
+    bounded = F.expr(
+        f"orders.id = payments.id AND orders.at > payments.at + INTERVAL 10 SECONDS AND {add.removeprefix('add one, such as ')}"
+    )
+    assert wb.describe(desk.read("orders").join(desk.read("payments"), bounded)).notes == ()
+
+
+@report
+def a_time_that_is_a_field_is_not_the_one_with_the_watermark(desk):
+    """https://github.com/apache/spark/pull/19271: the watermark is on a column made of a field that is compared."""
+    schema = "id string, row string, ts struct<event: timestamp>"
+    sides = [
+        desk.spark.readStream.schema(schema).json(str(desk.home / name)).withColumn("time", F.col("ts.event"))
+        .withWatermark("time", "10 seconds").alias(name)
+        for name in ("orders", "payments")
+        if desk.arrive(0, **{name: [{"id": "a", "row": "x", "ts": {"event": "2026-01-01T10:00:00Z"}}]}) is None
+    ]  # fmt: skip
+    on = "orders.id = payments.id AND payments.{0} BETWEEN orders.{0} AND orders.{0} + INTERVAL 5 SECONDS"
+    found = wb.describe(sides[0].join(sides[1], F.expr(on.format("ts.event"))))
+    for name, side in (("orders", "left"), ("payments", "right")):
+        words = f"the condition compares {name}.ts.event of the {side} side, a field, and its watermark is on time"
+        assert any(each.startswith(words) and each.endswith("; compare time") for each in found.unknown)
+    assert wb.describe(sides[0].join(sides[1], F.expr(on.format("time")))).unknown == ()
+
+
+@report
+def bounds_that_were_swapped_are_written_out(desk):
+    """https://lam-tran.dev, the eviction formula, with its bounds swapped."""
+    desk.each(
+        [[("a", "10:05:00", "o1")], [("z", "11:00:00", "oz")]], [[("a", "10:00:00", "p1")], [("y", "11:00:00", "pz")]]
+    )
+    bounds = "BETWEEN payments.at - INTERVAL 2 MINUTES AND payments.at - INTERVAL 10 MINUTES"
+    joined = desk.read("orders").join(desk.read("payments"), F.expr(f"orders.id = payments.id AND orders.at {bounds}"))
+    (note,) = wb.describe(joined).notes
+    said = note.removeprefix("the bounds are swapped: write ")
+    assert said == "payments.at BETWEEN orders.at + INTERVAL 120 SECONDS AND orders.at + INTERVAL 600 SECONDS"
+    assert wb.describe(
+        desk.read("orders").join(desk.read("payments"), F.expr(f"orders.id = payments.id AND {said}"))
+    ).join
+
+
+@report
+def a_delay_that_both_sides_changed_at_a_restart(desk):
+    """Started with no delay, and again with one of an hour on the same checkpoint."""
+    desk.each(
+        [[("a", "10:00:00", "o1")], [("c", "10:30:00", "o3")]], [[("a", "10:00:03", "p1")], [("c", "10:30:02", "p3")]]
+    )
+
+    def within(delay):
+        sides = [desk.read(name, delay) for name in ("orders", "payments")]
+        return sides[0].join(sides[1], F.expr(WITHIN.format("1 MINUTE")), "left")
+
+    desk.run(within("0 seconds"))
+    desk.arrive(2, orders=[("f", "10:20:00", "o6")], payments=[("f", "10:20:10", "p6")])
+    desk.arrive(3, orders=[("g", "11:50:00", "o7")], payments=[("g", "11:50:00", "p7")])
+    desk.run(within("1 hour"), again=True)
+    job = wb.open_job(within("1 hour"), desk.home / "checkpoint")
+    words = "the watermarks are those of a delay of 0 s on orders and payments, with which the query ran then; here it is 1 h"
+    assert job.mismatch.endswith(words)  # from a micro-batch on that no row tells exactly
+
+
+@report
+def a_late_row_whose_partner_would_be_an_aggregate(desk):
+    """https://www.subex.com: rows joined with their own count, which a longer delay changes, too."""
+    desk.arrive(0, orders=[("a", "10:00:01", "e1"), ("b", "10:00:05", "e3")])
+    for n, rows in enumerate(
+        [[("c", "10:00:41", "e5")], [("b", "10:01:30", "e6")], [("d", "10:03:00", "e8"), ("b", "10:00:20", "late")]], 1
+    ):
+        desk.arrive(n, orders=rows)
+    raw = desk.read("orders").withColumn("w", F.window("at", "10 seconds")).alias("x")
+    counts = desk.read("orders").groupBy(F.window("at", "10 seconds").alias("w"), "id").agg(F.count("*").alias("n"))
+    joined = raw.join(counts.alias("g"), F.expr("x.id = g.id AND x.w = g.w"), "left").select("x.id", "x.row", "g.n")
+    job = desk.opened(joined)
+    assert reason(job, "late").endswith(
+        "would have kept it, but which aggregates it would meet is not known, as they change with the watermark, too"
+    )
+    with pytest.warns(UserWarning, match="those that it dropped as late are left out"):
+        job.under(left_watermark="1 minute")
+
+
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_public_report(name, spark, tmp_path):
     REPORTS[name](Desk(jobs.session(spark, session_timeZone="UTC"), tmp_path))

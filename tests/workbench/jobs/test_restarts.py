@@ -49,7 +49,7 @@ def test_watermarks_that_no_restart_explains_are_left_alone():
     assert restarts(seen, [0, 0], [0, 5 * SECOND, 7 * SECOND, 7 * SECOND], "min") == ()
 
 
-DELAYS = st.tuples(st.integers(0, 15), st.sampled_from([(1, 0), (0, 1)]))
+DELAYS = st.tuples(st.integers(0, 15), st.sampled_from([(1, 0), (0, 1), (1, 1)]))
 
 
 @given(TIMES, TIMES, st.integers(1, 5), DELAYS, st.booleans())
@@ -60,7 +60,7 @@ def test_another_delay_explains_the_watermarks(left, right, begun, delay, since)
     marks = started_again(seen, begun, [0, 0], changed) if since else started_again(seen, begun, changed, [0, 0])
     found = other_delay(seen, [0, 0], marks, "min")
     if found is not None:
-        told = [found.delay if found.side == name else 0 for name in ("left", "right")]
+        told = [found.delay if found.side in (name, None) else 0 for name in ("left", "right")]
         lives = ([0, 0], told) if found.since else (told, [0, 0])
         assert started_again(seen, found.batch, *lives) == marks
         assert marks != logged(seen, set())
@@ -87,5 +87,8 @@ def test_another_delay_is_found():
     marks = started_again(seen, 2, none, three)
     assert other_delay(seen, none, marks, "min") == OtherDelay(2, "left", 3 * SECOND, since=True)
     assert other_delay(seen, three, marks, "min") == OtherDelay(2, "left", 0, since=False)
+    turns = sides([10, 12, 14, 16, 18, 20], [11, 11, 15, 15, 19, 19])
+    both = started_again(turns, 2, [3 * SECOND] * 2, none)
+    assert other_delay(turns, none, both, "min") == OtherDelay(2, None, 3 * SECOND, since=False)
     assert other_delay(seen, none, logged(seen, {2}), "min") is None
     assert other_delay(seen, none, [0, 10 * SECOND, 11 * SECOND, 10 * SECOND], "min") is None

@@ -255,5 +255,8 @@ def test_window_time_lets_aggregates_leave_the_state(desk, time):
     counted = counted.select("who", "count", F.expr(f"{time} AS ended"))
     joined = counted.join(desk.read("payments"), F.expr("who = id AND at BETWEEN ended AND ended + INTERVAL 1 MINUTE"))
     notes = [each for each in wb.describe(joined).notes if "keeps its rows forever" in each]
-    remedy = "compare window_time of the window, which has its watermark, rather than its start or end"
+    remedy = (
+        "compare window_time of the window, which has its watermark, rather than its start or end: make it with "
+        'withColumn("time", F.window_time("window")) before the join'
+    )
     assert {each.split(" forever: ")[1] for each in notes} == ({remedy} if time == "w.end" else set())

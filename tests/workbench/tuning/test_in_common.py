@@ -82,6 +82,12 @@ def test_rows_of_a_self_join_meet_themselves():
     [found] = told(made("a", once), made("b", once), words="joined with itself")
     assert found.problem.startswith("100 of 100 matched rows of a meet a row of b that is the same in every column")
     assert found.setting is None
+    assert found.remedy.endswith(
+        "by a column that tells rows of a key apart: a.n <> b.n"
+    )  # never the key, which is equal
+    twice = [(k, at, "d", 1, batch) for k, at, _, _, batch in once for _ in range(2)]
+    [found] = told(made("a", twice), made("b", twice), words="joined with itself")
+    assert found.remedy.startswith("rows of a key differ in no column")
     other = [(k, at, device, n + 1, batch) for k, at, device, n, batch in once]
     assert not told(made("a", once), made("b", other), words="joined with itself")
     assert told(
