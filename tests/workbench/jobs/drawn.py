@@ -240,11 +240,15 @@ def check(spark, drawn, folder):
         side: {each[1 + place] for each in out if drawn.how == "semi" or None not in each[1:3]}
         for place, side in enumerate(SIDES[:1] if drawn.how == "semi" else SIDES)
     }
+    # of aggregates a row is told by the rows that it is made of, which several sliding windows may have in common
+    alike = drawn.grouped and drawn.window is not None and drawn.window[0] != drawn.window[1]
+    matched = {(each.side, each.row) for each in job.rows.itertuples() if each.fate == "matched"}
     for each in job.rows.itertuples():
         side = each.side[0]
+        is_matched = (each.side, each.row) in matched if alike else each.fate == "matched"
         padded = drawn.how in OUTER[side] and each.row in named[side] - met[side]
         padded &= drawn.window is None or drawn.window[0] == drawn.window[1]  # else a row is padded window by window
-        if side in met and (each.fate == "matched") != (each.row in met[side]):
+        if side in met and is_matched != (each.row in met[side]):
             found.append(f"{each.row} is {each.fate}: {each.reason}; Spark joined {sorted(met[side])}")
         if padded and each.fate not in ("unmatched", "null_key"):
             found.append(f"{each.row} is {each.fate}: {each.reason}; Spark padded it")
