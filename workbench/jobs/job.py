@@ -278,7 +278,7 @@ class Job(Result):
     def bounding(self) -> Bounding:
         """What bounds, and watermarks, would have kept and held, where rows of the job stay in state forever.
 
-        Of a side without a watermark the least delay is taken with which no row of these would have been late; of a
+        Of a side without a watermark the least delay is taken with which none of its rows is behind its own; of a
         bound that the join does not have, those within which certain shares of its pairs lie.
 
         Raises

@@ -196,7 +196,7 @@ def _rounded(bound: int, name: str) -> int:
 
 
 def _disorder(stream: Stream) -> int:
-    """The least watermark delay with which no row of a stream is late, in microseconds, in whole seconds."""
+    """The least delay with which no row of a stream is behind its own watermark, in microseconds, in whole seconds."""
     newest = newest_times(stream.batch_count, stream.arrival, stream.event_times)
     before = np.concatenate([newest[:1], np.maximum.accumulate(newest)[:-1]])
     behind = np.maximum(before[stream.arrival] - stream.event_times, 0)[stream.arrival > 0]

@@ -344,7 +344,10 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
         more.append(_MOVED)
     if _compares_windows(read, inputs):
         kind = None
-        more.append("the condition compares parts of windows: join on the windows themselves, as with w = w")
+        more.append(
+            "the condition compares parts of windows: join on the windows themselves, as with w = w, by which rows "
+            "leave the state; by the start or the end of a window none does"
+        )
     more += _of_others_compared(read, inputs, times)
     if not read.keys:
         more.append("the condition has no equality of a column of one side with a column of the other")
