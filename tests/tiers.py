@@ -56,7 +56,7 @@ class Tier:
 
 
 TIERS = {
-    "quick": Tier(family=0.7, parts=False, spark=False, longest=3.0),
+    "quick": Tier(family=0.4, parts=False, spark=False, longest=2.0),
     "changed": Tier(family=1.5),
     "all": Tier(family=1.5),
     "nightly": Tier(family=float("inf")),
