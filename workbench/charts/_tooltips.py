@@ -9,10 +9,8 @@ from workbench.schema import Column
 
 __all__ = ["BATCH", "BEHIND", "EVENT_TIME", "FATE", "KEY", "REASON", "ROWS", "STREAM", "WATERMARK", "of"]
 
-_FORMATS = {"integer": ",", "timedelta": ",.6~f"}
 
-
-def of(column: Column, field: str = "", title: str = "") -> alt.Tooltip:
+def of(column: Column, field: str = "") -> alt.Tooltip:
     """The line of a column of the tables.
 
     Parameters
@@ -21,14 +19,11 @@ def of(column: Column, field: str = "", title: str = "") -> alt.Tooltip:
         The column.
     field
         What the chart's table calls it, if not by its name; spans are in seconds there.
-    title
-        What the chart calls it, if it shows but some of it.
     """
-    numbers = column.type in _FORMATS
-    named = title or column.title or column.name
-    shown = f"{named} (s)" if column.type == "timedelta" else named
-    line = alt.Tooltip(f"{field or column.name}:{'Q' if numbers else 'N'}", title=shown)
-    return line.format(_FORMATS[column.type]) if numbers and column is not schema.BATCH else line
+    field, title = field or column.name, column.title or column.name
+    if column.type == "timedelta":
+        return alt.Tooltip(f"{field}:Q", title=f"{title} (s)", format=",.6~f")
+    return alt.Tooltip(f"{field}:{'Q' if column.type == 'integer' else 'N'}", title=title)
 
 
 BATCH, FATE, REASON, BEHIND = (of(each) for each in (schema.BATCH, schema.FATE, schema.REASON, schema.BEHIND))

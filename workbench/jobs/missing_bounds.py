@@ -244,8 +244,7 @@ def _keys(side: SideDescription) -> tuple[str, ...]:
 
 def _column(name: str, column: str) -> str:
     """A column of a DataFrame by its alias, as Python source."""
-    plain = quoted(column)
-    return f"F.col({f'{name}.{plain}'!r})"
+    return f"F.col({f'{name}.{quoted(column)}'!r})"
 
 
 def _time(name: str, side: SideDescription) -> str:

@@ -110,6 +110,8 @@ def other_delay(
     OtherDelay(batch=2, side='left', delay=15000000, since=False)
     """
     marks = np.array(logged)
+    one_side: list[tuple[Side | None, tuple[int, ...]]] = [(side, (place,)) for place, side in enumerate(SIDES)]
+    both_sides: list[tuple[Side | None, tuple[int, ...]]] = [(None, (0, 1))] if delays[0] == delays[1] else []
 
     def fitting(used: Sequence[int], begin: int) -> int:
         """The first watermark that a query does not have that was started with a micro-batch, and not again."""
@@ -120,17 +122,13 @@ def other_delay(
     def others(begin: int) -> Iterator[tuple[Side | None, int, Sequence[int]]]:
         """Delays that explain one of the first moves of the watermark since a micro-batch."""
         moved = np.flatnonzero(np.diff(marks[begin:]))[:_MOVES] + begin + 1
-        for at, (place, side) in itertools.product(moved.tolist(), enumerate(SIDES)):
-            newest = int(seen[place][begin:at].max(initial=NOTHING))
-            delay = newest // 1_000 * 1_000 - int(marks[at])
-            if newest > NOTHING and delay >= 0 and delay != delays[place]:
-                yield side, delay, [delay if number == place else each for number, each in enumerate(delays)]
-        for at in moved.tolist() if delays[0] == delays[1] else ():
-            ends = [each[begin:at].max(initial=NOTHING) for each in seen]
-            newest = int(query_watermark(policy, *map(np.asarray, ends)))
-            delay = newest // 1_000 * 1_000 - int(marks[at])
-            if newest > NOTHING and delay >= 0 and delay != delays[0]:
-                yield None, delay, [delay, delay]
+        for ways in (one_side, both_sides):
+            for at, (side, places) in itertools.product(moved.tolist(), ways):
+                ends = [int(seen[place][begin:at].max(initial=NOTHING)) for place in places]
+                newest = min(ends) if policy == "min" else max(ends)
+                delay = newest // 1_000 * 1_000 - int(marks[at])
+                if newest > NOTHING and delay >= 0 and delay != delays[places[0]]:
+                    yield side, delay, [delay if number in places else each for number, each in enumerate(delays)]
 
     def moves(begin: int, end: int) -> int:
         return int(np.count_nonzero(np.diff(marks[begin:end])))

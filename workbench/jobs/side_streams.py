@@ -121,11 +121,11 @@ def rows(
     schema = pa.schema([each.with_nullable(True) for each in parts[-1].table.schema])
     table = pa.concat_tables([each.table.cast(schema) for each in parts])
     arrival = entering.arrival(table, logs.batches[0].number)
-    met, filtered, left_at = (np.concatenate([getattr(each, name) for each in parts]) for name in _FLAGS)
-    flags = None if passed is None and needed is None else filtered
-    return SideRows(
-        table.select(list(shown.names)), arrival, met, flags, Gone(left_at, steps), untimed, places, needed or ()
-    ), missing
+    met = np.concatenate([each.met for each in parts])
+    flags = None if passed is None and needed is None else np.concatenate([each.filtered for each in parts])
+    gone = Gone(np.concatenate([each.left_at for each in parts]), steps)
+    rows = table.select(list(shown.names))
+    return SideRows(rows, arrival, met, flags, gone, untimed, places, needed or ()), missing
 
 
 @dataclass(frozen=True)
@@ -154,9 +154,6 @@ class _Part:
         """Rows that came to the join and had met none."""
         none = np.zeros(table.num_rows, dtype=bool)
         return cls(table, none, none, np.full(table.num_rows, -1))
-
-
-_FLAGS = ("met", "filtered", "left_at")
 
 
 def _random(known: Understood, place: int) -> list[str]:

@@ -25,7 +25,7 @@ from workbench.streams import Stream, pair_types
 from workbench.untyped import Record, Value
 from workbench.verdicts import UNTIL_PASSED
 
-__all__ = ["KINDS", "Endless", "Within", "operator_model"]
+__all__ = ["KINDS", "Endless", "Within"]
 
 _EXAMPLE = (
     'wb.step("sign_in", side="left", where=wb.col("action") == "sign_in"), '

@@ -20,7 +20,7 @@ from workbench.streams import Stream
 from workbench.untyped import Record, Value
 from workbench.verdicts import UNTIL_PASSED
 
-__all__ = ["KINDS", "RulesByArrival", "RulesByEventTime", "operator_model"]
+__all__ = ["KINDS", "RulesByArrival", "RulesByEventTime"]
 
 
 def _read_copies(text: str, argument: str) -> int | None:
