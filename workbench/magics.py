@@ -15,7 +15,7 @@ from workbench import frames, process, session
 from workbench.charts import renderer
 from workbench.errors import WorkbenchError, wrong
 from workbench.jobs import Chain, Job
-from workbench.jobs.opening import is_query
+from workbench.jobs.given_query import is_query
 from workbench.untyped import Record
 
 __all__ = ["WorkbenchMagics", "register", "unregister"]

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from workbench.jobs import sides
-from workbench.jobs.catalyst import Node, expressions, has_watermark
-from workbench.times import exact, text
+from workbench.jobs.catalyst import Node, expressions, has_watermark, span
+from workbench.times import exact, precise, text
 from workbench.windows import Window
 
-__all__ = ["of_duplicates", "of_duplicates_above", "of_static", "of_windows"]
+__all__ = ["of_duplicates", "of_duplicates_above", "of_static", "of_windows", "redefined"]
 
 _DAY = timedelta(days=1)
 _MIDNIGHT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -87,6 +87,30 @@ def _of_meaning(node: Node, subject: str) -> str:
         f"{subject} keeps each {compared} forever: a later row with the same {compared} is always dropped, and the "
         f"state grows; {within} forgets it once the watermark has passed it"
     )
+
+
+def redefined(plan: Node) -> str:
+    """What is said of a plan that sets a second watermark on a stream, which Spark refuses; empty: it does not."""
+    for node in _watermarks(plan):
+        below = next((each for child in node.children for each in _watermarks(child)), None)
+        if below is not None:
+            first, again = (_watermark_in_words(each) for each in (below, node))
+            return (
+                f"withWatermark is called on {first} and again on {again}, which Spark refuses as soon as the "
+                "watermark moves, and late rows may be judged by either: call it once per stream"
+            )
+    return ""
+
+
+def _watermarks(plan: Node) -> list[Node]:
+    """The watermarks of the streams in a plan."""
+    return [each for each in plan.walk() if each.kind == "EventTimeWatermark" and bool(each.java.isStreaming())]
+
+
+def _watermark_in_words(node: Node) -> str:
+    [time] = expressions(node, "eventTime")
+    delay = span(node.java.delay())
+    return time.name if delay is None else f"{time.name} (by {precise(timedelta(microseconds=delay))})"
 
 
 def of_windows(window: Window, zone: str) -> Iterator[str]:

@@ -131,6 +131,18 @@ class Input:
         """Whether a watermark is set on a window."""
         return self.origin(mark.time) in self.windows
 
+    def mark_of(self, time: int | None) -> Watermark | None:
+        """The watermark of the event time of a join; of an aggregate that of the time of its window."""
+        if self.grouped is not None:
+            return self.watermark_of(self.windows[self.grouped.window][1])
+        return None if time is None else self.watermark_of(time)
+
+    def entering(self, time: int | None) -> int | None:
+        """The id by which a time enters the join; None where it does not, and of an aggregate, which has a window."""
+        if time is None or self.grouped is not None:
+            return None
+        return next((each for each in self.columns if self.origin(each) == self.origin(time)), None)
+
 
 _KNOWN = frozenset(
     {"EventTimeWatermark", "Expand", "Filter", "Project", "SubqueryAlias", "View", "ResolvedHint"}

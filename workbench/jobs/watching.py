@@ -15,7 +15,17 @@ import pandas as pd
 from workbench import _root, process, times
 from workbench.counts import counted
 from workbench.errors import QueryError, WorkbenchError, wrong
-from workbench.jobs import batch_readings, catalyst, from_java, opening, reported, understanding
+from workbench.jobs import (
+    batch_readings,
+    catalyst,
+    checkpoint_fits,
+    from_java,
+    given_query,
+    opening,
+    plan_joins,
+    reported,
+    understanding,
+)
 from workbench.jobs import checkpoint as checkpoints
 from workbench.jobs.job import Job
 from workbench.jobs.understanding import Understood
@@ -70,11 +80,11 @@ def watch(
     seconds = times.parse(every, "every").total_seconds()
     if not _LEAST <= seconds <= _LONGEST:
         raise wrong("every", every, f"give a time span from {_LEAST:g} seconds to an hour")
-    spark, plan, address = opening.given(joined, checkpoint)
-    parts = understanding.parts(plan)
+    spark, plan, address = given_query.given(joined, checkpoint)
+    parts = plan_joins.parts(plan)
     run = catalyst.optimised(spark, plan) if len(parts) > 1 else None
     known = understanding.understood(spark, plan, run=run)
-    query = joined if opening.is_query(joined) else None
+    query = joined if given_query.is_query(joined) else None
     if query is None:
         checkpoints.read(spark, address)  # says what is wrong with it
     for each in [each for each in process.pages if isinstance(each, Watch) and each.address == address]:
@@ -291,7 +301,7 @@ class Watch:
             return
         marks = None
         if self._joins == 1:  # else other streams hold the query's watermark back, too
-            marks = batch_readings.own_watermarks(opening.execution_of(query), self._known)
+            marks = batch_readings.own_watermarks(given_query.execution_of(query), self._known)
         rows = [batch_readings.of_report(each, self._known, None, self._policy) for each in new[:-1]]
         # of those before the last, the watermarks of the sides are past
         self._note([*rows, batch_readings.of_report(new[-1], self._known, marks, self._policy)])
@@ -324,7 +334,9 @@ class Watch:
             return
         try:
             if self._joins > 1 and self._operator is None:
-                self._operator = opening.operators_of(self._spark, self._known.plan, self.address)[self._known.join]
+                self._operator = checkpoint_fits.operators_of(self._spark, self._known.plan, self.address)[
+                    self._known.join
+                ]
             found = batch_readings.state_by_side(self._spark, self._known, self.address, last, operator=self._operator)
         finally:
             cold = self._state_at < 0  # in the first reading Spark compiles it

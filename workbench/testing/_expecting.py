@@ -15,7 +15,7 @@ from workbench import schema
 from workbench.arrays import Flags, RowNumbers
 from workbench.counts import counted
 from workbench.errors import excerpt, wrong
-from workbench.jobs import Chain, Job, chain, sources, understanding
+from workbench.jobs import Chain, Job, chain, plan_joins, sources
 from workbench.literals import FATES, SIDES, Side, Sides
 from workbench.testing.values import clock
 from workbench.untyped import Json, Series, Value
@@ -122,7 +122,7 @@ def _sides(opened: Opened, name: str) -> list[tuple[int, Side]]:
         (number, side)
         for number, job in enumerate(opened.jobs)
         for side, part in Sides(*job.known.join.children).items()
-        if name in opened.read[number, side] and not understanding.joins(part)
+        if name in opened.read[number, side] and not plan_joins.joins(part)
     ]
     if name not in opened.streams or not found:
         raise wrong("stream", name, f"use one of {', '.join(map(repr, opened.streams))}")

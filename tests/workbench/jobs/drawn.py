@@ -8,9 +8,11 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
@@ -18,6 +20,25 @@ from pyspark.sql import functions as F
 import workbench as wb
 
 SIDES = ("l", "r")
+ASKED = {
+    "l.amount > 20": lambda left, right: left.amount > 20,
+    "r.amount >= 30": lambda left, right: right.amount >= 30,
+    "l.amount + 0 <= 30": lambda left, right: left.amount <= 30,
+    "l.amount <= r.amount": lambda left, right: left.amount <= right.amount,
+    "r.amount = 30": lambda left, right: right.amount == 30,
+    "l.id <> 'b'": lambda left, right: left.key != "b",
+}
+"""What a condition may ask for beside keys and times, as SQL, and as Python."""
+KEPT = {"amount > 20": lambda row: row.amount > 20, "id = 'a'": lambda row: row.key == "a"}
+"""Filters of one side."""
+NO_PARTNER = re.compile(
+    "no partner: key|no partner within|near miss|no row of its key|\\d+ rows? of . within .*but none"
+)
+PARTED = re.compile(
+    "had left the state|came too late and was dropped|it came too late for the window it shares|same micro"
+)
+"""Reasons that say that there is no partner, and that there is one which the row did not meet."""
+KINDS = ("bounded", "bounded", "numbered", "windowed", "grouped", "unbounded", "unmarked")
 WAYS = (("id",), ("id", "at"), ("within", "id"))
 OUTER = {"l": ("left", "full"), "r": ("right", "full")}
 
@@ -53,6 +74,8 @@ class Drawn:
         Whether the job selects the event times.
     restart
         After how many files the query is started again; None: it never is.
+    numbered
+        Whether the condition compares the times as whole seconds, of which they have fractions then.
     """
 
     how: str
@@ -70,13 +93,14 @@ class Drawn:
     times_selected: bool
     restart: int | None
     policy: str
+    numbered: bool = False
 
 
 @st.composite
-def drawn_jobs(draw):
+def drawn_jobs(draw, kinds=KINDS):
     by_clock = draw(st.booleans())
     unit, zone = ("HOUR", "America/New_York") if by_clock else ("SECOND", draw(st.sampled_from(["UTC", "Asia/Tokyo"])))
-    kind = draw(st.sampled_from(["bounded", "bounded", "windowed", "grouped", "unbounded", "unmarked"]))
+    kind = draw(st.sampled_from(kinds))
     windowed = not by_clock and kind in ("windowed", "grouped")
     grouped = windowed and kind == "grouped"
     files = draw(st.integers(2, 5))
@@ -95,11 +119,6 @@ def drawn_jobs(draw):
 
     rows = tuple(tuple(file(place) for place in range(files)) for _ in SIDES)
     lower = draw(st.integers(-8, 4))
-    amount = {side: f"{side}.amount" for side in SIDES}
-    asked = [
-        f"{amount['l']} > 20", f"{amount['r']} >= 30", f"{amount['l']} + 0 <= 30", f"{amount['l']} <= {amount['r']}",
-        f"{amount['r']} = 30", "l.id <> 'b'",
-    ]  # fmt: skip
     bounds = [lower, lower + draw(st.sampled_from([0, 3, 10, 24, 30]))]
     delays = [draw(st.integers(0, 12)), draw(st.integers(0, 12))]
     if kind == "unbounded":  # Spark takes inner joins only without a bound, or without a watermark
@@ -118,13 +137,14 @@ def drawn_jobs(draw):
         draw(st.sampled_from([(10, 10), (10, 5), (7, 7)])) if windowed else None,
         grouped,
         tuple(delays),
-        () if grouped else tuple(draw(st.lists(st.sampled_from(asked), max_size=2, unique=True))),
-        tuple(draw(st.sampled_from([None, None, "amount > 20", "id = 'a'"])) for _ in SIDES),
+        () if grouped else tuple(draw(st.lists(st.sampled_from(list(ASKED)), max_size=2, unique=True))),
+        tuple(draw(st.sampled_from([None, None, *KEPT])) for _ in SIDES),
         tuple(draw(st.sampled_from([None, None, None, *WAYS])) if not grouped else None for _ in SIDES),
         not grouped and draw(st.booleans()),
         draw(st.booleans()),
         None if grouped else draw(st.one_of(st.none(), st.integers(1, files - 1))),
         draw(st.sampled_from(["min", "min", "max"])),
+        kind == "numbered" and not by_clock,
     )
 
 
@@ -156,7 +176,10 @@ def joined(spark, drawn, folder):
         words.append("l.w = r.w")
     else:
         limits = zip((">=", "<="), drawn.bounds, strict=True)
-        words += [f"r.at {sign} l.at + INTERVAL '{each}' {drawn.unit}" for sign, each in limits if each is not None]
+        template = "r.at {} l.at + INTERVAL '{}' {}"
+        if drawn.numbered:
+            template = "CAST(r.at AS LONG) - CAST(l.at AS LONG) {} {}"
+        words += [template.format(sign, each, drawn.unit) for sign, each in limits if each is not None]
     words += [each.replace(".amount", ".box.amount") if drawn.nested else each for each in drawn.more]
     pairs = sides[0].join(sides[1], F.expr(" AND ".join(words)), drawn.how)
     shown = SIDES[:1] if drawn.how == "semi" else SIDES
@@ -168,19 +191,45 @@ def joined(spark, drawn, folder):
     return pairs.select(*columns)
 
 
+@dataclass(frozen=True)
+class Row:
+    """A row of a side, as it is written."""
+
+    name: str
+    key: str | None
+    at: datetime | None
+    amount: int
+
+
+def rows_of(drawn, side):
+    """The rows of a side, a list for each file."""
+    begin = datetime(2026, 3, 7 if drawn.unit == "HOUR" else 1, 12, tzinfo=UTC)
+    step = timedelta(**{f"{drawn.unit.lower()}s": 0.7 if drawn.numbered else 1})
+    names = itertools.count()
+    return [
+        [
+            Row(
+                f"{side}{next(names)}",
+                key,
+                None if moment is None else begin + moment * step,
+                amount,
+            )
+            for key, moment, amount in part
+        ]
+        for part in drawn.rows[SIDES.index(side)]
+    ]
+
+
 def write(drawn, folder, files):
     """Some of the files of both sides."""
-    begin = datetime(2026, 3, 7 if drawn.unit == "HOUR" else 1, 12, tzinfo=UTC)
-    step = timedelta(hours=1) if drawn.unit == "HOUR" else timedelta(seconds=1)
-    for side, parts in zip(SIDES, drawn.rows, strict=True):
+    for side in SIDES:
         (folder / side).mkdir(parents=True, exist_ok=True)
-        names = itertools.count()
-        for place, part in enumerate(parts):
+        for place, part in enumerate(rows_of(drawn, side)):
             lines = []
-            for key, moment, amount in part:
-                at = None if moment is None else (begin + moment * step).isoformat()
-                more = {"box": {"amount": amount}} if drawn.nested else {"amount": amount}
-                lines.append(json.dumps({"id": key, "at": at, "row": f"{side}{next(names)}", **more}))
+            for each in part:
+                at = None if each.at is None else each.at.isoformat()
+                more = {"box": {"amount": each.amount}} if drawn.nested else {"amount": each.amount}
+                lines.append(json.dumps({"id": each.key, "at": at, "row": each.name, **more}))
             file = folder / side / f"{place}.json"
             if place in files and not file.exists():
                 file.write_text("\n".join(lines))
@@ -203,6 +252,66 @@ def run(spark, drawn, folder):
         query.awaitTermination()
         reports += query.recentProgress
     return made, out, reports
+
+
+def partnered(drawn, removed):
+    """The names of the rows that have a partner, whenever it came: by the condition alone, in plain Python."""
+    sides = [
+        [
+            each
+            for part in rows_of(drawn, side)
+            for each in part
+            if each.name not in removed and each.at is not None and (kept is None or KEPT[kept](each))
+        ]
+        for side, kept in zip(SIDES, drawn.filters, strict=True)
+    ]
+    zone = ZoneInfo(drawn.zone)
+
+    def within(left, right):
+        if drawn.window is not None:
+            size, slide = drawn.window
+            times = [int(each.at.timestamp()) for each in (left, right)]
+            starts = [{time // slide * slide - back * slide for back in range(size // slide)} for time in times]
+            return bool(starts[0] & starts[1])
+        if drawn.numbered:
+            apart = int(right.at.timestamp()) - int(left.at.timestamp())
+            return drawn.bounds[0] <= apart <= drawn.bounds[1]
+        low, high = (None if each is None else _later(left.at, each, drawn.unit, zone) for each in drawn.bounds)
+        return (low is None or right.at >= low) and (high is None or right.at <= high)
+
+    return {
+        each.name
+        for left, right in itertools.product(*sides)
+        if left.key == right.key is not None
+        and within(left, right)
+        and all(ASKED[words](left, right) for words in drawn.more)
+        for each in (left, right)
+    }
+
+
+def _later(moment, count, unit, zone):
+    """A time and a count of units: Spark counts whole days by the clock of a zone, and the rest as it elapses."""
+    if unit == "SECOND":
+        return moment + timedelta(seconds=count)
+    days = int(count / 24)
+    by_clock = (moment.astimezone(zone).replace(tzinfo=None) + timedelta(days=days)).replace(tzinfo=zone)
+    return by_clock.astimezone(UTC) + timedelta(hours=count - 24 * days)
+
+
+def false_reasons(drawn, job):
+    """Reasons of unmatched rows that say that there is no partner where there is one, or the other way round."""
+    if drawn.grouped:
+        return []
+    removed = set(job.rows.row[job.rows.reason.str.contains("removes it|to which it came late")])
+    met = partnered(drawn, removed)
+    asked = job.rows[(job.rows.fate == "unmatched") & ~job.rows.row.isin(removed)]
+    if drawn.how == "semi":
+        asked = asked[asked.side == "left"]
+    return [
+        f"{each.row}: {each.reason}; {'a' if each.row in met else 'no'} row satisfies the condition with it"
+        for each in asked.itertuples()
+        if (NO_PARTNER.match(each.reason) if each.row in met else PARTED.search(each.reason))
+    ]
 
 
 def check(spark, drawn, folder):
@@ -255,4 +364,4 @@ def check(spark, drawn, folder):
         taken_out = "removes it" in each.reason or each.fate == "null_key"
         if drawn.how in OUTER[side] and each.fate == "unmatched" and each.row not in named[side] and not taken_out:
             found.append(f"{each.row} is unmatched: {each.reason}; Spark did not let it come out")
-    return found
+    return [*found, *false_reasons(drawn, job)]

@@ -457,6 +457,28 @@ def test_an_anti_join_in_other_words(streams):
     assert found.unknown[0].startswith("a filter after the right join keeps rows without a left row only")
 
 
+def test_no_anti_join_where_nulls_meet(streams):
+    """A row without an id may have a partner without one, so its null says nothing."""
+    a, b = streams
+    for equal in ("a.id <=> b.id", "a.id = coalesce(b.id, 0)"):
+        found = wb.describe(a.join(b, F.expr(f"{equal} AND {WITHIN}"), "left").where("b.id IS NULL"))
+        assert found.join == wb.IntervalJoin("0 s", "1 hour", how="left"), equal
+    within = f"upper(cast(a.id AS string)) = upper(cast(b.id AS string)) AND {WITHIN}"
+    found = wb.describe(a.join(b, F.expr(within), "left").where("b.id IS NULL"))
+    assert found.join == wb.IntervalJoin("0 s", "1 hour", how="anti")
+
+
+def test_null_asked_for_in_the_condition(streams):
+    """The filter of an anti join that was written into ON: every row comes out padded."""
+    a, b = streams
+    found = wb.describe(a.join(b, F.expr(f"{KEY} AND {WITHIN} AND b.id IS NULL"), "left"))
+    [note] = [each for each in found.notes if "IS NULL" in each]
+    assert "no pair satisfies both" in note
+    assert ".where" in note
+    found = wb.describe(a.join(b, F.expr(f"a.id <=> b.id AND {WITHIN} AND b.id IS NULL"), "left"))
+    assert not any("no pair satisfies" in each for each in found.notes)
+
+
 def test_filters_after_renaming(streams):
     a, b = streams
     pairs = a.join(b, F.expr(KEY)).select("a.id", F.col("a.ts").alias("t1"), F.col("b.ts").alias("t2"))

@@ -450,7 +450,9 @@ def bare(where):
     return re.sub(r", Some\([^)]*\), true|[\s'`]", "", where).lower()
 
 
-KEPT = re.compile("^Spark (derives no|refuses to start|ends this query)|never leave the state|as whole numbers of")
+KEPT = re.compile(
+    "^Spark (derives no|refuses to start|ends this query)|never leave the state|as whole numbers of|keeps the rows of the (left|right) side forever"
+)
 """How long Spark keeps rows, and what it refuses: no part of what explain prints."""
 
 TYPELESS = "times 4 semi"

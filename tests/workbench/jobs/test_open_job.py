@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
 import workbench as wb
-from workbench.jobs import checkpoint, entering, opening
+from workbench.jobs import checkpoint, entering, held
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_a_query_goes_on_while_it_is_opened(spark, folder, tmp_path, monkeypatch
     own = jobs.session(spark, streaming_minBatchesToRetain="3")
     joined = written.guide_inner(*jobs.streams(own, folder))
     ran = jobs.run(joined, tmp_path / "checkpoint")
-    read, held = checkpoint.read, opening.held.joined_rows
+    read, rows_held = checkpoint.read, held.joined_rows
     first = min(int(each.name) for each in (tmp_path / "checkpoint" / "offsets").iterdir() if each.name.isdigit())
     reads = []
 
@@ -138,10 +138,10 @@ def test_a_query_goes_on_while_it_is_opened(spark, folder, tmp_path, monkeypatch
             for log in ("offsets", "commits"):
                 (tmp_path / "checkpoint" / log / str(first)).unlink(missing_ok=True)
             raise wb.QueryError(f"the state after micro-batch {batch} cannot be read", "")
-        return held(spark, address, batch, side, **more)
+        return rows_held(spark, address, batch, side, **more)
 
     monkeypatch.setattr(checkpoint, "read", read_counted)
-    monkeypatch.setattr(opening.held, "joined_rows", deleted_meanwhile)
+    monkeypatch.setattr(held, "joined_rows", deleted_meanwhile)
     job = wb.open_job(joined, ran.checkpoint)
     assert len(reads) == 2
     assert job.batches.batch.iloc[0] == first + 2

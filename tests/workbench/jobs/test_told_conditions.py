@@ -187,6 +187,62 @@ def test_spark_bounds_the_state_of_times_that_are_cast(desk):
     assert sorted(told, key=str) == sorted(((row[3], row[6]) for row in desk.out), key=str)
 
 
+def test_a_row_that_leaves_the_state_before_its_partner_comes(desk):
+    """15.9 s are 15 whole seconds, after which Spark has evicted the order, though its payment is not late."""
+    orders = ("10:00:00", "10:00:25.5", "10:00:26", "10:00:27", "10:10:00")
+    for number, at in enumerate(orders):
+        desk.arrive(number, orders=[("ayyyz"[number], at, f"o{number}")])
+    for number, at in enumerate(("10:00:25.5", "10:00:26", "10:00:15.9", "10:10:00"), 1):
+        desk.arrive(number, payments=[("ayyaz"[number], at, f"p{number}")])
+    desk.arrive(0, payments=[("x", "10:00:00", "p0")])
+    condition = F.expr(f"{KEY} AND CAST(payments.at AS LONG) - CAST(orders.at AS LONG) BETWEEN 0 AND 15")
+
+    def joined(delay):
+        return desk.read("orders", delay).join(desk.read("payments"), condition, "left")
+
+    job = desk.opened(joined("10 seconds"))
+    assert pairs_of(job) == rows_out(desk)
+    assert job.late.empty
+    because = "as the condition compares whole numbers of seconds, and Spark evicts by the times themselves"
+    both = "a watermark delay of 10.5 s on orders would have kept both"
+    assert reason(job, "o0").startswith(f"it had left the state when its partner p3 arrived, {because}; {both}")
+    assert reason(job, "p3").startswith(f"its partner o0 had left the state when it arrived, {because}; {both}")
+    [mended] = job.rows.loc[job.rows.row == "o0", ["fix_setting", "fix_value"]].to_numpy().tolist()
+    assert mended == ["left.watermark", "10.5 seconds"]
+    supposed = job.under(left_watermark="10.5 seconds").rows
+    assert dict(zip(supposed.row, supposed.fate, strict=True))["o0"] == "matched"
+    desk.out.clear()
+    desk.run(joined("10.5 seconds"))
+    assert ("o0", "p3") in rows_out(desk)
+
+
+def test_a_row_that_leaves_the_state_on_a_day_of_25_hours(desk):
+    """A day by the clock has an hour more, in which Spark has evicted the order already."""
+    desk.spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    desk.each(
+        [[("a", "2026-10-31T16:00:00Z", "o1")], *[[("z", f"2026-11-01T{at}:00Z", "oz")] for at in ("17:20", "17:21")]],
+        [[("y", "2026-10-31T16:00:00Z", "p0")], *[[("z", f"2026-11-01T{at}:00Z", "pz")] for at in ("17:20", "17:21")]],
+    )
+    desk.arrive(3, orders=[("z", "2026-11-01T17:22:00Z", "oz")], payments=[("a", "2026-11-01T16:30:00Z", "p1")])
+
+    def joined(delay):
+        on = F.expr(WITHIN.format("24 HOURS"))
+        return desk.read("orders", delay).join(desk.read("payments", "1 hour"), on, "left")
+
+    job = desk.opened(joined("1 hour"))
+    assert ("o1", "p1") not in rows_out(desk)
+    assert job.late.empty
+    because = "as the condition counts by the clock of the time zone, and Spark evicts by elapsed hours"
+    assert reason(job, "o1").startswith(
+        f"it had left the state when its partner the row at 2026-11-01 16:30:00 arrived, {because}; "
+    )
+    [(setting, value)] = job.rows.loc[job.rows.row == "o1", ["fix_setting", "fix_value"]].to_numpy().tolist()
+    assert setting == "left.watermark"
+    desk.out.clear()
+    desk.run(joined(value))
+    assert ("o1", "p1") in rows_out(desk)
+
+
 def test_a_row_that_leaves_by_what_only_spark_derives_does_not_stay_forever(desk):
     apart(desk)
     numbers = "cast(payments.at AS double) {} cast(orders.at AS double) {}"
