@@ -13,7 +13,7 @@ from workbench.builtin_kinds.interval.verdicts import IntervalVerdict
 from workbench.builtin_kinds.pattern.verdicts import PatternVerdict
 from workbench.builtin_kinds.rules.verdicts import RuleVerdict
 from workbench.builtin_kinds.session.verdicts import SessionVerdict
-from workbench.model import Gone, Logged, RowFacts, Simulation
+from workbench.model import Gone, Logged, Numbers, RowFacts, Simulation
 from workbench.reasons.own import sentences
 from workbench.verdicts import SharedVerdict, Verdict, WindowVerdict
 
@@ -209,6 +209,18 @@ EXAMPLES = [
         facts=RowFacts(untimed={"right": {"a": "without an event time"}}),
     ),
     Example(S.PARTNER_LATE, INTERVAL, (("a", 10, 0), *LATER), (*LATER, ("a", 12, 2))),
+    Example(
+        S.PARTNER_EVICTED,
+        wb.IntervalJoin("-1 second", "16 seconds", "left", lower_exclusive=True, upper_exclusive=True),
+        (("a", 0, 0), ("z", 15.5, 1), ("z", 15.6, 2), ("z", 15.7, 3)),
+        (("z", 15.5, 1), ("z", 15.6, 2), ("a", 15.9, 3)),
+        facts=RowFacts(
+            retention={"left": 15_001_000, "right": 1_000},
+            numbers=Numbers(
+                0, 15_000_000, 1_000_000, "payments.at BETWEEN orders.at AND orders.at + INTERVAL 15 SECONDS"
+            ),
+        ),
+    ),
     Example(
         S.NO_PARTNER_ON_TIME,
         wb.IntervalJoin("0 seconds", "10 seconds", how="semi"),

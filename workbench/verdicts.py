@@ -213,6 +213,13 @@ class SharedVerdict(Verdict):
         _LONGER_DELAY,
         "late",
     )
+    PARTNER_EVICTED = Wording(
+        "unmatched",
+        "it or its partner had left the state when the other one arrived",
+        MISSED_SENTENCE,
+        "Compare event times rather than numbers made of them: Spark then keeps each row for as long as the condition "
+        "may hold. Or set the watermark delay that the reason names; where clocks change, an hour more is enough.",
+    )
     NO_PARTNER_ON_TIME = Wording(
         "unmatched",
         "no row of {other} {within_reach} was on time",
@@ -247,12 +254,13 @@ PADDED = "; it is written {nulls}in micro-batch {padded_in}{fired_again}"
 
 BEHIND = "by {behind_by}"
 EXACTLY_AT = "exactly at the watermark"
-ARRIVED = "it arrived in micro-batch {arrived_in}, when the watermark stood at {judged_by}"
+ARRIVED = "it arrived in micro-batch {arrived_in}, when the watermark for late rows stood at {judged_by}"
 WINDOW_ENDED = f"its {{last_window}} ended at {{end}}, and {ARRIVED}"
 BEHIND_BY_LESS = "by less than a millisecond"
-FLINK_WINDOW_ENDED = f"its {{last_window}} ended at {{end}}{{allowed}}, and {ARRIVED}; it goes to the side output"
+FLINK_ARRIVED = "it arrived in micro-batch {arrived_in}, when the watermark stood at {judged_by}"
+FLINK_WINDOW_ENDED = f"its {{last_window}} ended at {{end}}{{allowed}}, and {FLINK_ARRIVED}; it goes to the side output"
 FLINK_ALLOWED = ", with an allowed lateness of {lateness}"
-FLINK_BEHIND = f"{ARRIVED}, and an interval join drops rows behind it; this row goes to the side output"
+FLINK_BEHIND = f"{FLINK_ARRIVED}, and an interval join drops rows behind it; this row goes to the side output"
 ROWS_AHEAD = "{ahead}, {gap} ahead of every other row, moved the watermark; without {it}, this row would be on time"
 
 KEPT = "{kept_by} would have kept it{by_policy}"
@@ -339,6 +347,16 @@ KEPT_BOTH_BY_POLICY = "the watermark follows the faster side (policy max); with 
 KEPT_BOTH_WITHOUT_AHEAD = (
     "{ahead}, {gap} ahead of every other row, moved the watermark; without {it}, both would be on time"
 )
+LEFT_STATE = "it had left the state when its partner {partner} arrived, as {evicted_by}; {change} would have kept both"
+PARTNER_LEFT_STATE = (
+    "its partner {partner} had left the state when it arrived, as {evicted_by}; {change} would have kept both"
+)
+ONE_LEFT_STATE = (
+    "it satisfies the condition with a row of {other}, and the earlier of the two had left the state when the later "
+    "one arrived, as {evicted_by}"
+)
+EVICTED_BY_TIMES = "the condition compares whole numbers of {unit}, and Spark evicts by the times themselves"
+EVICTED_BY_HOURS = "the condition counts by the clock of the time zone, and Spark evicts by elapsed hours"
 FLINK_LEFT_STATE = (
     "the earlier of it and its partner {partner} had left state when the later one arrived; "
     "{change} would have kept both"

@@ -76,8 +76,8 @@ def _in_flink(simulation: Simulation, search: Search) -> list[pd.DataFrame]:
 
 def _joined(simulation: Simulation, found: pd.DataFrame) -> pd.DataFrame:
     """The fixes whose rows both come to the join, and satisfy what else it asks for."""
-    where, gone = simulation.where, simulation.facts.gone
-    if where is None and gone is None:
+    where, gone, exact = simulation.where, simulation.facts.gone, simulation.facts.exact
+    if where is None and gone is None and exact is None:
         return found
     is_left, row, partner = (found["side"] == "left").to_numpy(), found["row"].to_numpy(), found["partner"].to_numpy()
     pairs = [each.astype(np.int64) for each in (np.where(is_left, row, partner), np.where(is_left, partner, row))]
@@ -87,6 +87,8 @@ def _joined(simulation: Simulation, found: pd.DataFrame) -> pd.DataFrame:
             good &= ~gone[side].rows[rows]
     if where is not None:
         good &= np.asarray(where(*pairs))
+    if exact is not None:  # within the bounds by the clock by which these are counted, a row misses none of them
+        good &= ~found["setting"].isin(("lower", "upper")).to_numpy() | ~np.asarray(exact(*pairs))
     return found[good]
 
 

@@ -28,8 +28,7 @@ def delays(
         The watermark with which each of them comes out; None: that which ends its left row.
     """
     try:
-        assignments = search.assignments
-        one, other = pairs or matches(search.join, assignments["left"], assignments["right"])
+        one, other = pairs or _by_definition(search)
     except TooLargeError:  # a coGroup makes no pairs, and so may have keys that would make too many
         return pd.DataFrame(columns=COLUMNS)
     left, right = (search.assignments[side].iloc[place] for side, place in Sides(one, other).items())
@@ -43,6 +42,8 @@ def delays(
         value = np.maximum(*(_on_time(search, delayed, each) for each in (left, right)))
         if search.loses_expiring:
             value = np.maximum(value, _kept_by_semi(search, delayed, left, right))
+        if search.simulation.facts.evicts_early:
+            value = np.maximum(value, _kept_in_state(search, delayed, left, right))
         if search.waits:
             value = np.where(search.last_mark(delayed, value) >= ends, value, NEVER)
         change = value - search.delay[delayed]
@@ -61,6 +62,17 @@ def delays(
                 )
             )
     return pd.concat(parts, ignore_index=True)
+
+
+def _by_definition(search: Search) -> tuple[RowNumbers, RowNumbers]:
+    """The pairs by definition, as places in the assignments; of bounds by a clock that changes, those by that clock."""
+    left, right = (search.assignments[side] for side in SIDES)
+    rules = search.simulation.facts.under(search.join)
+    one, other = matches(search.join, left, right, slack=rules.slack)
+    if rules.exact is not None:
+        met = np.asarray(rules.exact(left["row"].to_numpy()[one], right["row"].to_numpy()[other]))
+        one, other = one[met], other[met]
+    return one, other
 
 
 def _on_time(search: Search, delayed: Side, assignments: pd.DataFrame) -> Times:
@@ -85,6 +97,19 @@ def allowed_lateness(search: Search) -> pd.DataFrame:
         found = {"value": value[lost], "change": value[lost] - search.lateness, "partner": rows[partner][lost]}
         parts.append(search.candidates(side, rows[side][lost], "allowed_lateness", **found))
     return pd.concat(parts, ignore_index=True)
+
+
+def _kept_in_state(search: Search, delayed: Side, left: pd.DataFrame, right: pd.DataFrame) -> Times:
+    """The earlier of two rows stays in state until the later one comes."""
+    retention = search.simulation.facts.retention or {}
+    later = np.maximum(left["batch"].to_numpy(), right["batch"].to_numpy())
+    value = np.zeros(len(left), dtype=np.int64)
+    for side, mine in Sides(left, right).items():
+        if side in retention:
+            leaves_at = mine["end"].to_numpy() + retention[side]
+            needed = search.outcome.marks.needed_delays(search.policy, delayed, later - 1, leaves_at)
+            value = np.where(mine["batch"].to_numpy() < later, np.maximum(value, needed), value)
+    return value
 
 
 def _kept_by_semi(search: Search, delayed: Side, left: pd.DataFrame, right: pd.DataFrame) -> RowNumbers:

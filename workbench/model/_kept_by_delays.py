@@ -144,12 +144,12 @@ def kept_results(
     KeptByDelays or None
         None where the rows that are late change what other rows come to: in sessions, which a late row does not bridge;
         in semi joins, for which another partner will do; where a row has one partner of several; in patterns; where a
-        query forgot watermarks when it was started again.
+        query forgot watermarks when it was started again; where Spark evicts rows before their partners have come.
     """
     kind = kind_of(join)
     forgotten = any((marks.newest[side][1:] < marks.newest[side][:-1]).any() for side in SIDES)
     fixed = kind.operator in (HASH_JOIN, AGGREGATION) and not kind.merging
-    if not fixed or forgotten or (not kind.grouped and emission(join).first_only):
+    if not fixed or forgotten or facts.evicts_early or (not kind.grouped and emission(join).first_only):
         return None
     emitted = complete.outputs.table["emitted"].to_numpy()
     number = np.cumsum(emitted) - 1

@@ -245,6 +245,11 @@ class RowFacts:
     beside_others: bool = False
 
     @property
+    def evicts_early(self) -> bool:
+        """Whether a row may leave the state before all rows have come that the job's condition pairs with it."""
+        return self.retention is not None and (self.numbers is not None or self.exact is not None)
+
+    @property
     def asked(self) -> Condition | None:
         """What pairs must satisfy beside equal keys and the bounds as the model has them; None: nothing."""
         if self.where is None or self.exact is None:

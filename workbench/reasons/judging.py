@@ -50,6 +50,8 @@ class Judging:
         Which of the late ones would have met a row, had they come in time.
     apart
         Which of the unmatched ones have a partner if nothing is late, and no window closes too early.
+    evicted
+        Which of the unmatched ones have a partner if none leaves the state before the other has come.
     refused
         Which have rows in reach, with none of which they satisfy what the join asks for beside keys and times.
     setting
@@ -65,6 +67,7 @@ class Judging:
     across: RowNumbers
     would_meet: Flags
     apart: Flags
+    evicted: Flags
     refused: Flags
     setting: Texts
     verdict: Objects
@@ -114,8 +117,12 @@ def judge(
     """
     fate = {side: simulation.fates[side]["fate"].to_numpy()[rows[side]] for side in SIDES}
     apart = partners.kept_apart(simulation, {side: rows[side][fate[side] == "unmatched"] for side in SIDES})
+    evicted = partners.evicted_apart(simulation, {side: rows[side][fate[side] == "unmatched"] for side in SIDES})
     met = partners.had_partner(simulation, {side: rows[side][fate[side] == "late"] for side in SIDES})
-    return {side: _of_side(simulation, side, rows[side], own, apart[side], met[side], settings[side]) for side in SIDES}
+    return {
+        side: _of_side(simulation, side, rows[side], own, apart[side], evicted[side], met[side], settings[side])
+        for side in SIDES
+    }
 
 
 def _of_side(
@@ -124,6 +131,7 @@ def _of_side(
     rows: RowNumbers,
     own: Judge,
     apart: RowNumbers,
+    evicted: RowNumbers,
     met: RowNumbers,
     setting: Texts,
 ) -> Objects:
@@ -137,6 +145,7 @@ def _of_side(
         across,
         np.isin(rows, met),
         np.isin(rows, apart),
+        np.isin(rows, evicted),
         simulation.refused[side][rows] > 0,
         setting,
         np.full(len(rows), SharedVerdict.JOINED, dtype=object),
@@ -160,6 +169,7 @@ def _of_side(
         verdict[of.unmatched & of.refused] = SharedVerdict.CONDITION_FAILS
     verdict[of.apart] = SharedVerdict.PARTNER_LATE
     own(of)
+    verdict[of.evicted & ~of.apart] = SharedVerdict.PARTNER_EVICTED
     verdict[of.unmatched & (table["all"].to_numpy()[rows] == 0)] = SharedVerdict.BETWEEN_WINDOWS
     verdict[of.unmatched & partners.left_out(simulation, side)[rows]] = SharedVerdict.LEFT_OUT
     if simulation.facts.is_stand_in:

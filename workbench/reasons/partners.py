@@ -19,6 +19,7 @@ from workbench.streams import Stream, some_rows
 __all__ = [
     "FAR",
     "KeyAcross",
+    "evicted_apart",
     "had_partner",
     "kept_apart",
     "keys_across",
@@ -76,6 +77,13 @@ def kept_apart(simulation: Simulation, unmatched: dict[Side, RowNumbers]) -> dic
     late = {side: mine.loc[mine["late"], "row"].to_numpy() for side, mine in simulation.outcome.assignments.items()}
     mates = {side: rows[among(codes[side][rows], asked)] for side, rows in late.items()}
     return _partnered(simulation, unmatched, mates)
+
+
+def evicted_apart(simulation: Simulation, unmatched: dict[Side, RowNumbers]) -> dict[Side, RowNumbers]:
+    """Per side those of the rows without partner that have one if none leaves the state before all of its have come."""
+    if not simulation.facts.evicts_early:
+        return dict.fromkeys(SIDES, np.array([], dtype=np.int64))
+    return _partnered(simulation, unmatched, unmatched)
 
 
 def had_partner(simulation: Simulation, chosen: dict[Side, RowNumbers]) -> dict[Side, RowNumbers]:

@@ -591,7 +591,10 @@ class SentenceSlots:
 
     def near(self, side: Side, row: int) -> str:
         """Why it did not meet the nearest partner that a changed setting would have given it; or that there is none."""
-        template = self._near(side, row) or self.kind.alone(self.join, side)
+        template = self._near(side, row)
+        if not template and self._verdict(side, row) is SharedVerdict.PARTNER_EVICTED:  # which no delay mends
+            template = verdicts.ONE_LEFT_STATE
+        template = template or self.kind.alone(self.join, side)
         if template == verdicts.NO_PARTNER:
             key = Sides(*self.outcome.keys)[side][row]
             template = template if key in self._keys_of_late[other_side(side)] else verdicts.NONE_IN_REACH
@@ -630,12 +633,23 @@ class SentenceSlots:
             return verdicts.LATE_FOR_SHARED_WINDOW if late == RowId(side, row) else verdicts.PARTNER_DROPPED
         if self.kind.merging:
             return verdicts.SESSION_CLOSED
+        if self.simulation.facts.evicts_early:
+            batches = [
+                self.assignments(each.side, each.row)["batch"].min()
+                for each in (RowId(side, row), RowId(other_side(side), partner))
+            ]
+            return verdicts.LEFT_STATE if batches[0] < batches[1] else verdicts.PARTNER_LEFT_STATE
         return verdicts.SEMI_JOIN_LOSES if self.simulation.flink is None else verdicts.FLINK_LEFT_STATE
 
     def _parted_by(self, side: Side, row: int, partner: int) -> RowId | None:
         """Which of a row and its partner was late, the partner first; None: neither."""
         both = RowId(other_side(side), partner), RowId(side, row)
         return next((each for each in both if self.assignments(each.side, each.row)["late"].any()), None)
+
+    def evicted_by(self, side: Side, row: int) -> str:
+        """Why Spark evicts a row before the condition of its join ceases to hold."""
+        by_hours = self.simulation.facts.numbers is None
+        return self.fill(verdicts.EVICTED_BY_HOURS if by_hours else verdicts.EVICTED_BY_TIMES, side, row)
 
     def kept_both(self, side: Side, row: int) -> str:
         """What would have kept a row and its partner, of which one was late."""

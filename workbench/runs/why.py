@@ -13,6 +13,7 @@ from IPython.display import display
 
 from workbench import charts
 from workbench.arrays import RowNumbers
+from workbench.counts import counted
 from workbench.errors import wrong
 from workbench.kinds import UNBOUNDED, kind_of
 from workbench.literals import RowId, Side, Sides, other_side
@@ -173,8 +174,12 @@ def _windows(simulation: Simulation, reasons: SentenceSlots, of: RowId) -> list[
         merged = kind.merging and window.group >= 0
         source = groups.loc[window.group] if merged else window
         word = "late" if window.late else "on time"
-        facts.append(("window", f"[{labels.moment(int(source.start))}, {labels.moment(int(source.end))}) {word}"))
-    return facts or [("window", "none: it falls in a gap between windows")]
+        told = f"[{labels.moment(int(source.start))}, {labels.moment(int(source.end))}) {word}"
+        if merged:
+            names = simulation.left.name, simulation.right.name
+            told += f": {counted(source.left, 'row')} of {names[0]}, {source.right:,} of {names[1]}"
+        facts.append((kind.window_noun, told))
+    return facts or [(kind.window_noun, "none: it falls in a gap between windows")]
 
 
 def _candidates(simulation: Simulation, reasons: SentenceSlots, of: RowId) -> tuple[pd.DataFrame, int | None]:

@@ -162,8 +162,8 @@ def test_a_rule_that_comes_late_is_said_of_the_rows_that_it_would_have_judged():
     ]
     mine, theirs = reasons(wb.RulesJoin(), left, right, delay="2 seconds")
     assert mine[3] == (
-        "late by 50 s: it arrived in micro-batch 3, when the watermark stood at 10:00:58; a watermark delay of 52.001 s on "
-        "readings would have kept it; with a watermark delay of 55.001 s on readings it would have matched hot (heat > 80) of 10:00:05"
+        "late by 50 s: it arrived in micro-batch 3, when the watermark for late rows stood at 10:00:58; a "
+        "watermark delay of 52.001 s on readings would have kept it; with a watermark delay of 55.001 s on readings it would have matched hot (heat > 80) of 10:00:05"
     )
     assert theirs[2].startswith("late by 53 s: it arrived in micro-batch 3")
 

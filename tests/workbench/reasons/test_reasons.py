@@ -44,8 +44,8 @@ def test_reasons_in_words():
         "joined with 1 row of orders, first in micro-batch 0",
         "joined with 1 row of orders, first in micro-batch 1",
         "near miss: the nearest partner is n 3, 1.3 s beyond the upper bound",
-        "late by 2 s: it arrived in micro-batch 3, when the watermark stood at 00:00:31; a watermark delay of 2.001 s on "
-        "orders would have kept it (policy min: the query's watermark is the lower of those of orders and payments), but "
+        "late by 2 s: it arrived in micro-batch 3, when the watermark for late rows stood at 00:00:31; a watermark "
+        "delay of 2.001 s on orders would have kept it (policy min: the query's watermark is the lower of those of orders and payments), but "
         "it has no partner within the bounds",
     ]
     assert rows[["fix_setting", "fix_value"]].dropna().to_numpy().tolist() == [["upper", "6.3 seconds"]] * 2
@@ -65,8 +65,8 @@ def test_late_by_so_much_and_the_delay_that_would_have_kept_it():
     right = [("z", T + 31, 0), ("z", T + 32, 1), ("k", T + 28, 0)]
     rows = explained(wb.IntervalJoin("0 s", "5 s"), left, right, ("1 s", "0 s"))
     assert rows["reason"][2] == (
-        "late by 3.2 s: it arrived in micro-batch 2, when the watermark stood at 00:00:30; a watermark delay of 4.201 s "
-        "on orders would have kept it, and matched it with n 2"
+        "late by 3.2 s: it arrived in micro-batch 2, when the watermark for late rows stood at 00:00:30; a watermark "
+        "delay of 4.201 s on orders would have kept it, and matched it with n 2"
     )
     assert rows["reason"][4] == (
         "its partner n 2 came too late and was dropped; a watermark delay of 4.201 s on orders would have kept both"
@@ -107,9 +107,11 @@ def test_why_tells_the_whole_story(monkeypatch):
     for words in ("event time", "arrival     micro-batch", "bounds", "candidates", "verdict     late by", "fix  "):
         assert words in repr(story)
     assert story.chart.to_dict()["layer"]
-    for join in (wb.WindowJoin(wb.Session("5 s")), wb.CoGroup(wb.Sliding("10 s", "5 s"))):
-        other = wb.preview(join, orders, payments)
-        assert "window      [" in other.why(len(orders)).text
+    other = wb.preview(wb.CoGroup(wb.Sliding("10 s", "5 s")), orders, payments)
+    assert "window      [" in other.why(len(orders)).text
+    other = wb.preview(wb.WindowJoin(wb.Session("5 s")), orders, payments)
+    assert "session     [" in other.why(len(orders)).text
+    assert " of orders, 1 of payments" in other.why(len(orders)).text
     shown = []
     monkeypatch.setattr("workbench.runs.why.display", lambda each, **_: shown.append(each))
     story._ipython_display_()
