@@ -1,7 +1,7 @@
 """The gallery: joins with something to find, each a report, the script of its join, and what there is to be found.
 
-One is of real data, half of them are what people asked about in public, retold with a few rows. `Exhibit.found` is
-checked by a test.
+Two are of real data, the others are what people asked about in public, retold with a few rows: as previews, or as
+jobs that Spark runs while the site is built. `Exhibit.found` is checked by a test.
 """
 
 from __future__ import annotations
@@ -17,17 +17,21 @@ from pathlib import Path
 
 import nbformat
 import pandas as pd
+import public_reports
 from docutils import nodes
 from earlier_builds import kept
+from pyspark.sql import DataFrame
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import generators
 import workbench as wb
+from workbench.jobs import Job
 
 __all__ = ["EXHIBITS", "Exhibit", "setup"]
 
 START = pd.Timestamp("2026-01-01 10:00")
+HERE = Path(__file__).parent / "gallery"
 
 
 @dataclass(frozen=True)
@@ -41,15 +45,21 @@ class Exhibit:
     look
         What to look at in the report, and what one finds.
     result
-        Makes its preview.
+        Makes its preview, or runs its job.
     found
         Words of the reason of a row, which say what there is to be found.
+    code
+        Of a job the function that makes its DataFrame, as its owner wrote it.
+    data
+        The files beside the page that it reads.
     """
 
     title: str
     look: str
-    result: Callable[[], wb.Preview]
+    result: Callable[[], wb.Preview | Job]
     found: str
+    code: Callable[..., DataFrame] | None = None
+    data: tuple[str, ...] = ()
 
 
 def _stream(name: str, rows: Sequence[tuple[str, float, int]], delay: str) -> wb.Stream:
@@ -176,6 +186,19 @@ def flights_and_weather() -> wb.Preview:
     return wb.preview(wb.IntervalJoin("-1 hour", "0 s", how="left", lower_exclusive=True), left_stream, right_stream)
 
 
+def commits_and_tests() -> wb.Preview:
+    """Two days of this repository: each package that a commit changed, and each whose tests one changed.
+
+    The files are what ``git log --name-only`` says of 25 and 26 November 2026.
+    """
+    changes = pd.read_csv(HERE / "changes.csv", parse_dates=["changed"])
+    tests = pd.read_csv(HERE / "tests.csv", parse_dates=["tested"])
+    times = {"watermark": "10 minutes", "trigger": "1 hour"}  # as if each row arrived as it happened
+    left = wb.Stream.from_pandas(changes, "changes", "package", "changed", arrival="changed", **times)
+    right = wb.Stream.from_pandas(tests, "tests", "package", "tested", arrival="tested", **times)
+    return wb.preview(wb.IntervalJoin("0 s", "2 hours", how="semi"), left, right)
+
+
 def tried_cards() -> wb.Preview:
     """A sign-in, small payments that are declined, a large one; and a pattern that gives up too soon."""
     streams = generators.generate(
@@ -197,6 +220,38 @@ EXHIBITS: dict[str, Exhibit] = {
         "Departures from JFK in 2013, and the station's observations: it was silent for an hour. See for which one.",
         flights_and_weather,
         "min beyond the upper bound",
+    ),
+    "commits-and-tests": Exhibit(
+        "Half of the changes of this repository are followed by no test",
+        "Commits, and commits of tests of the same package within two hours. Many were tested before they were "
+        "written: the lower bound is zero. Others are of packages that have no tests of their own.",
+        commits_and_tests,
+        "beyond the lower bound",
+        data=("changes.csv", "tests.csv"),
+    ),
+    "padded-at-once": Exhibit(
+        "An order comes out with nulls, though its payment is there",
+        "A job that Spark ran. Its condition asks for a number of the order alone, so that a small order is padded as "
+        "soon as it arrives, and its payment finds none.",
+        public_reports.padded_at_once,
+        "none satisfies (orders.amount > 50)",
+        public_reports.large_orders,
+    ),
+    "whole-seconds": Exhibit(
+        "A pair satisfies the condition, and is lost",
+        "A job that Spark ran. Its condition counts whole seconds, in which 15.9 s are 15, and Spark keeps rows by "
+        "exact times.",
+        public_reports.whole_seconds,
+        "had left the state when its partner",
+        public_reports.paid_within_15_seconds,
+    ),
+    "deduplicated-first": Exhibit(
+        "A payment is dropped before it reaches the join",
+        "A job that Spark ran. Payments are made unique by their order, so that the second one of an order, the one "
+        "that is within the bounds, is not there any more.",
+        public_reports.deduplicated_first,
+        "removes it before it reaches the join",
+        public_reports.one_payment_an_order,
     ),
     "short-delay": Exhibit(
         "Some payments never come out of the join",
@@ -273,6 +328,22 @@ EXHIBITS: dict[str, Exhibit] = {
 }
 
 
+_IMPORTS = {
+    "from collections.abc import Sequence": "Sequence[",
+    "from datetime import timedelta": "timedelta(",
+    "from pathlib import Path": "HERE",
+    "import generators": "generators.",
+    "import pandas as pd": "pd.",
+    "from pyspark.sql import DataFrame": "DataFrame",
+    "from pyspark.sql import functions as F": "F.",
+    "import workbench as wb": "wb.",
+    "from workbench.jobs import Job": "Job",
+    "from workbench.testing import micro_batches, play": "play(",
+}
+"""The imports of a notebook, each by what needs it in its code."""
+_VALUES = {'START = pd.Timestamp("2026-01-01 10:00")': "START", "HERE = Path()": "HERE"}
+
+
 class Gallery(SphinxDirective):
     """The exhibits, each with its title, what to look at, and its files."""
 
@@ -295,9 +366,15 @@ def _made(name: str) -> Path:
 
 def _make(exhibit: Exhibit, folder: Path) -> None:
     folder.mkdir()
+    for name in exhibit.data:
+        shutil.copy(HERE / name, folder)
     result = exhibit.result()
     result.report(folder / "report.html")
-    wb.export(result, folder / "join.py")
+    if exhibit.code is None:
+        wb.export(result, folder / "join.py")
+    else:
+        imports = "from pyspark.sql import DataFrame\nfrom pyspark.sql import functions as F\n\n\n"
+        (folder / "join.py").write_text(imports + inspect.getsource(exhibit.code), encoding="utf-8")
     nbformat.write(_notebook(exhibit), folder / "look.ipynb")
 
 
@@ -305,23 +382,23 @@ def _notebook(exhibit: Exhibit) -> nbformat.NotebookNode:
     """A notebook that makes the join again, looks at it, and opens the page on its streams."""
     code, made = inspect.getsource(exhibit.result), exhibit.result.__name__
     helpers = [each for each in (_pairs, _stream) if each.__name__ in code]
-    imports = ["from collections.abc import Sequence"] * (_stream in helpers)
-    imports += ["import generators"] * ("generators." in code) + ["import pandas as pd"] * (
-        "pd." in code or bool(helpers)
-    )
-    first = [*(["from datetime import timedelta"] * ("timedelta(" in code)), *imports, "import workbench as wb"]
-    start = ['START = pd.Timestamp("2026-01-01 10:00")'] * bool(helpers)
+    every = [code, *map(inspect.getsource, [*helpers, *filter(None, [exhibit.code])])]
+    imports = [line for line, name in _IMPORTS.items() if any(name in each for each in every)]
+    start = [line for line, name in _VALUES.items() if any(name in each for each in every)]
+    if exhibit.code is not None:
+        helpers.append(exhibit.code)
+    page = "left, right = result.left, result.right\n%load_ext workbench\n%workbench left right"
+    if exhibit.code is not None:
+        page = "%load_ext workbench\n%workbench result"
     version = nbformat.v4
     return version.new_notebook(
         cells=[
             version.new_markdown_cell(f"# {exhibit.title}\n\n{exhibit.look}"),
-            version.new_code_cell("\n".join([*first, *start])),
+            version.new_code_cell("\n".join([*imports, *start])),
             *(version.new_code_cell(inspect.getsource(each).rstrip()) for each in helpers),
             version.new_code_cell(f"{code.rstrip()}\n\n\nresult = {made}()\nresult.charts.tracks()"),
             version.new_code_cell('result.rows.query("fate != \'matched\'")[["side", "fate", "reason"]]'),
-            version.new_code_cell(
-                "left, right = result.left, result.right\n%load_ext workbench\n%workbench left right"
-            ),
+            version.new_code_cell(page),
         ],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
     )

@@ -16,29 +16,40 @@ sys.path.insert(0, str(ROOT / "docs"))
 from gallery import EXHIBITS  # noqa: E402 - a script beside the pages
 
 NAMES = sorted(EXHIBITS)
+EACH = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.engine] * (EXHIBITS[name].code is not None)) for name in NAMES]
+)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_to_be_found_is_there(name):
-    exhibit = EXHIBITS[name]
+@pytest.fixture
+def exhibit(name, request):
+    """One of the gallery; with the session of the run, if it is a job."""
+    if EXHIBITS[name].code is not None:
+        request.getfixturevalue("spark")
+    return EXHIBITS[name]
+
+
+@EACH
+def test_what_is_to_be_found_is_there(exhibit):
     reasons = exhibit.result().rows["reason"]
     assert reasons.str.contains(exhibit.found, regex=False).any()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_has_a_report_a_notebook_and_a_script(site, name):
+@EACH
+def test_each_has_a_report_a_notebook_and_a_script(site, name, exhibit, monkeypatch):
     folder = site / "gallery" / name
     report = (folder / "report.html").read_text()
     assert len(report) < 1_500_000
     assert not re.search(r'<(?:script|link|img)[^>]+(?:src|href)="https?:', report)
     compile((folder / "join.py").read_text(), "join.py", "exec")
+    monkeypatch.chdir(folder)  # as a notebook runs where its files are
     cells = json.loads((folder / "look.ipynb").read_text())["cells"]
     space = {}
     for cell in cells:
         text = "".join(cell["source"])
         if cell["cell_type"] == "code" and "%workbench" not in text:
             exec(compile(text, "cell", "exec", dont_inherit=True), space)  # not with this module's own future
-    assert space["result"].rows["reason"].tolist() == EXHIBITS[name].result().rows["reason"].tolist()
+    assert space["result"].rows["reason"].tolist() == exhibit.result().rows["reason"].tolist()
 
 
 @pytest.mark.browser
