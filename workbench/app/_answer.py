@@ -87,7 +87,11 @@ def answer(tuning: Tuning, best: Best, asked: Mapping[str, str], named: Callable
         _question(asked),
         words if changed(tuning, best) else f"as it is now, {words}",
         table(heads, ([name, *_cells(tuning, row)] for name, row in lines)),
-        html('<p class="sjw-unsure">{}.</p>', _capital(best.warning)) if best.warning else "",
+        together(
+            html('<p class="sjw-unsure">{}.</p>', _capital(each))
+            for each in (best.under_short_trigger, best.warning)
+            if each
+        ),
         together(html("<li>{}.</li>", _capital(each)) for each in notes),
     )
 

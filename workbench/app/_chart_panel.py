@@ -61,8 +61,10 @@ class ChartPanel:
         self._axis = widgets.Dropdown(options=AXES, description="Along", layout=widgets.Layout(width="auto"))
         self._axis.tooltip = "The horizontal axis: event time, time of arrival, or micro-batches."
         self._axis.style.description_width = "auto"
-        self._whole = widgets.Button(description="Show all", icon="search-minus", tooltip="Show the whole axis.")
-        self._whole.layout = widgets.Layout(width="auto", flex="0 0 auto")
+        own = widgets.Layout(width="auto", flex="0 0 auto")
+        self._whole = widgets.Button(
+            description="Show all", icon="search-minus", tooltip="Show the whole axis.", layout=own
+        )
         self._stretch = HTML()
         self._stretch.add_class("sjw-stretch-text")
         self._bar = widgets.HBox([self._axis, self._stretch, self._whole])

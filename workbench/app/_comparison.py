@@ -132,6 +132,7 @@ class Comparison:
             name = open_still[0].short
             closed = f", with every window closed in both: {name} left windows open, and is simulated to its end"
             self._said += closed if self._close.value else f"; {name} left windows open, where rows are pending"
+        self._said += _other_batches(one, other) if not ends_differ else ""
         self._moved, self._shown = moved, _as_shown(moved, runs[0], one.short, other.short)
         self._offer(one, other)
         self._list()
@@ -186,6 +187,18 @@ def of_the_same_rows(one: Result, other: Result) -> bool:
     return all(same_rows(one.side(side), other.side(side)) for side in SIDES)
 
 
+def _other_batches(one: Entry, other: Entry) -> str:
+    """That one of two runs had more micro-batches, which evict rows whatever the settings; empty: both had as many."""
+    more, fewer = sorted((one, other), key=lambda each: len(each.record.run.batches), reverse=True)
+    apart = len(more.record.run.batches) - len(fewer.record.run.batches)
+    if not apart:
+        return ""
+    return (
+        f"; {more.short} had {counted(apart, 'more micro-batch')}: a row that is pending in {fewer.short} may be "
+        "decided there, whatever the settings"
+    )
+
+
 def _words(fates: pd.Series) -> pd.Series:
     return fates.astype(str).str.replace("_", " ")
 
@@ -196,7 +209,7 @@ def _column(entry: Entry, run: Result) -> dict[str, object]:
 
 
 def _as_shown(rows: pd.DataFrame, run: Result, one: str, other: str) -> pd.DataFrame:
-    """Rows that have another fate, as a page shows them: streams by name, fates beside each other, reasons last.
+    """Rows that have another fate, as a page shows them: streams by name, fates and reasons first.
 
     What a row does not have is left empty.
     """
@@ -206,5 +219,6 @@ def _as_shown(rows: pd.DataFrame, run: Result, one: str, other: str) -> pd.DataF
     reasons = {"other_reason": f"why in {other}", "reason": f"why in {one}"}
     between = [name for name in rows if name not in {"side", *fates, *reasons}]
     shown = rows.assign(side=rows["side"].map(names), **{name: blank(rows[name]) for name in between})
-    shown = shown[["side", *fates, *between, *reasons]]
+    keys = [name for name in between if name in run.left.key]
+    shown = shown[["side", *fates, *keys, *reasons, *(name for name in between if name not in keys)]]
     return shown.rename(columns={"side": "stream", **fates, **reasons})

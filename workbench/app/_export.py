@@ -48,8 +48,8 @@ class ExportPanel:
         with self._form.quietly():
             self._add()
         self._said.value = self._promise()
-        write = self._button = widgets.Button(description="Export", icon="download", tooltip=_WRITE)
-        write.layout = widgets.Layout(width="auto", flex="0 0 auto")
+        own = widgets.Layout(width="auto", flex="0 0 auto")
+        write = self._button = widgets.Button(description="Export", icon="download", tooltip=_WRITE, layout=own)
         write.on_click(lambda _: self._write())
         places = [widgets.VBox(self._form.row(name)) for name in ("source", "sink", "dead_letters", "form")]
         rest = [widgets.VBox(self._form.row(name)) for name in ("folder", "file")]

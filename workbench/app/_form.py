@@ -59,7 +59,7 @@ class Form:
         self._changed = changed
         self._rules: dict[str, Callable[[], None]] = {}
         self._depth = 0
-        self._plain = {"layout": widgets.Layout(), "style": HTML().style}  # all marks share: each is a message
+        self._plain: Record = {}  # what all marks share, those of the first: each is a message
 
     def add(self, name: str, widget: Any, label: str, tooltip: str) -> Any:
         """An input with its label and what the term means."""
@@ -72,6 +72,7 @@ class Form:
         elif hasattr(widget, "style"):
             widget.style.description_width = "102px"
         mark = HTML(**self._plain)
+        self._plain = {"layout": mark.layout, "style": mark.style}
         mark.add_class("sjw-mark")
         self.inputs[name], self._marks[name] = widget, mark
         widget.observe(lambda _: self._moved(name), "value")

@@ -53,11 +53,10 @@ class Head:
         self.run.disabled = True  # until something is shown that can be run
         self.stop = widgets.Button(description="Stop", icon="stop", disabled=True, layout=narrow)
         keep = "Its rows become variables of this notebook, so you can run them again under other settings."
-        self.record = widgets.Button(description="Keep as variables", icon="save", tooltip=keep)
-        self.record.layout = widgets.Layout(width="auto", display="none")
+        hidden = {"width": "auto", "display": "none"}
+        self.record = widgets.Button(description="Keep as variables", icon="save", tooltip=keep, layout=hidden)
         words = "The preview takes long under these settings; compute it anyway."
-        self.anyway = widgets.Button(description="Preview anyway", icon="hourglass-half", tooltip=words)
-        self.anyway.layout = widgets.Layout(width="auto", display="none")
+        self.anyway = widgets.Button(description="Preview anyway", icon="hourglass-half", tooltip=words, layout=hidden)
         tip = "Write one file, which opens in any browser, into the notebook's folder."
         self.report = widgets.Button(
             description="Report", icon="file-text-o", tooltip=tip, disabled=True, layout=narrow

@@ -99,8 +99,8 @@ class LivePanel:
             self.note.add_class(name)
         self._warn("")
         self.panels = [panel.make() for panel in panels()]
-        self._why_not = HTML("needs a scenario", tooltip=_NEEDS_A_SCENARIO)  # behind the button's "Go live"
-        self._why_not.layout = widgets.Layout(width=_SPEED)  # in its place: nothing moves
+        in_its_place = widgets.Layout(width=_SPEED)  # behind the button's "Go live": nothing moves
+        self._why_not = HTML("needs a scenario", tooltip=_NEEDS_A_SCENARIO, layout=in_its_place)
         self._why_not.add_class("sjw-why-not")
         show(self._why_not, False)
         self.buttons = [self.go, self.speed, self._why_not, self.pause_button]

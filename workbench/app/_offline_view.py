@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from markupsafe import Markup
 from sidecar import Sidecar
 
 from workbench.app._kept_settings import Kept
+from workbench.app._notebook_writer import NotebookWriter
 from workbench.app._results import ResultsPanel
 from workbench.app.html import html, stylesheet, together
 from workbench.app.worker import CoalescingWorker
@@ -59,8 +61,12 @@ class SavedPage:
         self._page, self._results, self._summary, self._set_to = page, results, summary, kept
         self._name = uuid4().hex[:12]
         page.add_class(f"sjw-page-{self._name}")
+        self._writer = NotebookWriter()
+        page.children = (*page.children, self._writer)
+        self._writer.observe(lambda _: self.changed(), "writes")
         self._kept: tuple[Any, Any] | None = None  # the handles of the outputs that are read without a kernel
         self._last: dict[str, str] = {}
+        self._version = ""  # of what the page shows
         self._tab: Sidecar | None = None
         self._closed = threading.Event()
         self._worker = CoalescingWorker(lambda *_: None)  # a page that cannot be saved is no trouble to its user
@@ -118,12 +124,18 @@ class SavedPage:
         if self._closed.wait(_REST) or self._kept is None:
             return
         summary, picture = self._kept
-        self._update("summary", summary, self._of_summary())
-        drawn = self._picture()
+        of_summary, drawn = self._of_summary(), self._picture()
+        of_picture = {"image/png": drawn, "text/plain": ""} if drawn else {"text/plain": ""}
+        self._update("summary", summary, of_summary)
         if drawn is not None:
-            self._update("picture", picture, {"image/png": drawn, "text/plain": ""} if drawn else {"text/plain": ""})
+            self._update("picture", picture, of_picture)
+        now: Record = {"name": self._name, "version": self._version}
+        if self._writer.writes:
+            now |= {"summary": of_summary, "picture": None if drawn is None else of_picture}
+        self._writer.saved = now
 
     def _update(self, name: str, handle: Any, bundle: Record) -> None:
+        """Write an output anew, if it is another one."""
         if handle is not None and self._last.get(name) != (now := repr(bundle)):
             handle.update(bundle, raw=True)
             self._last[name] = now
@@ -133,8 +145,10 @@ class SavedPage:
         drawing = self._drawing()
         chart = html("<p><b>{}</b> {}</p>", drawing.title, drawing.subtitle) if drawing is not None else ""
         summary = self._summary()
-        text = html('<div class="sjw-saved-{}">{}<p>{}</p>{}{}</div>', self._name, style, _PLAIN, summary, chart)
-        return {"text/html": str(text), "text/plain": "", **self._set_to().bundle()}
+        inside, kept = html("{}<p>{}</p>{}{}", style, _PLAIN, summary, chart), self._set_to().bundle()
+        self._version = hashlib.sha256(f"{inside}{kept}".encode()).hexdigest()[:12]
+        text = html('<div class="sjw-saved-{}" data-saved="{}">{}</div>', self._name, self._version, inside)
+        return {"text/html": str(text), "text/plain": "", **kept}
 
     def _drawing(self) -> Drawing | None:
         return self._results.chart.shown if self._results.chart_is_open else None

@@ -62,15 +62,20 @@ class RepairList(widgets.VBox):  # type: ignore[misc]
     def _line(self, repair: AnyRepair | FileRepair) -> widgets.HBox:
         words = HTML(repair.words)
         words.add_class("sjw-repair")
-        back = widgets.Button(icon="undo", tooltip=f"Take back: {repair.words}.", disabled=self.disabled)
-        back.layout = widgets.Layout(width="auto", flex="0 0 auto")
+        own = widgets.Layout(width="auto", flex="0 0 auto")
+        back = widgets.Button(icon="undo", tooltip=f"Take back: {repair.words}.", disabled=self.disabled, layout=own)
         back.on_click(lambda _: self._set(tuple(each for each in self.value if each != repair)))
         return widgets.HBox([words, back])
 
     def _button(self, offer: Offer) -> widgets.Button:
         words = "; ".join(each.words for each in (offer.repair, offer.also) if each is not None)
-        made = widgets.Button(description=offer.label, icon="wrench", tooltip=f"{words}.", disabled=self.disabled)
-        made.layout = widgets.Layout(width="auto", height="auto")
+        made = widgets.Button(
+            description=offer.label,
+            icon="wrench",
+            tooltip=f"{words}.",
+            disabled=self.disabled,
+            layout=widgets.Layout(width="auto", height="auto"),
+        )
         made.on_click(lambda _: self._choose(offer))
         return made
 

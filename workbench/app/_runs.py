@@ -46,6 +46,9 @@ class RunActions:
     changed: Callable[[], None]
 
 
+_FIELD = {"width": "auto", "min_width": "160px", "flex": "1 1 160px"}
+
+
 class RunsPanel:
     """Past runs.
 
@@ -71,15 +74,20 @@ class RunsPanel:
         self.other = widgets.RadioButtons(description="against", layout=wide, tooltip="The run to compare it with.")
         self.go = _button("Go back to it", "history", "Its settings and results.")
         self.name = widgets.Text(
-            description="Name", placeholder="baseline", tooltip="The name of the run.", continuous_update=False
+            description="Name",
+            placeholder="baseline",
+            tooltip="The name of the run.",
+            continuous_update=False,
+            layout=widgets.Layout(**_FIELD),
         )
         self.path = widgets.Text(
-            description="Folder", placeholder="baseline", tooltip="The folder to save the run in, or to load one from."
+            description="Folder",
+            placeholder="baseline",
+            tooltip="The folder to save the run in, or to load one from.",
+            layout=widgets.Layout(**_FIELD),
         )
         self.keep = _button("Keep", "save", "Save the run in the folder; any session can load it.")
         self.load = _button("Load", "folder-open", "Load the run that was saved in the folder.")
-        for each in (self.name, self.path):
-            each.layout = widgets.Layout(width="auto", min_width="160px", flex="1 1 160px")
         self._earlier = EarlierRuns(actions.set_to)
         self._comparison = Comparison(actions.submit)
         self.note = self._comparison.note
@@ -240,6 +248,5 @@ def _compared(known: Sequence[RunRecord]) -> RunRecord:
 
 
 def _button(words: str, icon: str, tooltip: str) -> widgets.Button:
-    made = widgets.Button(description=words, icon=icon, tooltip=tooltip)
-    made.layout = widgets.Layout(width="auto", flex="0 0 auto")
-    return made
+    own = widgets.Layout(width="auto", flex="0 0 auto")
+    return widgets.Button(description=words, icon=icon, tooltip=tooltip, layout=own)

@@ -36,7 +36,7 @@ class SourcePanel:
         choice = widgets.Dropdown(options=[(each.label, each.name) for each in known])
         form.add("source", choice, "From", _sentence([each.tip for each in known]))
         self._groups = {each.name: group() for each in known}
-        self.widget = group(choice, *self._groups.values())
+        self.widget = group(*form.row("source"), *self._groups.values())
         form.follow("source", self._show)
         self._show()
 

@@ -54,9 +54,10 @@ class KeySteps:
         self._events = pd.DataFrame()
         self._filling = False
         narrow = widgets.Layout(width="36px")
-        self._key = widgets.Combobox(description="Key", ensure_option=False, continuous_update=False)
+        wide = widgets.Layout(width="240px")
+        self._key = widgets.Combobox(description="Key", ensure_option=False, continuous_update=False, layout=wide)
         self._key.tooltip = "Any key; the list has those with the most rows in state."
-        self._key.layout, self._key.style.description_width = widgets.Layout(width="240px"), "auto"
+        self._key.style.description_width = "auto"
         back = widgets.Button(icon="step-backward", tooltip="One step back", layout=narrow)
         on = widgets.Button(icon="step-forward", tooltip="One step on", layout=narrow)
         self._slider = widgets.IntSlider(1, min=1, max=1, readout=False, layout=widgets.Layout(flex="1 1 auto"))

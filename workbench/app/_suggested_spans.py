@@ -11,8 +11,8 @@ from workbench import times
 from workbench.app._form import show
 from workbench.app._snapshot import RunConfiguration
 from workbench.app.html import HTML
-from workbench.arrays import Codes, Times
-from workbench.kinds import kind_of
+from workbench.arrays import Codes, RowNumbers, Times
+from workbench.kinds import AGGREGATION, HASH_JOIN, kind_of
 from workbench.runs.result import Result
 
 _MOST = 50_000  # rows whose nearest partners are looked for
@@ -37,8 +37,8 @@ class Suggestion:
         self._note = HTML()
         self._note.add_class("sjw-note")
         self._note.add_class("sjw-warning")
-        self._button = widgets.Button(icon="wrench", tooltip="Sets these fields; undo takes it back.")
-        self._button.layout = widgets.Layout(width="auto", height="auto")
+        own = widgets.Layout(width="auto", height="auto")
+        self._button = widgets.Button(icon="wrench", tooltip="Sets these fields; undo takes it back.", layout=own)
         self._button.on_click(lambda _: choose(self._texts))
         self.widget = widgets.VBox([self._note, self._button])
         self.widget.add_class("sjw-repairs")
@@ -78,13 +78,17 @@ def suggestion(configuration: RunConfiguration, result: Result) -> tuple[str, di
     if configuration.job is not None:
         return None
     left, right = result.outcome.keys
-    apart = nearest(left, result.left.event_times, right, result.right.event_times)
+    times_of = result.left.event_times, result.right.event_times
+    apart, rows = nearest(left, times_of[0], right, times_of[1])
+    if kind_of(configuration.join).operator in (HASH_JOIN, AGGREGATION):  # which pair rows, rather than look one up
+        back, _ = nearest(right[rows], times_of[1][rows], left, times_of[0])
+        apart = apart[np.abs(back) == np.abs(apart)]  # of a row whose partner is missing the nearest is another's
     found = kind_of(configuration.join).suggested_spans(configuration.join, apart)
     return None if found is None else (found[0], {name: times.text(each) for name, each in found[1].items()})
 
 
-def nearest(left: Codes, left_times: Times, right: Codes, right_times: Times) -> Times:
-    """By how much the nearest right row of its key comes later than a left row, of those that have one.
+def nearest(left: Codes, left_times: Times, right: Codes, right_times: Times) -> tuple[Times, RowNumbers]:
+    """By how much the nearest right row of its key comes later than a left row, where there is one; and which it is.
 
     Parameters
     ----------
@@ -107,7 +111,6 @@ def nearest(left: Codes, left_times: Times, right: Codes, right_times: Times) ->
         before = open_still & (moments[np.minimum(middle, len(moments) - 1)] < at)
         low = np.where(before, middle + 1, low)
         high = np.where(open_still & ~before, middle, high)
-    after = moments[np.minimum(low, end - 1)] - at
-    earlier = moments[np.maximum(low - 1, begin)] - at
-    found: Times = np.where(np.abs(earlier) < np.abs(after), earlier, after)
-    return found
+    after, before = np.minimum(low, end - 1), np.maximum(low - 1, begin)
+    found = np.where(np.abs(moments[before] - at) < np.abs(moments[after] - at), before, after)
+    return moments[found] - at, order[found]

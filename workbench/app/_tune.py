@@ -75,11 +75,18 @@ class TunePanel:
         self._views.observe(lambda _: changed(), "value")
         self.advice = widgets.VBox()
         self._asked = {
-            name: widgets.Text(value, description=words, placeholder="any", tooltip=tip, continuous_update=False)
+            name: widgets.Text(
+                value,
+                description=words,
+                placeholder="any",
+                tooltip=tip,
+                continuous_update=False,
+                layout=widgets.Layout(width="auto"),
+            )
             for name, (value, words, tip) in _ASKED.items()
         }
         for field in self._asked.values():
-            field.layout, field.style.description_width = widgets.Layout(width="auto"), "auto"
+            field.style.description_width = "auto"
             field.observe(lambda _: self._answer(), "value")
         for each in (self._views, *self._asked.values()):
             each.observe(lambda _: self._tell(), "value")
@@ -167,8 +174,8 @@ class TunePanel:
         if one.setting is None or one.value is None:
             return widgets.HBox([words])
         settings: dict[str, str] = {one.setting: one.value}
-        take = widgets.Button(description="Apply", icon="check", tooltip=f"Set {named(one.setting, one.value)}.")
-        take.layout = widgets.Layout(width="auto", flex="0 0 auto")
+        tip, own = f"Set {named(one.setting, one.value)}.", widgets.Layout(width="auto", flex="0 0 auto")
+        take = widgets.Button(description="Apply", icon="check", tooltip=tip, layout=own)
         take.on_click(lambda _: self._apply(settings))
         return widgets.HBox([words, take])
 

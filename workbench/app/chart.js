@@ -403,7 +403,10 @@ async function render({ model, el }) {
   });
   themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
   await paint();
+  const unpointed = () => document.getElementById("vg-tooltip-element")?.classList.remove("visible");
+  window.addEventListener("scroll", unpointed, { capture: true, passive: true }); // the mark has moved from below it
   return () => {
+    window.removeEventListener("scroll", unpointed, { capture: true });
     resized.disconnect();
     themes.disconnect();
     picture.cancel();

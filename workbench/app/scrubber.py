@@ -36,8 +36,11 @@ class Scrubber:
         self.slider = widgets.IntSlider(1, min=0, max=1, readout=False, layout=widgets.Layout(flex="1 1 auto"))
         self.slider.tooltip = "The micro-batch at whose end the charts show the run; at the right end, the whole run."
         self.play = widgets.Play(value=1, min=0, max=1, interval=_PACE, show_repeat=False)
-        widgets.jslink((self.play, "value"), (self.slider, "value"))
-        widgets.jslink((self.slider, "max"), (self.play, "max"))
+        links = [
+            widgets.jslink((self.play, "value"), (self.slider, "value")),
+            widgets.jslink((self.slider, "max"), (self.play, "max")),
+        ]
+        self.play.observe(lambda _: [each.close() for each in links], "comm")  # gone with what they link
         back = widgets.Button(icon="step-backward", tooltip="One micro-batch back", layout=widgets.Layout(width="36px"))
         on = widgets.Button(icon="step-forward", tooltip="One micro-batch on", layout=widgets.Layout(width="36px"))
         self._end = widgets.Button(description="Whole run", layout=widgets.Layout(width="auto", flex="0 0 auto"))

@@ -329,6 +329,7 @@ def picked_rules(shift: str = "", named: bool = True) -> AltairChart:
         .transform_calculate(arrived="picked_arrived", evicted="picked_evicted")
         .transform_fold(["arrived", "evicted"], ["what", "batch"])
         .transform_filter("datum.batch >= 0 && datum.batch < 1e9")
+        .transform_filter("datum.what == 'arrived' || picked_evicted > picked_arrived")  # else it was never stored
         .transform_calculate(
             place=f"datum.batch{shift}",
             label=" : ".join(f"datum.what == '{name}' ? '{text}'" for name, text in labels.items()) + " : ''",

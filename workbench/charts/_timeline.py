@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import numpy as np
@@ -498,10 +498,27 @@ def _gap(place: Record) -> list[Value]:
     line = both.mark_line(color=COLOURS[2], strokeDash=[4, 3], strokeWidth=1.5, clip=True)
     end = alt.Chart(alt.NamedData("rows")).transform_filter(is_nearest)
     ring = end.mark_point(shape="circle", size=200, strokeWidth=1.5, color=COLOURS[2], filled=False, clip=True)
-    told = end.transform_calculate(words="gap").mark_text(
-        align="center", dy=-18, fontSize=12, color=COLOURS[2], fontWeight="bold"
-    )
-    return [line.encode(**place), ring.encode(**place), told.encode(**place, text=alt.Text("words:N"))]
+    words = {"fontSize": 12, "fontWeight": "bold", "dy": -18}
+    told = [
+        named.mark_text(align=align, color=colour, **words, **stroke)
+        for align, named in _aligned(end.transform_calculate(words="gap"), place["x"])
+        for colour, stroke in ((PAPER, {"stroke": PAPER, "strokeWidth": 4}), (COLOURS[2], {}))
+    ]
+    text = alt.Text("words:N")
+    return [line.encode(**place), ring.encode(**place), *(each.encode(**place, text=text) for each in told)]
+
+
+def _aligned(chart: AltairChart, x: alt.X) -> list[tuple[Literal["left", "center", "right"], AltairChart]]:
+    """Words at some marks, aligned so that the ends of the axis cut none."""
+    name = str(x.shorthand).partition(":")[0]
+    if "[low, high]" not in str(x.to_dict()):  # not along an axis that zooms
+        return [("center", chart)]
+    at = f"(+datum['{name}'] - low) / (high - low)"
+    return [
+        ("left", chart.transform_filter(f"{at} < 0.25")),
+        ("center", chart.transform_filter(f"{at} >= 0.25 && {at} <= 0.75")),
+        ("right", chart.transform_filter(f"{at} > 0.75")),
+    ]
 
 
 def _interval(pointed: Any) -> alt.Chart:

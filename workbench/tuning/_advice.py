@@ -27,7 +27,6 @@ from workbench.tuning.short_delay import MUCH_LATE, delay_for, late_rows
 from workbench.verdicts import SharedVerdict
 
 _SECOND = 1_000_000
-_MOST = "keeps all but one in a thousand of its rows"
 _SILENT = 3  # micro-batches in a row in which a side that sends nothing is called idle, if they are
 _SILENT_SHARE = 0.2  # so large a part of all that the other side sends in
 _NOT_BEGUN_SHARE = 0.5  # that part, of a silence at the start: many a side begins after the other
@@ -282,9 +281,18 @@ def _short_delays(streams: Mapping[Side, Stream], outcome: Outcome, policy: Poli
         value = times.text(needed.delay)
         words = setting_value(DELAYS[side], value)
         if needed.both:  # under "max" the other side's watermark passes them, too
-            yield Advice(problem, f"a watermark delay of {words} on both streams {_MOST}")
+            yield Advice(problem, f"a watermark delay of {words} on both streams {_kept(len(stream))}")
         else:
-            yield Advice(problem, f"a watermark delay of {words} on {stream.name} {_MOST}", DELAYS[side], value)
+            yield Advice(
+                problem, f"a watermark delay of {words} on {stream.name} {_kept(len(stream))}", DELAYS[side], value
+            )
+
+
+def _kept(count: int) -> str:
+    """What a delay that makes less than one row in a thousand late keeps of so many."""
+    return (
+        "keeps all but one in a thousand of its rows" if count * MUCH_LATE >= 1 else f"keeps all {count:,} of its rows"
+    )
 
 
 def _idle(streams: Sides[Stream], policy: Policy) -> tuple[Side, int, int] | None:

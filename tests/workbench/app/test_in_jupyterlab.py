@@ -561,6 +561,24 @@ def test_after_save_and_restart_the_page_comes_back_as_it_was(own):
     expect(field(own, "Upper bound")).to_have_value("4 seconds")
 
 
+def test_after_a_reload_of_the_browser_the_page_is_there_and_saved_with_the_notebook(own):
+    """Its cell was run twice: what is left of the first page must not keep the second from coming back."""
+    run_all(own)
+    wait_for(lambda: ask_kernel(own, "print(len(__import__('workbench').process.pages))") == "1")
+    own.wait_for_selector(".sjw-badge:has-text('Preview (simulated)')", timeout=120_000)
+    own.wait_for_timeout(3000)  # it is saved with the notebook a second after it has come to rest
+    own.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    wait_for(lambda: not own.evaluate("() => window.jupyterapp.shell.currentWidget.context.model.dirty"))
+    own.reload()
+    own.wait_for_selector(".sjw-badge:has-text('Preview (simulated)')", timeout=120_000)
+    whole = "() => JSON.stringify(window.jupyterapp.shell.currentWidget.context.model.toJSON())"
+    assert '"view":"Tracks"' in own.evaluate(whole)
+    view(own, "Late")
+    wait_for(lambda: '"view":"Late"' in own.evaluate(whole))
+    assert own.evaluate("() => window.jupyterapp.shell.currentWidget.context.model.dirty")
+    expect(own.locator(".sjw")).to_have_count(1)
+
+
 def test_the_page_opens_in_a_tab_beside_the_notebook(jupyter, browser):
     address, root = jupyter
     with page(address, saved(root, "tab.ipynb", "%load_ext workbench\n%workbench --tab"), browser=browser) as opened:

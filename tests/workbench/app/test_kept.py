@@ -124,7 +124,10 @@ def test_a_page_of_a_job_that_is_not_there_yet_shows_nothing_of_other_streams():
     assert not after.stale
     assert not after.usable("Report")
     assert not after.usable("Run on Spark")
-    assert """such as job = wb.open_job(joined, checkpoint="…"), then Look again""" in after.mark("Job")
+    assert (
+        """such as import workbench as wb; job = wb.open_job(joined, checkpoint="…"), then Look again"""
+        in after.mark("Job")
+    )
     after.set({"From": "a scenario"})
     assert after.badge == "Preview (simulated)"
     after.set({"Watermark / first": "soon"})

@@ -263,7 +263,7 @@ def test_bounds_of_a_scenario_that_do_not_suit_own_rows_are_told_with_those_that
     kept = page.value("Lower bound"), page.value("Upper bound")
     assert page.warnings() == []
     page.set({"From": "this notebook"})
-    words = "100% of the left rows whose key is on the right have no such row within the bounds"
+    words = "100% of the nearest pairs of a key are farther apart than the bounds allow"
     assert page.warnings() == [f"{words}; the fields are still as for the scenario orders_payments"]
     assert (page.value("Lower bound"), page.value("Upper bound")) == kept  # nothing is changed unasked
     assert page.figures["matched"] == 0
@@ -278,6 +278,18 @@ def test_bounds_of_a_scenario_that_do_not_suit_own_rows_are_told_with_those_that
     assert page.warnings() == ["the bounds are far wider than nearly all nearest rows of a key are apart"]
     page.set({"Kind": "Interval join", "Upper bound": "soon"})
     assert page.warnings() == []
+
+
+def test_a_row_whose_partner_is_missing_widens_no_bounds():
+    """Its nearest row is the partner of another one of its key."""
+    hour = pd.Timestamp("2026-01-01 10:00") + pd.to_timedelta(np.arange(12) * 20, unit="min")
+    orders = pd.DataFrame({"id": ["a"] * 12, "at": hour})
+    payments = pd.DataFrame({"id": ["a"] * 6, "at": hour[::2] + pd.Timedelta("45s")})
+    page = Page(namespace={"orders": orders, "payments": payments})
+    page.set({"From": "this notebook", "Lower bound": "0 s", "Upper bound": "1 minute"})
+    assert page.warnings() == []
+    page.set({"Upper bound": "30 s"})
+    page.click("Set lower = 0 seconds and upper = 45 seconds")
 
 
 def test_rows_of_a_key_on_both_sides_of_a_time_give_both_bounds():

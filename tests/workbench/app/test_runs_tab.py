@@ -139,7 +139,7 @@ def test_rows_that_differ_are_listed_old_before_new_with_nothing_where_there_is_
     kept(page, "b", wb.IntervalJoin("-2 seconds", "3 seconds", how="left"))
     shown = page.table.df
     assert shown.columns[:3].tolist() == ["stream", "fate in run 1", "fate in run 2"]
-    assert shown.columns[-2:].tolist() == ["why in run 1", "why in run 2"]
+    assert [each for each in shown.columns[:6] if each.startswith("why")] == ["why in run 1", "why in run 2"]
     assert set(shown["stream"]) == {"orders"}  # the first 200 rows, without the columns that only payments have
     assert not shown.isna().any(axis=None)
 

@@ -36,7 +36,7 @@ def _make(values: Values, variables: Values) -> Streams:
     if name is None:
         words = (
             "this notebook has no job yet; run the cell that makes it, such as "
-            'job = wb.open_job(joined, checkpoint="…"), then Look again'
+            'import workbench as wb; job = wb.open_job(joined, checkpoint="…"), then Look again'
         )
         raise WrongSettingsError(f"job: {words}", {VARIABLE: words})
     job: Any = variables.get(name)

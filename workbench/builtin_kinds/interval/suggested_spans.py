@@ -30,7 +30,7 @@ def suggested_spans(join: IntervalJoin, apart: Times) -> tuple[str, dict[Setting
         return None
     outside = float(((apart < low) | (apart > high)).mean())
     if is_much(outside):
-        return f"{outside:.0%} of the left rows whose key is on the right have no such row within the bounds", wanted
+        return f"{outside:.0%} of the nearest pairs of a key are farther apart than the bounds allow", wanted
     reach = {name: abs(times.micros(each)) for name, each in wanted.items()}
     if is_wide(high, reach["upper"]) or is_wide(-low, reach["lower"]):
         return "the bounds are far wider than nearly all nearest rows of a key are apart", wanted

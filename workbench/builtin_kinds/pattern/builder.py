@@ -100,8 +100,12 @@ class _Card:
             layout=widgets.Layout(width="auto", flex="1 1 auto"),
             disabled=is_first,
         )
-        self._name = widgets.Text(step.name, placeholder="name", tooltip="What its rows are called in the output")
-        self._name.layout = widgets.Layout(width="auto", flex="1 1 0")
+        self._name = widgets.Text(
+            step.name,
+            placeholder="name",
+            tooltip="What its rows are called in the output",
+            layout=widgets.Layout(width="auto", flex="1 1 0"),
+        )
         self._side = widgets.Dropdown(
             options=_sides(streams),
             value=step.side or "left",
