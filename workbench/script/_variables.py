@@ -55,6 +55,7 @@ def variables(
         trigger=_trigger(left, right),
         drain_help="take what is there, close every window, and end",
         end=arrow.END_OF_INPUT.tz_localize("UTC").isoformat(),
+        after_all=arrow.AFTER_ALL.value // 1_000_000,  # milliseconds
         windowed=kind.windowed,
         unordered=unordered(join),
         processor=kind.operator.is_processor,

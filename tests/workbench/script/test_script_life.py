@@ -15,6 +15,7 @@ import subprocess
 import sys
 import urllib.request
 from dataclasses import replace
+from pathlib import Path
 from unittest import mock
 
 import fault_lab
@@ -180,6 +181,98 @@ def test_a_start_that_was_refused_notes_nothing_that_binds(run, spark, tmp_path,
     assert spark.read.parquet(str(tmp_path / "output")).count() > 0
     said = outcome(file, spark, tmp_path, f"--output={tmp_path}/other")  # a query has begun: now the note binds
     assert f"was made for output '{tmp_path}/output', this script has '{tmp_path}/other'" in said
+
+
+JOINS = [
+    JOIN,
+    wb.IntervalJoin("-5 s", "5 s"),
+    wb.WindowJoin(wb.Session("3 s"), how="full"),
+    wb.CoGroup(wb.Tumbling("9 s")),
+]
+
+
+@pytest.mark.family("a drained checkpoint")
+@pytest.mark.slow
+@pytest.mark.parametrize("dead_letters", [None, "parquet"])
+@pytest.mark.parametrize("join", JOINS, ids=repr)
+def test_a_drained_checkpoint_takes_no_new_rows(spark, tmp_path, join, dead_letters):
+    sides = fault_lab.streams(3)
+    file = scripts.job(wb.preview(join, *sides), tmp_path, dead_letters=dead_letters)
+    folders = {each.name: tmp_path / each.name for each in sides}
+    for each in sides:
+        each.write(folders[each.name])
+    words = [f"--{name}={folder}" for name, folder in folders.items()]
+    words += [f"--dead-letters={tmp_path}/dead"] if dead_letters else []
+    for _ in range(2):  # once more without new rows does no harm
+        assert code_and_words(file, spark, tmp_path, *words, "--drain") == (0, "")
+    before = spark.read.parquet(str(tmp_path / "output")).count()
+    done = fault_lab.numbers(tmp_path / "checkpoint" / "commits")
+    shutil.copy(folders["orders"] / "batch-00002.parquet", folders["orders"] / "batch-00003.parquet")
+    for start in ("--trigger=available-now", "--trigger=1 second", "--drain", "--drain"):
+        assert outcome(file, spark, tmp_path, *words, start) == refused_as_drained(tmp_path / "checkpoint")
+    assert fault_lab.numbers(tmp_path / "checkpoint" / "commits") == done  # no row was taken in
+    words += [f"--{name}={tmp_path}/new {name}" for name in ("checkpoint", "output")]
+    words += [f"--dead-letters={tmp_path}/new dead"] if dead_letters else []
+    assert code_and_words(file, spark, tmp_path, *words, "--drain") == (0, "")
+    assert spark.read.parquet(str(tmp_path / "new output")).count() > before
+
+
+@pytest.mark.family("a drained checkpoint")
+@pytest.mark.slow
+def test_a_plain_script_refuses_a_drained_checkpoint(run, spark, tmp_path):
+    file = wb.export(run, tmp_path / "join.py")
+    for _ in range(2):  # once more without new rows does no harm
+        assert code_and_words(file, spark, tmp_path, "--drain") == (0, "")
+    said = outcome(file, spark, tmp_path)
+    assert (
+        said
+        == f"--checkpoint: {tmp_path}/checkpoint was drained, so that all new rows would be late; give a new folder"
+    )
+
+
+@pytest.mark.family("a drained checkpoint")
+@pytest.mark.slow
+def test_a_drain_that_was_killed_goes_on_but_no_other_start_does(run, spark, tmp_path):
+    """Its last row is written, and not taken in yet."""
+    file = scripts.job(run, tmp_path)
+    made = scripts.module(file)
+    places = {name: str(tmp_path / name) for name in ("checkpoint", "output")}
+    args = scripts.arguments(made, **places, drain=True)
+    own = scripts.own_session(spark)
+    settled = {"state store": "rocksdb", "shuffle partitions": "2", "output": places["output"]}
+    assert made.check_checkpoint(own, args, made.MADE_FOR | settled)
+    with mock.patch.object(made, "end_input", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        made.run(own, args)
+    open_windows = own.read.parquet(places["output"]).count()
+    made.end_input(own, made.ORDERS, args)
+    assert outcome(file, spark, tmp_path, "--trigger=available-now") == refused_as_drained(tmp_path / "checkpoint")
+    assert code_and_words(file, spark, tmp_path, "--drain") == (0, "")
+    assert own.read.parquet(places["output"]).count() > open_windows
+
+
+@pytest.mark.family("a drained checkpoint")
+@pytest.mark.engine
+def test_a_start_on_a_drained_checkpoint_ends_with_a_sentence(spark, tmp_path):
+    """A processor keeps its rows in another way; in a process, as users start it."""
+    file = scripts.job(wb.run(fault_lab.JOINS["as-of"], *fault_lab.streams(3)), tmp_path)
+    scripts.run(file, "--drain")
+    rows = spark.read.parquet(str(tmp_path / "output")).count()
+    recording = file.parent / "main_data" / "orders"
+    shutil.copy(recording / "batch-00002.parquet", recording / "batch-00003.parquet")
+    for words in (("--trigger", "available-now"), ("--drain", "--restart", "fixed-delay")):
+        Path(f"{file}.err").unlink()
+        assert scripts.ended(scripts.start(file, *words), 240) == 1
+        assert Path(f"{file}.err").read_text().splitlines()[-1] == refused_as_drained("checkpoint")
+    assert all(each["event"] != "failed" for each in scripts.lines(file))  # it does not try again
+    scripts.run(file, "--drain", "--checkpoint", "other", "--output", "more")
+    assert spark.read.parquet(str(tmp_path / "more")).count() > rows
+
+
+def refused_as_drained(checkpoint):
+    return (
+        f"--checkpoint: {checkpoint} was drained, so that all new rows would be late; start with a new --checkpoint, "
+        "which reads the input from the beginning and writes all rows again"
+    )
 
 
 def begin(checkpoint):
