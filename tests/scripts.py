@@ -139,7 +139,7 @@ def lines(file):
     return [json.loads(line) for line in Path(f"{file}.out").read_text().splitlines() if line.startswith("{")]
 
 
-MODULES = ("join", "sources", "operations", "sinks", "dead_letters")
+MODULES = ("join", "draining", "sources", "operations", "sinks", "dead_letters")
 
 
 def module(file):

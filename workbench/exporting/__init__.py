@@ -37,9 +37,9 @@ def export(
 
     A file gets a plain script: read, watermarks, the join, write. A folder gets what a long-lived job needs as a
     package of modules: ``main.py``, which starts it, ``join.py``, ``sources.py``, ``sinks.py``, ``operations.py`` (log,
-    restarts, the checkpoint that belongs to the job), ``dead_letters.py`` where asked for; ``tests`` with the recording
-    as a small fixture and the rows that are expected of it, ``README.md`` with the commands that start it,
-    ``pyproject.toml``.
+    restarts, the checkpoint that belongs to the job), ``draining.py``, ``dead_letters.py`` where asked for; ``tests``
+    with the recording as a small fixture and the rows that are expected of it, ``README.md`` with the commands that
+    start it, ``pyproject.toml``.
     Both go on until they are stopped; with ``--drain`` they take what is there, close every window, and end.
 
     Streams from memory have no files that a script could read, so their recordings are written beside it, for

@@ -28,6 +28,7 @@ def modules(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: 
     given = variables(join, left, right, policy, endpoints, MAIN, endpoints.source.template)
     purposes = {
         "join": f"The join of {given['title']}.\n\n{in_docstring(given['description'])}",
+        "draining": "What follows once `--drain` has ended the input: all new rows would be late, and are refused.",
         "sources": f"Where the rows come from: {endpoints.source.description}",
         "operations": "What a job needs to live long: a log, restarts, and the checkpoint that belongs to it.",
         "sinks": f"Where the joined rows go: {endpoints.sink.description}",

@@ -53,10 +53,13 @@ SPARK = SparkVersion("4.3.0", f"pyspark>={OLDEST_OF_SCRIPTS},<4.4")
 
 @dataclass(frozen=True)
 class Argument:
-    """A command-line argument: its name with its dashes, its default, which makes it a text or a number, its help."""
+    """A command-line argument: its name with its dashes, its default, which makes it a text or a number, its help.
+
+    Without a default it is a number, too; its help then says what holds where it is left out.
+    """
 
     name: str
-    default: str | int
+    default: str | int | None
     help: str
 
     @property
@@ -143,6 +146,8 @@ class Source:
         ``read(side)``, ``configuration(sides)``. Empty: there is none.
     arguments
         Its command-line arguments beside the streams' places.
+    project_arguments
+        Further ones that only a project has.
     connectors
         What it needs.
     stored
@@ -160,6 +165,7 @@ class Source:
     plain: str = field(default="", repr=False)
     pipeline: str = field(default="", repr=False)
     arguments: tuple[Argument, ...] = ()
+    project_arguments: tuple[Argument, ...] = ()
     connectors: tuple[Connector, ...] = ()
     stored: bool = False
     dropped: tuple[str, ...] = ("malformed",)

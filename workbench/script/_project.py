@@ -30,6 +30,7 @@ def project(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: 
         "left": names.left,
         "right": names.right,
         "title": title(names),
+        "heading": _heading(join, names),
         "name": title(names).replace(" ", "-").replace("_", "-"),
         "policy": policy,
         "main": MAIN,
@@ -57,6 +58,12 @@ def project(join: Join, left: Stream, right: Stream, policy: Policy, endpoints: 
         made["pipeline/transformations/join.py"] = black.format_str(text, mode=black.Mode(line_length=120))
         made["pipeline/spark-pipeline.yml"] = _templates.fill("project/spark-pipeline.yml.jinja", given) + "\n"
     return made
+
+
+def _heading(join: Join, names: Names) -> str:
+    """What the join is, in words; what the kind's label says behind a comma stands behind the streams."""
+    kind, comma, more = kind_of(join).label.partition(",")
+    return f"{kind} of {names.left.var} and {names.right.var}{comma}{more}"
 
 
 def _is_pipeline(join: Join, left: Stream, right: Stream, endpoints: Endpoints) -> bool:

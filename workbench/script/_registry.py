@@ -24,7 +24,8 @@ def register(place: Source | Sink | DeadLetters) -> None:
     if place.name in known:
         raise wrong(kind, place.name, "one has that name already; use another")
     parts = (place, *place.connectors)
-    arguments = [f'"{each.name}"' for part in parts for each in part.arguments]
+    more = place.project_arguments if isinstance(place, Source) else ()
+    arguments = [f'"{each.name}"' for each in (*(each for part in parts for each in part.arguments), *more)]
     names.reserve(f"{kind} {place.name}", "\n".join([*(part.template for part in parts), *arguments]))
     known[place.name] = place
 

@@ -19,6 +19,7 @@ from helpers import stream
 
 import generators
 import workbench as wb
+from workbench import script
 
 LEFT = [("a", 100, 0), ("a", 105, 0), (None, 112, 1), ("a", 112, 1), ("c", 300, 3), ("a", 101, 5)]
 RIGHT = [("a", 100, 0), ("b", 110, 1), ("a", 117, 1), ("a", 117, 1), ("d", 400, 3), ("c", 303, 4)]
@@ -43,9 +44,9 @@ def rows(table, names):
 
 
 def same(run, folder, *arguments, launcher=(sys.executable,)):
-    script = wb.export(run, folder / "join.py")
+    file = wb.export(run, folder / "join.py")
     places = ("--output", str(folder / "out"), "--checkpoint", str(folder / "checkpoint"))
-    done = run_script(script, "--drain", *places, *arguments, launcher=launcher)
+    done = run_script(file, "--drain", *places, *arguments, launcher=launcher)
     assert done.returncode == 0, done.stderr[-3000:]
     written = pq.read_table(folder / "out")
     names = written.column_names
@@ -165,13 +166,31 @@ def test_a_project_is_a_package_of_modules(ran, tmp_path):
     main = wb.export(ran(wb.IntervalJoin("0 s", "5 s")), tmp_path / "job", dead_letters="parquet")
     assert main == tmp_path / "job" / "main.py"
     modules = {each.name: ast.parse(each.read_text()) for each in main.parent.glob("*.py")}
-    assert set(modules) == {"main.py", "join.py", "sources.py", "sinks.py", "operations.py", "dead_letters.py"}
+    names = {"main", "join", "draining", "sources", "sinks", "operations", "dead_letters"}
+    assert set(modules) == {f"{name}.py" for name in names}
     names = [each.name for each in modules["join.py"].body if isinstance(each, ast.FunctionDef)]
     assert names == ["join_streams"]
     assert max(len(each.read_text().splitlines()) for each in main.parent.glob("*.py")) < 200
     assert (main.parent / "tests" / "test_join.py").is_file()
     without = wb.export(ran(wb.IntervalJoin("0 s", "5 s")), tmp_path / "other")
     assert not (without.parent / "dead_letters.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("join", "words"),
+    [
+        (wb.IntervalJoin("0 s", "5 s"), "Interval join of orders and payments"),
+        (wb.CoGroup(wb.Session("5 s")), "coGroup of orders and payments, session windows"),
+    ],
+    ids=["one part", "two parts"],
+)
+def test_the_readme_of_a_project_says_what_it_is_and_how_much_it_takes_at_once(join, words):
+    sides = stream(LEFT, "orders"), stream(RIGHT, "payments")
+    for source, argument in (("files", "--files-per-trigger"), ("kafka", "--max-offsets-per-trigger")):
+        readme = script.project(join, *sides, "min", script.check(*sides, source, "parquet", None))["README.md"]
+        assert readme.splitlines()[0] == f"# {words}"
+        assert f"* `{argument}`: " in readme
+        assert "What works is a new checkpoint" in readme
 
 
 def own_test(main):
@@ -192,6 +211,34 @@ def test_a_projects_own_test_passes(ran, tmp_path, join):
     done = own_test(wb.export(ran(join), tmp_path / "job"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^1 passed", done.stdout, re.MULTILINE)
+
+
+def dated(folder, how):
+    """The modification times of the files in a folder are set anew, as a copy does."""
+    files = sorted(each for each in folder.rglob("*") if each.is_file())
+    if how == "reversed":
+        files.reverse()
+    for number, file in enumerate(files):
+        at = 1_800_000_000 + (0 if how == "all the same" else number)
+        os.utime(file, (at, at))
+
+
+def states(folder):
+    """What is in the files of a folder, and when they were modified."""
+    files = [each for each in folder.rglob("*") if each.is_file() and "cache" not in str(each.relative_to(folder))]
+    return {str(each): (each.read_bytes(), each.stat().st_mtime_ns) for each in files}
+
+
+@pytest.mark.engine
+@pytest.mark.family("a project's own test")
+@pytest.mark.parametrize("how", ["reversed", "all the same"])
+def test_a_projects_own_test_passes_whenever_its_files_were_modified(ran, tmp_path, how):
+    main = wb.export(ran(wb.IntervalJoin("-2 s", "5 s", how="left")), tmp_path / "job")
+    dated(main.parent, how)
+    before = states(main.parent / "tests")
+    done = own_test(main)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert states(main.parent / "tests") == before
 
 
 @pytest.mark.engine

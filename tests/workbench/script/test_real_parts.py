@@ -10,6 +10,7 @@ import parts
 import psycopg
 import pytest
 import scripts
+from confluent_kafka import Producer
 from fault_lab import plain, rows_of
 from scripts import late_in, late_of
 from topics import drain, pour
@@ -71,6 +72,31 @@ def test_kafka_to_kafka(interval, broker, connectors, tmp_path):
     assert json.loads(malformed["row"].iloc[0])["__corrupt"].endswith("no row")
     assert sum(each["inputs"]["orders"]["malformed"] for each in log if each["event"] == "micro-batch") == BATCHES
     assert sum(each["rows_dropped"] for each in log if each["event"] == "micro-batch") == len(interval.late)
+
+
+@pytest.mark.family("scripts on Kafka")
+def test_drained_topics_take_no_new_messages(interval, broker, connectors, tmp_path):
+    pour(broker, "drained-orders", interval.left, LEFT)
+    pour(broker, "drained-payments", interval.right, RIGHT)
+    file = scripts.job(interval, tmp_path, source="kafka")
+    words = ["--brokers", broker.brokers, "--orders", "drained-orders", "--payments", "drained-payments"]
+    env = scripts.environment(tmp_path, [connectors])
+    scripts.run(file, *words, "--drain", env=env)
+    before = pd.read_parquet(tmp_path / "output")
+    producer = Producer({"bootstrap.servers": broker.brokers})
+    row = interval.left.table.to_pylist()[-1] | {"order_id": "new"}
+    producer.produce("drained-orders", value=json.dumps(row, default=str).encode())
+    assert producer.flush(30) == 0
+    for more in (["--trigger", "available-now"], ["--drain"]):
+        assert scripts.ended(scripts.start(file, *words, *more, env=env), 240) == 1
+        assert (tmp_path / "job" / "main.py.err").read_text().splitlines()[-1] == (
+            "--checkpoint: checkpoint was drained, so that all new rows would be late; start with a new --checkpoint, "
+            "which reads the input from the beginning and writes all rows again"
+        )
+    scripts.run(file, *words, "--drain", "--checkpoint", "other", "--output", "more", env=env)
+    found = pd.read_parquet(tmp_path / "more")
+    assert len(found) == len(before) + 1  # a left row without partner
+    assert "new" in set(found["left_order_id"])
 
 
 @pytest.mark.family("scripts on Kafka")

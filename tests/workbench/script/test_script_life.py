@@ -7,6 +7,7 @@ import ast
 import contextlib
 import io
 import itertools
+import json
 import os
 import runpy
 import shutil
@@ -191,6 +192,55 @@ JOINS = [
 ]
 
 
+def reversed_in_time(folder):
+    """Files are as a copy may leave them: the last by name is the oldest."""
+    for number, file in enumerate(sorted(folder.glob("*"), reverse=True)):
+        os.utime(file, (1_800_000_000 + number, 1_800_000_000 + number))
+
+
+def counted(capfd, what):
+    """What the log of a script has printed of each micro-batch."""
+    done = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    return [each[what] for each in done if each["event"] == "micro-batch"]
+
+
+@pytest.mark.slow
+def test_a_copy_of_a_project_takes_its_recording_in_the_same_order(ran, spark, tmp_path, capfd):
+    run = ran(JOIN)
+    file = scripts.job(run, tmp_path)
+    data = file.parent / "main_data" / "orders"
+    reversed_in_time(data)
+    assert code_and_words(file, spark, tmp_path, "--drain") == (0, "")
+    assert sum(counted(capfd, "rows_dropped")) == len(run.late) > 0
+    assert fault_lab.plain(spark.read.parquet(str(tmp_path / "output")).toArrow().to_pylist()) == fault_lab.rows_of(run)
+
+
+def test_files_of_the_users_own_keep_their_times(run, tmp_path):
+    made = scripts.module(file := scripts.job(run, tmp_path))
+    recording, own = file.parent / "main_data" / "orders", tmp_path / "orders"
+    shutil.copy(recording / "batch-00000.parquet", recording / "mine.parquet")
+    shutil.copytree(recording, own)
+    before = {}
+    for folder in (recording, own):
+        reversed_in_time(folder)
+        before[folder] = {each.name: each.stat().st_mtime for each in folder.glob("*")}
+        made.put_in_order(made.ORDERS, str(folder))
+    after = {folder: {each.name: each.stat().st_mtime for each in folder.glob("*")} for folder in before}
+    assert after[own] == before[own]
+    assert after[recording]["mine.parquet"] == before[recording]["mine.parquet"]
+    assert sorted(after[recording], key=after[recording].get) == sorted(after[recording])
+
+
+@pytest.mark.slow
+def test_how_many_files_a_micro_batch_takes(run, spark, tmp_path, capfd):
+    file = scripts.job(run, tmp_path)
+    assert code_and_words(file, spark, tmp_path, "--trigger=available-now") == (0, "")
+    assert [each for each in counted(capfd, "rows_in") if each] == [12] * 4  # as recorded
+    new = [f"--{name}={tmp_path}/new {name}" for name in ("checkpoint", "output")]
+    assert code_and_words(file, spark, tmp_path, "--trigger=available-now", "--files-per-trigger=3", *new) == (0, "")
+    assert [each for each in counted(capfd, "rows_in") if each] == [36, 12]
+
+
 @pytest.mark.family("a drained checkpoint")
 @pytest.mark.slow
 @pytest.mark.parametrize("dead_letters", [None, "parquet"])
@@ -205,7 +255,7 @@ def test_a_drained_checkpoint_takes_no_new_rows(spark, tmp_path, join, dead_lett
     words += [f"--dead-letters={tmp_path}/dead"] if dead_letters else []
     for _ in range(2):  # once more without new rows does no harm
         assert code_and_words(file, spark, tmp_path, *words, "--drain") == (0, "")
-    before = spark.read.parquet(str(tmp_path / "output")).count()
+    before = letters(spark, tmp_path / "output")
     done = fault_lab.numbers(tmp_path / "checkpoint" / "commits")
     shutil.copy(folders["orders"] / "batch-00002.parquet", folders["orders"] / "batch-00003.parquet")
     for start in ("--trigger=available-now", "--trigger=1 second", "--drain", "--drain"):
@@ -214,7 +264,7 @@ def test_a_drained_checkpoint_takes_no_new_rows(spark, tmp_path, join, dead_lett
     words += [f"--{name}={tmp_path}/new {name}" for name in ("checkpoint", "output")]
     words += [f"--dead-letters={tmp_path}/new dead"] if dead_letters else []
     assert code_and_words(file, spark, tmp_path, *words, "--drain") == (0, "")
-    assert spark.read.parquet(str(tmp_path / "new output")).count() > before
+    assert letters(spark, tmp_path / "new output") > before
 
 
 @pytest.mark.family("a drained checkpoint")
@@ -266,6 +316,11 @@ def test_a_start_on_a_drained_checkpoint_ends_with_a_sentence(spark, tmp_path):
     assert all(each["event"] != "failed" for each in scripts.lines(file))  # it does not try again
     scripts.run(file, "--drain", "--checkpoint", "other", "--output", "more")
     assert spark.read.parquet(str(tmp_path / "more")).count() > rows
+
+
+def letters(spark, folder):
+    """How much is written, also in the lists of a group's rows."""
+    return sum(len(repr(row)) for row in spark.read.parquet(str(folder)).collect())
 
 
 def refused_as_drained(checkpoint):
@@ -347,6 +402,8 @@ PROJECT = [
     ("--checkpoint", "foo://x", "--checkpoint: got 'foo://x'; give a folder for offsets and state ("),
     ("--shuffle-partitions", "x", "--shuffle-partitions: got 'x'; use a whole number, 1 or more"),
     ("--shuffle-partitions", "99999999999", "--shuffle-partitions: got '99999999999'; use a whole number"),
+    ("--files-per-trigger", "0", "--files-per-trigger: got '0'; use a whole number, 1 or more"),
+    ("--files-per-trigger", "all", "--files-per-trigger: got 'all'; use a whole number, 1 or more"),
     ("--attempts", "-1", "--attempts: got '-1'; use a whole number, 0 or more"),
     ("--delay", "nan", "--delay: got 'nan'; use a number, 0 or more"),
     ("--within", "inf", "--within: got 'inf'; use a number, 0 or more"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from workbench.errors import ArgumentError
 from workbench.quoting import literal
-from workbench.script._places import Connector, Source, beside
+from workbench.script._places import Argument, Connector, Source, beside
 from workbench.script.connectors import DELTA
 from workbench.streams import Stream
 from workbench.untyped import Record
@@ -57,6 +57,7 @@ class Files(Source):
             "reader": {literal(name): literal(value) for name, value in files.reader_options.items()},
             "default": literal(files.path) if files is stream.source else recording,
             "recording": files is not stream.source,
+            "recorded": stream.batch_count,
             "data": data,
             "pattern": re.sub(r"([\\\[\]{}*?])", r"\\\1", files.path),
             "folder": json.dumps(files.path),
@@ -79,6 +80,13 @@ SOURCE = Files(
     template=beside(__file__),
     plain=beside(__file__, "_plain.jinja"),
     pipeline=beside(__file__, "_pipeline.jinja"),
+    project_arguments=(
+        Argument(
+            "--files-per-trigger",
+            None,
+            "files of each stream in a micro-batch, at most; unless it is given, as many as when the stream was recorded",
+        ),
+    ),
     stored=True,
     dropped=("malformed", "unreadable"),
 )
