@@ -6,6 +6,7 @@ import concurrent.futures
 import hashlib
 import json
 import multiprocessing
+import statistics
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,8 @@ from pathlib import Path
 TABLE = Path(__file__).with_name("durations.json")
 PHASES = ("setup", "call", "teardown")
 _OWN_SETUP = 2.0
+_TELLING, _ENOUGH, _BUSY = 0.5, 20, 1.25
+"""Seconds from which on a test tells how fast a machine is, how many it takes, and from when on it is called busy."""
 UNKNOWN = 1.0
 """Seconds that a test is taken to last of which the table knows neither another case nor the file."""
 
@@ -59,12 +62,31 @@ class Durations:
         self.files.setdefault(file, {}).setdefault(test, [0.0, 0.0, 0.0])[PHASES.index(phase)] = seconds
 
     def take(self, newer: Durations) -> None:
-        """What another run has measured, in place of what was known; files that are gone go."""
-        self.calibration = newer.calibration or self.calibration
+        """What another run has measured, in place of what was known; files that are gone go.
+
+        Other work on the machine makes all tests longer: what is new is divided by how much longer those took that were
+        known, and these stay as they were.
+        """
+        pace = self.pace(newer)
         for file, tests in newer.files.items():
-            self.files.setdefault(file, {}).update(tests)
+            known = self.files.setdefault(file, {})
+            for test, phases in tests.items():
+                if pace == 1.0 or test not in known:
+                    known[test] = [each / pace for each in phases]
+        self.calibration = newer.calibration if pace == 1.0 and newer.calibration else self.calibration
         root = Path(__file__).parents[1]
         self.files = {file: tests for file, tests in self.files.items() if (root / file).exists()}
+
+    def pace(self, newer: Durations) -> float:
+        """How much longer another run's tests took than the same did before; 1 where that is little, or not known."""
+        ratios = [
+            sum(phases) / sum(before)
+            for file, tests in newer.files.items()
+            for test, phases in tests.items()
+            if (before := self.files.get(file, {}).get(test)) and sum(before) >= _TELLING
+        ]
+        found = statistics.median(ratios) if len(ratios) >= _ENOUGH else 1.0
+        return found if found > _BUSY else 1.0
 
     def seconds(self, nodeid: str) -> float:
         """Of one test; of one that is not known the mean of its family's cases, or else of its file's tests.

@@ -246,3 +246,13 @@ def test_a_slow_machine_takes_fewer_cases_of_each_family():
     assert len(slow) == 2
     assert durations.on_machine(0.5).files == durations.files
     assert timing.Durations().on_machine(3.0).files == {}
+
+
+def test_what_a_busy_machine_measured_is_divided_by_how_much_longer_all_took():
+    known = {f"test_{number}": [0.0, 1.0, 0.0] for number in range(20)}
+    table = timing.Durations(1.0, {"tests/conftest.py": dict(known)})
+    slow = {name: [0.0, 2.0, 0.0] for name in known} | {"test_new": [0.0, 3.0, 0.0]}
+    table.take(timing.Durations(1.1, {"tests/conftest.py": slow}))
+    assert table.files["tests/conftest.py"] == known | {"test_new": [0.0, 1.5, 0.0]}
+    table.take(timing.Durations(0.9, {"tests/conftest.py": {"test_1": [0.0, 4.0, 0.0]}}))  # too few to tell a pace
+    assert table.files["tests/conftest.py"]["test_1"] == [0.0, 4.0, 0.0]
