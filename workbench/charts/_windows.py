@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import RowNumbers
 from workbench.charts import _tooltips as tooltips
 from workbench.charts._drawing import LATEST, Drawing
 from workbench.charts._rows import Cut, rows
@@ -64,7 +65,7 @@ def windows(spans: pd.DataFrame, rows: pd.DataFrame, *, names: Sequence[str], ti
     spans
         In order of start: ``window`` (a number), ``line`` (on which it is drawn), ``start``, ``end``, ``left``,
         ``right`` (rows), ``opened``, ``closed`` (micro-batches; the last is `LATEST` for what is still open), ``key``
-        (of a session; empty for windows of all keys), ``label`` (the key, where the window has its line to itself).
+        (of a session; empty for windows of all keys), ``label`` (the key, before the first window of its own line).
     rows
         As in `timeline`, one row for each window that a row is in, and ``window``, ``line``; at most `MOST_ROWS`.
     names, title
@@ -184,7 +185,8 @@ def _draw(scene: Scene) -> Drawing:
     spans = spans[(spans["end"] > cut.low) & (spans["start"] <= cut.high)]
     total = len(spans)
     spans = spans.sort_values("start", kind="stable")
-    spans["line"] = _lines(spans)
+    by_key = _lines_of_keys(simulation, spans) if sessions else None
+    spans["line"] = _lines(spans) if by_key is None else by_key
     if total > _MOST_BARS or (total > MOST_WINDOWS and spans["line"].max() >= _MOST_LINES):
         if not _all_overlap(spans, cut):
             table, step = _window_counts(spans)
@@ -194,7 +196,8 @@ def _draw(scene: Scene) -> Drawing:
     inside = every.iloc[np.flatnonzero(every["window"].isin(shown.index))]
     if sessions:
         shown = shown.assign(key=_keys(simulation, inside))
-        shown["label"] = shown["key"].where(~shown["line"].duplicated(keep=False), "")
+        unnamed = shown["line"].duplicated(keep=False) if by_key is None else shown["line"].duplicated()
+        shown["label"] = shown["key"].where(~unnamed, "")
     drawn = thin(inside)
     sides = np.where(drawn["left"], *SIDES)
     shown_rows = rows(simulation, {side: np.unique(drawn.loc[sides == side, "row"]) for side in SIDES}, scene.reasons)
@@ -206,6 +209,12 @@ def _draw(scene: Scene) -> Drawing:
     for name in ("start", "end"):
         shown[name] = shown[name].to_numpy(dtype=np.int64).astype("datetime64[us]")
     return windows(shown.reset_index(), shown_rows, names=names, title=title, total=total)
+
+
+def _lines_of_keys(simulation: Simulation, spans: pd.DataFrame) -> RowNumbers | None:
+    """A line for each key, whose sessions do not overlap, in order of the first; None where keys are too many."""
+    lines, keys = pd.factorize(simulation.outcome.groups["key"].loc[spans.index])
+    return lines if 0 < len(keys) <= _MOST_LINES and len(spans) <= _MOST_BARS else None
 
 
 def _lines(spans: pd.DataFrame) -> list[int]:
