@@ -242,7 +242,8 @@ class Tuning:
         streams = Sides(left, right)
         tried = {side: self._table[name].tolist() for side, name in DELAYS.items() if name in self.settings}
         share = float(row["kept"]) if keep is None else keep
-        notes = (caveats.without_effect(join, streams, tried) if policy == "min" else "",)
+        by_trigger = caveats.hidden(join, streams, policy, share)
+        notes = (by_trigger, caveats.without_effect(join, streams, tried) if policy == "min" else "")
         return Best(
             settings,
             row,
@@ -250,7 +251,7 @@ class Tuning:
             caveats.too_short(streams, share),
             tuple(filter(None, notes)),
             caveats.basis(streams),
-            caveats.hidden(join, streams, policy, share),
+            by_trigger,
         )
 
     def _answered(self, keep: float | None, limits: Limits) -> Series | None:
@@ -311,7 +312,7 @@ class Best:
     warning
         What the recording is too short to tell; empty if it is long enough.
     notes
-        What else to know, such as a delay that makes no difference.
+        What else to know: `under_short_trigger`, a delay that makes no difference.
     basis
         What it rests on: rows, micro-batches, trigger interval.
     under_short_trigger
@@ -344,9 +345,5 @@ class Best:
             other = ", ".join(named(name, str(self.cheaper[name])) for name in self.settings)
             held, kept = self.cheaper["state_peak"], self.cheaper["kept"]
             text += f"; the next cheaper, {other}, holds {held:,} and keeps {kept:.3%}"
-        more = [
-            each
-            for each in (self.under_short_trigger, *self.notes, self.warning, f"this rests on {self.basis}")
-            if each
-        ]
+        more = [each for each in (*self.notes, self.warning, f"this rests on {self.basis}") if each]
         return " ".join([f"{text}.", *(f"{each[:1].upper()}{each[1:]}." for each in more)])
