@@ -535,6 +535,7 @@ def test_a_restarted_kernel_is_told(own):
 
 def test_after_save_and_restart_the_page_comes_back_as_it_was(own):
     choose(own, "Scenario", "orders_payments")
+    expect(field(own, "Upper bound")).to_have_value("15 seconds")  # that of the scenario has come
     field(own, "Upper bound").fill("4 seconds")
     own.keyboard.press("Tab")
     view(own, "Late")

@@ -246,18 +246,23 @@ def test_how_many_files_a_micro_batch_takes(run, spark, tmp_path, capfd):
 @pytest.mark.parametrize("dead_letters", [None, "parquet"])
 @pytest.mark.parametrize("join", JOINS, ids=repr)
 def test_a_drained_checkpoint_takes_no_new_rows(spark, tmp_path, join, dead_letters):
-    sides = fault_lab.streams(3)
+    sides = fault_lab.streams(6)
     file = scripts.job(wb.preview(join, *sides), tmp_path, dead_letters=dead_letters)
     folders = {each.name: tmp_path / each.name for each in sides}
+    later = {}
     for each in sides:
         each.write(folders[each.name])
+        for number in (3, 4, 5):  # rows on time, with partners of their own
+            new = folders[each.name] / f"batch-{number:05}.parquet"
+            later[new] = shutil.move(new, tmp_path / f"{each.name}-{number}")
     words = [f"--{name}={folder}" for name, folder in folders.items()]
     words += [f"--dead-letters={tmp_path}/dead"] if dead_letters else []
     for _ in range(2):  # once more without new rows does no harm
         assert code_and_words(file, spark, tmp_path, *words, "--drain") == (0, "")
     before = letters(spark, tmp_path / "output")
     done = fault_lab.numbers(tmp_path / "checkpoint" / "commits")
-    shutil.copy(folders["orders"] / "batch-00002.parquet", folders["orders"] / "batch-00003.parquet")
+    for new, held_back in later.items():
+        shutil.move(held_back, new)
     for start in ("--trigger=available-now", "--trigger=1 second", "--drain", "--drain"):
         assert outcome(file, spark, tmp_path, *words, start) == refused_as_drained(tmp_path / "checkpoint")
     assert fault_lab.numbers(tmp_path / "checkpoint" / "commits") == done  # no row was taken in
